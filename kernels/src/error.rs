@@ -1,0 +1,48 @@
+//! What a scan or a compaction refuses, and why.
+
+use crate::scan::RoutineKind;
+use cubecl::ir::ElemType;
+use thiserror::Error;
+
+/// A call that was refused. Nothing was launched and the device goes on working.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ScanError {
+    /// The scan axis does not exist.
+    #[error("axis {axis} is out of range for a tensor of rank {rank}")]
+    AxisOutOfRange {
+        /// The axis asked for.
+        axis: usize,
+        /// The rank of the tensor.
+        rank: usize,
+    },
+    /// Input and output differ in shape.
+    #[error("the shape {found:?} of the {operand} differs from that of the input, {expected:?}")]
+    ShapeMismatch {
+        /// Which argument differs.
+        operand: &'static str,
+        /// The shape of the input.
+        expected: Vec<usize>,
+        /// The shape found.
+        found: Vec<usize>,
+    },
+    /// The device cannot hold the element type.
+    #[error("the device {device} cannot compute with {dtype:?}")]
+    UnsupportedType {
+        /// The element type.
+        dtype: ElemType,
+        /// The name of the device's runtime.
+        device: &'static str,
+    },
+    /// The output is not contiguous, or is the input itself.
+    #[error("the output must be a contiguous tensor of its own")]
+    InvalidOutput,
+    /// A forced routine cannot serve this problem on this device.
+    #[error("the routine {routine:?} cannot serve this problem: {reason}")]
+    Refused {
+        /// The routine that was forced.
+        routine: RoutineKind,
+        /// What stands in its way.
+        reason: String,
+    },
+}

@@ -1,0 +1,97 @@
+//! The associative operators of a scan.
+//!
+//! One comptime enumeration serves every kernel: a kernel is compiled once per operator, and the
+//! operator costs nothing at run time. An operator is an identity element and a binary `combine`; the order of
+//! its two arguments is the order of the elements along the scan axis, so that an operator need not commute.
+
+#![expect(missing_docs, reason = "the `cube` macro generates modules without documentation")]
+
+use cubecl::ir::{ElemType, FloatKind, IntKind, UIntKind};
+use cubecl::prelude::*;
+
+/// What a scan accumulates.
+#[derive_cube_comptime]
+#[non_exhaustive]
+pub enum ScanOp {
+    /// Addition. Integers wrap.
+    Sum,
+    /// Multiplication. Integers wrap.
+    Prod,
+    /// Running maximum; once a NaN was met every later result is NaN.
+    Max,
+    /// Running minimum; once a NaN was met every later result is NaN.
+    Min,
+}
+
+impl ScanOp {
+    /// Every operator, for tests and tables.
+    pub const ALL: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min];
+
+    /// The identity of the operator as a kernel argument: 0, 1, lowest (−∞ for floats), highest (+∞ for floats).
+    ///
+    /// It travels as an argument because infinity is not a valid WGSL constant. `dtype` is that of the *stored*
+    /// elements, so that the identity of a narrow integer is still exact after its accumulation in 32 bits.
+    pub(crate) fn identity(self, dtype: ElemType, accumulator: ElemType) -> InputScalar {
+        let float = dtype.is_float();
+        match self {
+            ScanOp::Sum => InputScalar::new(0, accumulator),
+            ScanOp::Prod => InputScalar::new(1, accumulator),
+            ScanOp::Max if float => InputScalar::new(f64::NEG_INFINITY, accumulator),
+            ScanOp::Min if float => InputScalar::new(f64::INFINITY, accumulator),
+            ScanOp::Max => InputScalar::new(integer_limits(dtype).0, accumulator),
+            ScanOp::Min => InputScalar::new(integer_limits(dtype).1, accumulator),
+        }
+    }
+}
+
+/// The lowest and the highest value of an integer type.
+fn integer_limits(dtype: ElemType) -> (i128, i128) {
+    match dtype {
+        ElemType::Int(IntKind::I8) => (i8::MIN.into(), i8::MAX.into()),
+        ElemType::Int(IntKind::I16) => (i16::MIN.into(), i16::MAX.into()),
+        ElemType::Int(IntKind::I64) => (i64::MIN.into(), i64::MAX.into()),
+        ElemType::UInt(UIntKind::U8) => (0, u8::MAX.into()),
+        ElemType::UInt(UIntKind::U16) => (0, u16::MAX.into()),
+        ElemType::UInt(UIntKind::U32) => (0, u32::MAX.into()),
+        ElemType::UInt(UIntKind::U64) => (0, u64::MAX.into()),
+        _ => (i32::MIN.into(), i32::MAX.into()),
+    }
+}
+
+/// The type in which elements of `dtype` are accumulated: half-precision floats in f32, so that a long
+/// scan is rounded once per stored element; narrow integers in 32 bits, whose low bits wrap alike.
+pub fn accumulator_of(dtype: ElemType) -> ElemType {
+    match dtype {
+        ElemType::Float(FloatKind::F16 | FloatKind::BF16) => ElemType::Float(FloatKind::F32),
+        ElemType::Int(IntKind::I8 | IntKind::I16) => ElemType::Int(IntKind::I32),
+        ElemType::UInt(UIntKind::U8 | UIntKind::U16) => ElemType::UInt(UIntKind::U32),
+        other => other,
+    }
+}
+
+/// `lhs ⊕ rhs`, where `lhs` stands before `rhs` along the scan axis.
+#[cube]
+pub fn combine<A: Numeric>(lhs: A, rhs: A, #[comptime] op: ScanOp) -> A {
+    match op {
+        ScanOp::Sum => lhs + rhs,
+        ScanOp::Prod => lhs * rhs,
+        // A NaN on the left is kept by the first test; one on the right fails the comparison and is taken.
+        ScanOp::Max => select(is_nan::<A>(lhs) || lhs >= rhs, lhs, rhs),
+        ScanOp::Min => select(is_nan::<A>(lhs) || lhs <= rhs, lhs, rhs),
+    }
+}
+
+/// Whether the bits of `value` are those of a NaN; never true of an integer.
+///
+/// Read from the bits: shader compilers may assume that NaN does not occur and fold `value != value` away.
+#[cube]
+fn is_nan<A: Numeric>(value: A) -> bool {
+    let elem = elem_type_of::<A>();
+    if comptime!(elem == ElemType::Float(FloatKind::F32)) {
+        (u32::reinterpret(value) & 0x7fff_ffffu32) > 0x7f80_0000u32
+    } else if comptime!(elem == ElemType::Float(FloatKind::F64)) {
+        (u64::reinterpret(value) & 0x7fff_ffff_ffff_ffffu64) > 0x7ff0_0000_0000_0000u64
+    } else {
+        false.runtime()
+    }
+}

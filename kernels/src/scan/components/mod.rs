@@ -1,0 +1,7 @@
+//! The device side: what one unit, one plane and one cube do.
+
+pub(crate) mod cube_totals;
+pub(crate) mod lookback;
+pub(crate) mod rows;
+pub mod plane_scan;
+pub(crate) mod tile;

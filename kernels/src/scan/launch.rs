@@ -1,0 +1,235 @@
+//! From a call to its kernels.
+
+use super::components::{
+    rows::{RowsViewLaunch, rows_arg},
+    tile::TileConfig,
+};
+use super::problem::{ScanOptions, ScanProblem};
+use super::routines;
+use super::strategy::{LaunchOptions, RoutineKind, Strategy};
+use super::tuning::Tuning;
+use crate::{ScanError, ScanOp};
+use cubecl::client::Client;
+use cubecl::ir::{ElemType, features::AtomicUsage};
+use cubecl::prelude::*;
+use cubecl::std::tensor::{into_contiguous, is_contiguous};
+
+/// Scans `input` along `axis` into `output`, with the strategy that [`Strategy::Inferred`] describes.
+///
+/// `input` may have any strides that address memory (0 included); it is read in place where neighbouring units read neighbouring
+/// elements, and from a contiguous copy where they would not. `output` is contiguous, of the same shape and element type, and
+/// does not share memory with `input`. Nothing waits for the device.
+///
+/// # Errors
+///
+/// See [`ScanError`]. Nothing was launched then.
+pub fn scan(
+    client: &Client,
+    input: TensorBinding,
+    output: TensorBinding,
+    axis: usize,
+    dtype: ElemType,
+    op: ScanOp,
+    options: ScanOptions,
+) -> Result<(), ScanError> {
+    scan_with(client, input, output, axis, dtype, op, options, LaunchOptions::default())
+}
+
+/// [`scan`] with a routine and tuning of the caller's choice.
+///
+/// # Errors
+///
+/// As [`scan`], and [`ScanError::Refused`] where a forced routine cannot serve.
+#[expect(clippy::too_many_arguments, reason = "a tensor operation's arguments, then the launch options")]
+pub fn scan_with(
+    client: &Client,
+    input: TensorBinding,
+    output: TensorBinding,
+    axis: usize,
+    dtype: ElemType,
+    op: ScanOp,
+    options: ScanOptions,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    check(client, &input, &output, dtype)?;
+    let mut problem = ScanProblem::new(&input, axis, dtype, op, options)?;
+    if problem.elements() == 0 {
+        return Ok(());
+    }
+    let mut input = input;
+    if !problem.is_coalesced() {
+        input = into_contiguous(client, input, dtype).binding();
+        problem = ScanProblem::new(&input, axis, dtype, op, options)?;
+    }
+    let address_type = input
+        .required_address_type(dtype.size())
+        .max(output.required_address_type(dtype.size()));
+    let call = Call {
+        client,
+        tuning: Tuning::of(client, &launch),
+        launch,
+        vector_size: problem.vector_size(client.io_optimized_vector_sizes(dtype.size())),
+        address_type,
+        input,
+        output,
+        problem,
+    };
+    call.run()
+}
+
+/// Everything a routine needs to plan and launch.
+pub(crate) struct Call<'a> {
+    pub client: &'a Client,
+    pub problem: ScanProblem,
+    pub tuning: Tuning,
+    pub launch: LaunchOptions,
+    pub vector_size: usize,
+    pub address_type: AddressType,
+    pub input: TensorBinding,
+    pub output: TensorBinding,
+}
+
+impl Call<'_> {
+    fn run(self) -> Result<(), ScanError> {
+        match self.launch.strategy {
+            Strategy::Forced(routine) => self.launch_routine(routine),
+            Strategy::Inferred => {
+                let routine = self.infer();
+                self.launch_routine(routine)
+            }
+        }
+    }
+
+    fn infer(&self) -> RoutineKind {
+        if !self.problem.inner.is_empty() {
+            RoutineKind::Columns
+        } else if self.problem.len() <= self.tile_elements() {
+            RoutineKind::SingleCube
+        } else if self.single_pass_obstacle().is_none() {
+            RoutineKind::SinglePass
+        } else {
+            RoutineKind::ReduceThenScan
+        }
+    }
+
+    fn launch_routine(self, routine: RoutineKind) -> Result<(), ScanError> {
+        let refuse = |reason: String| Err(ScanError::Refused { routine, reason });
+        match routine {
+            RoutineKind::Columns if self.problem.inner.is_empty() => {
+                refuse("there is no dimension after the axis".into())
+            }
+            RoutineKind::Columns => {
+                routines::columns::launch(self);
+                Ok(())
+            }
+            _ if !self.problem.inner.is_empty() => {
+                refuse("the axis is not the innermost".into())
+            }
+            RoutineKind::SingleCube if self.problem.len() > self.tile_elements() => refuse(format!(
+                "a row of {} elements does not fit a tile of {}",
+                self.problem.len(),
+                self.tile_elements()
+            )),
+            RoutineKind::SingleCube => {
+                if routines::short_rows::fits(&self) {
+                    routines::short_rows::launch(self);
+                } else {
+                    routines::chunked::launch(self, 1);
+                }
+                Ok(())
+            }
+            RoutineKind::SinglePass => match self.single_pass_obstacle() {
+                Some(obstacle) => refuse(obstacle.into()),
+                None => {
+                    routines::single_pass::launch(self);
+                    Ok(())
+                }
+            },
+            RoutineKind::ReduceThenScan => {
+                let chunks = routines::chunked::chunks_per_row(&self);
+                routines::chunked::launch(self, chunks);
+                Ok(())
+            }
+        }
+    }
+
+    /// The elements of a full tile.
+    pub(crate) fn tile_elements(&self) -> usize {
+        self.tuning.units * self.tuning.vectors * self.vector_size
+    }
+
+    /// The widest vector of a tensor that is one flat run, whatever the length of its rows.
+    pub(crate) fn vector_size_flat(&self) -> usize {
+        self.client
+            .io_optimized_vector_sizes(self.problem.dtype.size())
+            .filter(|width| self.problem.elements() % width == 0 && self.problem.offset % width == 0)
+            .max()
+            .unwrap_or(1)
+    }
+
+    pub(crate) fn tile_config(&self) -> TileConfig {
+        TileConfig {
+            op: self.problem.op,
+            exclusive: self.problem.options.exclusive,
+            reverse: self.problem.options.reverse,
+            plane: self.tuning.plane,
+            vectors: self.tuning.vectors,
+            units: self.tuning.units,
+            max_planes: self.tuning.max_planes,
+        }
+    }
+
+    pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
+        let lanes = self.vector_size;
+        let outer: Vec<_> =
+            self.problem.outer.iter().map(|(size, stride)| (*size, stride / lanes)).collect();
+        rows_arg(&outer, self.problem.len() / lanes)
+    }
+
+    /// What keeps the device from chaining tiles.
+    fn single_pass_obstacle(&self) -> Option<&'static str> {
+        let word = Type::atomic(u32::elem_type_native());
+        let usage = self.client.properties().atomic_type_usage(word);
+        if !usage.is_superset(AtomicUsage::LoadStore | AtomicUsage::Add) {
+            Some("the device lacks 32-bit atomic load, store and add")
+        } else if self.client.is_capturing() {
+            Some("a captured graph would replay the words of its first run")
+        } else {
+            None
+        }
+    }
+}
+
+fn check(
+    client: &Client,
+    input: &TensorBinding,
+    output: &TensorBinding,
+    dtype: ElemType,
+) -> Result<(), ScanError> {
+    if input.shape != output.shape {
+        return Err(ScanError::ShapeMismatch {
+            operand: "output",
+            expected: input.shape.to_vec(),
+            found: output.shape.to_vec(),
+        });
+    }
+    let accumulator = crate::operator::accumulator_of(dtype);
+    for dtype in [dtype, accumulator] {
+        if !matches!(dtype, ElemType::Float(_) | ElemType::Int(_) | ElemType::UInt(_))
+            || !client.properties().supports_type(dtype)
+        {
+            return Err(ScanError::UnsupportedType { dtype, device: client.name() });
+        }
+    }
+    if !is_contiguous(&output.shape, &output.strides) {
+        return Err(ScanError::InvalidOutput);
+    }
+    Ok(())
+}
+
+/// A grid of at least `cubes` cubes, within the device's limit per axis; kernels do nothing in cubes beyond their work.
+pub(crate) fn cube_count(client: &Client, cubes: usize) -> CubeCount {
+    let limit = client.properties().hardware.max_cube_count.0 as usize;
+    let x = cubes.min(limit);
+    CubeCount::Static(x as u32, cubes.div_ceil(x) as u32, 1)
+}

@@ -1,0 +1,56 @@
+//! Every tuning constant, with the measurement behind it.
+
+use super::strategy::LaunchOptions;
+use cubecl::client::Client;
+use cubecl::ir::features::Plane;
+
+/// The constants of one class of device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tuning {
+    /// Plane scans or shared memory.
+    pub plane: bool,
+    /// Units of a cube.
+    pub units: usize,
+    /// Vectors held by a unit.
+    pub vectors: usize,
+    /// An upper bound of the planes in a cube.
+    pub max_planes: usize,
+    /// How often a lookback reads a word before it falls back.
+    pub polls: u32,
+    /// Units that fill the device: below this the scan axis is cut into chunks.
+    pub fill: usize,
+}
+
+/// Reads before a fallback. A tile takes a few microseconds and a read well under one, so a live predecessor is
+/// always waited for, while one that was never scheduled costs under a millisecond.
+const POLLS: u32 = 512;
+
+impl Tuning {
+    pub(crate) fn of(client: &Client, options: &LaunchOptions) -> Self {
+        let hardware = &client.properties().hardware;
+        let advertised = client.features().plane.contains(Plane::Ops)
+            && hardware.plane_size_min == hardware.plane_size_max
+            && hardware.plane_size_min > 1;
+        let plane = options.plane.unwrap_or(advertised);
+        let class = if plane { Self::planes() } else { Self::shared_memory() };
+        let units = options.units.unwrap_or(class.units).min(hardware.max_units_per_cube as usize);
+        Self {
+            plane,
+            units,
+            vectors: options.vectors.unwrap_or(class.vectors),
+            max_planes: units.div_ceil(hardware.plane_size_min.max(1) as usize),
+            polls: options.polls.unwrap_or(class.polls),
+            ..class
+        }
+    }
+
+    /// GPUs. Not measured yet: 4,096 four-byte elements a tile, as published for decoupled fallback.
+    fn planes() -> Self {
+        Self { plane: true, units: 256, vectors: 4, max_planes: 0, polls: POLLS, fill: 1 << 16 }
+    }
+
+    /// Devices without plane operations, in practice software adapters.
+    fn shared_memory() -> Self {
+        Self { plane: false, units: 64, vectors: 16, max_planes: 0, polls: POLLS, fill: 1 << 9 }
+    }
+}

@@ -1,0 +1,139 @@
+//! One way to run a scan on the device and one oracle to compare it with.
+
+#![allow(dead_code, reason = "every test binary uses its own part")]
+
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
+use cubecl_scan::{ScanError, ScanOp, reference};
+
+/// The client of the device under test. `BURN_SCAN_FORCE_PLANE=1` turns plane operations on, which software adapters run
+/// without advertising them.
+pub fn client() -> Client {
+    cubecl::Device::default().client()
+}
+
+/// The launch options every test starts from.
+pub fn launch() -> LaunchOptions {
+    let force = std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1");
+    LaunchOptions { plane: force.then_some(true), ..Default::default() }
+}
+
+/// A strided view of a buffer.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub shape: Vec<usize>,
+    pub strides: Vec<usize>,
+}
+
+impl View {
+    pub fn contiguous(shape: &[usize]) -> Self {
+        let mut strides = vec![1; shape.len()];
+        for i in (0..shape.len().saturating_sub(1)).rev() {
+            strides[i] = strides[i + 1] * shape[i + 1];
+        }
+        Self { shape: shape.to_vec(), strides }
+    }
+
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// The viewed elements in row-major order.
+    pub fn gather<T: Copy>(&self, buffer: &[T]) -> Vec<T> {
+        (0..self.elements())
+            .map(|index| {
+                let mut rest = index;
+                let mut at = 0;
+                for (size, stride) in self.shape.iter().zip(&self.strides).rev() {
+                    at += rest % size * stride;
+                    rest /= size;
+                }
+                buffer[at]
+            })
+            .collect()
+    }
+}
+
+/// Scans on the device.
+pub fn device_scan<T: CubeElement + Numeric>(
+    client: &Client,
+    buffer: &[T],
+    view: &View,
+    axis: usize,
+    op: ScanOp,
+    options: ScanOptions,
+    launch: LaunchOptions,
+) -> Result<Vec<T>, ScanError> {
+    let n = view.elements();
+    let input = client.create_from_slice(T::as_bytes(buffer));
+    let output = client.empty(n.max(1) * size_of::<T>());
+    let contiguous = View::contiguous(&view.shape);
+    let binding = |handle: cubecl::server::Handle, view: &View| TensorBinding {
+        handle: handle.binding(),
+        strides: view.strides.as_slice().into(),
+        shape: view.shape.as_slice().into(),
+        tiling: Default::default(),
+    };
+    scan_with(
+        client,
+        binding(input, view),
+        binding(output.clone(), &contiguous),
+        axis,
+        T::elem_type_native(),
+        op,
+        options,
+        launch,
+    )?;
+    let bytes = client.read_one(output).expect("the output can be read");
+    Ok(T::from_bytes(&bytes)[..n].to_vec())
+}
+
+/// Scans on the device and on the host and compares bit for bit.
+pub fn check<T>(
+    client: &Client,
+    buffer: &[T],
+    view: &View,
+    axis: usize,
+    op: ScanOp,
+    options: ScanOptions,
+    launch: LaunchOptions,
+) where
+    T: CubeElement + Numeric + reference::Scalar,
+{
+    let found = device_scan(client, buffer, view, axis, op, options, launch).expect("supported");
+    let expected =
+        reference::scan(&view.gather(buffer), &view.shape, axis, op, options);
+    let wrong: Vec<_> = (0..expected.len())
+        .filter(|&i| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{op:?} {options:?} of {view:?} along {axis} with {launch:?}: {} of {} wrong, first {}: {:?} instead of {:?}",
+        wrong.len(),
+        expected.len(),
+        wrong[0],
+        found[wrong[0]],
+        expected[wrong[0]],
+    );
+}
+
+/// Every combination of direction and inclusion.
+pub fn all_options() -> [ScanOptions; 4] {
+    [(false, false), (true, false), (false, true), (true, true)]
+        .map(|(exclusive, reverse)| ScanOptions { exclusive, reverse })
+}
+
+/// Values whose sums and products are exact in f32 and no two neighbours of which are alike: a pattern of small
+/// integers for sums, of powers of two for products.
+pub fn values(n: usize, op: ScanOp) -> Vec<i32> {
+    (0..n)
+        .map(|i| {
+            let mixed = (i as u32).wrapping_mul(2_654_435_761) >> 16;
+            match op {
+                ScanOp::Prod => [1, 2, -1, 1, -2][mixed as usize % 5],
+                _ => (mixed % 17) as i32 - 8,
+            }
+        })
+        .collect()
+}

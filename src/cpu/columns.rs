@@ -1,0 +1,219 @@
+//! Scans along an axis whose elements do not lie next to each other.
+//!
+//! A plane is `len` lines of `inner` elements, and each of its columns is scanned on its own: a line of carries walks
+//! along the axis, combined with one line of the plane after the other. Neighbouring columns are neighbours in memory,
+//! so every step is a plain vector loop, and there is nothing to cut for the sake of latency.
+//!
+//! - Wide planes are split into blocks of columns, one a task.
+//! - A plane of few columns is cut along the axis instead, into pieces of about [`PIECE`] elements. As in `rows`, a
+//!   piece is first reduced, then the carries into all pieces are combined in order, then every piece is walked from its
+//!   carries; a stretch of pieces at a time, while it is in the shared cache.
+//!
+//! Which of the two it is depends on the shape alone, hence so do the bits of the result.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use rayon::prelude::*;
+
+use super::buffer::Shared;
+use super::element::{Element, Operator, TILE};
+use super::rows::{GRAIN, PARALLEL};
+
+/// Columns in a block: the carries of a block stay in the first-level cache, and a line of it fills whole cache lines.
+const BLOCK: usize = 256;
+
+/// The widest plane that is cut along the axis, in columns: below it there are too few blocks to go round.
+const NARROW: usize = 2 * BLOCK;
+
+/// Elements of a narrow plane that are walked in order.
+const PIECE: usize = 1 << 14;
+
+/// Pieces that are reduced and then scanned before the next ones are looked at.
+const STRETCH: usize = 64;
+
+/// The shortest narrow plane that is cut, in elements.
+const LONG_PLANE: usize = 8 * PIECE;
+
+/// The shape of a plane and the direction it is scanned in.
+#[derive(Clone, Copy)]
+struct Plane {
+    len: usize,
+    inner: usize,
+    exclusive: bool,
+    reverse: bool,
+}
+
+/// Scans each plane of `len` lines of `inner` elements along its lines.
+pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
+    input: &[T],
+    output: &mut [MaybeUninit<T>],
+    len: usize,
+    inner: usize,
+    exclusive: bool,
+    reverse: bool,
+) {
+    let plane = Plane { len, inner, exclusive, reverse };
+    let size = len * inner;
+    if inner <= NARROW && size >= LONG_PLANE {
+        rayon::scope(|_| {
+            for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
+                plane.scan_narrow::<T, O>(input, output);
+            }
+        });
+        return;
+    }
+    let scan_blocks = |input: &[T], output: &mut [MaybeUninit<T>]| {
+        for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
+            let output = Shared::new(output);
+            for block in 0..inner.div_ceil(BLOCK) {
+                // SAFETY: nobody else writes this plane.
+                unsafe { plane.scan_block::<T, O>(input, &output, block) };
+            }
+        }
+    };
+    if input.len() < PARALLEL {
+        scan_blocks(input, output);
+    } else if size < GRAIN {
+        let share = GRAIN.div_ceil(size) * size;
+        input
+            .par_chunks(share)
+            .zip(output.par_chunks_mut(share))
+            .for_each(|(input, output)| scan_blocks(input, output));
+    } else {
+        let blocks = inner.div_ceil(BLOCK);
+        input.par_chunks_exact(size).zip(output.par_chunks_exact_mut(size)).for_each(|(input, output)| {
+            let output = Shared::new(output);
+            (0..blocks).into_par_iter().for_each(|block| {
+                // SAFETY: each block of this plane is written by one task.
+                unsafe { plane.scan_block::<T, O>(input, &output, block) };
+            });
+        });
+    }
+}
+
+impl Plane {
+    /// # Safety
+    ///
+    /// No other thread has access to the output of these columns.
+    unsafe fn scan_block<T: Element, O: Operator<T::Acc>>(self, input: &[T], output: &Shared<'_, T>, block: usize) {
+        let columns = block * BLOCK..self.inner.min((block + 1) * BLOCK);
+        let mut carries = [O::IDENTITY; BLOCK];
+        // SAFETY: the caller's promise.
+        unsafe { self.walk::<T, O>(input, output, 0..self.len, columns, &mut carries) };
+    }
+
+    /// Scans a plane that is cut along the axis.
+    fn scan_narrow<T: Element, O: Operator<T::Acc>>(self, input: &[T], output: &mut [MaybeUninit<T>]) {
+        let Self { len, inner, .. } = self;
+        let lines = (PIECE / inner).max(1);
+        let pieces = len.div_ceil(lines);
+        let output = Shared::new(output);
+        let mut carry = vec![O::IDENTITY; inner];
+        let mut starts = vec![O::IDENTITY; STRETCH.min(pieces) * inner];
+        for first in (0..pieces).step_by(STRETCH) {
+            // Lines are numbered in the order of the scan.
+            let piece = |index: usize| (first + index) * lines..len.min((first + index + 1) * lines);
+            let starts = &mut starts[..STRETCH.min(pieces - first) * inner];
+            starts.par_chunks_exact_mut(inner).enumerate().for_each(|(index, totals)| {
+                totals.fill(O::IDENTITY);
+                self.fold::<T, O>(input, piece(index), totals);
+            });
+            for (index, starts) in starts.chunks_exact_mut(inner).enumerate() {
+                let regular = carry.iter().zip(&*starts).all(|(&carry, &total)| O::is_regular(carry, total));
+                for (carry, start) in carry.iter_mut().zip(&mut *starts) {
+                    let total = core::mem::replace(start, *carry);
+                    if regular {
+                        *carry = O::combine(*carry, total);
+                    }
+                }
+                if !regular {
+                    self.fold::<T, O>(input, piece(index), &mut carry);
+                }
+            }
+            starts.par_chunks_exact_mut(inner).enumerate().for_each(|(index, carries)| {
+                // SAFETY: each piece is written by one task.
+                unsafe { self.walk::<T, O>(input, &output, piece(index), 0..inner, carries) };
+            });
+        }
+    }
+
+    /// The place in memory of some lines, which are numbered in the order of the scan.
+    fn place(self, lines: Range<usize>) -> Range<usize> {
+        if self.reverse { self.len - lines.end..self.len - lines.start } else { lines }
+    }
+
+    /// Lines that lie next to each other and fit a tile, if whole lines are asked for; single lines otherwise.
+    fn lines_in_tile(self, columns: usize) -> usize {
+        if columns == self.inner { (TILE / columns).max(1) } else { 1 }
+    }
+
+    /// Folds whole lines into `carries`.
+    fn fold<T: Element, O: Operator<T::Acc>>(self, input: &[T], lines: Range<usize>, carries: &mut [T::Acc]) {
+        let scratch = &mut T::Scratch::default();
+        for start in lines.clone().step_by(self.lines_in_tile(self.inner)) {
+            let tile = self.place(start..lines.end.min(start + self.lines_in_tile(self.inner)));
+            let tile = T::widen(&input[tile.start * self.inner..tile.end * self.inner], scratch);
+            let fold_line = |line: &[T::Acc]| {
+                for (carry, &element) in carries.iter_mut().zip(line) {
+                    *carry = O::combine(*carry, element);
+                }
+            };
+            if self.reverse {
+                tile.chunks_exact(self.inner).rev().for_each(fold_line);
+            } else {
+                tile.chunks_exact(self.inner).for_each(fold_line);
+            }
+        }
+    }
+
+    /// Scans some columns of some lines from `carries`.
+    ///
+    /// # Safety
+    ///
+    /// No other thread has access to their output.
+    unsafe fn walk<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        output: &Shared<'_, T>,
+        lines: Range<usize>,
+        columns: Range<usize>,
+        carries: &mut [T::Acc],
+    ) {
+        let width = columns.len();
+        let carries = &mut carries[..width];
+        let scratch = &mut T::Scratch::default();
+        let step = self.lines_in_tile(width);
+        for start in lines.clone().step_by(step) {
+            let tile = self.place(start..lines.end.min(start + step));
+            let first = tile.start * self.inner + columns.start;
+            let place = first..first + tile.len() * width;
+            // SAFETY: several lines are only taken when they are whole, so that the place holds these columns alone,
+            // which the caller has to itself.
+            let output = unsafe { output.slice(place.clone()) };
+            T::map(&input[place], output, scratch, |input, output| {
+                let pairs = input.chunks_exact(width).zip(output.chunks_exact_mut(width));
+                let scan_line = |(input, output)| scan_line::<T::Acc, O>(input, output, carries, self.exclusive);
+                if self.reverse {
+                    pairs.rev().for_each(scan_line);
+                } else {
+                    pairs.for_each(scan_line);
+                }
+            });
+        }
+    }
+}
+
+#[inline(always)]
+fn scan_line<A: Copy, O: Operator<A>>(
+    input: &[A],
+    output: &mut [MaybeUninit<A>],
+    carries: &mut [A],
+    exclusive: bool,
+) {
+    for ((output, &element), carry) in output.iter_mut().zip(input).zip(carries) {
+        let before = *carry;
+        *carry = O::combine(before, element);
+        output.write(if exclusive { before } else { *carry });
+    }
+}

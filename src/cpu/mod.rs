@@ -1,0 +1,84 @@
+//! The CPU engine: scans and stream compaction over slices.
+//!
+//! Nothing here knows of tensors. Inputs are contiguous and row-major, outputs are fresh vectors, and every result is a
+//! function of the input alone: work is cut into blocks of fixed size and partial results are combined in a fixed order,
+//! so the bits of a float result depend neither on the number of threads nor on their timing.
+
+mod buffer;
+mod columns;
+mod compact;
+mod element;
+mod expand;
+mod partition;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use compact::{
+    argwhere, compact, compact_indices, compact_padded, compact_rows, compact_rows_padded, count_true,
+};
+pub(crate) use element::Element;
+pub(crate) use expand::{expand, expand_rows};
+pub(crate) use partition::{partition_by_key, partition_permutation};
+
+use buffer::Output;
+use element::{Max, Min, Operator, Prod, Sum};
+
+/// What a scan combines its elements with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Addition; integers wrap.
+    Sum,
+    /// Multiplication; integers wrap.
+    Prod,
+    /// The largest; NaN once there was one.
+    Max,
+    /// The smallest; NaN once there was one.
+    Min,
+}
+
+/// Scans `input`, a contiguous `[outer, len, inner]`, along its middle dimension.
+///
+/// An exclusive scan leaves each element out of its own result and starts with the identity: 0, 1, the lowest value, the
+/// highest value. A reverse scan goes from the last element to the first.
+///
+/// # Panics
+///
+/// If `input` does not have `outer * len * inner` elements.
+pub(crate) fn scan<T: Element>(
+    input: &[T],
+    outer: usize,
+    len: usize,
+    inner: usize,
+    op: Op,
+    exclusive: bool,
+    reverse: bool,
+) -> Vec<T> {
+    assert_eq!(input.len(), outer * len * inner, "the input does not have the shape [{outer}, {len}, {inner}]");
+    match op {
+        Op::Sum => scan_with::<T, Sum>(input, len, inner, exclusive, reverse),
+        Op::Prod => scan_with::<T, Prod>(input, len, inner, exclusive, reverse),
+        Op::Max => scan_with::<T, Max>(input, len, inner, exclusive, reverse),
+        Op::Min => scan_with::<T, Min>(input, len, inner, exclusive, reverse),
+    }
+}
+
+fn scan_with<T: Element, O: Operator<T::Acc>>(
+    input: &[T],
+    len: usize,
+    inner: usize,
+    exclusive: bool,
+    reverse: bool,
+) -> Vec<T> {
+    if input.is_empty() {
+        return Vec::new();
+    }
+    let mut output = Output::new(input.len());
+    match (inner, reverse) {
+        (1, false) => rows::scan::<T, O, false>(input, output.slots(), len, exclusive),
+        (1, true) => rows::scan::<T, O, true>(input, output.slots(), len, exclusive),
+        _ => columns::scan::<T, O>(input, output.slots(), len, inner, exclusive, reverse),
+    }
+    // SAFETY: every element of the input has had its result written.
+    unsafe { output.finish() }
+}

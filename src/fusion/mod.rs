@@ -1,0 +1,43 @@
+//! The hook into Burn's fusion: Burn's own `cumsum`, `cumprod`, `cummax` and `cummin` on this crate's kernels.
+//!
+//! # How Burn plans
+//!
+//! On a fused device an operation is queued, not run. Every *fuser* of Burn's registry is fed the queue one operation
+//! at a time until all of them report `Closed`; then the fuser that is ready with the best score above zero turns the
+//! operations it took into one fused operation, and the search starts again behind them. With no such fuser the head
+//! of the queue is settled *unfused*: each of its operations runs Burn's own kernel. Plans are cached by the relative
+//! form of their operations and replayed on other sizes. [`ScanProvider`] adds one more fuser to that search.
+//!
+//! # The trap
+//!
+//! Settling takes along the operation that closed the last fuser. In `(x + 1).cumsum(0)` the addition opens Burn's
+//! element-wise fuser and the scan closes it; one element-wise operation alone scores zero, so *both* are settled
+//! unfused, and a fuser that waits for a scan at the head of a search never gets to see this one. The same happens
+//! behind `ones()`, a bare `matmul`, a bare `sum_dim`.
+//!
+//! So [`ScanFuser`] carries a [copy of every built-in fuser](mirror) and is open exactly while one of them is:
+//!
+//! ```text
+//! queue:       op  op  ..  op  CumSum                   (op..: whatever keeps a built-in fuser open)
+//! built-in pays (score > 0)?    yes: it takes its operations, the scan heads the next search, and is claimed there
+//!                               no:  op..op and the scan are claimed together, with score 1
+//! ```
+//!
+//! A claimed prefix runs operation by operation through Burn's fallback, as it would have without the claim. A graph
+//! without scans is therefore planned as if this fuser were absent.
+//!
+//! # Reversals
+//!
+//! `flip`, scan, `flip` along the scanned axis is one reverse scan: Burn's gradient of `cumsum` is written so, and its
+//! gradient of `cumprod` with slices of step −1. To see the whole of it the fuser has to wait on a reversal for the
+//! operation behind it, where Burn would have run the reversal at once; [`hold`] tells how that wait is kept from
+//! changing the plan of a graph that only flips.
+
+mod fuser;
+mod hold;
+mod mirror;
+mod operation;
+mod pattern;
+mod provider;
+
+pub(crate) use provider::register;

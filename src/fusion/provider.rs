@@ -1,0 +1,22 @@
+//! What Burn's fusion registry holds: the maker of one [`ScanFuser`] per execution stream.
+
+use burn_cubecl::CubeDevice;
+use burn_cubecl::fusion::{self, CubeFuser, OptimizationProvider, RegistryError};
+
+use super::fuser::ScanFuser;
+use super::operation::ScanOperation;
+
+struct ScanProvider;
+
+impl OptimizationProvider for ScanProvider {
+    type Operation = ScanOperation;
+
+    fn fuser(&self, device: &CubeDevice) -> CubeFuser {
+        CubeFuser::new(ScanFuser::new(device))
+    }
+}
+
+/// Adds the provider to the registry, for every stream made from now on.
+pub(crate) fn register() -> Result<(), RegistryError> {
+    fusion::register(ScanProvider)
+}

@@ -1,0 +1,20 @@
+//! `install()` is Ok again after the first time: at once, after tensor operations, and from another thread.
+#![cfg(all(feature = "fusion", feature = "wgpu"))]
+
+mod fusion_support;
+
+#[test]
+fn install_again() {
+    burn_scan::install().expect("nothing has run yet");
+    burn_scan::install().expect("the second call finds the first one's work done");
+    let Some(device) = fusion_support::device() else {
+        return;
+    };
+    burn_scan::install().expect("tensor operations do not undo an install");
+    let late = std::thread::spawn(burn_scan::install);
+    late.join().expect("no panic").expect("any thread may ask");
+
+    let x = fusion_support::floats(&device, [64]);
+    let (_, plan) = fusion_support::planned(&device, || x.cumsum(0));
+    assert_eq!(plan, "Scan(CumSum)");
+}

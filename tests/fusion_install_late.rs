@@ -1,0 +1,25 @@
+//! `install()` after a tensor operation says that it came too late and what to do, and leaves Burn as it was.
+#![cfg(all(feature = "fusion", feature = "wgpu"))]
+
+mod fusion_support;
+
+use burn_scan::InstallError;
+
+#[test]
+fn install_late() {
+    let Some(device) = fusion_support::device() else {
+        return;
+    };
+    for _ in 0..2 {
+        let error = burn_scan::install().expect_err("a tensor operation has run");
+        assert!(matches!(error, InstallError::TooLate), "{error:?}");
+        let message = error.to_string();
+        for part in ["burn_scan::install()", "too late", "start of `main`", "inclusive_cumsum"] {
+            assert!(message.contains(part), "{part:?} is missing in: {message}");
+        }
+    }
+
+    let x = fusion_support::floats(&device, [64]);
+    let (_, plan) = fusion_support::planned(&device, || x.cumsum(0));
+    assert_eq!(plan, "_(CumSum)");
+}

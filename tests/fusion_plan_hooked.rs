@@ -1,0 +1,11 @@
+//! A graph without a scan keeps, with the hook in place, the plan of `fusion_plan_baseline`.
+#![cfg(all(feature = "fusion", feature = "wgpu"))]
+
+mod fusion_support;
+
+#[test]
+fn plans_with_install() {
+    if let Some(device) = fusion_support::hooked_device() {
+        fusion_support::plain_graphs::assert_plans(&device);
+    }
+}

@@ -1,0 +1,122 @@
+//! `cargo xtask test`: every test of the workspace on Flex and on Cube.
+//!
+//! 1. A Vulkan driver is found or got ([`drivers`]).
+//! 2. The test `adapter` prints which adapter that is: one line `adapter: NAME …`. Nothing else runs if it
+//!    does not start: the Cube tests are never skipped silently.
+//! 3. The whole workspace with its default features, then the public contract without `fusion`, where ops
+//!    run one by one. SwiftShader gets the kernels' own tests instead.
+//!
+//! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
+//! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
+
+use std::process::Command;
+
+use crate::Result;
+use crate::args::{Args, Spec};
+use crate::drivers;
+use crate::process::{Steps, cargo, run as run_to_success, run_reading};
+
+const SPEC: Spec = Spec {
+    flags: &["--heavy"],
+    options: &["--driver"],
+};
+
+const NO_FUSION: &str = "std,flex,wgpu,autodiff";
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let args = Args::parse(args, &SPEC)?;
+    if let Some(word) = args.words.first() {
+        return Err(format!(
+            "unexpected `{word}`; arguments for cargo test go after `--`"
+        ));
+    }
+    let name = args.last("--driver").unwrap_or("system");
+    let swiftshader = name == "swiftshader";
+    let mut env = drivers::get(name)?;
+    env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
+    if swiftshader {
+        env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
+    }
+    let test = |line: &[&str]| -> Command {
+        let mut command = cargo(&["test"]);
+        command
+            .args(line)
+            .envs(env.iter().map(|(name, value)| (name, value)));
+        command
+    };
+    let heavy = if args.flag("--heavy") { ",heavy" } else { "" };
+    // One selection of packages and features for all steps that can share it: one build.
+    let features = format!("cubecl-scan/wgpu{heavy}");
+    let workspace = ["--workspace", "--features", &features];
+
+    let mut steps = Steps::default();
+    let mut adapter = None;
+    let started = steps.step("adapter", || {
+        let mut command = test(&workspace);
+        command.args(["--test", "adapter", "--", "--nocapture"]);
+        run_reading(&mut command, true, |line| {
+            adapter = adapter.take().or(adapter_of(line))
+        })?;
+        adapter
+            .is_some()
+            .then_some(())
+            .ok_or_else(|| "the test `adapter` printed no adapter".to_owned())
+    });
+    if !started {
+        eprintln!(
+            "no adapter, no tests; `cargo xtask test --driver lavapipe` uses the software driver"
+        );
+        return steps.finish();
+    }
+    if swiftshader {
+        println!(
+            "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
+        );
+        steps.step("kernels on SwiftShader, plane operations forced", || {
+            let features = format!("wgpu{heavy}");
+            let mut command = test(&[
+                "-p",
+                "cubecl-scan",
+                "--features",
+                &features,
+                "--no-fail-fast",
+            ]);
+            run_to_success(command.args(&args.rest))
+        });
+    } else {
+        steps.step("workspace, default features", || {
+            let mut command = test(&workspace);
+            run_to_success(command.arg("--no-fail-fast").args(&args.rest))
+        });
+        if args.rest.is_empty() {
+            steps.step("contract, without fusion", || {
+                let mut command = test(&["--no-default-features", "--features", NO_FUSION]);
+                run_to_success(command.args(["--test", "contract"]))
+            });
+        } else {
+            println!("arguments were given for cargo test: the step without fusion is left out");
+        }
+    }
+    let result = steps.finish();
+    println!("{}", adapter.unwrap_or_default());
+    result
+}
+
+/// The adapter's line in what the test prints; the harness may have put the test's name before it.
+fn adapter_of(line: &str) -> Option<String> {
+    line.find("adapter: ").map(|at| line[at..].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::adapter_of;
+
+    #[test]
+    fn the_adapter_is_found_in_the_output() {
+        let line = "adapter: llvmpipe (Vulkan, driver 22.3), plane size 8";
+        assert_eq!(adapter_of(line).as_deref(), Some(line));
+        let after_name = format!("test the_adapter ... {line}");
+        assert_eq!(adapter_of(&after_name).as_deref(), Some(line));
+        assert_eq!(adapter_of("test adapter::starts ... ok"), None);
+    }
+}

@@ -1,0 +1,152 @@
+//! Gets a Vulkan driver for the tests: the machine's own, lavapipe (installed) or SwiftShader ([`swiftshader`]).
+//! The result is a set of variables for the test process.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::process::{in_path, output, run};
+use crate::swiftshader;
+use crate::vulkan::{Machine, OVERRIDES};
+
+/// Variables that make a process use the driver.
+pub(crate) type Env = Vec<(&'static str, OsString)>;
+
+/// The driver that `--driver NAME` asks for.
+pub(crate) fn get(name: &str) -> Result<Env> {
+    match name {
+        "system" => system(),
+        "lavapipe" => lavapipe(),
+        "swiftshader" => swiftshader::get(),
+        other => Err(format!(
+            "no driver `{other}`; there are: system lavapipe swiftshader"
+        )),
+    }
+}
+
+/// Whatever the loader finds (it prefers a GPU), or lavapipe where it would find nothing.
+fn system() -> Result<Env> {
+    if !cfg!(target_os = "linux") {
+        eprintln!("Metal or DirectX 12 comes with this system: no driver to look for");
+        return Ok(Env::new());
+    }
+    let machine = Machine::look();
+    eprintln!("{machine}");
+    if machine.has_adapter() {
+        return Ok(Env::new());
+    }
+    if let Some(name) = OVERRIDES
+        .iter()
+        .find(|name| std::env::var_os(name).is_some())
+    {
+        return Err(format!(
+            "{name} is set but names no driver that can start: unset or correct it"
+        ));
+    }
+    install_lavapipe().map(|manifest| pin(&manifest))
+}
+
+fn lavapipe() -> Result<Env> {
+    let machine = Machine::look();
+    eprintln!("{machine}");
+    match machine.lavapipe() {
+        Some(manifest) => Ok(pin(manifest)),
+        None => install_lavapipe().map(|manifest| pin(&manifest)),
+    }
+}
+
+/// The loader's variable under its present and its older name (before 1.3.207, as in Ubuntu 22.04).
+pub(crate) fn pin(manifest: &Path) -> Env {
+    OVERRIDES
+        .map(|name| (name, manifest.as_os_str().to_owned()))
+        .to_vec()
+}
+
+fn install_lavapipe() -> Result<PathBuf> {
+    let by_hand = by_hand(in_path);
+    eprintln!("this machine has no Vulkan adapter: installing lavapipe, Mesa's software driver");
+    if !cfg!(target_os = "linux") || !in_path("apt-get") {
+        return Err(format!("cannot install it here (no apt-get). {by_hand}"));
+    }
+    if !is_root() && !in_path("sudo") {
+        return Err(format!(
+            "cannot install it here (not root, no sudo). {by_hand}"
+        ));
+    }
+    run(&mut as_root(&["apt-get", "update"]))
+        .and_then(|()| {
+            run(&mut as_root(&[
+                "apt-get",
+                "install",
+                "-y",
+                "mesa-vulkan-drivers",
+            ]))
+        })
+        .map_err(|error| format!("{error}. {by_hand}"))?;
+    let machine = Machine::look();
+    eprintln!("{machine}");
+    let manifest = machine.lavapipe().map(Path::to_owned);
+    manifest.ok_or_else(|| "mesa-vulkan-drivers is installed but brought no lavapipe".to_owned())
+}
+
+/// The line a person types where this program cannot install a driver.
+fn by_hand(has: impl Fn(&str) -> bool) -> &'static str {
+    let lines = [
+        (
+            "apt-get",
+            "Type: sudo apt-get update && sudo apt-get install -y mesa-vulkan-drivers",
+        ),
+        (
+            "dnf",
+            "Type: sudo dnf install -y vulkan-loader mesa-vulkan-drivers",
+        ),
+        (
+            "pacman",
+            "Type: sudo pacman -S vulkan-icd-loader vulkan-swrast",
+        ),
+        ("apk", "Type: apk add vulkan-loader mesa-vulkan-swrast"),
+    ];
+    let other = "Install a Vulkan loader and Mesa's lavapipe with this system's package manager";
+    lines
+        .iter()
+        .find(|(tool, _)| has(tool))
+        .map_or(other, |(_, line)| line)
+}
+
+fn is_root() -> bool {
+    output("id", &["-u"]).trim() == "0"
+}
+
+/// `line` as root; apt asks nothing.
+pub(crate) fn as_root(line: &[&str]) -> Command {
+    let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive"];
+    words.extend(line);
+    if !is_root() {
+        words.insert(0, "sudo");
+    }
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_to_type_fits_the_system() {
+        assert!(
+            by_hand(|tool| tool == "apt-get").contains("apt-get install -y mesa-vulkan-drivers")
+        );
+        assert!(by_hand(|tool| tool == "dnf").contains("sudo dnf"));
+        assert!(by_hand(|_| false).contains("package manager"));
+    }
+
+    #[test]
+    fn a_pinned_driver_is_pinned_under_both_names() {
+        let env = pin(Path::new("/x/lvp_icd.json"));
+        assert_eq!(env.len(), 2);
+        assert!(env.iter().all(|(_, value)| value == "/x/lvp_icd.json"));
+    }
+}

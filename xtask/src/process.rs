@@ -1,0 +1,147 @@
+//! Running programs, and the list of steps that a command prints at its end.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// The workspace's root folder.
+pub(crate) fn root() -> PathBuf {
+    // Cargo sets the variable for `cargo run`; the compile-time value serves a binary started by hand.
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let xtask = xtask.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
+    xtask
+        .parent()
+        .expect("xtask is a folder of the workspace")
+        .to_owned()
+}
+
+/// The folder for build products: `CARGO_TARGET_DIR` or `target`.
+pub(crate) fn target_dir() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(dir) => root().join(dir),
+        None => root().join("target"),
+    }
+}
+
+/// `cargo ARGS`, to run in the workspace's root.
+pub(crate) fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(args).current_dir(root());
+    // These describe xtask's own package and would leak into build scripts as changed variables.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(name.as_ref());
+        }
+    }
+    command
+}
+
+/// Whether `program` is found in `PATH`.
+pub(crate) fn in_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Runs to success, showing the command line first.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    eprintln!("$ {}", line_of(command));
+    let status = command.status().map_err(|e| cannot_start(command, &e))?;
+    status
+        .success()
+        .then_some(())
+        .ok_or_else(|| format!("`{}` ended with {status}", line_of(command)))
+}
+
+/// Like [`run`], and hands each line of standard output to `seen` after printing it (if `show`).
+pub(crate) fn run_reading(
+    command: &mut Command,
+    show: bool,
+    mut seen: impl FnMut(&str),
+) -> Result<()> {
+    eprintln!("$ {}", line_of(command));
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|e| cannot_start(command, &e))?;
+    let stdout = child.stdout.take().expect("stdout is piped");
+    for line in BufReader::new(stdout).split(b'\n') {
+        let line = line.map_err(|e| e.to_string())?;
+        let line = String::from_utf8_lossy(&line);
+        if show {
+            println!("{line}");
+        }
+        seen(&line);
+    }
+    let status = child.wait().map_err(|e| e.to_string())?;
+    status
+        .success()
+        .then_some(())
+        .ok_or_else(|| format!("`{}` ended with {status}", line_of(command)))
+}
+
+/// What `program ARGS` prints, or nothing where it cannot run.
+pub(crate) fn output(program: &str, args: &[&str]) -> String {
+    Command::new(program)
+        .args(args)
+        .stderr(Stdio::null())
+        .output()
+        .map(|out| String::from_utf8_lossy(&out.stdout).into_owned())
+        .unwrap_or_default()
+}
+
+fn cannot_start(command: &Command, error: &std::io::Error) -> String {
+    format!("cannot start `{}`: {error}", line_of(command))
+}
+
+/// The command as one would type it, with the variables it sets.
+fn line_of(command: &Command) -> String {
+    let program = PathBuf::from(command.get_program());
+    let program = program.file_name().unwrap_or(program.as_os_str());
+    let set = command
+        .get_envs()
+        .filter_map(|(k, v)| Some(format!("{}={}", k.to_string_lossy(), v?.to_string_lossy())));
+    let words = std::iter::once(program)
+        .chain(command.get_args())
+        .map(OsStr::to_string_lossy);
+    set.chain(words.map(|word| word.into_owned()))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Steps that all run, whatever the others did; the summary has one line for each.
+#[derive(Default)]
+pub(crate) struct Steps {
+    done: Vec<(String, Result<()>, Duration)>,
+}
+
+impl Steps {
+    pub(crate) fn step(&mut self, name: &str, work: impl FnOnce() -> Result<()>) -> bool {
+        eprintln!("\n== {name}");
+        let start = Instant::now();
+        let result = work();
+        let ok = result.is_ok();
+        if let Err(message) = &result {
+            eprintln!("{message}");
+        }
+        self.done.push((name.to_owned(), result, start.elapsed()));
+        ok
+    }
+
+    /// Prints the summary; an error if a step failed.
+    pub(crate) fn finish(self) -> Result<()> {
+        println!();
+        for (name, result, took) in &self.done {
+            let state = if result.is_ok() { "ok" } else { "FAILED" };
+            println!("{state:>6} {:>7.1} s  {name}", took.as_secs_f64());
+        }
+        match self.done.iter().filter(|(_, r, _)| r.is_err()).count() {
+            0 => Ok(()),
+            n => Err(format!("{n} of {} steps failed", self.done.len())),
+        }
+    }
+}
