@@ -1,5 +1,6 @@
 //! Scan and stream-compaction kernels for CubeCL.
 
+pub mod compact;
 pub mod error;
 pub mod operator;
 pub mod reference;

@@ -1,13 +1,13 @@
 //! Scans along an axis whose elements do not lie next to each other.
 //!
 //! A plane is `len` lines of `inner` elements, and each of its columns is scanned on its own: a line of carries walks
-//! along the axis, combined with one line of the plane after the other. Neighbouring columns are neighbours in memory,
-//! so every step is a plain vector loop, and there is nothing to cut for the sake of latency.
+//! along the axis, combined with one line of the plane after the other. Neighbouring columns are neighbours in
+//! memory, so every step is a plain vector loop, and there is nothing to cut for the sake of latency.
 //!
 //! - Wide planes are split into blocks of columns, one a task.
 //! - A plane of few columns is cut along the axis instead, into pieces of about [`PIECE`] elements. As in `rows`, a
-//!   piece is first reduced, then the carries into all pieces are combined in order, then every piece is walked from its
-//!   carries; a stretch of pieces at a time, while it is in the shared cache.
+//!   piece is first reduced, then the carries into all pieces are combined in order, then every piece is walked from
+//! its   carries; a stretch of pieces at a time, while it is in the shared cache.
 //!
 //! Which of the two it is depends on the shape alone, hence so do the bits of the result.
 
@@ -17,22 +17,29 @@ use core::ops::Range;
 use rayon::prelude::*;
 
 use super::buffer::Shared;
-use super::element::{Element, Operator, TILE};
+use super::element::{Accumulator, Element, Operator, TILE};
 use super::rows::{GRAIN, PARALLEL};
+use super::simd::vectorize;
 
-/// Columns in a block: the carries of a block stay in the first-level cache, and a line of it fills whole cache lines.
-const BLOCK: usize = 256;
+/// The most columns in a block: the carries of a block stay in the first-level cache.
+///
+/// On 4096 x 4096 `f32`, blocks of 256 columns take 1.4 times the time: the shorter the piece of a line, the less of
+/// it the processor has fetched ahead.
+const WIDEST: usize = 1024;
+
+/// The fewest columns in a block, where the threads would otherwise go without.
+const SLIMMEST: usize = 256;
 
 /// The widest plane that is cut along the axis, in columns: below it there are too few blocks to go round.
-const NARROW: usize = 2 * BLOCK;
+const NARROW: usize = 2 * SLIMMEST;
 
-/// Elements of a narrow plane that are walked in order.
+/// Elements of a narrow plane that are walked in order: the work of one task.
 const PIECE: usize = 1 << 14;
 
-/// Pieces that are reduced and then scanned before the next ones are looked at.
+/// Pieces that are reduced and then scanned before the next ones are looked at: 4 MiB of `f32`.
 const STRETCH: usize = 64;
 
-/// The shortest narrow plane that is cut, in elements.
+/// The shortest narrow plane that is cut, in elements: enough pieces to go round.
 const LONG_PLANE: usize = 8 * PIECE;
 
 /// The shape of a plane and the direction it is scanned in.
@@ -63,12 +70,16 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
         });
         return;
     }
+    // Columns are independent: the width of a block changes no bit, so the number of threads may decide.
+    let width = (inner / (2 * rayon::current_num_threads())).next_multiple_of(64).clamp(SLIMMEST, WIDEST);
+    let blocks = inner.div_ceil(width);
+    let block = |block: usize| block * width..inner.min((block + 1) * width);
     let scan_blocks = |input: &[T], output: &mut [MaybeUninit<T>]| {
         for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
             let output = Shared::new(output);
-            for block in 0..inner.div_ceil(BLOCK) {
+            for columns in (0..blocks).map(block) {
                 // SAFETY: nobody else writes this plane.
-                unsafe { plane.scan_block::<T, O>(input, &output, block) };
+                unsafe { plane.scan_block::<T, O>(input, &output, columns) };
             }
         }
     };
@@ -81,12 +92,11 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
             .zip(output.par_chunks_mut(share))
             .for_each(|(input, output)| scan_blocks(input, output));
     } else {
-        let blocks = inner.div_ceil(BLOCK);
         input.par_chunks_exact(size).zip(output.par_chunks_exact_mut(size)).for_each(|(input, output)| {
             let output = Shared::new(output);
-            (0..blocks).into_par_iter().for_each(|block| {
+            (0..blocks).into_par_iter().map(block).for_each(|columns| {
                 // SAFETY: each block of this plane is written by one task.
-                unsafe { plane.scan_block::<T, O>(input, &output, block) };
+                unsafe { plane.scan_block::<T, O>(input, &output, columns) };
             });
         });
     }
@@ -96,9 +106,13 @@ impl Plane {
     /// # Safety
     ///
     /// No other thread has access to the output of these columns.
-    unsafe fn scan_block<T: Element, O: Operator<T::Acc>>(self, input: &[T], output: &Shared<'_, T>, block: usize) {
-        let columns = block * BLOCK..self.inner.min((block + 1) * BLOCK);
-        let mut carries = [O::IDENTITY; BLOCK];
+    unsafe fn scan_block<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        output: &Shared<'_, T>,
+        columns: Range<usize>,
+    ) {
+        let mut carries = [O::IDENTITY; WIDEST];
         // SAFETY: the caller's promise.
         unsafe { self.walk::<T, O>(input, output, 0..self.len, columns, &mut carries) };
     }
@@ -151,19 +165,11 @@ impl Plane {
     /// Folds whole lines into `carries`.
     fn fold<T: Element, O: Operator<T::Acc>>(self, input: &[T], lines: Range<usize>, carries: &mut [T::Acc]) {
         let scratch = &mut T::Scratch::default();
-        for start in lines.clone().step_by(self.lines_in_tile(self.inner)) {
-            let tile = self.place(start..lines.end.min(start + self.lines_in_tile(self.inner)));
+        let step = self.lines_in_tile(self.inner);
+        for start in lines.clone().step_by(step) {
+            let tile = self.place(start..lines.end.min(start + step));
             let tile = T::widen(&input[tile.start * self.inner..tile.end * self.inner], scratch);
-            let fold_line = |line: &[T::Acc]| {
-                for (carry, &element) in carries.iter_mut().zip(line) {
-                    *carry = O::combine(*carry, element);
-                }
-            };
-            if self.reverse {
-                tile.chunks_exact(self.inner).rev().for_each(fold_line);
-            } else {
-                tile.chunks_exact(self.inner).for_each(fold_line);
-            }
+            vectorize(|| fold_lines::<T::Acc, O>(tile, carries, self.reverse));
         }
     }
 
@@ -192,28 +198,82 @@ impl Plane {
             // which the caller has to itself.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                let pairs = input.chunks_exact(width).zip(output.chunks_exact_mut(width));
-                let scan_line = |(input, output)| scan_line::<T::Acc, O>(input, output, carries, self.exclusive);
-                if self.reverse {
-                    pairs.rev().for_each(scan_line);
-                } else {
-                    pairs.for_each(scan_line);
-                }
+                vectorize(|| scan_lines::<T::Acc, O>(input, output, carries, self.exclusive, self.reverse));
             });
         }
     }
 }
 
+/// Calls `kernel` with the carries.
+///
+/// Where lines are so short that the loop over one costs more than the work in it, the carries are copied to an
+/// array of constant length, for which the inlined kernel has no such loop and no carry in memory: four columns take
+/// half the time.
 #[inline(always)]
-fn scan_line<A: Copy, O: Operator<A>>(
+fn with_carries<A: Copy>(carries: &mut [A], mut kernel: impl FnMut(&mut [A])) {
+    #[inline(always)]
+    fn with_array<A: Copy, const WIDTH: usize>(carries: &mut [A], kernel: &mut impl FnMut(&mut [A])) {
+        let mut array: [A; WIDTH] = core::array::from_fn(|column| carries[column]);
+        kernel(&mut array);
+        carries.copy_from_slice(&array);
+    }
+
+    match carries.len() {
+        2 => with_array::<A, 2>(carries, &mut kernel),
+        3 => with_array::<A, 3>(carries, &mut kernel),
+        4 => with_array::<A, 4>(carries, &mut kernel),
+        8 => with_array::<A, 8>(carries, &mut kernel),
+        _ => kernel(carries),
+    }
+}
+
+#[inline(always)]
+fn fold_lines<A: Accumulator, O: Operator<A>>(input: &[A], carries: &mut [A], reverse: bool) {
+    with_carries(
+        carries,
+        #[inline(always)]
+        |carries| {
+            let width = carries.len();
+            let fold_line = |line: &[A]| {
+                for (carry, &element) in carries.iter_mut().zip(line) {
+                    *carry = O::combine(*carry, element);
+                }
+            };
+            if reverse {
+                input.chunks_exact(width).rev().for_each(fold_line);
+            } else {
+                input.chunks_exact(width).for_each(fold_line);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+fn scan_lines<A: Accumulator, O: Operator<A>>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
     exclusive: bool,
+    reverse: bool,
 ) {
-    for ((output, &element), carry) in output.iter_mut().zip(input).zip(carries) {
-        let before = *carry;
-        *carry = O::combine(before, element);
-        output.write(if exclusive { before } else { *carry });
-    }
+    with_carries(
+        carries,
+        #[inline(always)]
+        |carries| {
+            let width = carries.len();
+            let lines = input.chunks_exact(width).zip(output.chunks_exact_mut(width));
+            let scan_line = |(line, output): (&[A], &mut [MaybeUninit<A>])| {
+                for ((output, &element), carry) in output.iter_mut().zip(line).zip(carries.iter_mut()) {
+                    let before = *carry;
+                    *carry = O::combine(before, element);
+                    output.write(if exclusive { before } else { *carry });
+                }
+            };
+            if reverse {
+                lines.rev().for_each(scan_line);
+            } else {
+                lines.for_each(scan_line);
+            }
+        },
+    );
 }

@@ -1,12 +1,14 @@
 //! Element types, the accumulators they are scanned in, and the four operators.
 //!
-//! A scan works on accumulators: an element type is its own accumulator, but for `f16` and `bf16`, which are widened to
+//! A scan works on accumulators: an element type is its own accumulator, but for `f16` and `bf16`, which are widened
+//! to
 //! `f32` a tile at a time, scanned, and rounded once when they are stored.
 
 use core::mem::MaybeUninit;
 
-use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
+
+use super::simd::{round_f16, vectorize, widen_f16};
 
 /// Elements in a tile: the unit of widening, and of the row scan (see `rows`).
 ///
@@ -28,7 +30,8 @@ pub(crate) trait Accumulator: Copy + Send + Sync + PartialOrd + 'static {
         true
     }
 
-    /// Whether `carry * total` is what multiplying `carry` by the elements of `total` one by one gives, up to rounding.
+    /// Whether `carry * total` is what multiplying `carry` by the elements of `total` one by one gives, up to
+    /// rounding.
     fn product_is_regular(_carry: Self, _total: Self) -> bool {
         true
     }
@@ -263,28 +266,23 @@ half_element! {
     bf16: widen_bf16, round_bf16;
 }
 
-/// Converts by slices: `half` looks for the hardware's conversion once a call, not once an element.
-fn widen_f16(src: &[f16], dst: &mut [f32]) {
-    src.convert_to_f32_slice(dst);
-}
-
-fn round_f16(src: &[f32], dst: &mut [f16]) {
-    dst.convert_from_f32_slice(src);
-}
-
 fn widen_bf16(src: &[bf16], dst: &mut [f32]) {
-    for (dst, src) in dst.iter_mut().zip(src) {
-        *dst = f32::from_bits(u32::from(src.to_bits()) << 16);
-    }
+    vectorize(|| {
+        for (dst, src) in dst.iter_mut().zip(src) {
+            *dst = f32::from_bits(u32::from(src.to_bits()) << 16);
+        }
+    });
 }
 
 /// To nearest, ties to even, as `bf16::from_f32` does, without its branch.
 fn round_bf16(src: &[f32], dst: &mut [bf16]) {
-    for (dst, src) in dst.iter_mut().zip(src) {
-        let bits = src.to_bits();
-        let rounded = bits.wrapping_add(0x7FFF + ((bits >> 16) & 1)) >> 16;
-        let quiet_nan = (bits >> 16) | 0x40;
-        let is_nan = bits & 0x7FFF_FFFF > 0x7F80_0000;
-        *dst = bf16::from_bits(if is_nan { quiet_nan } else { rounded } as u16);
-    }
+    vectorize(|| {
+        for (dst, src) in dst.iter_mut().zip(src) {
+            let bits = src.to_bits();
+            let rounded = bits.wrapping_add(0x7FFF + ((bits >> 16) & 1)) >> 16;
+            let quiet_nan = (bits >> 16) | 0x40;
+            let is_nan = bits & 0x7FFF_FFFF > 0x7F80_0000;
+            *dst = bf16::from_bits(if is_nan { quiet_nan } else { rounded } as u16);
+        }
+    });
 }

@@ -1,8 +1,8 @@
 //! The CPU engine: scans and stream compaction over slices.
 //!
-//! Nothing here knows of tensors. Inputs are contiguous and row-major, outputs are fresh vectors, and every result is a
-//! function of the input alone: work is cut into blocks of fixed size and partial results are combined in a fixed order,
-//! so the bits of a float result depend neither on the number of threads nor on their timing.
+//! Nothing here knows of tensors. Inputs are contiguous and row-major, outputs are fresh vectors, and every result
+//! is a function of the input alone: work is cut into blocks of fixed size and partial results are combined in a
+//! fixed order, so the bits of a float result depend neither on the number of threads nor on their timing.
 
 mod buffer;
 mod columns;
@@ -11,6 +11,7 @@ mod element;
 mod expand;
 mod partition;
 mod rows;
+mod simd;
 #[cfg(test)]
 mod tests;
 
@@ -39,8 +40,8 @@ pub(crate) enum Op {
 
 /// Scans `input`, a contiguous `[outer, len, inner]`, along its middle dimension.
 ///
-/// An exclusive scan leaves each element out of its own result and starts with the identity: 0, 1, the lowest value, the
-/// highest value. A reverse scan goes from the last element to the first.
+/// An exclusive scan leaves each element out of its own result and starts with the identity: 0, 1, the lowest value,
+/// the highest value. A reverse scan goes from the last element to the first.
 ///
 /// # Panics
 ///

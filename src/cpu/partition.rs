@@ -1,8 +1,9 @@
 //! Stable grouping by key: a counting sort.
 //!
-//! The input is cut into blocks. Each block counts its keys; a scan of the counts, key by key and block by block within
-//! a key, gives every block the place of its first element of each key; then every block moves its elements there.
-//! Elements of one key stay in the order they came in, since blocks and the elements of a block are taken in order.
+//! The input is cut into blocks. Each block counts its keys; a scan of the counts, key by key and block by block
+//! within a key, gives every block the place of its first element of each key; then every block moves its elements
+//! there. Elements of one key stay in the order they came in, since blocks and the elements of a block are taken in
+//! order.
 //!
 //! Keys outside of `0..num_keys` are dropped.
 
@@ -12,7 +13,7 @@ use super::buffer::{Output, Shared};
 use super::compact::{Index, fill_default};
 use super::rows::PARALLEL;
 
-/// The fewest elements in a block.
+/// The fewest elements in a block: a task of some 50 µs.
 const BLOCK: usize = 1 << 15;
 
 /// Elements in a block for each key, at the least, so that the table of counts stays small beside the input.

@@ -335,8 +335,8 @@ fn keeps_and_restores_rows() {
                     padded.extend(row(plane, line));
                 }
                 padded.extend(vec![0; (len - kept.len()) * inner]);
-                for line in 0..len {
-                    restored.extend(row(plane, line).iter().map(|&x| if mask[line] != 0 { x } else { 0 }));
+                for (line, &byte) in mask.iter().enumerate() {
+                    restored.extend(row(plane, line).iter().map(|&x| if byte != 0 { x } else { 0 }));
                 }
             }
             assert_eq!(compact_rows(&values, &mask, outer, inner), compacted);

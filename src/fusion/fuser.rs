@@ -1,180 +1,186 @@
-//! The fuser: decides, operation by operation, whether a segment of the queue is a scan to be claimed.
+//! The fuser: follows a block of operations, claims it up to its last scan, and mirrors Burn everywhere else.
 //!
 //! ```text
-//!            mirror open                   scan reads the reversal
-//!   Prefix ─────────────▶ Prefix    Held ──────────────────────────▶ Claimed, waiting ──▶ Claimed
-//!     │  scan, mirror does not pay   ▲ │                              (for the second reversal)
-//!     ├─────────────────▶ Claimed    │ └──▶ Declined (anything else)
-//!     ├──────────────────────────────┘ reversal, mirror does not pay
-//!     └─────────────────▶ Declined (mirror closed, or it pays and takes the prefix)
+//! Following ── scan, or the built-in fusers closed ──────────────────────────────────▶ Closed
+//!     │                                                                                  ▲
+//!     └── reversal, nothing to gain ──▶ Held ── scan of it ──▶ Waiting ── any operation ─┤
+//!                                         ├── operation of a block merged in ─▶ Joining ─┤
+//!                                         └── any other operation ───────────────────────┘
 //! ```
+//!
+//! The stage answers *when Burn may stop feeding operations*. What is claimed does not depend on it: Burn keeps feeding
+//! a closed block while another block of the segment is open, and every scan is noted wherever it comes.
 
 use burn_cubecl::CubeDevice;
 use burn_cubecl::fusion::CubeOptimization;
 use burn_fusion::{FuserProperties, FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
-use super::hold::{Clock, History, Hold};
+use super::hold::{History, Hold, Join, Search};
 use super::mirror::BuiltinMirror;
-use super::operation::{ScanOperation, Sandwich, ScanSegment};
-use super::pattern::{Reversal, ScanStep, is_consumed_by};
-
-/// Below every score of a built-in fuser: a claim is only made where none of them pays.
-const SCORE: u64 = 1;
+use super::operation::ScanOperation;
+use super::pattern::{Reversal, ScanStep};
+use super::plan::{Sandwich, plan};
 
 #[derive(Clone)]
 pub(super) struct ScanFuser {
     mirror: BuiltinMirror,
-    clock: Clock,
+    search: Search,
     history: History,
+    operations: Vec<OperationIr>,
+    /// How many operations there are up to the last scan, the reversal behind it included.
+    claimed: usize,
     stage: Stage,
+    /// The only operation so far ended a hold elsewhere and is to head a search of its own.
+    is_released_head: bool,
 }
 
 #[derive(Clone)]
 enum Stage {
-    /// So far, `len` operations that keep a built-in fuser open.
-    Prefix { len: usize },
-    /// A prefix of `prefix` operations, then a reversal a scan may follow.
-    Held {
-        prefix: usize,
-        lead: Reversal,
-        hold: Hold,
-    },
-    /// A scan whose output may be reversed next.
-    Waiting {
-        segment: ScanSegment,
-        lead: Reversal,
-        hold: Hold,
-    },
-    Claimed(ScanSegment),
-    Declined,
+    /// Open as long as a built-in fuser is.
+    Following,
+    /// The last operation is a reversal a scan may follow.
+    Held { lead: Reversal, hold: Hold },
+    /// The last operation is a scan of a reversal, and may be reversed back.
+    Waiting(Hold),
+    /// A held reversal Burn is merging another block into.
+    Joining(Join),
+    Closed,
 }
 
 impl ScanFuser {
     pub(super) fn new(device: &CubeDevice) -> Self {
         Self {
             mirror: BuiltinMirror::new(device),
-            clock: Clock::default(),
+            search: Search::new(),
             history: History::default(),
-            stage: Stage::Prefix { len: 0 },
+            operations: Vec::new(),
+            claimed: 0,
+            stage: Stage::Following,
+            is_released_head: false,
         }
     }
 
-    fn extend_prefix(&mut self, len: usize, operation: &OperationIr) -> Stage {
-        if let Some(scan) = ScanStep::parse(operation) {
-            return match self.mirror.pays() {
-                true => Stage::Declined,
-                false => Stage::Claimed(ScanSegment::new(len, scan)),
-            };
-        }
-        if let Some(lead) = Reversal::parse(operation)
-            && !self.history.is_merged()
-            && !self.mirror.pays()
-        {
-            return Stage::Held {
-                prefix: len,
-                lead,
-                hold: Hold::on_unclaimed(&self.clock),
-            };
-        }
-        self.mirror.fuse(operation);
-        match self.mirror.is_open() {
-            true => Stage::Prefix { len: len + 1 },
-            false => Stage::Declined,
-        }
-    }
-
-    fn claim_held(&self, prefix: usize, lead: Reversal, operation: &OperationIr) -> Stage {
-        let Some(scan) = ScanStep::parse(operation) else {
-            return Stage::Declined;
-        };
-        let is_first_half =
-            is_consumed_by(&lead.out, &scan.ir.input) && lead.may_reverse(scan.ir.axis);
-        let segment = ScanSegment::new(prefix + 1, scan);
-        match is_first_half {
-            true => Stage::Waiting {
-                segment,
-                lead,
-                hold: Hold::on_claimed(&self.clock),
+    /// The stage behind `operation`. One copy made since the operation before is a merge for the sake of an operation
+    /// to come.
+    fn follow(&self, stage: Stage, operation: &OperationIr, copies: u64) -> Stage {
+        match stage {
+            Stage::Following if self.mirror.is_open() => Stage::Following,
+            Stage::Following => self.hold(operation).unwrap_or(Stage::Closed),
+            Stage::Held { lead, .. } => match ScanStep::parse(operation) {
+                Some(scan) if scan.may_follow(&lead) => {
+                    Stage::Waiting(Hold::on_claimed(&self.search))
+                }
+                Some(_) => Stage::Closed,
+                None if self.history.is_related(operation) => {
+                    self.search.release(operation);
+                    Stage::Closed
+                }
+                None if copies == 1 => {
+                    Stage::Joining(Join::new(&self.search, self.operations.len()))
+                }
+                None => Stage::Closed,
             },
-            false => Stage::Claimed(segment),
+            Stage::Joining(join) if !self.history.is_related(operation) => {
+                Stage::Joining(join.extend())
+            }
+            Stage::Waiting(_) | Stage::Joining(_) | Stage::Closed => Stage::Closed,
         }
     }
 
-    fn complete(mut segment: ScanSegment, lead: Reversal, operation: &OperationIr) -> Stage {
-        if let Some(trail) = Reversal::parse(operation)
-            && is_consumed_by(&segment.scan.ir.out, &trail.input)
-            && trail.may_reverse(segment.scan.ir.axis)
-        {
-            segment.sandwich = Some(Sandwich { lead, trail });
+    /// A hold on `operation` if it may be a reversal, and Burn gains nothing from the operations in front of it:
+    /// otherwise it heads the next search, and is held there.
+    fn hold(&self, operation: &OperationIr) -> Option<Stage> {
+        let lead = Reversal::parse(operation)?;
+        let is_merged = self.history.is_merged() || !self.history.is_related(operation);
+        (!is_merged && self.mirror.best_score() == 0).then(|| Stage::Held {
+            lead,
+            hold: Hold::on_unclaimed(&self.search),
+        })
+    }
+
+    /// Whether the operations so far end with a scan or with the reversal that completes one.
+    fn ends_with_scan(&self) -> bool {
+        let sandwich_start = self.operations.len().saturating_sub(Sandwich::LEN);
+        let last = self.operations.last();
+        last.is_some_and(|operation| ScanStep::parse(operation).is_some())
+            || Sandwich::parse(&self.operations[sandwich_start..]).is_some()
+    }
+
+    /// Above every built-in fuser, so that a scan is never left behind in the tail of a block: the tail of the last
+    /// block before a sync runs unfused. Nothing if this is the only block and a built-in fuser gains from the
+    /// operations in front: it takes them, and the scan heads the next search.
+    fn score(&self) -> u64 {
+        let builtin = self.mirror.best_score();
+        let leave_to_builtin = builtin > 0 && self.search.has_seen_only(self.operations.len());
+        match self.claimed == 0 || leave_to_builtin {
+            true => 0,
+            false => builtin + 1,
         }
-        Stage::Claimed(segment)
     }
 }
 
 impl OperationFuser<CubeOptimization> for ScanFuser {
     fn fuse(&mut self, operation: &OperationIr) {
-        self.clock.tick();
-        self.history.record(operation);
-        self.stage = match core::mem::replace(&mut self.stage, Stage::Declined) {
-            Stage::Prefix { len } => self.extend_prefix(len, operation),
-            Stage::Held { prefix, lead, .. } => self.claim_held(prefix, lead, operation),
-            Stage::Waiting { segment, lead, .. } => Self::complete(segment, lead, operation),
-            stage @ (Stage::Claimed(_) | Stage::Declined) => stage,
-        };
+        let copies = self.search.advance();
+        self.is_released_head = self.operations.is_empty() && self.search.is_released(operation);
+
+        self.mirror.fuse(operation);
+        let stage = core::mem::replace(&mut self.stage, Stage::Closed);
+        self.stage = self.follow(stage, operation, copies);
+        if !matches!(self.stage, Stage::Joining(_)) {
+            self.history.record(operation);
+        }
+
+        self.operations.push(operation.clone());
+        if self.ends_with_scan() {
+            self.claimed = self.operations.len();
+        }
     }
 
     fn finish(&mut self) -> CubeOptimization {
-        match &self.stage {
-            Stage::Claimed(segment) | Stage::Waiting { segment, .. } => {
-                CubeOptimization::new(ScanOperation::new(segment.clone()))
-            }
-            Stage::Prefix { .. } | Stage::Held { .. } | Stage::Declined => {
-                unreachable!("only a fuser that scores is finished, and only a claim scores")
-            }
-        }
+        let steps = plan(&mut self.mirror, &self.operations[..self.claimed]);
+        CubeOptimization::new(ScanOperation::new(steps, self.claimed))
     }
 
     fn reset(&mut self) {
         self.mirror.reset();
+        self.search.reset();
         self.history = History::default();
-        self.stage = Stage::Prefix { len: 0 };
+        self.operations.clear();
+        self.claimed = 0;
+        self.stage = Stage::Following;
+        self.is_released_head = false;
     }
 
     fn status(&self) -> FuserStatus {
         match &self.stage {
-            Stage::Prefix { .. } if self.mirror.is_open() => FuserStatus::Open,
-            Stage::Held { hold, .. } | Stage::Waiting { hold, .. } => hold.status(),
-            Stage::Prefix { .. } | Stage::Claimed(_) | Stage::Declined => FuserStatus::Closed,
+            Stage::Following => FuserStatus::Open,
+            Stage::Held { hold, .. } | Stage::Waiting(hold) => hold.status(),
+            Stage::Joining(join) => join.status(),
+            Stage::Closed => FuserStatus::Closed,
         }
     }
 
     fn properties(&self) -> FuserProperties {
-        match &self.stage {
-            Stage::Claimed(_) | Stage::Waiting { .. } => FuserProperties {
-                score: SCORE,
-                ready: true,
-            },
-            // Ready but worth nothing: never picked, but a search that settles an unfusable head in front of a
-            // reversal stops there instead of settling the reversal too.
-            Stage::Held { .. } => FuserProperties {
-                score: 0,
-                ready: true,
-            },
-            Stage::Prefix { .. } | Stage::Declined => FuserProperties::default(),
+        let score = self.score();
+        // A released head is ready but worth nothing: it is never picked, but a search that settles what is in front
+        // of it stops there.
+        FuserProperties {
+            score,
+            ready: score > 0 || self.is_released_head,
         }
     }
 
     fn len(&self) -> usize {
-        match &self.stage {
-            Stage::Prefix { len } => *len,
-            Stage::Held { prefix, .. } => prefix + 1,
-            Stage::Claimed(segment) | Stage::Waiting { segment, .. } => segment.num_operations(),
-            Stage::Declined => 0,
+        match self.claimed {
+            0 => self.operations.len(),
+            claimed => claimed,
         }
     }
 
     fn clone_dyn(&self) -> Box<dyn OperationFuser<CubeOptimization>> {
+        self.search.count_copy();
         Box::new(self.clone())
     }
 }

@@ -1,18 +1,30 @@
 //! Waiting on an operation that Burn would run at once, without changing the plan when the wait is in vain.
 //!
 //! A `flip` closes every built-in fuser, so Burn settles it the moment it is queued. A fuser that wants to know
-//! whether a scan follows has to stay open one operation longer. Three things keep that invisible when no scan comes:
+//! whether a scan follows has to stay open one operation longer. Four things keep that invisible when no scan comes:
 //!
 //! 1. *What is settled.* Burn settles a head up to and including the operation that closed its last fuser. Had this
 //!    fuser closed on the operation behind the flip, that operation would be settled unfused with it and be lost to
 //!    the element-wise fuser. Burn notes when a fuser closed by asking its status once, right after feeding it; later
 //!    questions only decide whether the search goes on. So a hold answers the first question with `Closed` (for the
 //!    count, it closed on the flip) and those that follow with `Open`.
-//! 2. *How long.* Only for the very next operation of the stream. Fusers of one search share a [`Clock`] that ticks
+//! 2. *What is settled along.* Burn extends a settled head over operations no fresh fuser would start on. The
+//!    operation that ended a hold in vain would have headed a search of its own, so [`Search`] remembers it, and a
+//!    fresh fuser that is asked about it wants it.
+//! 3. *How long.* Only for the very next operation of the stream. The fusers of one search share a count that grows
 //!    with every operation given to any of them, so a hold ends even when the next operation goes to another block.
-//! 3. *Where.* Burn also tries to merge blocks by feeding the operations of one to the fusers of the other. There a
+//! 4. *Where.* Burn also tries to merge blocks by feeding the operations of one to the fusers of the other. There a
 //!    hold would make a merge look worthwhile. In a merge some operation shares no tensor with those before it, which
 //!    never happens otherwise; [`History`] notices, and no hold is made.
+//! 5. *What comes between.* An operation behind the flip that does not touch the flipped tensor joins the flip's
+//!    segment as a block of its own. When a third operation then reads both blocks, Burn tries to merge them. A
+//!    [`Join`] lets it, and the third operation closes the merged block: the flip is settled, and what follows it is
+//!    searched afresh, as if it had never shared a segment with the flip. When Burn merges blocks at the end of a
+//!    segment instead, nothing would follow, so the merge is refused. Burn copies every block before it merges at
+//!    the end, and only the one it merges into otherwise: the number of copies tells the two apart.
+//!
+//! What remains: with more than two blocks in the segment no join is made, and an operation behind the flip may then be
+//! planned as it is whenever another block is open, instead of as the head of a segment.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -22,49 +34,103 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use burn_fusion::FuserStatus;
 use burn_ir::{OperationIr, TensorId};
 
-/// Counts the operations given to all fusers of one search. Clones share the count.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Clock(Arc<AtomicU64>);
+/// What the fusers of one search share; so do their clones. Relaxed throughout: they live on one thread, the atomics
+/// are there because fusers have to be `Send`.
+#[derive(Clone, Debug)]
+pub(super) struct Search(Arc<SharedSearch>);
 
-impl Clock {
-    pub(super) fn tick(&self) {
-        // Relaxed: the fusers of a search live on one thread, the atomic is there because they have to be `Send`.
-        self.0.fetch_add(1, Ordering::Relaxed);
+#[derive(Debug)]
+struct SharedSearch {
+    operations_seen: AtomicU64,
+    copies_made: AtomicU64,
+    released: AtomicU64,
+}
+
+impl Search {
+    const NOTHING_RELEASED: u64 = u64::MAX;
+
+    pub(super) fn new() -> Self {
+        Self(Arc::new(SharedSearch {
+            operations_seen: AtomicU64::new(0),
+            copies_made: AtomicU64::new(0),
+            released: AtomicU64::new(Self::NOTHING_RELEASED),
+        }))
+    }
+
+    /// Called by every fuser for every operation it is given. Returns how many copies of fusers were made since the
+    /// operation before.
+    pub(super) fn advance(&self) -> u64 {
+        self.0.operations_seen.fetch_add(1, Ordering::Relaxed);
+        self.0.copies_made.swap(0, Ordering::Relaxed)
+    }
+
+    /// Called by every fuser that is copied.
+    pub(super) fn count_copy(&self) {
+        self.0.copies_made.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Starts on a new segment.
+    pub(super) fn reset(&self) {
+        self.0.operations_seen.store(0, Ordering::Relaxed);
+        self.0.released.store(Self::NOTHING_RELEASED, Ordering::Relaxed);
+    }
+
+    /// Whether the search has seen no more than `count` operations.
+    pub(super) fn has_seen_only(&self, count: usize) -> bool {
+        self.now() == count as u64
     }
 
     fn now(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.0.operations_seen.load(Ordering::Relaxed)
+    }
+
+    /// Remembers `operation` as the one that ended a hold in vain.
+    pub(super) fn release(&self, operation: &OperationIr) {
+        self.0.released.store(Self::key(operation), Ordering::Relaxed);
+    }
+
+    pub(super) fn is_released(&self, operation: &OperationIr) -> bool {
+        self.0.released.load(Ordering::Relaxed) == Self::key(operation)
+    }
+
+    /// Tells an operation from the others of its segment: each writes a tensor of its own, and what writes none
+    /// frees one.
+    fn key(operation: &OperationIr) -> u64 {
+        let written = operation.outputs().next();
+        written
+            .or_else(|| operation.inputs().next())
+            .map_or(Self::NOTHING_RELEASED, |tensor| tensor.id.value())
     }
 }
 
 /// A wait for the next operation of the stream, over once any fuser of the search has seen one.
 #[derive(Clone, Debug)]
 pub(super) struct Hold {
-    clock: Clock,
+    search: Search,
     since: u64,
     counts_as_closed: Cell<bool>,
 }
 
 impl Hold {
     /// A hold on an operation that is to be settled on its own if nothing comes of it.
-    pub(super) fn on_unclaimed(clock: &Clock) -> Self {
+    pub(super) fn on_unclaimed(search: &Search) -> Self {
         Self {
-            clock: clock.clone(),
-            since: clock.now(),
+            search: search.clone(),
+            since: search.now(),
             counts_as_closed: Cell::new(true),
         }
     }
 
     /// A hold behind operations that are claimed whatever comes.
-    pub(super) fn on_claimed(clock: &Clock) -> Self {
+    pub(super) fn on_claimed(search: &Search) -> Self {
         Self {
             counts_as_closed: Cell::new(false),
-            ..Self::on_unclaimed(clock)
+            ..Self::on_unclaimed(search)
         }
     }
 
     pub(super) fn status(&self) -> FuserStatus {
-        if self.counts_as_closed.replace(false) || self.clock.now() != self.since {
+        if self.counts_as_closed.replace(false) || self.search.now() != self.since {
             FuserStatus::Closed
         } else {
             FuserStatus::Open
@@ -72,7 +138,41 @@ impl Hold {
     }
 }
 
-/// The tensors seen so far, and whether every operation shared one with those before it.
+/// A held block another block is being merged into.
+#[derive(Clone, Debug)]
+pub(super) struct Join {
+    search: Search,
+    held: u64,
+    joined: u64,
+}
+
+impl Join {
+    /// A join of a block of `held` operations, with the first operation of the other block.
+    pub(super) fn new(search: &Search, held: usize) -> Self {
+        Self {
+            search: search.clone(),
+            held: held as u64,
+            joined: 1,
+        }
+    }
+
+    pub(super) fn extend(self) -> Self {
+        Self {
+            joined: self.joined + 1,
+            ..self
+        }
+    }
+
+    /// Open if the two blocks are the whole segment: the merge has fed the joined operations a second time.
+    pub(super) fn status(&self) -> FuserStatus {
+        match self.search.now() == self.held + 2 * self.joined {
+            true => FuserStatus::Open,
+            false => FuserStatus::Closed,
+        }
+    }
+}
+
+/// The tensors of a block, and whether every operation shared one with those before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct History {
     tensors: HashSet<TensorId>,
@@ -80,12 +180,15 @@ pub(super) struct History {
 }
 
 impl History {
+    pub(super) fn is_related(&self, operation: &OperationIr) -> bool {
+        let mut nodes = operation.nodes().into_iter();
+        self.tensors.is_empty() || nodes.any(|node| self.tensors.contains(&node.id))
+    }
+
     pub(super) fn record(&mut self, operation: &OperationIr) {
-        let nodes = operation.nodes();
-        let is_related =
-            self.tensors.is_empty() || nodes.iter().any(|node| self.tensors.contains(&node.id));
-        self.is_merged |= !is_related;
-        self.tensors.extend(nodes.iter().map(|node| node.id));
+        self.is_merged |= !self.is_related(operation);
+        self.tensors
+            .extend(operation.nodes().iter().map(|node| node.id));
     }
 
     pub(super) fn is_merged(&self) -> bool {
@@ -99,7 +202,7 @@ mod tests {
 
     #[test]
     fn an_unclaimed_hold_counts_as_closed_once() {
-        let hold = Hold::on_unclaimed(&Clock::default());
+        let hold = Hold::on_unclaimed(&Search::new());
         assert_eq!(hold.status(), FuserStatus::Closed);
         assert_eq!(hold.status(), FuserStatus::Open);
         assert_eq!(hold.status(), FuserStatus::Open);
@@ -107,10 +210,24 @@ mod tests {
 
     #[test]
     fn a_hold_ends_with_the_next_operation_of_any_fuser() {
-        let clock = Clock::default();
-        let hold = Hold::on_claimed(&clock);
+        let search = Search::new();
+        let hold = Hold::on_claimed(&search);
         assert_eq!(hold.status(), FuserStatus::Open);
-        clock.clone().tick();
+        search.clone().advance();
         assert_eq!(hold.status(), FuserStatus::Closed);
+    }
+
+    #[test]
+    fn a_join_is_of_two_blocks_and_no_more() {
+        let search = Search::new();
+        // A flip and two operations of another block; then the merge feeds those two again.
+        for _ in 0..4 {
+            search.advance();
+        }
+        let first = Join::new(&search, 1);
+        search.advance();
+        assert_eq!(first.clone().extend().status(), FuserStatus::Open);
+        search.advance();
+        assert_eq!(first.extend().status(), FuserStatus::Closed);
     }
 }

@@ -1,15 +1,19 @@
-//! Copies of Burn's built-in fusers, fed the same operations as the originals.
+//! Copies of Burn's built-in fusers.
 //!
-//! They answer the two questions the claim depends on: would Burn keep this search open, and would Burn gain from
-//! fusing what it has seen so far. They never finish into anything.
+//! Fed the same operations as the originals, they tell whether Burn keeps a search open, and what it would gain from
+//! fusing what it has seen. And they plan the operations in front of a claimed scan, as Burn itself would.
 
 use burn_cubecl::CubeDevice;
-use burn_cubecl::fusion::CubeOptimization;
-use burn_cubecl_fusion::optim::elemwise::ElementWiseFuser;
-use burn_cubecl_fusion::optim::matmul::MatmulFuser;
-use burn_cubecl_fusion::optim::nhwc_relayout::NHWCRelayoutFuser;
-use burn_cubecl_fusion::optim::reduce::{ReduceFuser, ReduceSettings};
-use burn_cubecl_fusion::optim::reduce_broadcasted::ReduceBroadcastedFuser;
+use burn_cubecl::fusion::{CubeOptimization, CubeOptimizationState, FusedOperation};
+use burn_cubecl_fusion::optim::elemwise::{self, ElementWiseFuser, ElemwiseOptimization};
+use burn_cubecl_fusion::optim::matmul::{self, MatmulFuser, MatmulOptimization};
+use burn_cubecl_fusion::optim::nhwc_relayout::{
+    self, NHWCRelayoutFuser, NHWCRelayoutOptimization,
+};
+use burn_cubecl_fusion::optim::reduce::{self, ReduceFuser, ReduceOptimization, ReduceSettings};
+use burn_cubecl_fusion::optim::reduce_broadcasted::{
+    self, ReduceBroadcastedFuser, ReduceBroadcastedOptimization,
+};
 use burn_fusion::{FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
@@ -50,11 +54,29 @@ impl BuiltinMirror {
             .any(|fuser| fuser.status() == FuserStatus::Open)
     }
 
-    /// Whether Burn's search would pick a built-in fuser for the operations seen so far.
-    pub(super) fn pays(&self) -> bool {
-        self.fusers.iter().any(|fuser| {
+    /// The score of the fuser Burn's search would pick for the operations seen so far, zero if it would pick none.
+    pub(super) fn best_score(&self) -> u64 {
+        self.scores().max().unwrap_or(0)
+    }
+
+    /// What the fuser of the best score makes of the first of these operations. Of equals the first one wins.
+    pub(super) fn finish_best(&mut self, operations: &[OperationIr]) -> Option<CubeOptimization> {
+        self.reset();
+        for operation in operations {
+            self.fuse(operation);
+            if !self.is_open() {
+                break;
+            }
+        }
+        let best_score = self.best_score();
+        let best = self.scores().position(|score| score == best_score)?;
+        (best_score > 0).then(|| self.fusers[best].finish())
+    }
+
+    fn scores(&self) -> impl Iterator<Item = u64> {
+        self.fusers.iter().map(|fuser| {
             let properties = fuser.properties();
-            properties.ready && properties.score > 0
+            if properties.ready { properties.score } else { 0 }
         })
     }
 }
@@ -64,6 +86,30 @@ impl Clone for BuiltinMirror {
         Self {
             fusers: self.fusers.iter().map(|fuser| fuser.clone_dyn()).collect(),
         }
+    }
+}
+
+/// A built-in optimization from its serialized state. Burn's registry could do it too, but holds its lock while it
+/// restores the optimization this one is part of.
+///
+/// # Panics
+///
+/// When the state names no built-in optimization.
+pub(super) fn restore(device: &CubeDevice, state: &CubeOptimizationState) -> CubeOptimization {
+    fn decode<O: FusedOperation>(
+        device: &CubeDevice,
+        state: &CubeOptimizationState,
+    ) -> CubeOptimization {
+        CubeOptimization::new(O::from_state(device, state.decode()))
+    }
+
+    match state.name.as_str() {
+        elemwise::NAME => decode::<ElemwiseOptimization>(device, state),
+        matmul::NAME => decode::<MatmulOptimization>(device, state),
+        reduce::NAME => decode::<ReduceOptimization>(device, state),
+        reduce_broadcasted::NAME => decode::<ReduceBroadcastedOptimization>(device, state),
+        nhwc_relayout::NAME => decode::<NHWCRelayoutOptimization>(device, state),
+        other => panic!("`{other}` is not an optimization a claimed scan can contain"),
     }
 }
 

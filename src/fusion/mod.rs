@@ -6,7 +6,7 @@
 //! at a time until all of them report `Closed`; then the fuser that is ready with the best score above zero turns the
 //! operations it took into one fused operation, and the search starts again behind them. With no such fuser the head
 //! of the queue is settled *unfused*: each of its operations runs Burn's own kernel. Plans are cached by the relative
-//! form of their operations and replayed on other sizes. [`ScanProvider`] adds one more fuser to that search.
+//! form of their operations and replayed on other sizes. [`provider`] adds one more fuser to that search.
 //!
 //! # The trap
 //!
@@ -15,7 +15,7 @@
 //! unfused, and a fuser that waits for a scan at the head of a search never gets to see this one. The same happens
 //! behind `ones()`, a bare `matmul`, a bare `sum_dim`.
 //!
-//! So [`ScanFuser`] carries a [copy of every built-in fuser](mirror) and is open exactly while one of them is:
+//! So [`ScanFuser`](fuser) carries a [copy of every built-in fuser](mirror) and is open exactly while one of them is:
 //!
 //! ```text
 //! queue:       op  op  ..  op  CumSum                   (op..: whatever keeps a built-in fuser open)
@@ -23,14 +23,21 @@
 //!                               no:  op..op and the scan are claimed together, with score 1
 //! ```
 //!
-//! A claimed prefix runs operation by operation through Burn's fallback, as it would have without the claim. A graph
-//! without scans is therefore planned as if this fuser were absent.
+//! # The other trap
+//!
+//! Independent operations form *blocks*, and a search goes on while any block is open. A closed block is fed all the
+//! same; what its best fuser does not take is its tail, and at a sync the tails run unfused. A scan in a tail would be
+//! on Burn's kernel. In a search of several blocks a block is therefore claimed up to its last scan, with a score above
+//! the built-in fusers', and [planned](plan) inside: built-in optimizations for what they gain from, the fallback for
+//! the rest, exactly the work Burn would have done in searches of its own.
+//!
+//! A graph without scans is planned as if this fuser were absent.
 //!
 //! # Reversals
 //!
 //! `flip`, scan, `flip` along the scanned axis is one reverse scan: Burn's gradient of `cumsum` is written so, and its
 //! gradient of `cumprod` with slices of step −1. To see the whole of it the fuser has to wait on a reversal for the
-//! operation behind it, where Burn would have run the reversal at once; [`hold`] tells how that wait is kept from
+//! operation behind it, where Burn would have run the reversal at once; [`hold`] tells how the wait is kept from
 //! changing the plan of a graph that only flips.
 
 mod fuser;
@@ -38,6 +45,7 @@ mod hold;
 mod mirror;
 mod operation;
 mod pattern;
+mod plan;
 mod provider;
 
 pub(crate) use provider::register;

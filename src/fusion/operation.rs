@@ -1,94 +1,162 @@
-//! What a claim runs: the operations in front of the scan as Burn would, then the scan on this crate's kernels.
+//! What Burn's fusion runs for a claim.
 
-use burn_cubecl::fusion::{CubeFusionHandle, FallbackOperation, FusedOperation};
+use burn_cubecl::fusion::{
+    CubeFusionHandle, CubeOptimization, CubeOptimizationState, FallbackOperation, FusedOperation,
+};
 use burn_cubecl::{CubeBackend, CubeDevice};
+use burn_fusion::NumOperations;
 use burn_fusion::stream::Context;
 use burn_ir::TensorIr;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{Kind, Reversal, ScanStep};
+use super::mirror;
+use super::pattern::{Kind, ScanStep};
+use super::plan::{Sandwich, Step};
 use crate::backends::cube;
 use crate::options::ScanOptions;
 
-/// The operations of a claim, in queue order: `prefix` of them, the scan, and the trailing reversal of a sandwich.
-/// The leading reversal is the last one of the prefix.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct ScanSegment {
-    prefix: usize,
-    pub(super) scan: ScanStep,
-    pub(super) sandwich: Option<Sandwich>,
+/// A claimed run of operations as one fused operation.
+pub(super) struct ScanOperation {
+    steps: Vec<Step<CubeOptimization>>,
+    num_operations: usize,
 }
 
-/// The two reversals around a scan whose inner tensors nothing else reads.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Sandwich {
-    pub(super) lead: Reversal,
-    pub(super) trail: Reversal,
+/// The serialized form of a [`ScanOperation`].
+#[derive(Serialize, Deserialize)]
+pub(super) struct ScanOperationState {
+    steps: Vec<Step<CubeOptimizationState>>,
+    num_operations: usize,
 }
 
-impl ScanSegment {
-    pub(super) fn new(prefix: usize, scan: ScanStep) -> Self {
+impl ScanOperation {
+    pub(super) fn new(steps: Vec<Step<CubeOptimization>>, num_operations: usize) -> Self {
         Self {
-            prefix,
-            scan,
-            sandwich: None,
+            steps,
+            num_operations,
         }
     }
+}
 
-    pub(super) fn num_operations(&self) -> usize {
-        self.prefix + 1 + usize::from(self.sandwich.is_some())
+impl FusedOperation for ScanOperation {
+    const NAME: &'static str = "Scan";
+    type State = ScanOperationState;
+
+    fn num_ops_fused(&self) -> usize {
+        self.num_operations
+    }
+
+    fn max_relative_shape_id(&self) -> Option<usize> {
+        let builtins = self.steps.iter().filter_map(|step| match step {
+            Step::Builtin { optimization, .. } => Some(optimization),
+            Step::Unfused { .. } | Step::Scan(_) | Step::Sandwich { .. } => None,
+        });
+        builtins
+            .filter_map(NumOperations::max_relative_shape_id)
+            .max()
     }
 
     fn run(
-        &self,
+        &mut self,
         context: &mut Context<CubeFusionHandle>,
         fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
     ) {
-        let axis = self.scan.ir.axis;
-        let run_unfused = |context: &mut Context<CubeFusionHandle>, index: usize| {
-            fallback(index).run(context);
-        };
-        match &self.sandwich {
-            Some(Sandwich { lead, trail })
-                if lead.reverses(axis, context) && trail.reverses(axis, context) =>
-            {
-                (0..self.prefix - 1).for_each(|index| run_unfused(context, index));
-                let options = ScanOptions::default().reverse();
-                self.scan(context, &lead.input, &trail.out, options);
-            }
-            sandwich => {
-                (0..self.prefix).for_each(|index| run_unfused(context, index));
-                let ir = &self.scan.ir;
-                self.scan(context, &ir.input, &ir.out, ScanOptions::default());
-                if sandwich.is_some() {
-                    run_unfused(context, self.prefix + 1);
+        for step in &mut self.steps {
+            match step {
+                Step::Unfused { index } => fallback(*index).run(context),
+                Step::Builtin {
+                    start,
+                    optimization,
+                } => optimization.run(context, &|index| fallback(*start + index)),
+                Step::Scan(scan) => run_scan(scan, context),
+                Step::Sandwich { start, sandwich } => {
+                    run_sandwich(sandwich, context, &|index| fallback(*start + index));
                 }
             }
         }
     }
 
-    fn scan(
-        &self,
-        context: &mut Context<CubeFusionHandle>,
-        input: &TensorIr,
-        out: &TensorIr,
-        options: ScanOptions,
-    ) {
-        let ScanStep { op, kind, ref ir } = self.scan;
-        let input = resolve(context, input);
-        let out = resolve(context, out);
-        let handles = &mut context.handles;
-        match kind {
-            Kind::Float => {
-                let input = handles.get_float_tensor::<CubeBackend>(&input);
-                let output = cube::scan(input, ir.axis, op, options);
-                handles.register_float_tensor::<CubeBackend>(&out.id, output);
-            }
-            Kind::Int => {
-                let input = handles.get_int_tensor::<CubeBackend>(&input);
-                let output = cube::scan(input, ir.axis, op, options);
-                handles.register_int_tensor::<CubeBackend>(&out.id, output);
-            }
+    fn to_state(&self) -> Self::State {
+        let save = |step: &Step<CubeOptimization>| match step {
+            Step::Unfused { index } => Step::Unfused { index: *index },
+            Step::Builtin {
+                start,
+                optimization,
+            } => Step::Builtin {
+                start: *start,
+                optimization: optimization.to_state(),
+            },
+            Step::Scan(scan) => Step::Scan(scan.clone()),
+            Step::Sandwich { start, sandwich } => Step::Sandwich {
+                start: *start,
+                sandwich: sandwich.clone(),
+            },
+        };
+        ScanOperationState {
+            steps: self.steps.iter().map(save).collect(),
+            num_operations: self.num_operations,
+        }
+    }
+
+    fn from_state(device: &CubeDevice, state: Self::State) -> Self {
+        let restore = |step| match step {
+            Step::Unfused { index } => Step::Unfused { index },
+            Step::Builtin {
+                start,
+                optimization,
+            } => Step::Builtin {
+                start,
+                optimization: mirror::restore(device, &optimization),
+            },
+            Step::Scan(scan) => Step::Scan(scan),
+            Step::Sandwich { start, sandwich } => Step::Sandwich { start, sandwich },
+        };
+        Self::new(
+            state.steps.into_iter().map(restore).collect(),
+            state.num_operations,
+        )
+    }
+}
+
+fn run_sandwich(
+    Sandwich { lead, scan, trail }: &Sandwich,
+    context: &mut Context<CubeFusionHandle>,
+    fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
+) {
+    let axis = scan.ir.axis;
+    if lead.reverses(axis, context) && trail.reverses(axis, context) {
+        let reverse = ScanOptions::default().reverse();
+        scan_into(scan, &lead.input, &trail.out, reverse, context);
+    } else {
+        fallback(0).run(context);
+        run_scan(scan, context);
+        fallback(2).run(context);
+    }
+}
+
+fn run_scan(scan: &ScanStep, context: &mut Context<CubeFusionHandle>) {
+    scan_into(scan, &scan.ir.input, &scan.ir.out, ScanOptions::default(), context);
+}
+
+fn scan_into(
+    scan: &ScanStep,
+    input: &TensorIr,
+    out: &TensorIr,
+    options: ScanOptions,
+    context: &mut Context<CubeFusionHandle>,
+) {
+    let input = resolve(context, input);
+    let out = resolve(context, out);
+    let handles = &mut context.handles;
+    match scan.kind {
+        Kind::Float => {
+            let input = handles.get_float_tensor::<CubeBackend>(&input);
+            let output = cube::scan(input, scan.ir.axis, scan.op, options);
+            handles.register_float_tensor::<CubeBackend>(&out.id, output);
+        }
+        Kind::Int => {
+            let input = handles.get_int_tensor::<CubeBackend>(&input);
+            let output = cube::scan(input, scan.ir.axis, scan.op, options);
+            handles.register_int_tensor::<CubeBackend>(&out.id, output);
         }
     }
 }
@@ -99,41 +167,5 @@ fn resolve(context: &Context<CubeFusionHandle>, relative: &TensorIr) -> TensorIr
     TensorIr {
         status: relative.status,
         ..context.tensors[&relative.id].clone()
-    }
-}
-
-/// A claimed segment as Burn's fusion runs it.
-pub(super) struct ScanOperation {
-    segment: ScanSegment,
-}
-
-impl ScanOperation {
-    pub(super) fn new(segment: ScanSegment) -> Self {
-        Self { segment }
-    }
-}
-
-impl FusedOperation for ScanOperation {
-    const NAME: &'static str = "Scan";
-    type State = ScanSegment;
-
-    fn num_ops_fused(&self) -> usize {
-        self.segment.num_operations()
-    }
-
-    fn run(
-        &mut self,
-        context: &mut Context<CubeFusionHandle>,
-        fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
-    ) {
-        self.segment.run(context, fallback);
-    }
-
-    fn to_state(&self) -> Self::State {
-        self.segment.clone()
-    }
-
-    fn from_state(_device: &CubeDevice, segment: Self::State) -> Self {
-        Self::new(segment)
     }
 }

@@ -4,10 +4,11 @@ pub mod components;
 mod launch;
 mod problem;
 mod routines;
-mod scratch;
+pub(crate) mod scratch;
 mod strategy;
-mod tuning;
+pub(crate) mod tuning;
 
+pub(crate) use launch::cube_count;
 pub use launch::{scan, scan_with};
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};

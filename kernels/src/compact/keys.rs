@@ -1,0 +1,242 @@
+//! The slots of a stable grouping by key: a least-significant-digit radix sort that moves positions only.
+//!
+//! ```text
+//! per digit of 8 bits   launch 1  each cube counts the digits of its tile           → counts [256, tiles]
+//!                       scan      exclusive, over digits first and tiles second     → where each tile's run of a digit begins
+//!                       launch 2  each element goes to its run's begin + its rank among equal digits of its tile
+//! ```
+//!
+//! Keys out of range are given the key `num_keys`, so that they gather behind all groups. After the last digit, an element's place is its
+//! slot, and the offsets of the groups are found in the sorted keys by bisection.
+
+use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan_with};
+use crate::{ScanError, ScanOp};
+use cubecl::client::Client;
+use cubecl::ir::{ElemType, UIntKind};
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+
+/// Elements of a tile, one per unit.
+const TILE: usize = 256;
+const DIGIT_BITS: u32 = 8;
+const DIGITS: usize = 1 << DIGIT_BITS;
+const U32: ElemType = ElemType::UInt(UIntKind::U32);
+
+/// Brings keys into `0..=num_keys`, out of range being `num_keys`, and numbers the positions.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn clamp_keys_kernel<K: Numeric>(
+    keys: &[K],
+    clamped: &mut [u32],
+    positions: &mut [u32],
+    elements: usize,
+    num_keys: u32,
+    #[define(K)] _dtype: ElemType,
+) {
+    if ABSOLUTE_POS < elements {
+        let key = keys[ABSOLUTE_POS];
+        // The second test catches what the cast to 32 bits would fold into range.
+        let narrow = u32::cast_from(key);
+        let valid = key >= K::from_int(0) && narrow < num_keys && K::cast_from(narrow) == key;
+        clamped[ABSOLUTE_POS] = select(valid, narrow, num_keys);
+        positions[ABSOLUTE_POS] = ABSOLUTE_POS as u32;
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn count_digits_kernel(keys: &[u32], counts: &mut [u32], elements: usize, tiles: usize, shift: u32) {
+    let bins = Shared::<[Atomic<u32>]>::new_slice(DIGITS);
+    bins[UNIT_POS as usize].store(0u32);
+    sync_cube();
+    let tile = CUBE_POS;
+    let at = tile * TILE + UNIT_POS as usize;
+    if at < elements {
+        let digit = (keys[at] >> shift) & 0xffu32;
+        bins[digit as usize].fetch_add(1u32);
+    }
+    sync_cube();
+    if tile < tiles {
+        counts[UNIT_POS as usize * tiles + tile] = bins[UNIT_POS as usize].load();
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn move_digits_kernel<I: Numeric>(
+    keys: &[u32],
+    positions: &[u32],
+    begins: &[u32],
+    keys_out: &mut [u32],
+    positions_out: &mut [u32],
+    slots: &mut [I],
+    elements: usize,
+    tiles: usize,
+    shift: u32,
+    num_keys: u32,
+    #[comptime] last: bool,
+    #[define(I)] _index: ElemType,
+) {
+    let mut digits = Shared::<[u32]>::new_slice(TILE);
+    let tile = CUBE_POS;
+    let at = tile * TILE + UNIT_POS as usize;
+    let mut key = 0u32;
+    let mut digit = (DIGITS as u32).runtime();
+    if at < elements {
+        key = keys[at];
+        digit = (key >> shift) & 0xffu32;
+    }
+    digits[UNIT_POS as usize] = digit;
+    sync_cube();
+    if at < elements {
+        let mut rank = 0u32;
+        for earlier in 0..UNIT_POS {
+            rank += u32::cast_from(digits[earlier as usize] == digit);
+        }
+        let to = begins[digit as usize * tiles + tile] + rank;
+        let position = positions[at];
+        keys_out[to as usize] = key;
+        positions_out[to as usize] = position;
+        if comptime!(last) {
+            let slot = select(key < num_keys, I::cast_from(to), I::from_int(-1));
+            slots[position as usize] = slot;
+        }
+    }
+}
+
+/// `offsets[k]` is the number of keys below `k`.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn offsets_kernel<I: Numeric>(
+    sorted: &[u32],
+    offsets: &mut [I],
+    elements: usize,
+    groups: usize,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < groups {
+        let key = ABSOLUTE_POS as u32;
+        let mut low = 0usize;
+        let mut high = elements;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if sorted[middle] < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        offsets[ABSOLUTE_POS] = I::cast_from(low);
+    }
+}
+
+/// For each key its slot in a stable grouping by keys `0..num_keys`, or −1 for a key out of range, into `slots` (as long as the keys); and
+/// where each group begins into `offsets` (`num_keys + 1` entries, the last being the number of keys in range). All tensors are
+/// contiguous; `slots` and `offsets` have the integer type `index`. Nothing waits for the device.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type.
+pub fn key_slots(
+    client: &Client,
+    keys: (TensorBinding, ElemType),
+    slots: TensorBinding,
+    offsets: TensorBinding,
+    num_keys: usize,
+    index: ElemType,
+) -> Result<(), ScanError> {
+    let (keys, dtype) = keys;
+    for dtype in [dtype, index] {
+        if !client.properties().supports_type(dtype) {
+            return Err(ScanError::UnsupportedType { dtype, device: client.name() });
+        }
+    }
+    let n: usize = keys.shape.iter().product();
+    let address_type = keys.required_address_type(1).max(offsets.required_address_type(1));
+    let tiles = n.div_ceil(TILE).max(1);
+    let words = |len: usize| client.empty(len.max(1) * size_of::<u32>());
+    // SAFETY: every handle passed here was made with `len` words.
+    let arg = |handle: &Handle, len: usize| unsafe { BufferArg::from_raw_parts(handle.clone(), len.max(1)) };
+    let cube_dim = CubeDim::new_1d(TILE as u32);
+    let cubes = |units: usize| cube_count(client, units.div_ceil(TILE).max(1));
+
+    let mut sorted = words(n);
+    let mut positions = words(n);
+    // SAFETY: units beyond `n` do nothing; all three buffers hold `n` elements.
+    unsafe {
+        clamp_keys_kernel::launch_unchecked(
+            client,
+            cubes(n),
+            cube_dim,
+            address_type,
+            keys.into_buffer_arg(),
+            arg(&sorted, n),
+            arg(&positions, n),
+            n,
+            num_keys as u32,
+            dtype,
+        );
+    }
+    let passes = (usize::BITS - num_keys.leading_zeros()).div_ceil(DIGIT_BITS).max(1);
+    for pass in 0..passes {
+        let shift = pass * DIGIT_BITS;
+        let counts = words(DIGITS * tiles);
+        let begins = words(DIGITS * tiles);
+        // SAFETY: one count per digit and tile; units beyond `n` and cubes beyond `tiles` do nothing.
+        unsafe {
+            count_digits_kernel::launch_unchecked(
+                client,
+                cubes(tiles * TILE),
+                cube_dim,
+                address_type,
+                arg(&sorted, n),
+                arg(&counts, DIGITS * tiles),
+                n,
+                tiles,
+                shift,
+            );
+        }
+        let run = |handle: &Handle| TensorBinding {
+            handle: handle.clone().binding(),
+            strides: [1].into(),
+            shape: [DIGITS * tiles].into(),
+            tiling: Default::default(),
+        };
+        let exclusive = ScanOptions { exclusive: true, reverse: false };
+        scan_with(client, run(&counts), run(&begins), 0, U32, ScanOp::Sum, exclusive, LaunchOptions::default())?;
+        let (keys_out, positions_out) = (words(n), words(n));
+        // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.
+        unsafe {
+            move_digits_kernel::launch_unchecked(
+                client,
+                cubes(tiles * TILE),
+                cube_dim,
+                address_type,
+                arg(&sorted, n),
+                arg(&positions, n),
+                arg(&begins, DIGITS * tiles),
+                arg(&keys_out, n),
+                arg(&positions_out, n),
+                slots.clone().into_buffer_arg(),
+                n,
+                tiles,
+                shift,
+                num_keys as u32,
+                pass + 1 == passes,
+                index,
+            );
+        }
+        (sorted, positions) = (keys_out, positions_out);
+    }
+    // SAFETY: units beyond the groups do nothing; bisection stays within the `n` sorted keys.
+    unsafe {
+        offsets_kernel::launch_unchecked(
+            client,
+            cubes(num_keys + 1),
+            cube_dim,
+            address_type,
+            arg(&sorted, n),
+            offsets.into_buffer_arg(),
+            n,
+            num_keys + 1,
+            index,
+        );
+    }
+    Ok(())
+}

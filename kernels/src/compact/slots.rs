@@ -1,0 +1,156 @@
+//! Moving slices to and from slots.
+//!
+//! A slot list has one entry per slice along an axis: where the slice goes, or anything out of range for nowhere. `scatter_slots` moves
+//! slices to their slots and leaves zeros elsewhere; `gather_slots` fetches them back and puts zeros where there is no slot. Each is the
+//! adjoint of the other, so that one serves the gradient of the other.
+
+use crate::scan::cube_count;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+/// Units of a cube. Each moves one element; 128 is what element-wise kernels of CubeCL use by default on GPUs.
+const UNITS: u32 = 128;
+
+/// `[outer, slices, inner]` beside `[outer, slots, inner]`.
+#[derive(CubeType, CubeLaunch)]
+struct Moves {
+    inner: FastDivmod<usize>,
+    inner_len: usize,
+    slices: FastDivmod<usize>,
+    slots: usize,
+    /// Elements on the side of the slices.
+    elements: usize,
+}
+
+/// Where element `at` of the slices' side lies on the slots' side, and whether it has a slot.
+#[cube]
+fn locate<I: Numeric>(slot_list: &[I], moves: &Moves, at: usize) -> (usize, bool) {
+    let (rest, column) = moves.inner.div_mod(at);
+    let (outer, slice) = moves.slices.div_mod(rest);
+    let slot = i32::cast_from(slot_list[slice]);
+    let valid = slot >= 0 && (slot as usize) < moves.slots;
+    let slot = select(valid, slot as usize, 0);
+    ((outer * moves.slots + slot) * moves.inner_len + column, valid)
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn gather_kernel<T: Numeric, I: Numeric>(
+    from_slots: &[T],
+    slot_list: &[I],
+    slices: &mut [T],
+    moves: &Moves,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < moves.elements {
+        let (at, valid) = locate::<I>(slot_list, moves, ABSOLUTE_POS);
+        let mut value = T::from_int(0);
+        if valid {
+            value = from_slots[at];
+        }
+        slices[ABSOLUTE_POS] = value;
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn scatter_kernel<T: Numeric, I: Numeric>(
+    slices: &[T],
+    slot_list: &[I],
+    to_slots: &mut [T],
+    moves: &Moves,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < moves.elements {
+        let (at, valid) = locate::<I>(slot_list, moves, ABSOLUTE_POS);
+        if valid {
+            to_slots[at] = slices[ABSOLUTE_POS];
+        }
+    }
+}
+
+/// The sizes of a move: `[outer, slices, inner]` to or from `[outer, slots, inner]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MoveShape {
+    /// The product of the dimensions before the axis.
+    pub outer: usize,
+    /// The length of the slot list.
+    pub slices: usize,
+    /// The number of slots.
+    pub slots: usize,
+    /// The product of the dimensions after the axis.
+    pub inner: usize,
+}
+
+impl MoveShape {
+    fn elements(&self) -> usize {
+        self.outer * self.slices * self.inner
+    }
+
+    fn arg(&self) -> MovesLaunch {
+        MovesLaunch::new(self.inner, self.inner, self.slices, self.slots, self.elements())
+    }
+}
+
+/// `slices[o, s, i] = from_slots[o, slot_list[s], i]`, zero where slice `s` has no slot. All tensors are contiguous.
+pub fn gather_slots(
+    client: &Client,
+    from_slots: TensorBinding,
+    slot_list: (TensorBinding, ElemType),
+    slices: TensorBinding,
+    dtype: ElemType,
+    shape: MoveShape,
+) {
+    if shape.elements() == 0 {
+        return;
+    }
+    let address_type = from_slots.required_address_type(1).max(slices.required_address_type(1));
+    // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is read.
+    unsafe {
+        gather_kernel::launch_unchecked(
+            client,
+            cube_count(client, shape.elements().div_ceil(UNITS as usize)),
+            CubeDim::new_1d(UNITS),
+            address_type,
+            from_slots.into_buffer_arg(),
+            slot_list.0.into_buffer_arg(),
+            slices.into_buffer_arg(),
+            shape.arg(),
+            dtype,
+            slot_list.1,
+        );
+    }
+}
+
+/// `to_slots[o, slot_list[s], i] = slices[o, s, i]` for every slice that has a slot. `to_slots` holds zeros before
+/// the call, and no slot occurs twice. All tensors are contiguous.
+pub fn scatter_slots(
+    client: &Client,
+    slices: TensorBinding,
+    slot_list: (TensorBinding, ElemType),
+    to_slots: TensorBinding,
+    dtype: ElemType,
+    shape: MoveShape,
+) {
+    if shape.elements() == 0 {
+        return;
+    }
+    let address_type = to_slots.required_address_type(1).max(slices.required_address_type(1));
+    // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is written.
+    unsafe {
+        scatter_kernel::launch_unchecked(
+            client,
+            cube_count(client, shape.elements().div_ceil(UNITS as usize)),
+            CubeDim::new_1d(UNITS),
+            address_type,
+            slices.into_buffer_arg(),
+            slot_list.0.into_buffer_arg(),
+            to_slots.into_buffer_arg(),
+            shape.arg(),
+            dtype,
+            slot_list.1,
+        );
+    }
+}

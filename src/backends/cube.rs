@@ -1,0 +1,278 @@
+//! CubeCL runtimes: every operation on the kernels of `cubecl-scan`, without leaving the device.
+
+use crate::check::fail;
+use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
+use burn::tensor::{DType, IntDType, Shape};
+use burn_backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::CubeBackend;
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::ops::numeric::{empty_device_contiguous_dtype, zeros_client};
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::prelude::TensorBinding;
+use cubecl_scan::ScanError;
+use cubecl_scan::compact::{self, Emit, MoveShape};
+use cubecl_scan::scan::LaunchOptions;
+
+/// Scans along `dim`: one launch for rows of up to a tile and for long rows, two for few long columns.
+pub(crate) fn scan(
+    input: CubeTensor,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> CubeTensor {
+    let output = empty_like(&input, input.shape(), input.dtype);
+    let op = match op {
+        ScanOp::Sum => cubecl_scan::ScanOp::Sum,
+        ScanOp::Prod => cubecl_scan::ScanOp::Prod,
+        ScanOp::Max => cubecl_scan::ScanOp::Max,
+        ScanOp::Min => cubecl_scan::ScanOp::Min,
+    };
+    let options =
+        cubecl_scan::scan::ScanOptions { exclusive: options.exclusive, reverse: options.reverse };
+    let client = input.client.clone();
+    let dtype = dtype_to_storage_type(input.dtype);
+    let launched = cubecl_scan::scan::scan(
+        &client,
+        input.binding(),
+        output.clone().binding(),
+        dim,
+        dtype,
+        op,
+        options,
+    );
+    accept("Scan", launched);
+    output
+}
+
+fn empty_like(like: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
+    empty_device_contiguous_dtype(like.client.clone(), like.device.clone(), shape, dtype)
+}
+
+/// A kernel argument and its element type.
+fn typed(tensor: CubeTensor) -> (TensorBinding, cubecl::ir::ElemType) {
+    let dtype = dtype_to_storage_type(tensor.dtype);
+    (tensor.binding(), dtype)
+}
+
+/// The tensor layer has checked all that can be checked without the device; what is left is a type it cannot hold.
+fn accept(operation: &str, result: Result<(), ScanError>) {
+    if let Err(error) = result {
+        fail(operation, &error.to_string());
+    }
+}
+
+/// Compacts `mask` into `output` and returns the count.
+fn compact_into(
+    values: Option<CubeTensor>,
+    mask: CubeTensor,
+    output: &CubeTensor,
+    int_dtype: IntDType,
+    emit: Emit,
+) -> CubeTensor {
+    let mask = into_contiguous(mask);
+    let count = empty_like(&mask, [1].into(), int_dtype.into());
+    let client = mask.client.clone();
+    let launched = compact::compact(
+        &client,
+        values.map(|values| typed(into_contiguous(values))),
+        typed(mask),
+        output.clone().binding(),
+        count.clone().binding(),
+        dtype_to_storage_type(int_dtype.into()),
+        emit,
+        LaunchOptions::default(),
+    );
+    accept("Compact", launched);
+    count
+}
+
+fn compact_padded(
+    values: CubeTensor,
+    mask: CubeTensor,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    let output = empty_like(&values, [values.shape().num_elements()].into(), values.dtype);
+    let count = compact_into(Some(values), mask, &output, int_dtype, Emit::Values);
+    (output, count)
+}
+
+/// The rank of each true among the trues, −1 for each false, and the number of trues.
+fn mask_slots(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
+    emit_indices(mask, int_dtype, Emit::Slots)
+}
+
+fn emit_indices(mask: CubeTensor, int_dtype: IntDType, emit: Emit) -> (CubeTensor, CubeTensor) {
+    let output = empty_like(&mask, [mask.shape().num_elements()].into(), int_dtype.into());
+    let count = compact_into(None, mask, &output, int_dtype, emit);
+    (output, count)
+}
+
+/// Slots are internal here; 32 bits hold every position a device buffer can have.
+const SLOT: IntDType = IntDType::I32;
+
+fn move_shape(shape: &Shape, dim: usize, slices: usize, slots: usize) -> MoveShape {
+    MoveShape {
+        outer: shape[..dim].iter().product(),
+        slices,
+        slots,
+        inner: shape[dim + 1..].iter().product(),
+    }
+}
+
+/// `output[o, slots[s], i] = values[o, s, i]`, zero elsewhere.
+fn scatter(values: CubeTensor, slots: CubeTensor, dim: usize) -> CubeTensor {
+    let values = into_contiguous(values);
+    let shape = values.shape();
+    let output =
+        zeros_client(values.client.clone(), values.device.clone(), shape.clone(), values.dtype);
+    let client = values.client.clone();
+    let (values, dtype) = typed(values);
+    compact::scatter_slots(
+        &client,
+        values,
+        typed(into_contiguous(slots)),
+        output.clone().binding(),
+        dtype,
+        move_shape(&shape, dim, shape[dim], shape[dim]),
+    );
+    output
+}
+
+/// `output[o, s, i] = values[o, slots[s], i]`, zero where there is no slot; shaped `shape`.
+fn gather(values: CubeTensor, slots: CubeTensor, dim: usize, shape: Shape) -> CubeTensor {
+    let values = into_contiguous(values);
+    let from = values.shape();
+    let output = empty_like(&values, shape, values.dtype);
+    let client = values.client.clone();
+    let slices = slots.shape().num_elements();
+    let (values, dtype) = typed(values);
+    compact::gather_slots(
+        &client,
+        values,
+        typed(into_contiguous(slots)),
+        output.clone().binding(),
+        dtype,
+        move_shape(&from, dim, slices, from[dim]),
+    );
+    output
+}
+
+fn expand(values: CubeTensor, mask: CubeTensor) -> CubeTensor {
+    let shape = mask.shape();
+    let (slots, _) = mask_slots(mask, SLOT);
+    gather(values, slots, 0, shape)
+}
+
+fn compact_dim_padded(
+    values: CubeTensor,
+    mask: CubeTensor,
+    dim: usize,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    let (slots, count) = mask_slots(mask, int_dtype);
+    (scatter(values, slots, dim), count)
+}
+
+fn expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
+    let shape = with_dim(&values.shape(), dim, mask.shape()[0]);
+    let (slots, _) = mask_slots(mask, SLOT);
+    gather(values, slots, dim, shape)
+}
+
+impl ScanOps for CubeBackend {
+    fn float_scan(
+        tensor: CubeTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> CubeTensor {
+        scan(tensor, dim, op, options)
+    }
+
+    fn int_scan(tensor: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
+        scan(tensor, dim, op, options)
+    }
+
+    fn mask_indices_padded(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
+        emit_indices(mask, int_dtype, Emit::Indices)
+    }
+
+    fn key_slots(
+        keys: CubeTensor,
+        num_keys: usize,
+        int_dtype: IntDType,
+    ) -> (CubeTensor, CubeTensor) {
+        let keys = into_contiguous(keys);
+        let slots = empty_like(&keys, keys.shape(), int_dtype.into());
+        let offsets = empty_like(&keys, [num_keys + 1].into(), int_dtype.into());
+        let client = keys.client.clone();
+        let launched = compact::key_slots(
+            &client,
+            typed(keys),
+            slots.clone().binding(),
+            offsets.clone().binding(),
+            num_keys,
+            dtype_to_storage_type(int_dtype.into()),
+        );
+        accept("Partition By Key", launched);
+        (slots, offsets)
+    }
+}
+
+macro_rules! cube_moves {
+    (
+        $Trait:ident, $compact_padded:ident, $expand:ident, $compact_dim_padded:ident, $expand_dim:ident,
+        $scatter_slots:ident, $gather_slots:ident
+    ) => {
+        impl $Trait for CubeBackend {
+            fn $compact_padded(
+                values: CubeTensor,
+                mask: CubeTensor,
+                int_dtype: IntDType,
+            ) -> (CubeTensor, CubeTensor) {
+                compact_padded(values, mask, int_dtype)
+            }
+
+            fn $expand(values: CubeTensor, mask: CubeTensor) -> CubeTensor {
+                expand(values, mask)
+            }
+
+            fn $compact_dim_padded(
+                values: CubeTensor,
+                mask: CubeTensor,
+                dim: usize,
+                int_dtype: IntDType,
+            ) -> (CubeTensor, CubeTensor) {
+                compact_dim_padded(values, mask, dim, int_dtype)
+            }
+
+            fn $expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
+                expand_dim(values, mask, dim)
+            }
+
+            fn $scatter_slots(values: CubeTensor, slots: CubeTensor) -> CubeTensor {
+                scatter(values, slots, 0)
+            }
+
+            fn $gather_slots(values: CubeTensor, slots: CubeTensor) -> CubeTensor {
+                let shape = values.shape();
+                gather(values, slots, 0, shape)
+            }
+        }
+    };
+}
+
+cube_moves!(
+    FloatMoveOps, float_compact_padded, float_expand_by_mask, float_compact_dim_padded, float_expand_dim,
+    float_scatter_slots, float_gather_slots
+);
+cube_moves!(
+    IntMoveOps, int_compact_padded, int_expand_by_mask, int_compact_dim_padded, int_expand_dim,
+    int_scatter_slots, int_gather_slots
+);
+cube_moves!(
+    BoolMoveOps, bool_compact_padded, bool_expand_by_mask, bool_compact_dim_padded, bool_expand_dim,
+    bool_scatter_slots, bool_gather_slots
+);

@@ -1,0 +1,354 @@
+//! The CPU backend: tensors as slices for the CPU engine.
+
+use crate::check::fail;
+use crate::cpu;
+use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
+use burn::tensor::{DType, IntDType, Shape};
+use burn_backend::{Bytes, Element};
+use burn_flex::{Flex, FlexTensor, Layout};
+use burn_std::BoolStore;
+use half::{bf16, f16};
+use std::borrow::Cow;
+
+/// The elements of a contiguous tensor, read as `T`, which has the size of its dtype.
+fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
+    let start = tensor.layout().start_offset();
+    let len = tensor.layout().num_elements();
+    &bytemuck::cast_slice(tensor.bytes())[start..start + len]
+}
+
+fn tensor<T: bytemuck::Pod + Send + Sync>(
+    elements: Vec<T>,
+    shape: Shape,
+    dtype: DType,
+) -> FlexTensor {
+    FlexTensor::new(Bytes::from_elems(elements), Layout::contiguous(shape), dtype)
+}
+
+/// A mask as bytes, whatever its store.
+fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
+    match mask.dtype() {
+        DType::Bool(BoolStore::U32) => {
+            elements::<u32>(mask).iter().map(|&element| u8::from(element != 0)).collect()
+        }
+        _ => Cow::Borrowed(elements::<u8>(mask)),
+    }
+}
+
+/// An int tensor with one entry per element of `values`.
+fn ints<I: Copy>(values: &[I], int_dtype: IntDType, convert: impl Fn(I) -> i64) -> FlexTensor {
+    fn collect<I: Copy, T: Element + bytemuck::Pod + Send + Sync>(
+        values: &[I],
+        convert: impl Fn(I) -> T,
+    ) -> FlexTensor {
+        let converted = values.iter().map(|&value| convert(value)).collect();
+        tensor::<T>(converted, [values.len()].into(), T::dtype())
+    }
+    match int_dtype {
+        IntDType::I64 => collect(values, convert),
+        IntDType::I32 => collect(values, |value| convert(value) as i32),
+        IntDType::I16 => collect(values, |value| convert(value) as i16),
+        IntDType::I8 => collect(values, |value| convert(value) as i8),
+        IntDType::U64 => collect(values, |value| convert(value) as u64),
+        IntDType::U32 => collect(values, |value| convert(value) as u32),
+        IntDType::U16 => collect(values, |value| convert(value) as u16),
+        IntDType::U8 => collect(values, |value| convert(value) as u8),
+    }
+}
+
+fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
+    ints(&[count], int_dtype, |count| count as i64)
+}
+
+fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
+    let input = input.to_contiguous();
+    let shape = input.shape();
+    let (outer, len, inner) =
+        (shape[..dim].iter().product(), shape[dim], shape[dim + 1..].iter().product());
+    let op = match op {
+        ScanOp::Sum => cpu::Op::Sum,
+        ScanOp::Prod => cpu::Op::Prod,
+        ScanOp::Max => cpu::Op::Max,
+        ScanOp::Min => cpu::Op::Min,
+    };
+    macro_rules! by_dtype {
+        ($($dtype:pat => $T:ty),* $(,)?) => {
+            match input.dtype() {
+                $($dtype => {
+                    let scanned = cpu::scan::<$T>(
+                        elements(&input), outer, len, inner, op, options.exclusive, options.reverse,
+                    );
+                    tensor(scanned, shape, input.dtype())
+                })*
+                dtype => fail("Scan", &format!("The CPU backend cannot scan {dtype:?}.")),
+            }
+        };
+    }
+    by_dtype! {
+        DType::F64 => f64, DType::F32 | DType::Flex32 => f32, DType::F16 => f16, DType::BF16 => bf16,
+        DType::I64 => i64, DType::I32 => i32, DType::I16 => i16, DType::I8 => i8,
+        DType::U64 => u64, DType::U32 => u32, DType::U16 => u16, DType::U8 => u8,
+    }
+}
+
+/// Runs `$body` with `$T` an integer of the size of `$tensor`'s elements: what only moves them need not know their type.
+macro_rules! by_size {
+    ($tensor:expr, $T:ident => $body:expr) => {
+        match $tensor.dtype().size() {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            _ => {
+                type $T = u64;
+                $body
+            }
+        }
+    };
+}
+
+fn compact(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    by_size!(values, T => {
+        let kept = cpu::compact::<T>(elements(&values), &mask_bytes(&mask));
+        let shape = [kept.len()].into();
+        tensor(kept, shape, values.dtype())
+    })
+}
+
+fn compact_padded(values: FlexTensor, mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    by_size!(values, T => {
+        let (kept, count) = cpu::compact_padded::<T>(elements(&values), &mask_bytes(&mask));
+        let shape = [kept.len()].into();
+        (tensor(kept, shape, values.dtype()), count_tensor(count, int))
+    })
+}
+
+fn expand(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    by_size!(values, T => {
+        let expanded = cpu::expand::<T>(elements(&values), &mask_bytes(&mask));
+        tensor(expanded, mask.shape(), values.dtype())
+    })
+}
+
+fn compact_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let shape = values.shape();
+    let (outer, inner) = around(&shape, dim);
+    let mask = mask_bytes(&mask);
+    by_size!(values, T => {
+        let kept = cpu::compact_rows::<T>(elements(&values), &mask, outer, inner);
+        tensor(kept, with_dim(&shape, dim, cpu::count_true(&mask)), values.dtype())
+    })
+}
+
+fn compact_dim_padded(
+    values: FlexTensor,
+    mask: FlexTensor,
+    dim: usize,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let shape = values.shape();
+    let (outer, inner) = around(&shape, dim);
+    by_size!(values, T => {
+        let (kept, count) =
+            cpu::compact_rows_padded::<T>(elements(&values), &mask_bytes(&mask), outer, inner);
+        (tensor(kept, shape, values.dtype()), count_tensor(count, int))
+    })
+}
+
+fn expand_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let shape = values.shape();
+    let (outer, inner) = around(&shape, dim);
+    by_size!(values, T => {
+        let expanded = cpu::expand_rows::<T>(elements(&values), &mask_bytes(&mask), outer, inner);
+        tensor(expanded, with_dim(&shape, dim, mask.shape()[0]), values.dtype())
+    })
+}
+
+/// The products of the dimensions before and after `dim`.
+fn around(shape: &Shape, dim: usize) -> (usize, usize) {
+    (shape[..dim].iter().product(), shape[dim + 1..].iter().product())
+}
+
+/// Int elements as `i64`.
+fn as_i64(tensor: &FlexTensor) -> Vec<i64> {
+    let tensor = tensor.to_contiguous();
+    macro_rules! widen {
+        ($T:ty) => {
+            elements::<$T>(&tensor).iter().map(|&element| element as i64).collect()
+        };
+    }
+    match tensor.dtype() {
+        DType::I64 => elements(&tensor).to_vec(),
+        DType::I32 => widen!(i32),
+        DType::I16 => widen!(i16),
+        DType::I8 => widen!(i8),
+        DType::U64 => elements::<u64>(&tensor)
+            .iter()
+            .map(|&element| i64::try_from(element).unwrap_or(i64::MAX))
+            .collect(),
+        DType::U32 => widen!(u32),
+        DType::U16 => widen!(u16),
+        DType::U8 => widen!(u8),
+        dtype => fail("Partition By Key", &format!("{dtype:?} is not an int dtype.")),
+    }
+}
+
+fn scatter_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
+    let (values, slots) = (values.to_contiguous(), as_i64(&slots));
+    by_size!(values, T => {
+        let mut output = vec![0 as T; slots.len()];
+        for (&value, &slot) in elements::<T>(&values).iter().zip(&slots) {
+            if let Some(place) = usize::try_from(slot).ok().and_then(|slot| output.get_mut(slot)) {
+                *place = value;
+            }
+        }
+        tensor(output, values.shape(), values.dtype())
+    })
+}
+
+fn gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
+    let (values, slots) = (values.to_contiguous(), as_i64(&slots));
+    by_size!(values, T => {
+        let from = elements::<T>(&values);
+        let gathered = slots
+            .iter()
+            .map(|&slot| usize::try_from(slot).ok().and_then(|slot| from.get(slot)).copied().unwrap_or(0))
+            .collect();
+        tensor::<T>(gathered, values.shape(), values.dtype())
+    })
+}
+
+fn indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
+    let mask = mask.to_contiguous();
+    ints(&cpu::compact_indices::<i64>(&mask_bytes(&mask)), int, |index| index)
+}
+
+impl ScanOps for Flex {
+    fn float_scan(
+        tensor: FlexTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FlexTensor {
+        scan(tensor, dim, op, options)
+    }
+
+    fn int_scan(tensor: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
+        scan(tensor, dim, op, options)
+    }
+
+    fn mask_indices_padded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
+        let mask = mask.to_contiguous();
+        let mut indices = cpu::compact_indices::<i64>(&mask_bytes(&mask));
+        let count = indices.len();
+        indices.resize(mask.shape().num_elements(), 0);
+        (ints(&indices, int, |index| index), count_tensor(count, int))
+    }
+
+    fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
+        indices(mask, int)
+    }
+
+    fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
+        let mask = mask.to_contiguous();
+        let shape = mask.shape();
+        let rows = cpu::argwhere::<i64>(&mask_bytes(&mask), &shape);
+        let count = rows.len() / shape.num_dims();
+        let rows = ints(&rows, int, |coordinate| coordinate);
+        rows.reshape([count, shape.num_dims()].into())
+    }
+
+    fn key_slots(keys: FlexTensor, num_keys: usize, int: IntDType) -> (FlexTensor, FlexTensor) {
+        let keys = as_i64(&keys);
+        let (sources, offsets) = cpu::partition_permutation(&keys, num_keys);
+        let mut slots = vec![-1; keys.len()];
+        for (slot, &source) in sources.iter().enumerate() {
+            slots[source] = slot as i64;
+        }
+        (ints(&slots, int, |slot| slot), ints(&offsets, int, |offset| offset as i64))
+    }
+}
+
+macro_rules! flex_moves {
+    (
+        $Trait:ident, $compact_padded:ident, $compact:ident, $expand:ident, $compact_dim_padded:ident,
+        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident
+    ) => {
+        impl $Trait for Flex {
+            fn $compact_padded(
+                values: FlexTensor,
+                mask: FlexTensor,
+                int: IntDType,
+            ) -> (FlexTensor, FlexTensor) {
+                compact_padded(values, mask, int)
+            }
+
+            fn $compact(values: FlexTensor, mask: FlexTensor, _int: IntDType) -> FlexTensor {
+                compact(values, mask)
+            }
+
+            fn $expand(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
+                expand(values, mask)
+            }
+
+            fn $compact_dim_padded(
+                values: FlexTensor,
+                mask: FlexTensor,
+                dim: usize,
+                int: IntDType,
+            ) -> (FlexTensor, FlexTensor) {
+                compact_dim_padded(values, mask, dim, int)
+            }
+
+            fn $compact_dim(
+                values: FlexTensor,
+                mask: FlexTensor,
+                dim: usize,
+                _int: IntDType,
+            ) -> FlexTensor {
+                compact_dim(values, mask, dim)
+            }
+
+            fn $expand_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
+                expand_dim(values, mask, dim)
+            }
+
+            fn $scatter_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
+                scatter_slots(values, slots)
+            }
+
+            fn $gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
+                gather_slots(values, slots)
+            }
+        }
+    };
+}
+
+flex_moves!(
+    FloatMoveOps, float_compact_padded, float_compact, float_expand_by_mask, float_compact_dim_padded,
+    float_compact_dim, float_expand_dim, float_scatter_slots, float_gather_slots
+);
+flex_moves!(
+    IntMoveOps, int_compact_padded, int_compact, int_expand_by_mask, int_compact_dim_padded,
+    int_compact_dim, int_expand_dim, int_scatter_slots, int_gather_slots
+);
+flex_moves!(
+    BoolMoveOps, bool_compact_padded, bool_compact, bool_expand_by_mask, bool_compact_dim_padded,
+    bool_compact_dim, bool_expand_dim, bool_scatter_slots, bool_gather_slots
+);

@@ -1,0 +1,8 @@
+//! The operations of [`ops`](crate::ops) on each backend.
+
+#[cfg(feature = "autodiff")]
+mod autodiff;
+#[cfg(feature = "cubecl-backend")]
+pub(crate) mod cube;
+#[cfg(feature = "flex")]
+mod flex;

@@ -1,0 +1,96 @@
+//! How a claimed run of operations is executed: scans on this crate's kernels, everything else as Burn would.
+
+use burn_cubecl::fusion::CubeOptimization;
+use burn_fusion::NumOperations;
+use burn_ir::OperationIr;
+use serde::{Deserialize, Serialize};
+
+use super::mirror::BuiltinMirror;
+use super::pattern::{Reversal, ScanStep, is_consumed_by};
+
+/// One part of a claim. Operations are counted from the first one claimed; `B` is a built-in optimization, or its
+/// serialized state.
+#[derive(Serialize, Deserialize)]
+pub(super) enum Step<B> {
+    /// The operation at `index`, through Burn's fallback.
+    Unfused { index: usize },
+    /// The operations from `start` on that a built-in fuser took.
+    Builtin { start: usize, optimization: B },
+    /// A scan.
+    Scan(ScanStep),
+    /// A scan between two operations that may reverse it.
+    Sandwich { start: usize, sandwich: Sandwich },
+}
+
+/// A scan whose input and output are reversals nothing else reads: the three operations in order.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Sandwich {
+    pub(super) lead: Reversal,
+    pub(super) scan: ScanStep,
+    pub(super) trail: Reversal,
+}
+
+impl Sandwich {
+    pub(super) const LEN: usize = 3;
+
+    /// The sandwich `operations` begin with.
+    pub(super) fn parse(operations: &[OperationIr]) -> Option<Self> {
+        let [lead, scan, trail, ..] = operations else {
+            return None;
+        };
+        let sandwich = Self {
+            lead: Reversal::parse(lead)?,
+            scan: ScanStep::parse(scan)?,
+            trail: Reversal::parse(trail)?,
+        };
+        (sandwich.scan.may_follow(&sandwich.lead) && sandwich.scan.may_precede(&sandwich.trail))
+            .then_some(sandwich)
+    }
+}
+
+impl ScanStep {
+    /// Whether this scans along the axis `lead` may reverse, and is the only reader of the result.
+    pub(super) fn may_follow(&self, lead: &Reversal) -> bool {
+        is_consumed_by(&lead.out, &self.ir.input) && lead.may_reverse(self.ir.axis)
+    }
+
+    fn may_precede(&self, trail: &Reversal) -> bool {
+        is_consumed_by(&self.ir.out, &trail.input) && trail.may_reverse(self.ir.axis)
+    }
+}
+
+/// Plans operations that end with a scan or a sandwich.
+pub(super) fn plan(
+    builtins: &mut BuiltinMirror,
+    operations: &[OperationIr],
+) -> Vec<Step<CubeOptimization>> {
+    let mut steps = Vec::new();
+    let mut start = 0;
+    while start < operations.len() {
+        let rest = &operations[start..];
+        let (step, len) = if let Some(sandwich) = Sandwich::parse(rest) {
+            (Step::Sandwich { start, sandwich }, Sandwich::LEN)
+        } else if let Some(scan) = ScanStep::parse(&rest[0]) {
+            (Step::Scan(scan), 1)
+        } else if let Some(optimization) = builtins.finish_best(&rest[..until_scan(rest)]) {
+            let len = optimization.len();
+            (Step::Builtin { start, optimization }, len)
+        } else {
+            (Step::Unfused { index: start }, 1)
+        };
+        steps.push(step);
+        start += len;
+    }
+    steps
+}
+
+/// How many operations precede the first scan or sandwich.
+fn until_scan(operations: &[OperationIr]) -> usize {
+    let starts_scan = |start: &usize| {
+        let rest = &operations[*start..];
+        ScanStep::parse(&rest[0]).is_some() || Sandwich::parse(rest).is_some()
+    };
+    (0..operations.len())
+        .find(starts_scan)
+        .unwrap_or(operations.len())
+}

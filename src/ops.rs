@@ -1,0 +1,257 @@
+//! The backend operations behind the tensor methods, for backend authors.
+//!
+//! Users call the traits of the [prelude](crate::prelude). A backend that implements [`ScanOps`] and the three move traits serves them
+//! all; `Dispatch` and the fused backends follow from the extension macro.
+//!
+//! Masks and keys have been checked against the values by then; dimensions are in range. Counts and offsets have the integer type asked for.
+
+use crate::{ScanOp, ScanOptions};
+#[cfg(feature = "fusion")]
+use burn::backend::fusion::custom::TensorSpec;
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::{Backend, TensorMetadata, backend_extension};
+use burn::tensor::{IntDType, Shape, Slice};
+
+/// Everything a backend offers to this crate.
+pub trait ScanBackend: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps {}
+impl<B: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps> ScanBackend for B {}
+
+/// Scans, and the positions of masks and keys.
+#[backend_extension(
+    Fusion: cfg(feature = "fusion"),
+    Flex: cfg(feature = "flex"),
+    Cube: cfg(feature = "cubecl-backend"),
+    Autodiff: cfg(feature = "autodiff"),
+)]
+pub trait ScanOps: Backend {
+    /// Scans along `dim`.
+    #[fusion(dtype = tensor, shape = tensor)]
+    fn float_scan(
+        tensor: FloatTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self>;
+
+    /// Scans along `dim`.
+    #[fusion(dtype = tensor, shape = tensor)]
+    fn int_scan(
+        tensor: IntTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self>;
+
+    /// The row-major positions of the trues, zeros behind them up to the length of the mask, and their number.
+    #[fusion(meta = indices_spec)]
+    fn mask_indices_padded(
+        mask: BoolTensor<Self>,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>);
+
+    /// The row-major positions of the trues. Reads their number back.
+    #[fusion(default)]
+    fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
+        let (indices, count) = Self::mask_indices_padded(mask, int_dtype);
+        Self::int_slice(indices, &[first(read_count::<Self>(count))])
+    }
+
+    /// The coordinates of the trues, one row each, in row-major order. Reads their number back.
+    #[fusion(default)]
+    fn mask_argwhere(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
+        let shape = mask.shape();
+        let indices = Self::mask_indices(mask, int_dtype);
+        let count = indices.shape()[0];
+        let mut stride: usize = shape.iter().product();
+        let columns = shape.iter().map(|&size| {
+            stride = stride.checked_div(size).unwrap_or(0).max(1);
+            let coordinate = Self::int_div_scalar(indices.clone(), (stride as i64).into());
+            let coordinate = Self::int_remainder_scalar(coordinate, (size.max(1) as i64).into());
+            Self::int_reshape(coordinate, [count, 1].into())
+        });
+        Self::int_cat(columns.collect(), 1)
+    }
+
+    /// For each key its slot in a stable grouping by `0..num_keys`, −1 for a key out of range; and where each group begins, the
+    /// number of keys in range last.
+    #[fusion(meta = key_slots_spec)]
+    fn key_slots(
+        keys: IntTensor<Self>,
+        num_keys: usize,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>);
+}
+
+/// The trait of one kind of values; the kinds differ in nothing but their tensor type.
+macro_rules! move_ops {
+    (
+        $(#[$doc:meta])*
+        $Trait:ident, $Tensor:ident, $slice:ident,
+        $compact_padded:ident, $compact:ident, $expand:ident,
+        $compact_dim_padded:ident, $compact_dim:ident, $expand_dim:ident,
+        $scatter_slots:ident, $gather_slots:ident
+    ) => {
+        $(#[$doc])*
+        #[backend_extension(
+            Fusion: cfg(feature = "fusion"),
+            Flex: cfg(feature = "flex"),
+            Cube: cfg(feature = "cubecl-backend"),
+            Autodiff: cfg(feature = "autodiff"),
+        )]
+        pub trait $Trait: Backend {
+            /// The values under `true`, row-major and in order, zeros behind them up to the number of values; and how many they are.
+            #[fusion(meta = compact_spec)]
+            fn $compact_padded(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                int_dtype: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>);
+
+            /// The values under `true`, row-major and in order. Reads their number back.
+            #[fusion(default)]
+            fn $compact(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                int_dtype: IntDType,
+            ) -> $Tensor<Self> {
+                let (padded, count) = Self::$compact_padded(values, mask, int_dtype);
+                Self::$slice(padded, &[first(read_count::<Self>(count))])
+            }
+
+            /// The `i`-th true of `mask` receives `values[i]`; zero elsewhere and where values are missing.
+            #[fusion(meta = expand_spec)]
+            fn $expand(values: $Tensor<Self>, mask: BoolTensor<Self>) -> $Tensor<Self>;
+
+            /// The slices along `dim` under `true`, in order, zeros behind them; and how many they are.
+            #[fusion(meta = compact_dim_spec)]
+            fn $compact_dim_padded(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                dim: usize,
+                int_dtype: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>);
+
+            /// The slices along `dim` under `true`, in order. Reads their number back.
+            #[fusion(default)]
+            fn $compact_dim(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                dim: usize,
+                int_dtype: IntDType,
+            ) -> $Tensor<Self> {
+                let rank = values.rank();
+                let (padded, count) = Self::$compact_dim_padded(values, mask, dim, int_dtype);
+                let mut slices = vec![Slice::full(); rank];
+                slices[dim] = first(read_count::<Self>(count));
+                Self::$slice(padded, &slices)
+            }
+
+            /// The inverse along one dimension: the `i`-th true of `mask` receives slice `i` of `values`; zero elsewhere.
+            #[fusion(meta = expand_dim_spec)]
+            fn $expand_dim(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                dim: usize,
+            ) -> $Tensor<Self>;
+
+            /// `output[slots[i]] = values[i]`, zero where no slot points; slots below 0 point nowhere.
+            #[fusion(dtype = values, shape = values)]
+            fn $scatter_slots(values: $Tensor<Self>, slots: IntTensor<Self>) -> $Tensor<Self>;
+
+            /// `output[i] = values[slots[i]]`, zero where the slot is below 0.
+            #[fusion(dtype = values, shape = values)]
+            fn $gather_slots(values: $Tensor<Self>, slots: IntTensor<Self>) -> $Tensor<Self>;
+        }
+    };
+}
+
+move_ops!(
+    /// Compaction, expansion and grouping of float tensors.
+    FloatMoveOps, FloatTensor, float_slice,
+    float_compact_padded, float_compact, float_expand_by_mask,
+    float_compact_dim_padded, float_compact_dim, float_expand_dim,
+    float_scatter_slots, float_gather_slots
+);
+move_ops!(
+    /// Compaction, expansion and grouping of int tensors.
+    IntMoveOps, IntTensor, int_slice,
+    int_compact_padded, int_compact, int_expand_by_mask,
+    int_compact_dim_padded, int_compact_dim, int_expand_dim,
+    int_scatter_slots, int_gather_slots
+);
+move_ops!(
+    /// Compaction, expansion and grouping of bool tensors.
+    BoolMoveOps, BoolTensor, bool_slice,
+    bool_compact_padded, bool_compact, bool_expand_by_mask,
+    bool_compact_dim_padded, bool_compact_dim, bool_expand_dim,
+    bool_scatter_slots, bool_gather_slots
+);
+
+/// The slice of the first `count` entries.
+fn first(count: usize) -> Slice {
+    Slice::from(0..count)
+}
+
+/// Waits for the device and reads the one number of a `[1]` tensor.
+fn read_count<B: Backend>(count: IntTensor<B>) -> usize {
+    burn_backend::read_sync(B::int_into_data(count))
+        .expect("the count can be read back")
+        .iter::<i64>()
+        .next()
+        .expect("the count is one number") as usize
+}
+
+/// `shape` with `size` entries along `dim`.
+#[cfg(any(feature = "fusion", feature = "cubecl-backend", feature = "flex"))]
+pub(crate) fn with_dim(shape: &Shape, dim: usize, size: usize) -> Shape {
+    let mut shape = shape.clone();
+    shape[dim] = size;
+    shape
+}
+
+#[cfg(feature = "fusion")]
+fn indices_spec(mask: &TensorSpec, int_dtype: &IntDType) -> (TensorSpec, TensorSpec) {
+    let n = mask.shape.num_elements();
+    let spec = |n: usize| TensorSpec::new([n].into(), (*int_dtype).into());
+    (spec(n), spec(1))
+}
+
+#[cfg(feature = "fusion")]
+fn key_slots_spec(
+    keys: &TensorSpec,
+    num_keys: &usize,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    let spec = |n: usize| TensorSpec::new([n].into(), (*int_dtype).into());
+    (spec(keys.shape.num_elements()), spec(num_keys + 1))
+}
+
+#[cfg(feature = "fusion")]
+fn compact_spec(
+    values: &TensorSpec,
+    _mask: &TensorSpec,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    let flat = [values.shape.num_elements()].into();
+    (TensorSpec::new(flat, values.dtype), TensorSpec::new([1].into(), (*int_dtype).into()))
+}
+
+#[cfg(feature = "fusion")]
+fn compact_dim_spec(
+    values: &TensorSpec,
+    _mask: &TensorSpec,
+    _dim: &usize,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    (values.clone(), TensorSpec::new([1].into(), (*int_dtype).into()))
+}
+
+#[cfg(feature = "fusion")]
+fn expand_spec(values: &TensorSpec, mask: &TensorSpec) -> TensorSpec {
+    TensorSpec::new(mask.shape.clone(), values.dtype)
+}
+
+#[cfg(feature = "fusion")]
+fn expand_dim_spec(values: &TensorSpec, mask: &TensorSpec, dim: &usize) -> TensorSpec {
+    TensorSpec::new(with_dim(&values.shape, *dim, mask.shape[0]), values.dtype)
+}

@@ -1,0 +1,138 @@
+//! [`TensorCompact`].
+
+use super::kind::Movable;
+use crate::check;
+use burn::tensor::kind::Basic;
+use burn::tensor::{AsIndex, Bool, Int, Tensor};
+
+/// Keeps what a mask marks, in order, for float, int and bool tensors.
+///
+/// Replaces `mask_select`, which copies the whole mask to the host on CubeCL devices. The mask stays on the device: the exact forms
+/// read back one number, the count; the padded forms read back nothing and stay lazy under fusion.
+///
+/// Values keep their dtype. Float results are differentiable with respect to the values; the gradient of a compaction is the
+/// expansion by the same mask.
+///
+/// # Panics
+///
+/// In Burn's message form: a mask of another shape (or length) or on another device, `dim` out of range, a quantized tensor, a dtype the
+/// device cannot compute with.
+///
+/// # Algorithm
+///
+/// On CubeCL devices one pass over the mask: counts per tile, chained by the scan's decoupled lookback, survivors written at once; the scan of
+/// the mask is never stored.
+pub trait TensorCompact<const D: usize, K: Basic>: Sized {
+    /// The elements under `true`, flattened row-major. Waits for the device to read the count.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<2>::from_data([[1., -2.], [-3., 4.]], &device);
+    /// let positive = tensor.clone().greater_elem(0.);
+    /// assert_eq!(tensor.compact_by_mask(positive).into_data().to_vec::<f32>().unwrap(), [1., 4.]);
+    /// ```
+    fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K>;
+
+    /// [`compact_by_mask`](Self::compact_by_mask) where waiting must not block, as in a browser.
+    fn compact_by_mask_async(
+        self,
+        mask: Tensor<D, Bool>,
+    ) -> impl Future<Output = Tensor<1, K>>;
+
+    /// The elements under `true` at the front of a tensor as long as the input, zero (or false) behind them, and their number as a
+    /// `[1]` tensor of the device's int dtype. Waits for nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1, Int>::from_data([7, 0, 8, 0, 9], &device);
+    /// let kept = tensor.clone().greater_elem(0);
+    /// let (values, count) = tensor.compact_by_mask_padded(kept);
+    /// assert_eq!(values.into_data().to_vec::<i32>().unwrap(), [7, 8, 9, 0, 0]);
+    /// assert_eq!(count.into_scalar::<i64>(), 3);
+    /// ```
+    fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>);
+
+    /// The slices along `dim` whose entry in `mask` is true (ONNX `Compress` with an axis). The mask has one entry per slice.
+    /// Waits for the device to read the count.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<2, Int>::from_data([[1, 2, 3], [4, 5, 6]], &device);
+    /// let columns = Tensor::<1, Bool>::from_bool([true, false, true], &device);
+    /// assert_eq!(tensor.compact_dim_by_mask(columns, 1).into_data().to_vec::<i32>().unwrap(), [1, 3, 4, 6]);
+    /// ```
+    fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K>;
+
+    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, zero slices behind the kept ones, and the number of kept
+    /// slices. Waits for nothing.
+    fn compact_dim_by_mask_padded<I: AsIndex>(
+        self,
+        mask: Tensor<1, Bool>,
+        dim: I,
+    ) -> (Tensor<D, K>, Tensor<1, Int>);
+}
+
+impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
+    fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
+        let operation = "Compact By Mask";
+        check::dtype(operation, &self);
+        check::mask(operation, &self, &mask);
+        let int = self.device().settings().int_dtype;
+        Tensor::from_dispatch(K::compact(self.into_dispatch(), mask.into_dispatch(), int))
+    }
+
+    async fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
+        let (values, count) = self.compact_by_mask_padded(mask);
+        let count = count.into_data_async().await.expect("the count can be read back");
+        let count = count.iter::<i64>().next().expect("the count is one number");
+        values.narrow(0, 0, count as usize)
+    }
+
+    fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>) {
+        let operation = "Compact By Mask Padded";
+        check::dtype(operation, &self);
+        check::mask(operation, &self, &mask);
+        let int = self.device().settings().int_dtype;
+        let (values, count) = K::compact_padded(self.into_dispatch(), mask.into_dispatch(), int);
+        (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+    }
+
+    fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K> {
+        let operation = "Compact Dim By Mask";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &self);
+        check::dim_mask(operation, &self, &mask, dim);
+        let int = self.device().settings().int_dtype;
+        Tensor::from_dispatch(K::compact_dim(self.into_dispatch(), mask.into_dispatch(), dim, int))
+    }
+
+    fn compact_dim_by_mask_padded<I: AsIndex>(
+        self,
+        mask: Tensor<1, Bool>,
+        dim: I,
+    ) -> (Tensor<D, K>, Tensor<1, Int>) {
+        let operation = "Compact Dim By Mask Padded";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &self);
+        check::dim_mask(operation, &self, &mask, dim);
+        let int = self.device().settings().int_dtype;
+        let (values, count) =
+            K::compact_dim_padded(self.into_dispatch(), mask.into_dispatch(), dim, int);
+        (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+    }
+}

@@ -1,0 +1,98 @@
+//! [`TensorExpand`].
+
+use super::kind::Movable;
+use crate::check;
+use crate::ops::ScanOps;
+use burn::backend::Dispatch;
+use burn::tensor::kind::Basic;
+use burn::tensor::{Bool, Int, Tensor};
+
+/// The way back from packed values, and grouping by key, for one-dimensional float, int and bool tensors.
+///
+/// Nothing waits for the device. Float results are differentiable with respect to the values.
+///
+/// # Panics
+///
+/// In Burn's message form: tensors on different devices, keys and values of different length, no keys to place values under, a quantized
+/// tensor, a dtype the device cannot compute with.
+pub trait TensorExpand<K: Basic>: Sized {
+    /// The inverse of [`compact_by_mask`](crate::TensorCompact::compact_by_mask): the `i`-th `true` of `mask` receives `values[i]`; `false` positions are
+    /// zero (or false). Values beyond the number of trues are ignored; missing ones are zero.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &device);
+    /// let packed = Tensor::<1, Int>::from_data([5, 6, 7], &device);
+    /// assert_eq!(packed.expand_by_mask(mask).into_data().to_vec::<i32>().unwrap(), [5, 0, 6, 7]);
+    /// ```
+    fn expand_by_mask<const D: usize>(self, mask: Tensor<D, Bool>) -> Tensor<D, K>;
+
+    /// Groups values by a key in `0..num_keys`, keeping the order within each group: (values grouped by key, where each
+    /// group begins). The values have the length of the input; the offsets `num_keys + 1` entries of the device's int dtype, the last of
+    /// which is the number of values placed. Elements with a key out of range are dropped: zeros stand behind the last group.
+    ///
+    /// Group sizes follow from the offsets, so this is also a histogram.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let values = Tensor::<1>::from_data([0.1, 0.9, 0.2, 0.7, 0.3], &device);
+    /// let bins = Tensor::<1, Int>::from_data([0, 2, 0, 2, 1], &device);
+    /// let (grouped, offsets) = values.partition_by_key(bins, 3);
+    /// assert_eq!(grouped.into_data().to_vec::<f32>().unwrap(), [0.1, 0.2, 0.3, 0.9, 0.7]);
+    ///
+    /// let histogram = offsets.clone().slice(1..) - offsets.slice(..3);
+    /// assert_eq!(histogram.into_data().to_vec::<i32>().unwrap(), [2, 1, 2]);
+    /// ```
+    fn partition_by_key(
+        self,
+        keys: Tensor<1, Int>,
+        num_keys: usize,
+    ) -> (Tensor<1, K>, Tensor<1, Int>);
+}
+
+impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
+    fn expand_by_mask<const D: usize>(self, mask: Tensor<D, Bool>) -> Tensor<D, K> {
+        let operation = "Expand By Mask";
+        check::dtype(operation, &self);
+        check::same_device(operation, &self, &mask, "mask");
+        Tensor::from_dispatch(K::expand(self.into_dispatch(), mask.into_dispatch()))
+    }
+
+    fn partition_by_key(
+        self,
+        keys: Tensor<1, Int>,
+        num_keys: usize,
+    ) -> (Tensor<1, K>, Tensor<1, Int>) {
+        let operation = "Partition By Key";
+        check::dtype(operation, &self);
+        check::same_device(operation, &self, &keys, "keys");
+        check::shapes(
+            operation,
+            "There must be one key per value.",
+            &self.shape(),
+            "keys",
+            &keys.shape(),
+        );
+        if num_keys == 0 && self.dims()[0] > 0 {
+            check::fail(
+                operation,
+                &format!("`num_keys` is 0, but there are {} values to place.", self.dims()[0]),
+            );
+        }
+        let int = self.device().settings().int_dtype;
+        let (slots, offsets) =
+            <Dispatch as ScanOps>::key_slots(keys.into_dispatch(), num_keys, int);
+        let values = K::scatter_slots(self.into_dispatch(), slots);
+        (Tensor::from_dispatch(values), Tensor::from_dispatch(offsets))
+    }
+}

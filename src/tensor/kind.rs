@@ -1,0 +1,112 @@
+//! From the kind of a tensor to the backend operations of that kind.
+
+use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::{Dispatch, DispatchTensor};
+use burn::tensor::kind::Basic;
+use burn::tensor::{Bool, Float, Int, IntDType};
+
+type Padded = (DispatchTensor, DispatchTensor);
+
+/// A kind whose values can be moved: all of them.
+pub trait Movable: Basic {
+    fn compact_padded(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> Padded;
+    fn compact(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> DispatchTensor;
+    fn compact_dim_padded(
+        values: DispatchTensor,
+        mask: DispatchTensor,
+        dim: usize,
+        int: IntDType,
+    ) -> Padded;
+    fn compact_dim(
+        values: DispatchTensor,
+        mask: DispatchTensor,
+        dim: usize,
+        int: IntDType,
+    ) -> DispatchTensor;
+    fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor;
+    fn scatter_slots(values: DispatchTensor, slots: DispatchTensor) -> DispatchTensor;
+}
+
+/// A kind that can be scanned: numbers.
+pub trait Scannable: Basic {
+    fn scan(
+        tensor: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor;
+}
+
+macro_rules! movable {
+    (
+        $Kind:ty, $Ops:ident, $compact_padded:ident, $compact:ident, $compact_dim_padded:ident, $compact_dim:ident,
+        $expand:ident, $scatter_slots:ident
+    ) => {
+        impl Movable for $Kind {
+            fn compact_padded(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> Padded {
+                <Dispatch as $Ops>::$compact_padded(values, mask, int)
+            }
+            fn compact(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> DispatchTensor {
+                <Dispatch as $Ops>::$compact(values, mask, int)
+            }
+            fn compact_dim_padded(
+                values: DispatchTensor,
+                mask: DispatchTensor,
+                dim: usize,
+                int: IntDType,
+            ) -> Padded {
+                <Dispatch as $Ops>::$compact_dim_padded(values, mask, dim, int)
+            }
+            fn compact_dim(
+                values: DispatchTensor,
+                mask: DispatchTensor,
+                dim: usize,
+                int: IntDType,
+            ) -> DispatchTensor {
+                <Dispatch as $Ops>::$compact_dim(values, mask, dim, int)
+            }
+            fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor {
+                <Dispatch as $Ops>::$expand(values, mask)
+            }
+            fn scatter_slots(values: DispatchTensor, slots: DispatchTensor) -> DispatchTensor {
+                <Dispatch as $Ops>::$scatter_slots(values, slots)
+            }
+        }
+    };
+}
+
+movable!(
+    Float, FloatMoveOps, float_compact_padded, float_compact, float_compact_dim_padded, float_compact_dim,
+    float_expand_by_mask, float_scatter_slots
+);
+movable!(
+    Int, IntMoveOps, int_compact_padded, int_compact, int_compact_dim_padded, int_compact_dim,
+    int_expand_by_mask, int_scatter_slots
+);
+movable!(
+    Bool, BoolMoveOps, bool_compact_padded, bool_compact, bool_compact_dim_padded, bool_compact_dim,
+    bool_expand_by_mask, bool_scatter_slots
+);
+
+impl Scannable for Float {
+    fn scan(
+        tensor: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor {
+        <Dispatch as ScanOps>::float_scan(tensor, dim, op, options)
+    }
+}
+
+impl Scannable for Int {
+    fn scan(
+        tensor: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor {
+        <Dispatch as ScanOps>::int_scan(tensor, dim, op, options)
+    }
+}

@@ -1,0 +1,137 @@
+//! [`TensorScan`] and [`cumsum`].
+
+use super::kind::Scannable;
+use crate::{ScanOp, ScanOptions, check};
+use burn::tensor::kind::Basic;
+use burn::tensor::{AsIndex, Tensor};
+
+/// Scans along a dimension, for `Tensor<D, Float>` and `Tensor<D, Int>` of any rank.
+///
+/// The result has the shape and dtype of the tensor. Integer sums and products wrap; f16 and bf16 are accumulated in f32 and rounded
+/// once per stored element. NaN and infinities propagate as in a loop from the first element to the last. A float
+/// result has the same bits in every run on one device.
+///
+/// Strided, transposed, sliced and broadcast tensors are read where they lie, as far as neighbouring elements stay neighbours.
+/// Nothing waits for the device. Float results are differentiable with respect to the values.
+///
+/// # Panics
+///
+/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with.
+///
+/// # Algorithm
+///
+/// On CubeCL devices a single pass with decoupled lookback and fallback (Merrill & Garland 2016; Smith, Levien & Owens 2025), or
+/// columns walked side by side where dimensions follow `dim`; on the CPU blocks of fixed size over all cores.
+pub trait TensorScan: Sized {
+    /// Scans with any operator, inclusive or exclusive, forward or reverse.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1, Int>::from_data([3, 1, 4, 1, 5], &device);
+    /// let highest_so_far = tensor.scan(0, ScanOp::Max, ScanOptions::default());
+    /// assert_eq!(highest_so_far.into_data().to_vec::<i32>().unwrap(), [3, 3, 4, 4, 5]);
+    /// ```
+    fn scan<I: AsIndex>(self, dim: I, op: ScanOp, options: ScanOptions) -> Self;
+
+    /// The sum up to and with each element. Always this crate's kernel, whether or not [`install`](crate::install) was called.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<2>::from_data([[1., 2., 3.], [4., 5., 6.]], &device);
+    /// let sums = tensor.inclusive_cumsum(-1);
+    /// assert_eq!(sums.into_data().to_vec::<f32>().unwrap(), [1., 3., 6., 4., 9., 15.]);
+    /// ```
+    fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self;
+
+    /// The sum of all elements before each one; 0 for the first. Of lengths, the offsets at which packed rows begin.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let lengths = Tensor::<1, Int>::from_data([5, 2, 7], &device);
+    /// assert_eq!(lengths.exclusive_cumsum(0).into_data().to_vec::<i32>().unwrap(), [0, 5, 7]);
+    /// ```
+    fn exclusive_cumsum<I: AsIndex>(self, dim: I) -> Self;
+
+    /// The sum from each element, itself included, to the last: the gradient of a cumulative sum.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1>::from_data([1., 2., 3.], &device);
+    /// assert_eq!(tensor.reverse_cumsum(0).into_data().to_vec::<f32>().unwrap(), [6., 5., 3.]);
+    /// ```
+    fn reverse_cumsum<I: AsIndex>(self, dim: I) -> Self;
+}
+
+impl<const D: usize, K: Scannable> TensorScan for Tensor<D, K> {
+    fn scan<I: AsIndex>(self, dim: I, op: ScanOp, options: ScanOptions) -> Self {
+        checked("Scan", self, dim, op, options)
+    }
+
+    fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self {
+        checked("Inclusive Cumsum", self, dim, ScanOp::Sum, ScanOptions::default())
+    }
+
+    fn exclusive_cumsum<I: AsIndex>(self, dim: I) -> Self {
+        checked("Exclusive Cumsum", self, dim, ScanOp::Sum, ScanOptions::default().exclusive())
+    }
+
+    fn reverse_cumsum<I: AsIndex>(self, dim: I) -> Self {
+        checked("Reverse Cumsum", self, dim, ScanOp::Sum, ScanOptions::default().reverse())
+    }
+}
+
+#[track_caller]
+fn checked<const D: usize, K: Scannable, I: AsIndex>(
+    operation: &str,
+    tensor: Tensor<D, K>,
+    dim: I,
+    op: ScanOp,
+    options: ScanOptions,
+) -> Tensor<D, K> {
+    let dim = check::dim(operation, dim, D);
+    check::dtype(operation, &tensor);
+    Tensor::from_dispatch(K::scan(tensor.into_dispatch(), dim, op, options))
+}
+
+/// The cumulative sum along `dim`, as a function: [`TensorScan::inclusive_cumsum`] under the name everyone knows, which a trait
+/// method cannot carry because Burn's inherent `Tensor::cumsum` wins over it.
+///
+/// # Panics
+///
+/// As [`TensorScan`].
+///
+/// # Example
+///
+/// ```
+/// use burn::tensor::Tensor;
+///
+/// let device = burn::tensor::Device::flex();
+/// let tensor = Tensor::<1>::from_data([1., 2., 3.], &device);
+/// assert_eq!(burn_scan::cumsum(tensor, 0).into_data().to_vec::<f32>().unwrap(), [1., 3., 6.]);
+/// ```
+pub fn cumsum<const D: usize, K: Basic, I: AsIndex>(tensor: Tensor<D, K>, dim: I) -> Tensor<D, K>
+where
+    Tensor<D, K>: TensorScan,
+{
+    tensor.inclusive_cumsum(dim)
+}

@@ -1,0 +1,116 @@
+//! The devices under test: Flex, and one Cube device where the build and the machine have one.
+//!
+//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..); without it the first runtime of the build is
+//! taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if `BURN_SCAN_REQUIRE_CUBE=1`.
+
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+
+use burn::tensor::{Device, Int, Tensor};
+
+use super::panic_message;
+
+/// A Cube device that has run an operation.
+pub struct Cube {
+    pub device: Device,
+    /// Name, graphics API, driver and plane size.
+    pub adapter: String,
+}
+
+#[cfg(feature = "flex")]
+pub fn flex() -> Device {
+    Device::flex()
+}
+
+/// The Cube device, started once a process.
+pub fn cube() -> Option<&'static Cube> {
+    static CUBE: OnceLock<Result<Cube, String>> = OnceLock::new();
+    let required = std::env::var("BURN_SCAN_REQUIRE_CUBE").is_ok_and(|value| value == "1");
+    let cube = CUBE.get_or_init(|| {
+        start().inspect_err(|reason| {
+            // The harness captures `eprintln!` of a test that passes, and this has to be seen.
+            let line = format!("\nUnsupported: no Cube device, its tests check nothing: {reason}\n");
+            let _ = std::io::stderr().write_all(line.as_bytes());
+        })
+    });
+    match cube {
+        Ok(cube) => Some(cube),
+        Err(reason) => {
+            assert!(!required, "BURN_SCAN_REQUIRE_CUBE=1, but there is no Cube device: {reason}");
+            None
+        }
+    }
+}
+
+/// Flex, and the Cube device where there is one.
+pub fn devices() -> Vec<Device> {
+    let cube = cube().map(|cube| cube.device.clone());
+    #[cfg(feature = "flex")]
+    let cube = std::iter::once(flex()).chain(cube);
+    cube.into_iter().collect()
+}
+
+fn start() -> Result<Cube, String> {
+    let first = if cfg!(feature = "wgpu") {
+        "wgpu"
+    } else if cfg!(feature = "cuda") {
+        "cuda"
+    } else if cfg!(feature = "rocm") {
+        "rocm"
+    } else {
+        "cpu"
+    };
+    let name = std::env::var("BURN_SCAN_DEVICE").unwrap_or_else(|_| first.to_string());
+    let (device, driver) = open(&name)?;
+    // A device may open and still not run anything.
+    let probe = || Tensor::<1, Int>::from_data([1, 2, 3], &device).sum().into_scalar::<i32>();
+    let sum = catch_unwind(AssertUnwindSafe(probe))
+        .map_err(|panic| format!("`{name}` does not start: {}", panic_message(&*panic)))?;
+    assert_eq!(sum, 6, "`{name}` starts, and adds wrongly");
+    Ok(Cube { adapter: describe(&device, &driver), device })
+}
+
+/// The device of that name and what is known of its driver.
+fn open(name: &str) -> Result<(Device, String), String> {
+    match name {
+        #[cfg(feature = "wgpu")]
+        "wgpu" => open_wgpu(burn::tensor::wgpu::WgpuBackend::Auto),
+        #[cfg(feature = "vulkan")]
+        "vulkan" => open_wgpu(burn::tensor::wgpu::WgpuBackend::Vulkan),
+        #[cfg(feature = "metal")]
+        "metal" => open_wgpu(burn::tensor::wgpu::WgpuBackend::Metal),
+        #[cfg(feature = "cuda")]
+        "cuda" => Ok((Device::cuda(0), "CUDA".to_string())),
+        #[cfg(feature = "rocm")]
+        "rocm" => Ok((Device::rocm(0), "ROCm".to_string())),
+        #[cfg(feature = "cpu")]
+        "cpu" => Ok((Device::cpu(), "CubeCL's CPU runtime".to_string())),
+        _ => Err(format!("the features of this build have no device `{name}`")),
+    }
+}
+
+/// Opened by its options, wgpu returns an error where there is no adapter; opened by the first operation, it panics.
+#[cfg(feature = "wgpu")]
+fn open_wgpu(api: burn::tensor::wgpu::WgpuBackend) -> Result<(Device, String), String> {
+    let opened = Device::wgpu_options().graphics_api(api).init_with_setup();
+    let (device, setup) = opened.map_err(|error| error.to_string())?;
+    let info = setup.adapter.get_info();
+    Ok((device, format!("{:?}, driver {} {}", info.backend, info.driver, info.driver_info)))
+}
+
+#[cfg(feature = "cubecl-backend")]
+fn describe(device: &Device, driver: &str) -> String {
+    let burn::backend::DispatchDevice::Cube(cube) = device.as_dispatch() else {
+        unreachable!("a runtime of CubeCL opened it")
+    };
+    let client = cube.client();
+    let (identity, hardware) = (&client.properties().identity, &client.properties().hardware);
+    let (min, max) = (hardware.plane_size_min, hardware.plane_size_max);
+    format!("{} ({driver}), plane size {min}-{max}", identity.name)
+}
+
+#[cfg(not(feature = "cubecl-backend"))]
+fn describe(_: &Device, _: &str) -> String {
+    unreachable!("a build without CubeCL opens no device of it")
+}

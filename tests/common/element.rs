@@ -1,0 +1,193 @@
+//! Element types: the tensor kind that holds them, the arithmetic of the oracle, and sample data.
+//!
+//! No sample is uniform, and every partial result of a sample is exact in the accumulator of its type, so that any order
+//! of combination must give the same bits.
+
+use burn::tensor::kind::Basic;
+use burn::tensor::{Bool, Float, Int, bf16, f16};
+use burn_scan::ScanOp;
+
+/// A host element and the kind of the tensors that hold it.
+pub trait Element: burn::tensor::Element + Copy + Default + PartialEq {
+    type Kind: Basic;
+
+    /// The `i`-th of a sequence without pattern or repetition to speak of.
+    fn nth(i: usize) -> Self;
+
+    #[expect(clippy::eq_op, reason = "the NaN test that also holds for other types")]
+    fn same(self, other: Self) -> bool {
+        self == other || (self != self && other != other)
+    }
+}
+
+/// An element that can be scanned.
+pub trait Number: Element {
+    /// What the oracle carries: f64 for floats, the wrapping type itself for integers.
+    type Wide: Copy;
+
+    fn widen(self) -> Self::Wide;
+    fn round(wide: Self::Wide) -> Self;
+    fn identity(op: ScanOp) -> Self::Wide;
+    fn combine(op: ScanOp, left: Self::Wide, right: Self::Wide) -> Self::Wide;
+
+    /// The element at `position` of the scanned dimension of length `len`, on line number `line`.
+    fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> Self;
+}
+
+/// Thorough bits of `i`.
+pub fn hash(i: usize) -> usize {
+    let mut bits = (i as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (bits ^ (bits >> 31)) as usize & (u32::MAX as usize)
+}
+
+/// Sample data for a scan of `[outer, len, inner]`.
+pub fn samples<T: Number>(op: ScanOp, [outer, len, inner]: [usize; 3]) -> Vec<T> {
+    let at = |i: usize| {
+        let (line, position) = (i / (len * inner) * inner + i % inner, i / inner % len);
+        T::sample(op, line, position, len)
+    };
+    (0..outer * len * inner).map(at).collect()
+}
+
+/// `n` elements of [`Element::nth`].
+pub fn numbered<T: Element>(n: usize) -> Vec<T> {
+    (0..n).map(T::nth).collect()
+}
+
+/// Highest in the middle, so that a maximum changes to the last element from either side.
+fn tent(line: usize, position: usize, len: usize) -> usize {
+    position.min(len - 1 - position) / 4 + hash(line * len + position) % 16
+}
+
+impl Element for bool {
+    type Kind = Bool;
+
+    fn nth(i: usize) -> bool {
+        hash(i) & 8 != 0
+    }
+}
+
+macro_rules! integers {
+    ($($t:ty),*) => {$(
+        impl Element for $t {
+            type Kind = Int;
+
+            fn nth(i: usize) -> $t {
+                hash(i) as $t
+            }
+        }
+
+        impl Number for $t {
+            type Wide = $t;
+
+            fn widen(self) -> $t {
+                self
+            }
+
+            fn round(wide: $t) -> $t {
+                wide
+            }
+
+            fn identity(op: ScanOp) -> $t {
+                match op {
+                    ScanOp::Sum => 0,
+                    ScanOp::Prod => 1,
+                    ScanOp::Max => <$t>::MIN,
+                    ScanOp::Min => <$t>::MAX,
+                    _ => panic!("the oracle does not know {op:?}"),
+                }
+            }
+
+            fn combine(op: ScanOp, left: $t, right: $t) -> $t {
+                match op {
+                    ScanOp::Sum => left.wrapping_add(right),
+                    ScanOp::Prod => left.wrapping_mul(right),
+                    ScanOp::Max => left.max(right),
+                    ScanOp::Min => left.min(right),
+                    _ => panic!("the oracle does not know {op:?}"),
+                }
+            }
+
+            /// Sums wrap; products wrap and, of odd numbers, are never zero.
+            fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> $t {
+                match op {
+                    ScanOp::Prod => (hash(line * len + position) | 1) as $t,
+                    ScanOp::Max => tent(line, position, len) as $t,
+                    ScanOp::Min => !tent(line, position, len) as $t,
+                    _ => hash(line * len + position) as $t,
+                }
+            }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($t:ty, $widen:expr, $round:expr;)*) => {$(
+        impl Element for $t {
+            type Kind = Float;
+
+            fn nth(i: usize) -> $t {
+                $round((hash(i) % (1 << 24)) as f64)
+            }
+        }
+
+        impl Number for $t {
+            type Wide = f64;
+
+            fn widen(self) -> f64 {
+                $widen(self)
+            }
+
+            fn round(wide: f64) -> $t {
+                $round(wide)
+            }
+
+            fn identity(op: ScanOp) -> f64 {
+                match op {
+                    ScanOp::Sum => 0.0,
+                    ScanOp::Prod => 1.0,
+                    ScanOp::Max => f64::NEG_INFINITY,
+                    ScanOp::Min => f64::INFINITY,
+                    _ => panic!("the oracle does not know {op:?}"),
+                }
+            }
+
+            fn combine(op: ScanOp, left: f64, right: f64) -> f64 {
+                let either_nan = left.is_nan() || right.is_nan();
+                match op {
+                    ScanOp::Sum => left + right,
+                    ScanOp::Prod => left * right,
+                    ScanOp::Max | ScanOp::Min if either_nan => f64::NAN,
+                    ScanOp::Max => left.max(right),
+                    ScanOp::Min => left.min(right),
+                    _ => panic!("the oracle does not know {op:?}"),
+                }
+            }
+
+            /// Sums of small integers, below 2^24 in total up to a length of 2^21. Products are powers of two that come
+            /// to 2^±6 over any stretch.
+            fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> $t {
+                let bits = hash(line * len + position);
+                let exponent = |position: usize| (hash(line * len + position) % 7) as i32;
+                let sign = if bits & 1024 == 0 { 1.0 } else { -1.0 };
+                $round(match op {
+                    ScanOp::Prod if position == 0 => sign,
+                    ScanOp::Prod => sign * 2f64.powi(exponent(position) - exponent(position - 1)),
+                    ScanOp::Max => tent(line, position, len) as f64,
+                    ScanOp::Min => -(tent(line, position, len) as f64),
+                    _ => (bits % 17) as f64 - 4.0,
+                })
+            }
+        }
+    )*};
+}
+
+integers!(i8, i16, i32, i64, u8, u16, u32, u64);
+floats! {
+    f16, f64::from, f16::from_f64;
+    bf16, f64::from, bf16::from_f64;
+    f32, f64::from, |wide| wide as f32;
+    f64, |narrow: f64| narrow, |wide: f64| wide;
+}

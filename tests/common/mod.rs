@@ -1,0 +1,109 @@
+//! What the tests share: the oracle, the devices, element types with sample data, and tensors made of them.
+
+#![allow(dead_code, reason = "every test binary uses its own part")]
+
+pub mod devices;
+pub mod element;
+pub mod oracle;
+pub mod views;
+
+use std::any::Any;
+
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn_scan::{ScanOp, ScanOptions};
+use element::Element;
+
+/// Stamps properties, functions of a device, as the tests `property::flex` and `property::cube`.
+#[allow(unused_macros, reason = "not every test binary goes by device")]
+macro_rules! on_every_device {
+    ($($property:ident),* $(,)?) => {$(
+        mod $property {
+            #[cfg(feature = "flex")]
+            #[test]
+            fn flex() {
+                super::$property(&crate::common::devices::flex());
+            }
+
+            #[test]
+            fn cube() {
+                if let Some(cube) = crate::common::devices::cube() {
+                    super::$property(&cube.device);
+                }
+            }
+        }
+    )*};
+}
+
+pub const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min];
+
+/// Whether a scan is exclusive, and whether it is reverse.
+pub const WAYS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
+
+pub fn options((exclusive, reverse): (bool, bool)) -> ScanOptions {
+    let options = ScanOptions::default();
+    let options = if exclusive { options.exclusive() } else { options };
+    if reverse { options.reverse() } else { options }
+}
+
+/// `shape` as `[outer, len, inner]` around `dim`.
+pub fn axis(shape: &[usize], dim: usize) -> [usize; 3] {
+    let product = |sizes: &[usize]| sizes.iter().product();
+    [product(&shape[..dim]), shape[dim], product(&shape[dim + 1..])]
+}
+
+pub fn tensor<T: Element, const D: usize>(
+    values: &[T],
+    shape: [usize; D],
+    device: &Device,
+) -> Tensor<D, T::Kind> {
+    Tensor::from_data(TensorData::new(values.to_vec(), shape), (device, T::dtype()))
+}
+
+pub fn mask<const D: usize>(
+    mask: &[bool],
+    shape: [usize; D],
+    device: &Device,
+) -> Tensor<D, burn::tensor::Bool> {
+    tensor(mask, shape, device)
+}
+
+/// The elements of a tensor, which must be of type `T` as its dtype goes; a bool tensor of whatever store.
+pub fn host<T: Element, const D: usize>(tensor: Tensor<D, T::Kind>) -> Vec<T> {
+    let dtype = tensor.dtype();
+    let data = tensor.into_data();
+    assert_eq!(data.dtype(), dtype, "the data are not of the dtype the tensor states");
+    match (T::dtype(), dtype) {
+        (DType::Bool(_), DType::Bool(_)) => data.iter().collect(),
+        _ => data.try_into_vec().expect("the result has the dtype of the input"),
+    }
+}
+
+/// The elements of an index tensor, which must have the device's own int dtype.
+pub fn host_indices<const D: usize>(tensor: Tensor<D, Int>) -> Vec<usize> {
+    assert_eq!(tensor.dtype(), tensor.device().settings().int_dtype.into());
+    let index = |value: i64| usize::try_from(value).expect("indices are not negative");
+    tensor.into_data().iter::<i64>().map(index).collect()
+}
+
+/// Element by element; NaN is equal to NaN.
+#[track_caller]
+pub fn assert_same<T: Element>(found: &[T], expected: &[T], context: impl Fn() -> String) {
+    assert_eq!(found.len(), expected.len(), "{}: the length", context());
+    let wrong = |&i: &usize| !found[i].same(expected[i]);
+    if let Some(first) = (0..found.len()).find(wrong) {
+        panic!(
+            "{}: {} of {} elements wrong, the first is {first}: {:?} instead of {:?}",
+            context(),
+            (0..found.len()).filter(wrong).count(),
+            found.len(),
+            found[first],
+            expected[first],
+        );
+    }
+}
+
+/// What a caught panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}

@@ -1,0 +1,159 @@
+//! `compact_by_mask` in its three forms: exact, async, padded.
+
+use burn::tensor::{Bool, Device, Tensor};
+use burn_scan::TensorCompact;
+
+use super::{LARGE_SIZES, SIZES, TILE};
+use crate::common::element::{Element, numbered};
+use crate::common::views::{half, masks, views};
+use crate::common::{assert_same, host, host_indices, mask, oracle, tensor};
+
+on_every_device![
+    every_size_and_density,
+    large_sizes,
+    every_rank,
+    strided_values_and_masks,
+    every_dtype,
+    burns_mask_select,
+    bool_results_are_bool_tensors,
+];
+
+/// Compacts in each form and compares with the oracle.
+#[track_caller]
+fn check_tensor<T: Element, const D: usize>(
+    name: &str,
+    input: &Tensor<D, T::Kind>,
+    kept: &Tensor<D, Bool>,
+) where
+    Tensor<D, T::Kind>: TensorCompact<D, T::Kind>,
+{
+    let context = |form: &str| format!("{form} of {:?} by {name}", input.dims());
+    let (values, mask) = (host::<T, D>(input.clone()), host::<bool, D>(kept.clone()));
+    let mut expected = oracle::compact(&values, &mask);
+    let count = expected.len();
+
+    let exact = input.clone().compact_by_mask(kept.clone());
+    assert_eq!(exact.dims(), [count], "{}", context("exact"));
+    assert_same(&host::<T, 1>(exact), &expected, || context("exact"));
+
+    let later = burn::tensor::read_sync(input.clone().compact_by_mask_async(kept.clone()));
+    assert_same(&host::<T, 1>(later), &expected, || context("async"));
+
+    let (padded, found_count) = input.clone().compact_by_mask_padded(kept.clone());
+    expected.resize(values.len(), T::default());
+    assert_eq!(padded.dims(), [values.len()], "{}", context("padded"));
+    assert_same(&host::<T, 1>(padded), &expected, || context("padded"));
+    assert_eq!(host_indices(found_count), [count], "{}", context("count"));
+
+    assert_same(&host::<T, D>(input.clone()), &values, || context("the values after it"));
+    assert_same(&host::<bool, D>(kept.clone()), &mask, || context("the mask after it"));
+}
+
+#[track_caller]
+fn check<T: Element>(name: &str, kept: &[bool], device: &Device)
+where
+    Tensor<1, T::Kind>: TensorCompact<1, T::Kind>,
+{
+    let n = kept.len();
+    let input = tensor::<T, 1>(&numbered(n), [n], device);
+    check_tensor::<T, 1>(name, &input, &mask(kept, [n], device));
+}
+
+fn every_size_and_density(device: &Device) {
+    for n in SIZES {
+        for (name, kept) in masks(n) {
+            check::<f32>(name, &kept, device);
+        }
+        let kept: Vec<bool> = (0..n).map(half).collect();
+        check::<i32>("half", &kept, device);
+        check::<bool>("half", &kept, device);
+    }
+}
+
+fn large_sizes(device: &Device) {
+    for n in LARGE_SIZES {
+        let kept: Vec<bool> = (0..n).map(half).collect();
+        check::<f32>("half", &kept, device);
+    }
+    for (name, kept) in masks(40 * TILE + 17) {
+        check::<i32>(name, &kept, device);
+        check::<bool>(name, &kept, device);
+    }
+}
+
+fn every_rank(device: &Device) {
+    let kept = |n: usize| (0..n).map(half).collect::<Vec<bool>>();
+    macro_rules! check_shape {
+        ($($shape:expr),*) => {$({
+            let n = $shape.iter().product();
+            let kept = mask(&kept(n), $shape, device);
+            check_tensor::<f32, _>("half", &tensor::<f32, _>(&numbered(n), $shape, device), &kept);
+            check_tensor::<i32, _>("half", &tensor::<i32, _>(&numbered(n), $shape, device), &kept);
+            check_tensor::<bool, _>("half", &tensor::<bool, _>(&numbered(n), $shape, device), &kept);
+        })*};
+    }
+    check_shape!([11], [13, 7], [5, 3, 11], [3, 5, 2, 7], [0, 3], [2, 0, 4], [1, 1, 1, 1], [70, 90]);
+}
+
+/// Each view of the values under a contiguous mask, contiguous values under each view of a mask, and both.
+fn strided_values_and_masks(device: &Device) {
+    for shape in [[3, 4, 6], [12, 40, 33]] {
+        let n = shape.iter().product();
+        let base = tensor::<i32, 3>(&numbered(n), shape, device);
+        let base_mask = mask(&(0..n).map(half).collect::<Vec<_>>(), shape, device);
+        for ((name, view), (_, mask_view)) in views(&base).into_iter().zip(views(&base_mask)) {
+            let (dims, n) = (view.dims(), view.dims().iter().product());
+            let plain = tensor::<i32, 3>(&numbered(n), dims, device);
+            let plain_mask = mask(&(0..n).map(half).collect::<Vec<_>>(), dims, device);
+            check_tensor::<i32, 3>(name, &view, &plain_mask);
+            check_tensor::<i32, 3>(&format!("{name} mask"), &plain, &mask_view);
+            check_tensor::<i32, 3>(&format!("{name} both"), &view, &mask_view);
+            check_tensor::<bool, 3>(&format!("{name}, of itself"), &mask_view, &mask_view);
+        }
+    }
+}
+
+/// Values are moved, not computed with, whatever their width.
+fn every_dtype(device: &Device) {
+    let kept: Vec<bool> = (0..2 * TILE + 5).map(half).collect();
+    macro_rules! check_dtypes {
+        ($($t:ty),*) => {$(
+            if device.supports_dtype(<$t as burn::tensor::Element>::dtype()) {
+                check::<$t>(stringify!($t), &kept, device);
+            } else {
+                println!("{device:?} has no {}", stringify!($t));
+            }
+        )*};
+    }
+    check_dtypes!(burn::tensor::f16, burn::tensor::bf16, f64, i8, i16, i64, u8, u16, u32, u64);
+}
+
+fn burns_mask_select(device: &Device) {
+    #[cfg(feature = "flex")]
+    {
+        let (n, shape) = (90 * 77, [90, 77]);
+        let kept: Vec<bool> = (0..n).map(half).collect();
+        let flex = Device::flex();
+        let burn = tensor::<f32, 2>(&numbered(n), shape, &flex).mask_select(mask(&kept, shape, &flex));
+        let input = tensor::<f32, 2>(&numbered(n), shape, device);
+        let found = input.compact_by_mask(mask(&kept, shape, device));
+        assert_same(&host::<f32, 1>(found), &host::<f32, 1>(burn), || "mask_select".to_string());
+    }
+    let _ = device;
+}
+
+/// Bool in, bool out, with the store of the device, and fit for the next bool operation.
+fn bool_results_are_bool_tensors(device: &Device) {
+    let values: Vec<bool> = numbered(1000);
+    let kept: Vec<bool> = (0..1000).map(half).collect();
+    let input = tensor::<bool, 1>(&values, [1000], device);
+    let found = input.clone().compact_by_mask(mask(&kept, [1000], device));
+    assert_eq!(found.dtype(), input.dtype());
+    let negated: Vec<bool> = oracle::compact(&values, &kept).iter().map(|value| !value).collect();
+    assert_same(&host::<bool, 1>(found.bool_not()), &negated, || "not".to_string());
+
+    let (padded, _) = input.clone().compact_by_mask_padded(mask(&kept, [1000], device));
+    assert_eq!(padded.dtype(), input.dtype());
+    let kept_in_place = padded.clone().bool_and(padded);
+    assert_eq!(host::<bool, 1>(kept_in_place).len(), 1000);
+}

@@ -1,0 +1,120 @@
+//! The names and signatures other programs are compiled against: each function here is written as such a program
+//! would write it, and most of the test is that it compiles.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::future::Future;
+
+use burn::tensor::kind::Basic;
+use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
+use burn_scan::prelude::{MaskIndices, TensorCompact, TensorExpand, TensorScan};
+use burn_scan::{InstallError, ScanOp, ScanOptions};
+
+/// `cumsum` over any rank and kind, as a library function would pass it on.
+fn generic_cumsum<const D: usize, K: Basic, I: AsIndex>(
+    tensor: Tensor<D, K>,
+    dim: I,
+) -> Tensor<D, K>
+where
+    Tensor<D, K>: TensorScan,
+{
+    burn_scan::cumsum(tensor, dim)
+}
+
+fn scans<T: TensorScan + Clone>(tensor: &T) -> [T; 4] {
+    [
+        tensor.clone().scan(0, ScanOp::Sum, ScanOptions::default()),
+        tensor.clone().inclusive_cumsum(0_usize),
+        tensor.clone().exclusive_cumsum(-1_i32),
+        tensor.clone().reverse_cumsum(-1_i64),
+    ]
+}
+
+fn resolve<T>(future: impl Future<Output = T>) -> T {
+    burn::tensor::read_sync(future)
+}
+
+fn check_compactions<K: Basic>(
+    tensor: &Tensor<2, K>,
+    mask: &Tensor<2, Bool>,
+    row: &Tensor<1, Bool>,
+) where
+    Tensor<2, K>: TensorCompact<2, K>,
+{
+    let exact: Tensor<1, K> = tensor.clone().compact_by_mask(mask.clone());
+    let later: Tensor<1, K> = resolve(tensor.clone().compact_by_mask_async(mask.clone()));
+    assert_eq!((exact.dims(), later.dims()), ([3], [3]));
+    let (padded, count): (Tensor<1, K>, Tensor<1, Int>) =
+        tensor.clone().compact_by_mask_padded(mask.clone());
+    assert_eq!((padded.dims(), count.dims()), ([4], [1]));
+    let kept: Tensor<2, K> = tensor.clone().compact_dim_by_mask(row.clone(), 0);
+    let (padded, count): (Tensor<2, K>, Tensor<1, Int>) =
+        tensor.clone().compact_dim_by_mask_padded(row.clone(), -1);
+    assert_eq!((kept.dims(), padded.dims(), count.dims()), ([1, 2], [2, 2], [1]));
+}
+
+fn expansions<K: Basic>(
+    values: &Tensor<1, K>,
+    mask: &Tensor<2, Bool>,
+    keys: &Tensor<1, Int>,
+) -> (Tensor<2, K>, Tensor<1, K>, Tensor<1, Int>)
+where
+    Tensor<1, K>: TensorExpand<K>,
+{
+    let expanded: Tensor<2, K> = values.clone().expand_by_mask(mask.clone());
+    let (grouped, offsets) = values.clone().partition_by_key(keys.clone(), 3);
+    (expanded, grouped, offsets)
+}
+
+fn positions<const D: usize>(mask: &Tensor<D, Bool>) -> (Tensor<1, Int>, Tensor<2, Int>)
+where
+    Tensor<D, Bool>: MaskIndices<D>,
+{
+    let _count: Tensor<1, Int> = mask.clone().count_true();
+    (mask.clone().compact_indices(), mask.clone().compact_argwhere())
+}
+
+on_every_device![generic_code];
+
+/// Generic code over each kind, run once.
+fn generic_code(device: &burn::tensor::Device) {
+    let floats = Tensor::<2, Float>::from_data([[1.0, 2.0], [3.0, 4.0]], device);
+    let mask = floats.clone().greater_scalar(1.5);
+    let row = Tensor::<1, Bool>::from_data([false, true], device);
+    let keys = Tensor::<1, Int>::from_data([2, 0], device);
+    let ints = floats.clone().int();
+
+    let sum = generic_cumsum(floats.clone(), 1).into_data();
+    sum.assert_eq(&Tensor::<2>::from_data([[1.0, 3.0], [3.0, 7.0]], device).into_data(), true);
+    assert_eq!(scans(&floats).map(|t| t.dims()), [[2, 2]; 4]);
+    assert_eq!(scans(&ints).map(|t| t.dims()), [[2, 2]; 4]);
+
+    check_compactions(&floats, &mask, &row);
+    check_compactions(&ints, &mask, &row);
+    check_compactions(&mask, &mask, &row);
+
+    let (expanded, grouped, offsets) = expansions(&row, &mask, &keys);
+    assert_eq!((expanded.dims(), grouped.dims(), offsets.dims()), ([2, 2], [2], [4]));
+    let (flat, rows) = positions(&mask);
+    assert_eq!((flat.dims(), rows.dims()), ([3], [3, 2]));
+}
+
+/// The traits api.md derives for the options, and what the default is.
+#[test]
+fn options_are_plain_values() {
+    let (exclusive, reverse) = (ScanOptions::default().exclusive(), ScanOptions::default().reverse());
+    let both = exclusive.reverse();
+    assert_eq!(both, reverse.exclusive());
+    assert_eq!(exclusive, exclusive.exclusive());
+    let distinct: HashSet<_> = [ScanOptions::default(), exclusive, reverse, both].into();
+    assert_eq!(distinct.len(), 4);
+    assert!(!format!("{both:?}").is_empty());
+}
+
+/// Whatever `install` finds in this process, its error is an error that says what to do.
+#[test]
+fn install_error_is_an_error() {
+    let too_late: Box<dyn Error + Send + Sync> = Box::new(InstallError::TooLate);
+    assert!(too_late.to_string().contains("install()"), "{too_late}");
+    let _install: fn() -> Result<(), InstallError> = burn_scan::install;
+}

@@ -1,0 +1,192 @@
+//! Scans of every shape: sizes, ranks, dimensions, operators, directions.
+
+use burn::tensor::{Device, Float, Int, Tensor};
+use burn_scan::{ScanOp, ScanOptions, TensorScan};
+
+use super::{LARGE_SIZES, SIZES};
+use crate::common::element::{Number, samples};
+use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
+
+on_every_device![
+    small_sizes,
+    large_sizes,
+    every_rank_and_dimension,
+    rows_and_columns,
+    empty_dimensions,
+    shorthands,
+    negative_dimensions,
+    burns_own_scans,
+];
+
+/// What the scan of `values` must be.
+pub fn expected<T: Number>(
+    values: &[T],
+    axis: [usize; 3],
+    op: ScanOp,
+    (exclusive, reverse): (bool, bool),
+) -> Vec<T> {
+    let wide: Vec<T::Wide> = values.iter().map(|value| value.widen()).collect();
+    let combine = |left, right| T::combine(op, left, right);
+    let scanned = oracle::scan(&wide, axis, T::identity(op), combine, exclusive, reverse);
+    scanned.into_iter().map(T::round).collect()
+}
+
+/// Scans `input`, compares with the oracle and looks at the input again.
+#[track_caller]
+pub fn check_tensor<T: Number, const D: usize>(
+    name: &str,
+    input: &Tensor<D, T::Kind>,
+    values: &[T],
+    dim: usize,
+    op: ScanOp,
+    way: (bool, bool),
+) where
+    Tensor<D, T::Kind>: TensorScan,
+{
+    let shape = input.dims();
+    let device = input.device();
+    let context = || format!("{op:?} {:?} of {name}{shape:?} along {dim}, {device:?}", options(way));
+    let found = input.clone().scan(dim, op, options(way));
+    assert_eq!(found.dims(), shape, "{}", context());
+    let expected = expected(values, axis(&shape, dim), op, way);
+    assert_same(&host::<T, D>(found), &expected, context);
+    assert_same(&host::<T, D>(input.clone()), values, || format!("input of {}", context()));
+}
+
+/// Scans sample data of that shape.
+#[track_caller]
+fn check<T: Number, const D: usize>(
+    shape: [usize; D],
+    dim: usize,
+    op: ScanOp,
+    way: (bool, bool),
+    device: &Device,
+) where
+    Tensor<D, T::Kind>: TensorScan,
+{
+    let values: Vec<T> = samples(op, axis(&shape, dim));
+    check_tensor("", &tensor(&values, shape, device), &values, dim, op, way);
+}
+
+fn small_sizes(device: &Device) {
+    for n in SIZES {
+        for op in OPS {
+            for way in WAYS {
+                check::<f32, 1>([n], 0, op, way, device);
+                check::<i32, 1>([n], 0, op, way, device);
+            }
+        }
+    }
+}
+
+/// Every way of summing; of the other operators one a size, in turn.
+fn large_sizes(device: &Device) {
+    for (i, n) in LARGE_SIZES.into_iter().enumerate() {
+        for way in WAYS {
+            check::<f32, 1>([n], 0, ScanOp::Sum, way, device);
+            check::<i32, 1>([n], 0, ScanOp::Sum, way, device);
+        }
+        let (op, way) = (OPS[1 + i % 3], WAYS[i % 4]);
+        check::<f32, 1>([n], 0, op, way, device);
+        check::<i32, 1>([n], 0, op, way, device);
+    }
+}
+
+fn every_dimension<const D: usize>(shape: [usize; D], device: &Device)
+where
+    Tensor<D, Float>: TensorScan,
+    Tensor<D, Int>: TensorScan,
+{
+    for dim in 0..D {
+        for op in OPS {
+            for way in WAYS {
+                check::<f32, D>(shape, dim, op, way, device);
+                check::<i32, D>(shape, dim, op, way, device);
+            }
+        }
+    }
+}
+
+fn every_rank_and_dimension(device: &Device) {
+    every_dimension([37], device);
+    every_dimension([13, 37], device);
+    every_dimension([5, 33, 12], device);
+    every_dimension([3, 7, 5, 11], device);
+    every_dimension([1, 1, 1, 1], device);
+    every_dimension([1, 9, 1, 4], device);
+}
+
+/// The shapes that ask for different ways of sharing the work: few and many, short and long, rows and columns.
+fn rows_and_columns(device: &Device) {
+    let shapes = [[2, 20_000], [3000, 7], [300, 100], [20_000, 2], [7, 3000], [1, 9000], [9000, 1]];
+    for (i, shape) in shapes.into_iter().enumerate() {
+        for dim in 0..2 {
+            for way in WAYS {
+                check::<f32, 2>(shape, dim, ScanOp::Sum, way, device);
+                check::<i32, 2>(shape, dim, OPS[(i + dim) % 4], way, device);
+            }
+        }
+    }
+    for shape in [[3, 5000, 4], [2, 9, 4097], [2, 4097, 33]] {
+        for way in WAYS {
+            check::<f32, 3>(shape, 1, ScanOp::Sum, way, device);
+            check::<i32, 3>(shape, 1, ScanOp::Max, way, device);
+        }
+    }
+}
+
+fn empty_dimensions(device: &Device) {
+    every_dimension([0], device);
+    every_dimension([0, 3], device);
+    every_dimension([2, 0, 4], device);
+}
+
+fn shorthands(device: &Device) {
+    let shape = [6, 50];
+    let values: Vec<i32> = samples(ScanOp::Sum, axis(&shape, 1));
+    let input = || tensor::<i32, 2>(&values, shape, device);
+    let check = |name: &str, found: Tensor<2, Int>, way| {
+        let expected = expected(&values, axis(&shape, 1), ScanOp::Sum, way);
+        assert_same(&host::<i32, 2>(found), &expected, || name.to_string());
+    };
+    check("inclusive_cumsum", input().inclusive_cumsum(1), (false, false));
+    check("cumsum", burn_scan::cumsum(input(), 1), (false, false));
+    check("exclusive_cumsum", input().exclusive_cumsum(1), (true, false));
+    check("reverse_cumsum", input().reverse_cumsum(1), (false, true));
+    check("default", input().scan(1, ScanOp::Sum, ScanOptions::default()), (false, false));
+}
+
+fn negative_dimensions(device: &Device) {
+    let shape = [4, 5, 6];
+    for dim in 0..3 {
+        let values: Vec<f32> = samples(ScanOp::Sum, axis(&shape, dim));
+        let input = tensor::<f32, 3>(&values, shape, device);
+        let expected = expected(&values, axis(&shape, dim), ScanOp::Sum, (false, false));
+        let negative = dim as i64 - 3;
+        let found = input.inclusive_cumsum(negative);
+        assert_same(&host::<f32, 3>(found), &expected, || format!("dimension {negative}"));
+    }
+}
+
+/// Burn's four scans as its own CPU backend computes them.
+fn burns_own_scans(device: &Device) {
+    #[cfg(feature = "flex")]
+    for dim in 0..3 {
+        let shape = [6, 40, 9];
+        for op in OPS {
+            let burn = |input: Tensor<3>| match op {
+                ScanOp::Prod => input.cumprod(dim),
+                ScanOp::Max => input.cummax(dim),
+                ScanOp::Min => input.cummin(dim),
+                _ => input.cumsum(dim),
+            };
+            let values: Vec<f32> = samples(op, axis(&shape, dim));
+            let expected = burn(tensor::<f32, 3>(&values, shape, &Device::flex()));
+            let input = tensor::<f32, 3>(&values, shape, device);
+            let found = input.scan(dim, op, ScanOptions::default());
+            let context = || format!("Burn's {op:?} along {dim}");
+            assert_same(&host::<f32, 3>(found), &host::<f32, 3>(expected), context);
+        }
+    }
+    let _ = device;
+}

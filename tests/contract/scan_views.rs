@@ -1,0 +1,69 @@
+//! Scans of tensors that are not contiguous, are shared, or are the scan's own to reuse.
+
+use burn::tensor::{Device, Tensor};
+use burn_scan::{ScanOp, TensorScan};
+
+use super::scan::{check_tensor, expected};
+use crate::common::element::{Number, samples};
+use crate::common::views::views;
+use crate::common::{OPS, WAYS, assert_same, axis, host, tensor};
+
+on_every_device![small_views, large_views, an_input_of_its_own, a_chain_of_scans];
+
+/// Every view of a tensor along every dimension. What the view holds is read by Burn.
+fn check_views<T: Number>(shape: [usize; 3], ops: &[ScanOp], device: &Device)
+where
+    Tensor<3, T::Kind>: TensorScan,
+{
+    for &op in ops {
+        let values: Vec<T> = samples(op, axis(&shape, 2));
+        for (name, view) in views(&tensor(&values, shape, device)) {
+            let values = host::<T, 3>(view.clone());
+            for dim in 0..3 {
+                for way in WAYS {
+                    check_tensor(name, &view, &values, dim, op, way);
+                }
+            }
+        }
+    }
+}
+
+fn small_views(device: &Device) {
+    check_views::<i32>([4, 5, 6], &OPS, device);
+    check_views::<f32>([3, 9, 34], &[ScanOp::Max], device);
+}
+
+/// Long enough on each dimension in turn for several tiles.
+fn large_views(device: &Device) {
+    for shape in [[2, 3, 9000], [3, 5000, 4], [5000, 2, 3]] {
+        check_views::<i32>(shape, &[ScanOp::Sum], device);
+    }
+}
+
+/// The only handle of a tensor is given away: its memory may be used again, its values must not be lost on the way.
+fn an_input_of_its_own(device: &Device) {
+    for n in [3, 5000, 50_000] {
+        for way in WAYS {
+            let values: Vec<i32> = samples(ScanOp::Sum, [1, n, 1]);
+            let input = tensor::<i32, 1>(&values, [n], device);
+            let found = input.scan(0, ScanOp::Sum, crate::common::options(way));
+            let expected = expected(&values, [1, n, 1], ScanOp::Sum, way);
+            assert_same(&host::<i32, 1>(found), &expected, || format!("{n} elements, {way:?}"));
+        }
+    }
+}
+
+/// Scans between other operations, as a lazy backend plans them together.
+fn a_chain_of_scans(device: &Device) {
+    let shape = [70, 90];
+    let values: Vec<i32> = samples(ScanOp::Sum, axis(&shape, 1));
+    let input = tensor::<i32, 2>(&values, shape, device);
+    let found = (input.clone() + 1).inclusive_cumsum(1).exclusive_cumsum(0) * 3 - input;
+
+    let shifted: Vec<i32> = values.iter().map(|value| value.wrapping_add(1)).collect();
+    let rows = expected(&shifted, axis(&shape, 1), ScanOp::Sum, (false, false));
+    let both = expected(&rows, axis(&shape, 0), ScanOp::Sum, (true, false));
+    let last = |(sum, value): (&i32, &i32)| sum.wrapping_mul(3).wrapping_sub(*value);
+    let expected: Vec<i32> = both.iter().zip(&values).map(last).collect();
+    assert_same(&host::<i32, 2>(found), &expected, || "chain".to_string());
+}
