@@ -34,13 +34,17 @@ fn refused<T>(device: &Device, operation: &str, fragments: &[&str], call: impl F
     }
 
     let values = ints(device);
-    assert_same(&host::<i32, 1>(values.clone().inclusive_cumsum(0)), &[3, 7, 12], || {
-        "a sum after a bad call".to_string()
-    });
+    assert_same(
+        &host::<i32, 1>(values.clone().inclusive_cumsum(0)),
+        &[3, 7, 12],
+        || "a sum after a bad call".to_string(),
+    );
     let odd = values.clone().remainder_scalar(2).equal_scalar(1);
-    assert_same(&host::<i32, 1>(values.compact_by_mask(odd)), &[3, 5], || {
-        "a compaction after a bad call".to_string()
-    });
+    assert_same(
+        &host::<i32, 1>(values.compact_by_mask(odd)),
+        &[3, 5],
+        || "a compaction after a bad call".to_string(),
+    );
 }
 
 fn ints(device: &Device) -> Tensor<1, Int> {
@@ -65,10 +69,18 @@ fn dimension_out_of_range(device: &Device) {
         let name = dim.to_string();
         let names = [name.as_str()];
         let options = ScanOptions::default();
-        refused(device, "Scan", &names, || x().scan(dim, ScanOp::Max, options));
-        refused(device, "Inclusive Cumsum", &names, || x().inclusive_cumsum(dim));
-        refused(device, "Inclusive Cumsum", &names, || burn_scan::cumsum(x(), dim));
-        refused(device, "Exclusive Cumsum", &names, || x().exclusive_cumsum(dim));
+        refused(device, "Scan", &names, || {
+            x().scan(dim, ScanOp::Max, options)
+        });
+        refused(device, "Inclusive Cumsum", &names, || {
+            x().inclusive_cumsum(dim)
+        });
+        refused(device, "Inclusive Cumsum", &names, || {
+            burn_scan::cumsum(x(), dim)
+        });
+        refused(device, "Exclusive Cumsum", &names, || {
+            x().exclusive_cumsum(dim)
+        });
         refused(device, "Reverse Cumsum", &names, || x().reverse_cumsum(dim));
         refused(device, "Compact Dim By Mask", &names, || {
             x().compact_dim_by_mask(row(device, 2), dim)
@@ -82,10 +94,15 @@ fn dimension_out_of_range(device: &Device) {
 /// As many elements in another shape are as wrong as more elements.
 fn mask_of_another_shape(device: &Device) {
     let x = || floats(device);
-    for other in [mask(device).swap_dims(0, 1), mask(device).slice([0..1, 0..3])] {
+    for other in [
+        mask(device).swap_dims(0, 1),
+        mask(device).slice([0..1, 0..3]),
+    ] {
         let shape = format!("{:?}", other.dims());
         let shapes = ["[2, 3]", shape.as_str()];
-        refused(device, "Compact By Mask", &shapes, || x().compact_by_mask(other.clone()));
+        refused(device, "Compact By Mask", &shapes, || {
+            x().compact_by_mask(other.clone())
+        });
         refused(device, "Compact By Mask", &shapes, || {
             burn::tensor::read_sync(x().compact_by_mask_async(other.clone()))
         });
@@ -97,7 +114,9 @@ fn mask_of_another_shape(device: &Device) {
         let length_name = format!("[{length}]");
         let shapes = ["[2, 3]", length_name.as_str()];
         let row = || row(device, length);
-        refused(device, "Compact Dim By Mask", &shapes, || x().compact_dim_by_mask(row(), dim));
+        refused(device, "Compact Dim By Mask", &shapes, || {
+            x().compact_dim_by_mask(row(), dim)
+        });
         refused(device, "Compact Dim By Mask Padded", &shapes, || {
             x().compact_dim_by_mask_padded(row(), dim)
         });
@@ -110,15 +129,21 @@ fn tensors_on_different_devices(device: &Device) {
         let (x, row) = (|| floats(device), || row(other, 2));
         let names = [format!("{device:?}"), format!("{other:?}")];
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        refused(device, "Compact By Mask", &names, || x().compact_by_mask(mask(other)));
+        refused(device, "Compact By Mask", &names, || {
+            x().compact_by_mask(mask(other))
+        });
         refused(device, "Compact By Mask Padded", &names, || {
             x().compact_by_mask_padded(mask(other))
         });
-        refused(device, "Compact Dim By Mask", &names, || x().compact_dim_by_mask(row(), 0));
+        refused(device, "Compact Dim By Mask", &names, || {
+            x().compact_dim_by_mask(row(), 0)
+        });
         refused(device, "Compact Dim By Mask Padded", &names, || {
             x().compact_dim_by_mask_padded(row(), 0)
         });
-        refused(device, "Expand By Mask", &names, || ints(device).expand_by_mask(mask(other)));
+        refused(device, "Expand By Mask", &names, || {
+            ints(device).expand_by_mask(mask(other))
+        });
         refused(device, "Partition By Key", &names, || {
             ints(device).partition_by_key(ints(other), 6)
         });
@@ -131,19 +156,35 @@ fn quantized_tensors(device: &Device) {
     let scheme = QuantScheme::default().with_store(device.settings().quantization.scheme.store);
     let flat = || flat.clone().quantize_dynamic(&scheme);
     let (all, says) = (|| row(device, 64), ["quantized", "dequantize"]);
-    refused(device, "Scan", &says, || flat().scan(0, ScanOp::Sum, ScanOptions::default()));
-    refused(device, "Inclusive Cumsum", &says, || flat().inclusive_cumsum(0));
-    refused(device, "Exclusive Cumsum", &says, || flat().exclusive_cumsum(0));
+    refused(device, "Scan", &says, || {
+        flat().scan(0, ScanOp::Sum, ScanOptions::default())
+    });
+    refused(device, "Inclusive Cumsum", &says, || {
+        flat().inclusive_cumsum(0)
+    });
+    refused(device, "Exclusive Cumsum", &says, || {
+        flat().exclusive_cumsum(0)
+    });
     refused(device, "Reverse Cumsum", &says, || flat().reverse_cumsum(0));
-    refused(device, "Compact By Mask", &says, || flat().compact_by_mask(all()));
-    refused(device, "Compact By Mask Padded", &says, || flat().compact_by_mask_padded(all()));
-    refused(device, "Compact Dim By Mask", &says, || flat().compact_dim_by_mask(all(), 0));
+    refused(device, "Compact By Mask", &says, || {
+        flat().compact_by_mask(all())
+    });
+    refused(device, "Compact By Mask Padded", &says, || {
+        flat().compact_by_mask_padded(all())
+    });
+    refused(device, "Compact Dim By Mask", &says, || {
+        flat().compact_dim_by_mask(all(), 0)
+    });
     refused(device, "Compact Dim By Mask Padded", &says, || {
         flat().compact_dim_by_mask_padded(all(), 0)
     });
-    refused(device, "Expand By Mask", &says, || flat().expand_by_mask(all()));
+    refused(device, "Expand By Mask", &says, || {
+        flat().expand_by_mask(all())
+    });
     let keys = || Tensor::<1, Int>::zeros([64], device);
-    refused(device, "Partition By Key", &says, || flat().partition_by_key(keys(), 1));
+    refused(device, "Partition By Key", &says, || {
+        flat().partition_by_key(keys(), 1)
+    });
 }
 
 fn keys_and_values_of_different_length(device: &Device) {
@@ -151,9 +192,13 @@ fn keys_and_values_of_different_length(device: &Device) {
         let keys = || Tensor::<1, Int>::zeros([length], device);
         let shape = format!("[{length}]");
         let shapes = ["[3]", shape.as_str()];
-        refused(device, "Partition By Key", &shapes, || ints(device).partition_by_key(keys(), 2));
+        refused(device, "Partition By Key", &shapes, || {
+            ints(device).partition_by_key(keys(), 2)
+        });
         let values = || row(device, 3);
-        refused(device, "Partition By Key", &shapes, || values().partition_by_key(keys(), 2));
+        refused(device, "Partition By Key", &shapes, || {
+            values().partition_by_key(keys(), 2)
+        });
     }
 }
 
@@ -173,18 +218,33 @@ fn a_dtype_the_device_cannot_hold(device: &Device) {
             let x = || Tensor::<1>::from_data([1.0, 2.0], (device, dtype));
             let name = format!("{dtype:?}");
             let (row, name) = (|| row(device, 2), [name.as_str()]);
-            refused(device, "Inclusive Cumsum", &name, || x().inclusive_cumsum(0));
-            refused(device, "Compact By Mask", &name, || x().compact_by_mask(row()));
-            refused(device, "Expand By Mask", &name, || x().expand_by_mask(row()));
+            refused(device, "Inclusive Cumsum", &name, || {
+                x().inclusive_cumsum(0)
+            });
+            refused(device, "Compact By Mask", &name, || {
+                x().compact_by_mask(row())
+            });
+            refused(device, "Expand By Mask", &name, || {
+                x().expand_by_mask(row())
+            });
         }
     }
-    for dtype in [DType::I64, DType::U64, DType::I16, DType::U16, DType::I8, DType::U8] {
+    for dtype in [
+        DType::I64,
+        DType::U64,
+        DType::I16,
+        DType::U16,
+        DType::I8,
+        DType::U8,
+    ] {
         if !device.supports_dtype(dtype) {
             refusals += 1;
             let x = || Tensor::<1, Int>::from_data([1, 2], (device, dtype));
             let name = format!("{dtype:?}");
             let name = [name.as_str()];
-            refused(device, "Scan", &name, || x().scan(0, ScanOp::Min, ScanOptions::default()));
+            refused(device, "Scan", &name, || {
+                x().scan(0, ScanOp::Min, ScanOptions::default())
+            });
             refused(device, "Partition By Key", &name, || {
                 x().partition_by_key(Tensor::zeros([2], device), 1)
             });

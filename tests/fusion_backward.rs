@@ -8,7 +8,9 @@ use fusion_support::{Host, factors, floats, hooked_device, planned};
 /// The gradient of a sum of prefix sums counts, for each element, the prefixes it is in.
 #[test]
 fn cumsum_backward_is_one_reverse_scan() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let x = floats(&device.autodiff(), [200]).require_grad();
     let ((), forward_and_backward) = planned(&x.device(), || ());
     assert_eq!(forward_and_backward, "");
@@ -20,20 +22,30 @@ fn cumsum_backward_is_one_reverse_scan() {
         assert_eq!(backward, "Scan(Ones Flip CumSum Flip) _(MulScalar)");
 
         let gradient = x.grad(&gradients).expect("x is tracked");
-        let expected = Host::of(x.clone().inner()).map(|_| 1.0).cumsum(0).flip(0).map(|v| v * 2.0);
+        let expected = Host::of(x.clone().inner())
+            .map(|_| 1.0)
+            .cumsum(0)
+            .flip(0)
+            .map(|v| v * 2.0);
         Host::of(gradient).assert_close(&expected);
     }
 }
 
 #[test]
 fn cumsum_backward_with_a_weighted_loss() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let x = floats(&device.clone().autodiff(), [9, 50]).require_grad();
     let w = factors(&device.autodiff(), [9, 50]);
     let y = (x.clone().cumsum(1) * w.clone()).sum();
     let (gradients, backward) = planned(&x.device(), || y.backward());
     let scans = backward.matches("Flip CumSum Flip").count();
-    assert_eq!((scans, backward.matches("Flip").count()), (1, 2), "{backward}");
+    assert_eq!(
+        (scans, backward.matches("Flip").count()),
+        (1, 2),
+        "{backward}"
+    );
 
     let expected = Host::of(w.inner()).flip(1).cumsum(1).flip(1);
     Host::of(x.grad(&gradients).expect("x is tracked")).assert_close(&expected);
@@ -42,18 +54,31 @@ fn cumsum_backward_with_a_weighted_loss() {
 /// Every scan of the gradient is claimed, and every pair of slices is inside one of the claims.
 #[test]
 fn cumprod_backward_reverses_inside_the_scan() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let x = factors(&device.autodiff(), [30]).require_grad();
     let y = x.clone().cumprod(0).sum();
     let (gradients, backward) = planned(&x.device(), || y.backward());
     assert_eq!(backward.matches("Cum").count(), 4, "{backward}");
-    assert_eq!(backward.matches("Slice CumSum Slice)").count(), 2, "{backward}");
-    for block in backward.split_inclusive(") ").filter(|block| block.contains("Cum")) {
+    assert_eq!(
+        backward.matches("Slice CumSum Slice)").count(),
+        2,
+        "{backward}"
+    );
+    for block in backward
+        .split_inclusive(") ")
+        .filter(|block| block.contains("Cum"))
+    {
         assert!(block.starts_with("Scan("), "{block} in {backward}");
     }
 
     let host = Host::of(x.clone().inner());
     let products = host.clone().scan(0, |a, b| a * b);
-    let expected = products.flip(0).cumsum(0).flip(0).zip(&host, |sum, v| sum / v);
+    let expected = products
+        .flip(0)
+        .cumsum(0)
+        .flip(0)
+        .zip(&host, |sum, v| sum / v);
     Host::of(x.grad(&gradients).expect("x is tracked")).assert_close(&expected);
 }

@@ -24,7 +24,11 @@ fn backward_compiles_no_flip() {
 
     // The log does name a flip where there is one.
     floats(&device, [4096]).flip([0]).into_data();
-    assert!(wait_for(kernels, "flip_kernel"), "no flip in the log of {}", log.display());
+    assert!(
+        wait_for(kernels, "flip_kernel"),
+        "no flip in the log of {}",
+        log.display()
+    );
     std::fs::remove_file(log).expect("the log is this test's own");
 }
 

@@ -23,13 +23,21 @@ fn a_sandwich_leaves_one_handle() {
 
     let output = x.clone().flip([0]).cumsum(0).flip([0]);
     device.sync().expect("the device syncs");
-    assert_eq!(inspector.new_handles_since_baseline().len(), 1, "the output alone is new");
+    assert_eq!(
+        inspector.new_handles_since_baseline().len(),
+        1,
+        "the output alone is new"
+    );
     Host::of(output).assert_close(&expected);
 
     // The last use of an input frees it with the scan.
     let output = x.flip([0]).cumsum(0).flip([0]);
     device.sync().expect("the device syncs");
-    assert_eq!(inspector.new_handles_since_baseline().len(), 1, "the output alone is new");
+    assert_eq!(
+        inspector.new_handles_since_baseline().len(),
+        1,
+        "the output alone is new"
+    );
     Host::of(output).assert_close(&expected);
     drop(warm);
 }

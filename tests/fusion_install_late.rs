@@ -14,7 +14,12 @@ fn install_late() {
         let error = burn_scan::install().expect_err("a tensor operation has run");
         assert!(matches!(error, InstallError::TooLate), "{error:?}");
         let message = error.to_string();
-        for part in ["burn_scan::install()", "too late", "start of `main`", "inclusive_cumsum"] {
+        for part in [
+            "burn_scan::install()",
+            "too late",
+            "start of `main`",
+            "inclusive_cumsum",
+        ] {
             assert!(message.contains(part), "{part:?} is missing in: {message}");
         }
     }

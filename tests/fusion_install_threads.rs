@@ -16,7 +16,9 @@ fn install_from_threads() {
         };
         let calls: Vec<_> = (0..THREADS).map(|_| scope.spawn(first)).collect();
         for call in calls {
-            call.join().expect("no panic").expect("a first call among others");
+            call.join()
+                .expect("no panic")
+                .expect("a first call among others");
         }
     });
 

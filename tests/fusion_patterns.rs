@@ -190,26 +190,42 @@ int_patterns! {
 
 #[test]
 fn behind_a_bare_matmul() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let (a, b) = (floats(&device, [12, 8]), floats(&device, [8, 20]));
-    check("Scan(Matmul CumSum)", &device, || a.clone().matmul(b.clone()).cumsum(1), || {
-        matmul(&Host::of(a.clone()), &Host::of(b.clone())).cumsum(1)
-    });
+    check(
+        "Scan(Matmul CumSum)",
+        &device,
+        || a.clone().matmul(b.clone()).cumsum(1),
+        || matmul(&Host::of(a.clone()), &Host::of(b.clone())).cumsum(1),
+    );
 }
 
 #[test]
 fn behind_a_fused_matmul() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let (a, b) = (floats(&device, [13, 8]), floats(&device, [8, 21]));
     let graph = || (a.clone().matmul(b.clone()) + 1.0).cumsum(1);
-    check("Matmul(Matmul AddScalar) Scan(CumSum)", &device, graph, || {
-        matmul(&Host::of(a.clone()), &Host::of(b.clone())).map(|v| v + 1.0).cumsum(1)
-    });
+    check(
+        "Matmul(Matmul AddScalar) Scan(CumSum)",
+        &device,
+        graph,
+        || {
+            matmul(&Host::of(a.clone()), &Host::of(b.clone()))
+                .map(|v| v + 1.0)
+                .cumsum(1)
+        },
+    );
 }
 
 #[test]
 fn behind_a_sort() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let x = floats(&device, [64]);
     let (output, plan) = planned(&device, || x.clone().sort(0).cumsum(0));
     // Burn sorts on the host and uploads the result.
@@ -219,10 +235,37 @@ fn behind_a_sort() {
     Host::of(output).assert_close(&sorted.cumsum(0));
 }
 
+/// The other trap: with a second block open, the tail of a block runs unfused at the sync, and the scan with it, unless
+/// it is part of the claim. The element-wise kernel in front of it is run inside.
+#[test]
+fn beside_an_open_block() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let (x, y) = (floats(&device, [50, 3]), floats(&device, [50, 3]));
+    let host = Host::of(x.clone());
+    for _ in 0..2 {
+        let ((_open, output), plan) = planned(&device, || {
+            let open = y.clone() * 2.0;
+            let scanned = (x.clone() * 2.0 + 1.0).cumsum(0);
+            (open, (scanned * 2.0 + 1.0).cumsum(0))
+        });
+        assert_eq!(
+            plan,
+            "_(MulScalar) Scan(MulScalar AddScalar CumSum MulScalar AddScalar CumSum)"
+        );
+        let affine = |v| v * 2.0 + 1.0;
+        let expected = host.clone().map(affine).cumsum(0).map(affine).cumsum(0);
+        Host::of(output).assert_close(&expected);
+    }
+}
+
 /// A cached plan is replayed on other sizes, and on slices that no longer reverse.
 #[test]
 fn replayed_with_other_sizes() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     for len in [64, 65, 500, 2, 1] {
         let x = floats(&device, [len, 3]);
         let host = Host::of(x.clone());
@@ -234,13 +277,18 @@ fn replayed_with_other_sizes() {
 
 #[test]
 fn replayed_with_other_slices() {
-    let Some(device) = hooked_device() else { return };
+    let Some(device) = hooked_device() else {
+        return;
+    };
     let x = floats(&device, [30, 3]);
     let host = Host::of(x.clone());
     let reversed = || s![..;-1, ..];
     let whole = || s![0..30, ..];
-    let (there_and_back, there_only, neither) =
-        ((reversed(), reversed()), (reversed(), whole()), (whole(), whole()));
+    let (there_and_back, there_only, neither) = (
+        (reversed(), reversed()),
+        (reversed(), whole()),
+        (whole(), whole()),
+    );
     for ((lead, trail), expected) in [
         (there_and_back, host.clone().flip(0).cumsum(0).flip(0)),
         (there_only, host.clone().flip(0).cumsum(0)),
@@ -252,30 +300,57 @@ fn replayed_with_other_slices() {
 }
 
 fn sum_rows(x: &Host) -> Host {
-    let values = x.values.chunks(x.shape[1]).map(|row| row.iter().sum()).collect();
-    Host { shape: vec![x.shape[0], 1], values }
+    let values = x
+        .values
+        .chunks(x.shape[1])
+        .map(|row| row.iter().sum())
+        .collect();
+    Host {
+        shape: vec![x.shape[0], 1],
+        values,
+    }
 }
 
 fn slice_rows(x: &Host, start: usize, end: usize) -> Host {
     let width = x.shape[1];
-    Host { shape: vec![end - start, width], values: x.values[start * width..end * width].to_vec() }
+    Host {
+        shape: vec![end - start, width],
+        values: x.values[start * width..end * width].to_vec(),
+    }
 }
 
 fn repeat_rows(x: &Host, times: usize) -> Host {
-    Host { shape: vec![times, x.shape[1]], values: x.values.repeat(times) }
+    Host {
+        shape: vec![times, x.shape[1]],
+        values: x.values.repeat(times),
+    }
 }
 
 fn transpose(x: &Host) -> Host {
-    let [rows, columns] = x.shape[..] else { unreachable!("a matrix") };
-    let values = (0..rows * columns).map(|i| x.values[(i % rows) * columns + i / rows]).collect();
-    Host { shape: vec![columns, rows], values }
+    let [rows, columns] = x.shape[..] else {
+        unreachable!("a matrix")
+    };
+    let values = (0..rows * columns)
+        .map(|i| x.values[(i % rows) * columns + i / rows])
+        .collect();
+    Host {
+        shape: vec![columns, rows],
+        values,
+    }
 }
 
 fn matmul(a: &Host, b: &Host) -> Host {
     let (rows, inner, columns) = (a.shape[0], a.shape[1], b.shape[1]);
     let dot = |row: usize, column: usize| -> f64 {
-        (0..inner).map(|k| a.values[row * inner + k] * b.values[k * columns + column]).sum()
+        (0..inner)
+            .map(|k| a.values[row * inner + k] * b.values[k * columns + column])
+            .sum()
     };
-    let values = (0..rows * columns).map(|i| dot(i / columns, i % columns)).collect();
-    Host { shape: vec![rows, columns], values }
+    let values = (0..rows * columns)
+        .map(|i| dot(i / columns, i % columns))
+        .collect();
+    Host {
+        shape: vec![rows, columns],
+        values,
+    }
 }

@@ -46,23 +46,30 @@ fn check<const D: usize, const R: usize>(
     op: impl Fn(Tensor<D>) -> Tensor<R>,
     adjoint: impl Fn(&[f64]) -> Vec<f64>,
 ) {
-    let compare = |form: &str, device: &Device, loss: &dyn Fn(Tensor<R>) -> (Tensor<1>, Vec<f64>)| {
-        let x = tensor::<f32, D>(&narrow(values), shape, device).require_grad();
-        let y = op(x.clone());
-        assert!(y.is_tracked(), "{name} {shape:?} is not tracked");
-        let (loss, weights) = loss(y);
-        let gradient = x.grad(&loss.backward()).expect("x has a gradient");
-        assert_eq!(gradient.dims(), shape, "{name}, {form}");
-        let (found, expected) = (host::<f32, D>(gradient), adjoint(&weights));
-        for (i, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
-            let close = (f64::from(found) - expected).abs() <= 1e-5 * expected.abs().max(1.0);
-            assert!(close, "{name} {shape:?}, {form}, {i}: {found} instead of {expected}");
-        }
-    };
+    let compare =
+        |form: &str, device: &Device, loss: &dyn Fn(Tensor<R>) -> (Tensor<1>, Vec<f64>)| {
+            let x = tensor::<f32, D>(&narrow(values), shape, device).require_grad();
+            let y = op(x.clone());
+            assert!(y.is_tracked(), "{name} {shape:?} is not tracked");
+            let (loss, weights) = loss(y);
+            let gradient = x.grad(&loss.backward()).expect("x has a gradient");
+            assert_eq!(gradient.dims(), shape, "{name}, {form}");
+            let (found, expected) = (host::<f32, D>(gradient), adjoint(&weights));
+            for (i, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
+                let close = (f64::from(found) - expected).abs() <= 1e-5 * expected.abs().max(1.0);
+                assert!(
+                    close,
+                    "{name} {shape:?}, {form}, {i}: {found} instead of {expected}"
+                );
+            }
+        };
     let tracking = device.clone().autodiff();
     compare("random weights", &tracking, &|y| {
         let (shape, w) = (y.dims(), weights(y.shape().num_elements()));
-        ((y * tensor::<f32, R>(&narrow(&w), shape, &tracking)).sum(), w)
+        (
+            (y * tensor::<f32, R>(&narrow(&w), shape, &tracking)).sum(),
+            w,
+        )
     });
     compare("weights 1", &tracking, &|y| {
         let n = y.shape().num_elements();
@@ -137,9 +144,15 @@ fn long_sum_scans(device: &Device) {
         for (exclusive, reverse) in WAYS {
             let scan = |x: Tensor<2>| x.scan(dim, ScanOp::Sum, options((exclusive, reverse)));
             let axis = axis(&shape, dim);
-            let adjoint =
-                |w: &[f64]| oracle::scan(w, axis, 0.0, |a, b| a + b, exclusive, !reverse);
-            check("long sum", &weights(shape[0] * shape[1]), shape, device, scan, adjoint);
+            let adjoint = |w: &[f64]| oracle::scan(w, axis, 0.0, |a, b| a + b, exclusive, !reverse);
+            check(
+                "long sum",
+                &weights(shape[0] * shape[1]),
+                shape,
+                device,
+                scan,
+                adjoint,
+            );
         }
     }
 }
@@ -153,7 +166,9 @@ fn product_scans_with_zeros(device: &Device) {
     };
     let rows: Vec<f64> = (0..lines * len).map(value).collect();
     check_scan(ScanOp::Prod, &rows, [lines, len], 1, device);
-    let columns: Vec<f64> = (0..lines * len).map(|i| rows[i % lines * len + i / lines]).collect();
+    let columns: Vec<f64> = (0..lines * len)
+        .map(|i| rows[i % lines * len + i / lines])
+        .collect();
     check_scan(ScanOp::Prod, &columns, [len, lines], 0, device);
 }
 
@@ -201,13 +216,22 @@ fn compact_by_mask(device: &Device) {
             let exact = |x: Tensor<2>| x.compact_by_mask(on_device.clone());
             check(name, &weights(n), shape, device, exact, adjoint);
             let padded = |x: Tensor<2>| x.compact_by_mask_padded(on_device.clone()).0;
-            check(&format!("{name}, padded"), &weights(n), shape, device, padded, adjoint);
+            check(
+                &format!("{name}, padded"),
+                &weights(n),
+                shape,
+                device,
+                padded,
+                adjoint,
+            );
         }
     }
     let kept: Vec<bool> = (0..20).map(half).collect();
     let on_device = mask(&kept, [20], &device.clone().autodiff());
     let later = |x: Tensor<1>| burn::tensor::read_sync(x.compact_by_mask_async(on_device.clone()));
-    check("async", &weights(20), [20], device, later, |w| oracle::expand(w, &kept));
+    check("async", &weights(20), [20], device, later, |w| {
+        oracle::expand(w, &kept)
+    });
 }
 
 /// Puts slices back where `kept` is true: the adjoint of taking them out, exact or padded.
@@ -216,7 +240,10 @@ fn expand_dim(slices: &[f64], [outer, len, inner]: [usize; 3], kept: &[bool]) ->
     let mut output = vec![0.0; outer * len * inner];
     for (slot, row) in oracle::indices(kept).into_iter().enumerate() {
         for (block, i) in (0..outer).flat_map(|block| (0..inner).map(move |i| (block, i))) {
-            let (to, from) = ((block * len + row) * inner + i, (block * rows + slot) * inner + i);
+            let (to, from) = (
+                (block * len + row) * inner + i,
+                (block * rows + slot) * inner + i,
+            );
             output[to] = slices[from];
         }
     }
@@ -235,7 +262,14 @@ fn compact_dim_by_mask(device: &Device) {
             let exact = |x: Tensor<3>| x.compact_dim_by_mask(row.clone(), dim);
             check(name, &weights(140), shape, device, exact, adjoint);
             let padded = |x: Tensor<3>| x.compact_dim_by_mask_padded(row.clone(), dim).0;
-            check(&format!("{name}, padded"), &weights(140), shape, device, padded, adjoint);
+            check(
+                &format!("{name}, padded"),
+                &weights(140),
+                shape,
+                device,
+                padded,
+                adjoint,
+            );
         }
     }
 }
@@ -253,7 +287,14 @@ fn expand_by_mask(device: &Device) {
                 gradient.resize(n, 0.0);
                 gradient
             };
-            check(&format!("{n} for {trues}"), &weights(n), [n], device, expand, adjoint);
+            check(
+                &format!("{n} for {trues}"),
+                &weights(n),
+                [n],
+                device,
+                expand,
+                adjoint,
+            );
         }
     }
 }
@@ -261,7 +302,9 @@ fn expand_by_mask(device: &Device) {
 /// With keys out of range, whose elements have gradient zero.
 fn partition_by_key(device: &Device) {
     for (n, num_keys) in [(40, 3), (9000, 50)] {
-        let keys: Vec<i32> = (0..n).map(|i| (hash(i) % (num_keys + 2)) as i32 - 1).collect();
+        let keys: Vec<i32> = (0..n)
+            .map(|i| (hash(i) % (num_keys + 2)) as i32 - 1)
+            .collect();
         let on_device = tensor::<i32, 1>(&keys, [n], device);
         let keys: Vec<i64> = keys.into_iter().map(i64::from).collect();
         let partition = |x: Tensor<1>| x.partition_by_key(on_device.clone(), num_keys).0;
@@ -282,15 +325,18 @@ fn a_chain_with_two_branches(device: &Device) {
     let on_device: Tensor<2, Bool> = mask(&kept, shape, device);
     let chain = |x: Tensor<2>| {
         let doubled = x.clone() * 2.0;
-        let masked = doubled.compact_by_mask(on_device.clone()).expand_by_mask(on_device.clone());
+        let masked = doubled
+            .compact_by_mask(on_device.clone())
+            .expand_by_mask(on_device.clone());
         masked.inclusive_cumsum(1) + x.reverse_cumsum(0)
     };
     let adjoint = |w: &[f64]| {
-        let scan = |dim, reverse| {
-            oracle::scan(w, axis(&shape, dim), 0.0, |a, b| a + b, false, reverse)
-        };
+        let scan =
+            |dim, reverse| oracle::scan(w, axis(&shape, dim), 0.0, |a, b| a + b, false, reverse);
         let (first, second) = (scan(1, true), scan(0, false));
-        (0..200).map(|i| if kept[i] { 2.0 * first[i] } else { 0.0 } + second[i]).collect()
+        (0..200)
+            .map(|i| if kept[i] { 2.0 * first[i] } else { 0.0 } + second[i])
+            .collect()
     };
     check("chain", &weights(200), shape, device, chain, adjoint);
 }
@@ -302,8 +348,14 @@ fn what_has_no_gradient(device: &Device) {
     let ints = Tensor::<1, Int>::from_data([3, 4, 5], &device);
     let floats = Tensor::<1>::from_data([3.0, 4.0, 5.0], &device);
     assert_eq!(host::<i32, 1>(ints.clone().inclusive_cumsum(0)), [3, 7, 12]);
-    assert_eq!(host::<i32, 1>(ints.clone().compact_by_mask(kept.clone())), [3, 5]);
-    assert_eq!(host::<bool, 1>(kept.clone().compact_by_mask(kept.clone())), [true, true]);
+    assert_eq!(
+        host::<i32, 1>(ints.clone().compact_by_mask(kept.clone())),
+        [3, 5]
+    );
+    assert_eq!(
+        host::<bool, 1>(kept.clone().compact_by_mask(kept.clone())),
+        [true, true]
+    );
     assert_eq!(common::host_indices(kept.clone().compact_indices()), [0, 2]);
     let (grouped, _) = floats.clone().partition_by_key(ints - 3, 3);
     let untracked = [

@@ -6,7 +6,15 @@ use std::process::Command;
 fn cubecl_scan_does_not_depend_on_burn() {
     let tree = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["tree", "--locked", "-p", "cubecl-scan", "--all-features", "--target", "all"])
+        .args([
+            "tree",
+            "--locked",
+            "-p",
+            "cubecl-scan",
+            "--all-features",
+            "--target",
+            "all",
+        ])
         .args(["--edges", "normal,build", "--prefix", "none"])
         .output()
         .expect("cargo starts");
@@ -14,12 +22,21 @@ fn cubecl_scan_does_not_depend_on_burn() {
     assert!(tree.status.success(), "cargo tree failed: {errors}");
 
     let tree = String::from_utf8_lossy(&tree.stdout);
-    let packages: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    let packages: Vec<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
     // What the tree must hold shows that it was read, and that it is not cut short.
     assert_eq!(packages.first(), Some(&"cubecl-scan"));
     for expected in ["cubecl", "cubecl-runtime", "cubecl-wgpu"] {
-        assert!(packages.contains(&expected), "no {expected} among {packages:?}");
+        assert!(
+            packages.contains(&expected),
+            "no {expected} among {packages:?}"
+        );
     }
-    let burn: Vec<&&str> = packages.iter().filter(|name| name.starts_with("burn")).collect();
+    let burn: Vec<&&str> = packages
+        .iter()
+        .filter(|name| name.starts_with("burn"))
+        .collect();
     assert!(burn.is_empty(), "cubecl-scan depends on {burn:?}");
 }

@@ -7,7 +7,7 @@
 //! - Wide planes are split into blocks of columns, one a task.
 //! - A plane of few columns is cut along the axis instead, into pieces of about [`PIECE`] elements. As in `rows`, a
 //!   piece is first reduced, then the carries into all pieces are combined in order, then every piece is walked from
-//! its   carries; a stretch of pieces at a time, while it is in the shared cache.
+//!   its carries; a stretch of pieces at a time, while it is in the shared cache.
 //!
 //! Which of the two it is depends on the shape alone, hence so do the bits of the result.
 

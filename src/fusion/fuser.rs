@@ -40,7 +40,10 @@ enum Stage {
     /// Open as long as a built-in fuser is.
     Following,
     /// The last operation is a reversal a scan may follow.
-    Held { lead: Reversal, hold: Hold },
+    Held {
+        lead: Box<Reversal>,
+        hold: Hold,
+    },
     /// The last operation is a scan of a reversal, and may be reversed back.
     Waiting(Hold),
     /// A held reversal Burn is merging another block into.
@@ -73,7 +76,9 @@ impl ScanFuser {
                 }
                 Some(_) => Stage::Closed,
                 None if self.history.is_related(operation) => {
-                    self.search.release(operation);
+                    if self.search.has_seen_only(self.operations.len() + 1) {
+                        self.search.release(operation);
+                    }
                     Stage::Closed
                 }
                 None if copies == 1 => {
@@ -84,7 +89,11 @@ impl ScanFuser {
             Stage::Joining(join) if !self.history.is_related(operation) => {
                 Stage::Joining(join.extend())
             }
-            Stage::Waiting(_) | Stage::Joining(_) | Stage::Closed => Stage::Closed,
+            Stage::Joining(join) => {
+                self.search.release(&self.operations[join.start()]);
+                Stage::Closed
+            }
+            Stage::Waiting(_) | Stage::Closed => Stage::Closed,
         }
     }
 
@@ -94,7 +103,7 @@ impl ScanFuser {
         let lead = Reversal::parse(operation)?;
         let is_merged = self.history.is_merged() || !self.history.is_related(operation);
         (!is_merged && self.mirror.best_score() == 0).then(|| Stage::Held {
-            lead,
+            lead: Box::new(lead),
             hold: Hold::on_unclaimed(&self.search),
         })
     }
@@ -144,7 +153,7 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
     }
 
     fn reset(&mut self) {
-        self.mirror.reset();
+        self.mirror.renew();
         self.search.reset();
         self.history = History::default();
         self.operations.clear();

@@ -9,8 +9,8 @@
 //!    questions only decide whether the search goes on. So a hold answers the first question with `Closed` (for the
 //!    count, it closed on the flip) and those that follow with `Open`.
 //! 2. *What is settled along.* Burn extends a settled head over operations no fresh fuser would start on. The
-//!    operation that ended a hold in vain would have headed a search of its own, so [`Search`] remembers it, and a
-//!    fresh fuser that is asked about it wants it.
+//!    operation behind the flip would have headed a search of its own, so [`Search`] remembers it, and a fresh fuser
+//!    that is asked about it wants it.
 //! 3. *How long.* Only for the very next operation of the stream. The fusers of one search share a count that grows
 //!    with every operation given to any of them, so a hold ends even when the next operation goes to another block.
 //! 4. *Where.* Burn also tries to merge blocks by feeding the operations of one to the fusers of the other. There a
@@ -72,7 +72,9 @@ impl Search {
     /// Starts on a new segment.
     pub(super) fn reset(&self) {
         self.0.operations_seen.store(0, Ordering::Relaxed);
-        self.0.released.store(Self::NOTHING_RELEASED, Ordering::Relaxed);
+        self.0
+            .released
+            .store(Self::NOTHING_RELEASED, Ordering::Relaxed);
     }
 
     /// Whether the search has seen no more than `count` operations.
@@ -86,7 +88,9 @@ impl Search {
 
     /// Remembers `operation` as the one that ended a hold in vain.
     pub(super) fn release(&self, operation: &OperationIr) {
-        self.0.released.store(Self::key(operation), Ordering::Relaxed);
+        self.0
+            .released
+            .store(Self::key(operation), Ordering::Relaxed);
     }
 
     pub(super) fn is_released(&self, operation: &OperationIr) -> bool {
@@ -142,8 +146,8 @@ impl Hold {
 #[derive(Clone, Debug)]
 pub(super) struct Join {
     search: Search,
-    held: u64,
-    joined: u64,
+    held: usize,
+    joined: usize,
 }
 
 impl Join {
@@ -151,7 +155,7 @@ impl Join {
     pub(super) fn new(search: &Search, held: usize) -> Self {
         Self {
             search: search.clone(),
-            held: held as u64,
+            held,
             joined: 1,
         }
     }
@@ -163,9 +167,14 @@ impl Join {
         }
     }
 
+    /// The position of the first joined operation.
+    pub(super) fn start(&self) -> usize {
+        self.held
+    }
+
     /// Open if the two blocks are the whole segment: the merge has fed the joined operations a second time.
     pub(super) fn status(&self) -> FuserStatus {
-        match self.search.now() == self.held + 2 * self.joined {
+        match self.search.has_seen_only(self.held + 2 * self.joined) {
             true => FuserStatus::Open,
             false => FuserStatus::Closed,
         }

@@ -7,9 +7,7 @@ use burn_cubecl::CubeDevice;
 use burn_cubecl::fusion::{CubeOptimization, CubeOptimizationState, FusedOperation};
 use burn_cubecl_fusion::optim::elemwise::{self, ElementWiseFuser, ElemwiseOptimization};
 use burn_cubecl_fusion::optim::matmul::{self, MatmulFuser, MatmulOptimization};
-use burn_cubecl_fusion::optim::nhwc_relayout::{
-    self, NHWCRelayoutFuser, NHWCRelayoutOptimization,
-};
+use burn_cubecl_fusion::optim::nhwc_relayout::{self, NHWCRelayoutFuser, NHWCRelayoutOptimization};
 use burn_cubecl_fusion::optim::reduce::{self, ReduceFuser, ReduceOptimization, ReduceSettings};
 use burn_cubecl_fusion::optim::reduce_broadcasted::{
     self, ReduceBroadcastedFuser, ReduceBroadcastedOptimization,
@@ -19,12 +17,14 @@ use burn_ir::OperationIr;
 
 /// One of each fuser in `burn_cubecl::fusion::BUILTIN_NAMES`, made as Burn's registry makes it.
 pub(super) struct BuiltinMirror {
+    device: CubeDevice,
     fusers: Vec<Box<dyn OperationFuser<CubeOptimization>>>,
 }
 
 impl BuiltinMirror {
     pub(super) fn new(device: &CubeDevice) -> Self {
         Self {
+            device: device.clone(),
             fusers: vec![
                 Box::new(ElementWiseFuser::new(device.clone())),
                 Box::new(MatmulFuser::new(device.clone())),
@@ -41,10 +41,10 @@ impl BuiltinMirror {
         }
     }
 
-    pub(super) fn reset(&mut self) {
-        for fuser in &mut self.fusers {
-            fuser.reset();
-        }
+    /// Starts over. Not by resetting the fusers: one that has seen a reduction keeps the settings of the part behind
+    /// it, and its next kernel fails to launch. Burn only ever resets fusers that have seen nothing.
+    pub(super) fn renew(&mut self) {
+        *self = Self::new(&self.device);
     }
 
     /// Whether a built-in fuser waits for more operations.
@@ -61,7 +61,7 @@ impl BuiltinMirror {
 
     /// What the fuser of the best score makes of the first of these operations. Of equals the first one wins.
     pub(super) fn finish_best(&mut self, operations: &[OperationIr]) -> Option<CubeOptimization> {
-        self.reset();
+        self.renew();
         for operation in operations {
             self.fuse(operation);
             if !self.is_open() {
@@ -76,7 +76,11 @@ impl BuiltinMirror {
     fn scores(&self) -> impl Iterator<Item = u64> {
         self.fusers.iter().map(|fuser| {
             let properties = fuser.properties();
-            if properties.ready { properties.score } else { 0 }
+            if properties.ready {
+                properties.score
+            } else {
+                0
+            }
         })
     }
 }
@@ -84,6 +88,7 @@ impl BuiltinMirror {
 impl Clone for BuiltinMirror {
     fn clone(&self) -> Self {
         Self {
+            device: self.device.clone(),
             fusers: self.fusers.iter().map(|fuser| fuser.clone_dyn()).collect(),
         }
     }
@@ -120,7 +125,13 @@ mod tests {
     fn mirrors_every_builtin() {
         assert_eq!(
             burn_cubecl::fusion::BUILTIN_NAMES,
-            ["ElementWise", "Matmul", "Reduce", "ReduceBroadcasted", "NHWCRelayout"],
+            [
+                "ElementWise",
+                "Matmul",
+                "Reduce",
+                "ReduceBroadcasted",
+                "NHWCRelayout"
+            ],
         );
     }
 }

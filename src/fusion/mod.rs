@@ -31,7 +31,7 @@
 //! the built-in fusers', and [planned](plan) inside: built-in optimizations for what they gain from, the fallback for
 //! the rest, exactly the work Burn would have done in searches of its own.
 //!
-//! A graph without scans is planned as if this fuser were absent.
+//! A graph without scans is planned as if this fuser were absent, up to the wait described next.
 //!
 //! # Reversals
 //!

@@ -134,7 +134,13 @@ fn run_sandwich(
 }
 
 fn run_scan(scan: &ScanStep, context: &mut Context<CubeFusionHandle>) {
-    scan_into(scan, &scan.ir.input, &scan.ir.out, ScanOptions::default(), context);
+    scan_into(
+        scan,
+        &scan.ir.input,
+        &scan.ir.out,
+        ScanOptions::default(),
+        context,
+    );
 }
 
 fn scan_into(

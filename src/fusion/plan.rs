@@ -19,7 +19,10 @@ pub(super) enum Step<B> {
     /// A scan.
     Scan(ScanStep),
     /// A scan between two operations that may reverse it.
-    Sandwich { start: usize, sandwich: Sandwich },
+    Sandwich {
+        start: usize,
+        sandwich: Box<Sandwich>,
+    },
 }
 
 /// A scan whose input and output are reversals nothing else reads: the three operations in order.
@@ -69,12 +72,19 @@ pub(super) fn plan(
     while start < operations.len() {
         let rest = &operations[start..];
         let (step, len) = if let Some(sandwich) = Sandwich::parse(rest) {
+            let sandwich = Box::new(sandwich);
             (Step::Sandwich { start, sandwich }, Sandwich::LEN)
         } else if let Some(scan) = ScanStep::parse(&rest[0]) {
             (Step::Scan(scan), 1)
         } else if let Some(optimization) = builtins.finish_best(&rest[..until_scan(rest)]) {
             let len = optimization.len();
-            (Step::Builtin { start, optimization }, len)
+            (
+                Step::Builtin {
+                    start,
+                    optimization,
+                },
+                len,
+            )
         } else {
             (Step::Unfused { index: start }, 1)
         };

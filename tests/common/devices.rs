@@ -30,14 +30,18 @@ pub fn cube() -> Option<&'static Cube> {
     let cube = CUBE.get_or_init(|| {
         start().inspect_err(|reason| {
             // The harness captures `eprintln!` of a test that passes, and this has to be seen.
-            let line = format!("\nUnsupported: no Cube device, its tests check nothing: {reason}\n");
+            let line =
+                format!("\nUnsupported: no Cube device, its tests check nothing: {reason}\n");
             let _ = std::io::stderr().write_all(line.as_bytes());
         })
     });
     match cube {
         Ok(cube) => Some(cube),
         Err(reason) => {
-            assert!(!required, "BURN_SCAN_REQUIRE_CUBE=1, but there is no Cube device: {reason}");
+            assert!(
+                !required,
+                "BURN_SCAN_REQUIRE_CUBE=1, but there is no Cube device: {reason}"
+            );
             None
         }
     }
@@ -64,11 +68,18 @@ fn start() -> Result<Cube, String> {
     let name = std::env::var("BURN_SCAN_DEVICE").unwrap_or_else(|_| first.to_string());
     let (device, driver) = open(&name)?;
     // A device may open and still not run anything.
-    let probe = || Tensor::<1, Int>::from_data([1, 2, 3], &device).sum().into_scalar::<i32>();
+    let probe = || {
+        Tensor::<1, Int>::from_data([1, 2, 3], &device)
+            .sum()
+            .into_scalar::<i32>()
+    };
     let sum = catch_unwind(AssertUnwindSafe(probe))
         .map_err(|panic| format!("`{name}` does not start: {}", panic_message(&*panic)))?;
     assert_eq!(sum, 6, "`{name}` starts, and adds wrongly");
-    Ok(Cube { adapter: describe(&device, &driver), device })
+    Ok(Cube {
+        adapter: describe(&device, &driver),
+        device,
+    })
 }
 
 /// The device of that name and what is known of its driver.
@@ -86,7 +97,9 @@ fn open(name: &str) -> Result<(Device, String), String> {
         "rocm" => Ok((Device::rocm(0), "ROCm".to_string())),
         #[cfg(feature = "cpu")]
         "cpu" => Ok((Device::cpu(), "CubeCL's CPU runtime".to_string())),
-        _ => Err(format!("the features of this build have no device `{name}`")),
+        _ => Err(format!(
+            "the features of this build have no device `{name}`"
+        )),
     }
 }
 
@@ -96,7 +109,13 @@ fn open_wgpu(api: burn::tensor::wgpu::WgpuBackend) -> Result<(Device, String), S
     let opened = Device::wgpu_options().graphics_api(api).init_with_setup();
     let (device, setup) = opened.map_err(|error| error.to_string())?;
     let info = setup.adapter.get_info();
-    Ok((device, format!("{:?}, driver {} {}", info.backend, info.driver, info.driver_info)))
+    Ok((
+        device,
+        format!(
+            "{:?}, driver {} {}",
+            info.backend, info.driver, info.driver_info
+        ),
+    ))
 }
 
 #[cfg(feature = "cubecl-backend")]

@@ -41,14 +41,22 @@ pub const WAYS: [(bool, bool); 4] = [(false, false), (true, false), (false, true
 
 pub fn options((exclusive, reverse): (bool, bool)) -> ScanOptions {
     let options = ScanOptions::default();
-    let options = if exclusive { options.exclusive() } else { options };
+    let options = if exclusive {
+        options.exclusive()
+    } else {
+        options
+    };
     if reverse { options.reverse() } else { options }
 }
 
 /// `shape` as `[outer, len, inner]` around `dim`.
 pub fn axis(shape: &[usize], dim: usize) -> [usize; 3] {
     let product = |sizes: &[usize]| sizes.iter().product();
-    [product(&shape[..dim]), shape[dim], product(&shape[dim + 1..])]
+    [
+        product(&shape[..dim]),
+        shape[dim],
+        product(&shape[dim + 1..]),
+    ]
 }
 
 pub fn tensor<T: Element, const D: usize>(
@@ -56,7 +64,10 @@ pub fn tensor<T: Element, const D: usize>(
     shape: [usize; D],
     device: &Device,
 ) -> Tensor<D, T::Kind> {
-    Tensor::from_data(TensorData::new(values.to_vec(), shape), (device, T::dtype()))
+    Tensor::from_data(
+        TensorData::new(values.to_vec(), shape),
+        (device, T::dtype()),
+    )
 }
 
 pub fn mask<const D: usize>(
@@ -71,10 +82,16 @@ pub fn mask<const D: usize>(
 pub fn host<T: Element, const D: usize>(tensor: Tensor<D, T::Kind>) -> Vec<T> {
     let dtype = tensor.dtype();
     let data = tensor.into_data();
-    assert_eq!(data.dtype(), dtype, "the data are not of the dtype the tensor states");
+    assert_eq!(
+        data.dtype(),
+        dtype,
+        "the data are not of the dtype the tensor states"
+    );
     match (T::dtype(), dtype) {
         (DType::Bool(_), DType::Bool(_)) => data.iter().collect(),
-        _ => data.try_into_vec().expect("the result has the dtype of the input"),
+        _ => data
+            .try_into_vec()
+            .expect("the result has the dtype of the input"),
     }
 }
 
@@ -105,5 +122,6 @@ pub fn assert_same<T: Element>(found: &[T], expected: &[T], context: impl Fn() -
 /// What a caught panic said.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
 }

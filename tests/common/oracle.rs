@@ -3,7 +3,11 @@
 
 /// The elements that output `i` of a scan combines, in the order it combines them.
 pub fn reached(i: usize, len: usize, exclusive: bool, reverse: bool) -> Vec<usize> {
-    let mut all: Vec<usize> = if reverse { (i..len).rev().collect() } else { (0..=i).collect() };
+    let mut all: Vec<usize> = if reverse {
+        (i..len).rev().collect()
+    } else {
+        (0..=i).collect()
+    };
     if exclusive {
         all.pop();
     }
@@ -66,7 +70,10 @@ pub fn partition(keys: &[i64], num_keys: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut sources, mut offsets) = (Vec::new(), vec![0]);
     let mut groups = vec![Vec::new(); num_keys];
     for (at, &key) in keys.iter().enumerate() {
-        if let Some(group) = usize::try_from(key).ok().and_then(|key| groups.get_mut(key)) {
+        if let Some(group) = usize::try_from(key)
+            .ok()
+            .and_then(|key| groups.get_mut(key))
+        {
             group.push(at);
         }
     }
@@ -84,9 +91,8 @@ pub fn indices(mask: &[bool]) -> Vec<usize> {
 
 /// The coordinates of the trues, one row of `shape.len()` numbers each.
 pub fn argwhere(mask: &[bool], shape: &[usize]) -> Vec<usize> {
-    let coordinate = |at: usize, dim: usize| {
-        at / shape[dim + 1..].iter().product::<usize>() % shape[dim]
-    };
+    let coordinate =
+        |at: usize, dim: usize| at / shape[dim + 1..].iter().product::<usize>() % shape[dim];
     let coordinates = |at: usize| (0..shape.len()).map(move |dim| coordinate(at, dim));
     indices(mask).into_iter().flat_map(coordinates).collect()
 }

@@ -16,9 +16,18 @@ pub fn views<K: Basic>(base: &Tensor<3, K>) -> Vec<(&'static str, Tensor<3, K>)>
         ("flipped", base().flip([1, 2])),
         ("stepped", base().slice(s![.., ..;2, ..;2])),
         ("stepped backwards", base().slice(s![.., ..;-2, ..])),
-        ("broadcast in front", base().slice(s![0..1, .., ..]).expand([a + 1, b, c])),
-        ("broadcast in the middle", base().slice(s![.., 1..2, ..]).expand([a, b + 2, c])),
-        ("broadcast at the end", base().slice(s![.., .., 0..1]).expand([a, b, c + 3])),
+        (
+            "broadcast in front",
+            base().slice(s![0..1, .., ..]).expand([a + 1, b, c]),
+        ),
+        (
+            "broadcast in the middle",
+            base().slice(s![.., 1..2, ..]).expand([a, b + 2, c]),
+        ),
+        (
+            "broadcast at the end",
+            base().slice(s![.., .., 0..1]).expand([a, b, c + 3]),
+        ),
     ]
 }
 

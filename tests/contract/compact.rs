@@ -45,8 +45,12 @@ fn check_tensor<T: Element, const D: usize>(
     assert_same(&host::<T, 1>(padded), &expected, || context("padded"));
     assert_eq!(host_indices(found_count), [count], "{}", context("count"));
 
-    assert_same(&host::<T, D>(input.clone()), &values, || context("the values after it"));
-    assert_same(&host::<bool, D>(kept.clone()), &mask, || context("the mask after it"));
+    assert_same(&host::<T, D>(input.clone()), &values, || {
+        context("the values after it")
+    });
+    assert_same(&host::<bool, D>(kept.clone()), &mask, || {
+        context("the mask after it")
+    });
 }
 
 #[track_caller]
@@ -92,7 +96,16 @@ fn every_rank(device: &Device) {
             check_tensor::<bool, _>("half", &tensor::<bool, _>(&numbered(n), $shape, device), &kept);
         })*};
     }
-    check_shape!([11], [13, 7], [5, 3, 11], [3, 5, 2, 7], [0, 3], [2, 0, 4], [1, 1, 1, 1], [70, 90]);
+    check_shape!(
+        [11],
+        [13, 7],
+        [5, 3, 11],
+        [3, 5, 2, 7],
+        [0, 3],
+        [2, 0, 4],
+        [1, 1, 1, 1],
+        [70, 90]
+    );
 }
 
 /// Each view of the values under a contiguous mask, contiguous values under each view of a mask, and both.
@@ -125,7 +138,18 @@ fn every_dtype(device: &Device) {
             }
         )*};
     }
-    check_dtypes!(burn::tensor::f16, burn::tensor::bf16, f64, i8, i16, i64, u8, u16, u32, u64);
+    check_dtypes!(
+        burn::tensor::f16,
+        burn::tensor::bf16,
+        f64,
+        i8,
+        i16,
+        i64,
+        u8,
+        u16,
+        u32,
+        u64
+    );
 }
 
 fn burns_mask_select(device: &Device) {
@@ -134,10 +158,13 @@ fn burns_mask_select(device: &Device) {
         let (n, shape) = (90 * 77, [90, 77]);
         let kept: Vec<bool> = (0..n).map(half).collect();
         let flex = Device::flex();
-        let burn = tensor::<f32, 2>(&numbered(n), shape, &flex).mask_select(mask(&kept, shape, &flex));
+        let burn =
+            tensor::<f32, 2>(&numbered(n), shape, &flex).mask_select(mask(&kept, shape, &flex));
         let input = tensor::<f32, 2>(&numbered(n), shape, device);
         let found = input.compact_by_mask(mask(&kept, shape, device));
-        assert_same(&host::<f32, 1>(found), &host::<f32, 1>(burn), || "mask_select".to_string());
+        assert_same(&host::<f32, 1>(found), &host::<f32, 1>(burn), || {
+            "mask_select".to_string()
+        });
     }
     let _ = device;
 }
@@ -149,10 +176,17 @@ fn bool_results_are_bool_tensors(device: &Device) {
     let input = tensor::<bool, 1>(&values, [1000], device);
     let found = input.clone().compact_by_mask(mask(&kept, [1000], device));
     assert_eq!(found.dtype(), input.dtype());
-    let negated: Vec<bool> = oracle::compact(&values, &kept).iter().map(|value| !value).collect();
-    assert_same(&host::<bool, 1>(found.bool_not()), &negated, || "not".to_string());
+    let negated: Vec<bool> = oracle::compact(&values, &kept)
+        .iter()
+        .map(|value| !value)
+        .collect();
+    assert_same(&host::<bool, 1>(found.bool_not()), &negated, || {
+        "not".to_string()
+    });
 
-    let (padded, _) = input.clone().compact_by_mask_padded(mask(&kept, [1000], device));
+    let (padded, _) = input
+        .clone()
+        .compact_by_mask_padded(mask(&kept, [1000], device));
     assert_eq!(padded.dtype(), input.dtype());
     let kept_in_place = padded.clone().bool_and(padded);
     assert_eq!(host::<bool, 1>(kept_in_place).len(), 1000);

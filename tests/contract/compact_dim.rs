@@ -8,7 +8,12 @@ use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
 use crate::common::{assert_same, axis, host, host_indices, mask, oracle, tensor};
 
-on_every_device![every_dimension_and_density, long_dimensions, strided_values, strided_masks];
+on_every_device![
+    every_dimension_and_density,
+    long_dimensions,
+    strided_values,
+    strided_masks
+];
 
 #[track_caller]
 fn check_tensor<T: Element, const D: usize>(
@@ -31,8 +36,12 @@ fn check_tensor<T: Element, const D: usize>(
     let exact = input.clone().compact_dim_by_mask(row(), dim);
     assert_eq!(exact.dims(), kept_shape, "{}", context("exact"));
     assert_same(&host::<T, D>(exact), &expected, || context("exact"));
-    let exact = input.clone().compact_dim_by_mask(row(), dim as i64 - D as i64);
-    assert_same(&host::<T, D>(exact), &expected, || context("exact, negative dim"));
+    let exact = input
+        .clone()
+        .compact_dim_by_mask(row(), dim as i64 - D as i64);
+    assert_same(&host::<T, D>(exact), &expected, || {
+        context("exact, negative dim")
+    });
 
     let (padded, found_count) = input.clone().compact_dim_by_mask_padded(row(), dim);
     assert_eq!(padded.dims(), shape, "{}", context("padded"));
@@ -40,12 +49,15 @@ fn check_tensor<T: Element, const D: usize>(
     let padded = host::<T, D>(padded);
     let [outer, len, inner] = axis(&shape, dim);
     for block in 0..outer {
-        let block_of = |all: &[T], rows: usize| all[block * rows * inner..][..rows * inner].to_vec();
+        let block_of =
+            |all: &[T], rows: usize| all[block * rows * inner..][..rows * inner].to_vec();
         let mut expected = block_of(&expected, count);
         expected.resize(len * inner, T::default());
         assert_same(&block_of(&padded, len), &expected, || context("padded"));
     }
-    assert_same(&host::<T, D>(input.clone()), &values, || context("the values after it"));
+    assert_same(&host::<T, D>(input.clone()), &values, || {
+        context("the values after it")
+    });
 }
 
 #[track_caller]
@@ -77,13 +89,24 @@ fn every_dimension_and_density(device: &Device) {
         let kept: Vec<bool> = (0..shape[dim]).map(half).collect();
         check::<f32, 4>("half", shape, &kept, dim, device);
     }
-    check::<i32, 1>("half", [10], &(0..10).map(half).collect::<Vec<_>>(), 0, device);
+    check::<i32, 1>(
+        "half",
+        [10],
+        &(0..10).map(half).collect::<Vec<_>>(),
+        0,
+        device,
+    );
     check::<f32, 2>("empty", [0, 4], &[], 0, device);
     check::<f32, 2>("all", [0, 2], &[true, true], 1, device);
 }
 
 fn long_dimensions(device: &Device) {
-    for (shape, dim) in [([3, TILE + 1], 1), ([2 * TILE + 1, 3], 0), ([40, 300], 1), ([300, 40], 0)] {
+    for (shape, dim) in [
+        ([3, TILE + 1], 1),
+        ([2 * TILE + 1, 3], 0),
+        ([40, 300], 1),
+        ([300, 40], 0),
+    ] {
         for (name, kept) in masks(shape[dim]) {
             check::<f32, 2>(name, shape, &kept, dim, device);
         }

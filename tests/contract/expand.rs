@@ -30,9 +30,17 @@ fn check_tensor<T: Element, const D: usize>(
     let found = values.clone().expand_by_mask(kept.clone());
     assert_eq!(found.dims(), kept.dims(), "{}", context());
     assert_eq!(found.dtype(), values.dtype(), "{}", context());
-    assert_same(&host::<T, D>(found), &oracle::expand(&before, &mask_before), context);
-    assert_same(&host::<T, 1>(values.clone()), &before, || format!("values of {}", context()));
-    assert_same(&host::<bool, D>(kept.clone()), &mask_before, || format!("mask of {}", context()));
+    assert_same(
+        &host::<T, D>(found),
+        &oracle::expand(&before, &mask_before),
+        context,
+    );
+    assert_same(&host::<T, 1>(values.clone()), &before, || {
+        format!("values of {}", context())
+    });
+    assert_same(&host::<bool, D>(kept.clone()), &mask_before, || {
+        format!("mask of {}", context())
+    });
 }
 
 /// As many values as the mask has trues, and `extra` more or fewer.
@@ -70,7 +78,12 @@ fn too_few_and_too_many_values(device: &Device) {
             check::<f32>(name, &kept, extra, device);
         }
     }
-    check::<bool>("half", &(0..9000).map(half).collect::<Vec<_>>(), -100, device);
+    check::<bool>(
+        "half",
+        &(0..9000).map(half).collect::<Vec<_>>(),
+        -100,
+        device,
+    );
 }
 
 fn every_rank(device: &Device) {
@@ -82,7 +95,16 @@ fn every_rank(device: &Device) {
             check_tensor::<i32, _>("half", &values, &kept);
         })*};
     }
-    check_shape!([11], [13, 7], [5, 3, 11], [3, 5, 2, 7], [0, 3], [2, 0, 4], [1, 1, 1, 1], [70, 90]);
+    check_shape!(
+        [11],
+        [13, 7],
+        [5, 3, 11],
+        [3, 5, 2, 7],
+        [0, 3],
+        [2, 0, 4],
+        [1, 1, 1, 1],
+        [70, 90]
+    );
 }
 
 fn strided_values_and_masks(device: &Device) {
@@ -106,11 +128,16 @@ fn inverse_of_compaction(device: &Device) {
         let input = tensor::<f32, 2>(&numbered(n), shape, device);
         let kept = mask(&kept, shape, device);
         let expected = input.clone().mask_fill(kept.clone().bool_not(), 0);
-        let found = input.clone().compact_by_mask(kept.clone()).expand_by_mask(kept.clone());
+        let found = input
+            .clone()
+            .compact_by_mask(kept.clone())
+            .expand_by_mask(kept.clone());
         let expected = host::<f32, 2>(expected);
         assert_same(&host::<f32, 2>(found), &expected, || name.to_string());
         let (padded, _) = input.compact_by_mask_padded(kept.clone());
         let found = padded.expand_by_mask(kept);
-        assert_same(&host::<f32, 2>(found), &expected, || format!("{name}, padded"));
+        assert_same(&host::<f32, 2>(found), &expected, || {
+            format!("{name}, padded")
+        });
     }
 }

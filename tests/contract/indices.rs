@@ -23,15 +23,35 @@ fn check_tensor<const D: usize>(name: &str, kept: &Tensor<D, Bool>) {
     let expected = oracle::indices(&mask);
 
     let count = kept.clone().count_true();
-    assert_eq!(host_indices(count), [expected.len()], "the count of {name} {shape:?}");
+    assert_eq!(
+        host_indices(count),
+        [expected.len()],
+        "the count of {name} {shape:?}"
+    );
     let flat = kept.clone().compact_indices();
-    assert_eq!(flat.dims(), [expected.len()], "the indices of {name} {shape:?}");
-    assert!(host_indices(flat) == expected, "the indices of {name} {shape:?}");
+    assert_eq!(
+        flat.dims(),
+        [expected.len()],
+        "the indices of {name} {shape:?}"
+    );
+    assert!(
+        host_indices(flat) == expected,
+        "the indices of {name} {shape:?}"
+    );
     let rows = kept.clone().compact_argwhere();
-    assert_eq!(rows.dims(), [expected.len(), D], "the rows of {name} {shape:?}");
-    assert!(host_indices(rows) == oracle::argwhere(&mask, &shape), "the rows of {name} {shape:?}");
+    assert_eq!(
+        rows.dims(),
+        [expected.len(), D],
+        "the rows of {name} {shape:?}"
+    );
+    assert!(
+        host_indices(rows) == oracle::argwhere(&mask, &shape),
+        "the rows of {name} {shape:?}"
+    );
 
-    assert_same(&host::<bool, D>(kept.clone()), &mask, || format!("{name} after it"));
+    assert_same(&host::<bool, D>(kept.clone()), &mask, || {
+        format!("{name} after it")
+    });
 }
 
 fn every_size_and_density(device: &Device) {
@@ -57,7 +77,16 @@ fn every_rank(device: &Device) {
             }
         )*};
     }
-    check_shape!([11], [13, 7], [5, 3, 11], [3, 5, 2, 7], [0, 3], [2, 0, 4], [1, 1, 1, 1], [70, 90]);
+    check_shape!(
+        [11],
+        [13, 7],
+        [5, 3, 11],
+        [3, 5, 2, 7],
+        [0, 3],
+        [2, 0, 4],
+        [1, 1, 1, 1],
+        [70, 90]
+    );
 }
 
 fn strided_masks(device: &Device) {

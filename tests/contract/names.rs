@@ -34,11 +34,8 @@ fn resolve<T>(future: impl Future<Output = T>) -> T {
     burn::tensor::read_sync(future)
 }
 
-fn check_compactions<K: Basic>(
-    tensor: &Tensor<2, K>,
-    mask: &Tensor<2, Bool>,
-    row: &Tensor<1, Bool>,
-) where
+fn check_compactions<K: Basic>(tensor: &Tensor<2, K>, mask: &Tensor<2, Bool>, row: &Tensor<1, Bool>)
+where
     Tensor<2, K>: TensorCompact<2, K>,
 {
     let exact: Tensor<1, K> = tensor.clone().compact_by_mask(mask.clone());
@@ -50,7 +47,10 @@ fn check_compactions<K: Basic>(
     let kept: Tensor<2, K> = tensor.clone().compact_dim_by_mask(row.clone(), 0);
     let (padded, count): (Tensor<2, K>, Tensor<1, Int>) =
         tensor.clone().compact_dim_by_mask_padded(row.clone(), -1);
-    assert_eq!((kept.dims(), padded.dims(), count.dims()), ([1, 2], [2, 2], [1]));
+    assert_eq!(
+        (kept.dims(), padded.dims(), count.dims()),
+        ([1, 2], [2, 2], [1])
+    );
 }
 
 fn expansions<K: Basic>(
@@ -71,7 +71,10 @@ where
     Tensor<D, Bool>: MaskIndices<D>,
 {
     let _count: Tensor<1, Int> = mask.clone().count_true();
-    (mask.clone().compact_indices(), mask.clone().compact_argwhere())
+    (
+        mask.clone().compact_indices(),
+        mask.clone().compact_argwhere(),
+    )
 }
 
 on_every_device![generic_code];
@@ -85,7 +88,10 @@ fn generic_code(device: &burn::tensor::Device) {
     let ints = floats.clone().int();
 
     let sum = generic_cumsum(floats.clone(), 1).into_data();
-    sum.assert_eq(&Tensor::<2>::from_data([[1.0, 3.0], [3.0, 7.0]], device).into_data(), true);
+    sum.assert_eq(
+        &Tensor::<2>::from_data([[1.0, 3.0], [3.0, 7.0]], device).into_data(),
+        true,
+    );
     assert_eq!(scans(&floats).map(|t| t.dims()), [[2, 2]; 4]);
     assert_eq!(scans(&ints).map(|t| t.dims()), [[2, 2]; 4]);
 
@@ -94,7 +100,10 @@ fn generic_code(device: &burn::tensor::Device) {
     check_compactions(&mask, &mask, &row);
 
     let (expanded, grouped, offsets) = expansions(&row, &mask, &keys);
-    assert_eq!((expanded.dims(), grouped.dims(), offsets.dims()), ([2, 2], [2], [4]));
+    assert_eq!(
+        (expanded.dims(), grouped.dims(), offsets.dims()),
+        ([2, 2], [2], [4])
+    );
     let (flat, rows) = positions(&mask);
     assert_eq!((flat.dims(), rows.dims()), ([3], [3, 2]));
 }
@@ -102,7 +111,10 @@ fn generic_code(device: &burn::tensor::Device) {
 /// The traits api.md derives for the options, and what the default is.
 #[test]
 fn options_are_plain_values() {
-    let (exclusive, reverse) = (ScanOptions::default().exclusive(), ScanOptions::default().reverse());
+    let (exclusive, reverse) = (
+        ScanOptions::default().exclusive(),
+        ScanOptions::default().reverse(),
+    );
     let both = exclusive.reverse();
     assert_eq!(both, reverse.exclusive());
     assert_eq!(exclusive, exclusive.exclusive());

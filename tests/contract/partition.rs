@@ -36,12 +36,22 @@ fn check_tensor<T: Element>(
     assert_eq!(grouped.dims(), values.dims(), "{}", context());
     assert_eq!(grouped.dtype(), values.dtype(), "{}", context());
     assert_eq!(offsets.dims(), [num_keys + 1], "{}", context());
-    assert!(host_indices(offsets) == expected_offsets, "the offsets of {}", context());
+    assert!(
+        host_indices(offsets) == expected_offsets,
+        "the offsets of {}",
+        context()
+    );
     assert_same(&host::<T, 1>(grouped), &expected, context);
 
-    assert_same(&host::<T, 1>(values.clone()), &before, || format!("values of {}", context()));
+    assert_same(&host::<T, 1>(values.clone()), &before, || {
+        format!("values of {}", context())
+    });
     let key_data_after: Vec<i64> = keys.clone().into_data().iter().collect();
-    assert!(key_data_after == key_data, "the keys of {} have changed", context());
+    assert!(
+        key_data_after == key_data,
+        "the keys of {} have changed",
+        context()
+    );
 }
 
 #[track_caller]
@@ -51,12 +61,19 @@ where
 {
     let n = keys.len();
     let values = tensor::<T, 1>(&numbered(n), [n], device);
-    check_tensor::<T>(name, &values, &tensor::<i32, 1>(keys, [n], device), num_keys);
+    check_tensor::<T>(
+        name,
+        &values,
+        &tensor::<i32, 1>(keys, [n], device),
+        num_keys,
+    );
 }
 
 /// Random keys, some of them one below and one above the range.
 fn random(n: usize, num_keys: usize) -> Vec<i32> {
-    (0..n).map(|i| (hash(i) % (num_keys + 2)) as i32 - 1).collect()
+    (0..n)
+        .map(|i| (hash(i) % (num_keys + 2)) as i32 - 1)
+        .collect()
 }
 
 fn every_size(device: &Device) {
@@ -83,9 +100,25 @@ fn keys_out_of_range(device: &Device) {
     let wild = [i32::MIN, -5, -1, 5, 6, 1 << 20, i32::MAX];
     let keys: Vec<i32> = (0..9000).map(|i| wild[hash(i) % 7]).collect();
     check::<f32>("none in range", &keys, 5, device);
-    let mixed = |i: usize| if hash(i) % 3 == 0 { wild[hash(i) % 7] } else { (hash(i) % 5) as i32 };
-    check::<f32>("some in range", &(0..9000).map(mixed).collect::<Vec<_>>(), 5, device);
-    check::<bool>("some in range", &(0..9000).map(mixed).collect::<Vec<_>>(), 5, device);
+    let mixed = |i: usize| {
+        if hash(i) % 3 == 0 {
+            wild[hash(i) % 7]
+        } else {
+            (hash(i) % 5) as i32
+        }
+    };
+    check::<f32>(
+        "some in range",
+        &(0..9000).map(mixed).collect::<Vec<_>>(),
+        5,
+        device,
+    );
+    check::<bool>(
+        "some in range",
+        &(0..9000).map(mixed).collect::<Vec<_>>(),
+        5,
+        device,
+    );
 }
 
 fn no_keys_and_no_values(device: &Device) {
@@ -108,7 +141,14 @@ fn strided_values_and_keys(device: &Device) {
 /// Keys of other int dtypes than the device's own. A key that its dtype holds and the device's does not is out of range.
 fn every_key_dtype(device: &Device) {
     let values = tensor::<f32, 1>(&numbered(3000), [3000], device);
-    for dtype in [DType::I64, DType::U64, DType::U32, DType::I16, DType::U8, DType::I8] {
+    for dtype in [
+        DType::I64,
+        DType::U64,
+        DType::U32,
+        DType::I16,
+        DType::U8,
+        DType::I8,
+    ] {
         if !device.supports_dtype(dtype) {
             println!("{device:?} has no {dtype:?}");
             continue;

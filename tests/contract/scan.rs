@@ -45,12 +45,19 @@ pub fn check_tensor<T: Number, const D: usize>(
 {
     let shape = input.dims();
     let device = input.device();
-    let context = || format!("{op:?} {:?} of {name}{shape:?} along {dim}, {device:?}", options(way));
+    let context = || {
+        format!(
+            "{op:?} {:?} of {name}{shape:?} along {dim}, {device:?}",
+            options(way)
+        )
+    };
     let found = input.clone().scan(dim, op, options(way));
     assert_eq!(found.dims(), shape, "{}", context());
     let expected = expected(values, axis(&shape, dim), op, way);
     assert_same(&host::<T, D>(found), &expected, context);
-    assert_same(&host::<T, D>(input.clone()), values, || format!("input of {}", context()));
+    assert_same(&host::<T, D>(input.clone()), values, || {
+        format!("input of {}", context())
+    });
 }
 
 /// Scans sample data of that shape.
@@ -118,7 +125,15 @@ fn every_rank_and_dimension(device: &Device) {
 
 /// The shapes that ask for different ways of sharing the work: few and many, short and long, rows and columns.
 fn rows_and_columns(device: &Device) {
-    let shapes = [[2, 20_000], [3000, 7], [300, 100], [20_000, 2], [7, 3000], [1, 9000], [9000, 1]];
+    let shapes = [
+        [2, 20_000],
+        [3000, 7],
+        [300, 100],
+        [20_000, 2],
+        [7, 3000],
+        [1, 9000],
+        [9000, 1],
+    ];
     for (i, shape) in shapes.into_iter().enumerate() {
         for dim in 0..2 {
             for way in WAYS {
@@ -149,11 +164,23 @@ fn shorthands(device: &Device) {
         let expected = expected(&values, axis(&shape, 1), ScanOp::Sum, way);
         assert_same(&host::<i32, 2>(found), &expected, || name.to_string());
     };
-    check("inclusive_cumsum", input().inclusive_cumsum(1), (false, false));
+    check(
+        "inclusive_cumsum",
+        input().inclusive_cumsum(1),
+        (false, false),
+    );
     check("cumsum", burn_scan::cumsum(input(), 1), (false, false));
-    check("exclusive_cumsum", input().exclusive_cumsum(1), (true, false));
+    check(
+        "exclusive_cumsum",
+        input().exclusive_cumsum(1),
+        (true, false),
+    );
     check("reverse_cumsum", input().reverse_cumsum(1), (false, true));
-    check("default", input().scan(1, ScanOp::Sum, ScanOptions::default()), (false, false));
+    check(
+        "default",
+        input().scan(1, ScanOp::Sum, ScanOptions::default()),
+        (false, false),
+    );
 }
 
 fn negative_dimensions(device: &Device) {
@@ -164,7 +191,9 @@ fn negative_dimensions(device: &Device) {
         let expected = expected(&values, axis(&shape, dim), ScanOp::Sum, (false, false));
         let negative = dim as i64 - 3;
         let found = input.inclusive_cumsum(negative);
-        assert_same(&host::<f32, 3>(found), &expected, || format!("dimension {negative}"));
+        assert_same(&host::<f32, 3>(found), &expected, || {
+            format!("dimension {negative}")
+        });
     }
 }
 

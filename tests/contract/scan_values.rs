@@ -51,10 +51,17 @@ fn every_dtype(device: &Device) {
         ("u32", check_dtype::<u32>(device)),
         ("u64", check_dtype::<u64>(device)),
     ];
-    let missing: Vec<&str> = tried.iter().filter(|(_, tried)| !tried).map(|t| t.0).collect();
+    let missing: Vec<&str> = tried
+        .iter()
+        .filter(|(_, tried)| !tried)
+        .map(|t| t.0)
+        .collect();
     println!("{device:?} has no {missing:?}");
     for (name, tried) in tried {
-        assert!(tried || !["f32", "i32", "u32"].contains(&name), "every device has {name}");
+        assert!(
+            tried || !["f32", "i32", "u32"].contains(&name),
+            "every device has {name}"
+        );
     }
 }
 
@@ -104,7 +111,10 @@ fn rounding_sums(device: &Device) {
             let relative = f64::from(f32::EPSILON) * (shape[dim] as f64).sqrt();
             for (i, (&found, expected)) in found.iter().zip(expected).enumerate() {
                 let error = (f64::from(found) - expected).abs();
-                assert!(error <= relative * expected, "{shape:?}, {i}: {found} for {expected}");
+                assert!(
+                    error <= relative * expected,
+                    "{shape:?}, {i}: {found} for {expected}"
+                );
             }
         }
     }
@@ -117,7 +127,11 @@ fn the_same_bits_every_time(device: &Device) {
     let run = || {
         let row = host::<f32, 1>(row.clone().inclusive_cumsum(0));
         let columns = host::<f32, 2>(columns.clone().exclusive_cumsum(0));
-        [row, columns].concat().into_iter().map(f32::to_bits).collect::<Vec<u32>>()
+        [row, columns]
+            .concat()
+            .into_iter()
+            .map(f32::to_bits)
+            .collect::<Vec<u32>>()
     };
     let first = run();
     for _ in 0..20 {

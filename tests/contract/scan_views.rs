@@ -8,7 +8,12 @@ use crate::common::element::{Number, samples};
 use crate::common::views::views;
 use crate::common::{OPS, WAYS, assert_same, axis, host, tensor};
 
-on_every_device![small_views, large_views, an_input_of_its_own, a_chain_of_scans];
+on_every_device![
+    small_views,
+    large_views,
+    an_input_of_its_own,
+    a_chain_of_scans
+];
 
 /// Every view of a tensor along every dimension. What the view holds is read by Burn.
 fn check_views<T: Number>(shape: [usize; 3], ops: &[ScanOp], device: &Device)
@@ -48,7 +53,9 @@ fn an_input_of_its_own(device: &Device) {
             let input = tensor::<i32, 1>(&values, [n], device);
             let found = input.scan(0, ScanOp::Sum, crate::common::options(way));
             let expected = expected(&values, [1, n, 1], ScanOp::Sum, way);
-            assert_same(&host::<i32, 1>(found), &expected, || format!("{n} elements, {way:?}"));
+            assert_same(&host::<i32, 1>(found), &expected, || {
+                format!("{n} elements, {way:?}")
+            });
         }
     }
 }

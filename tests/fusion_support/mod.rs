@@ -24,7 +24,10 @@ pub(crate) fn device() -> Option<Device> {
         return Some(device);
     }
     let required = std::env::var("BURN_SCAN_REQUIRE_CUBE").is_ok_and(|value| value == "1");
-    assert!(!required, "BURN_SCAN_REQUIRE_CUBE=1, but no wgpu adapter could be started");
+    assert!(
+        !required,
+        "BURN_SCAN_REQUIRE_CUBE=1, but no wgpu adapter could be started"
+    );
     eprintln!("Unsupported: no wgpu adapter could be started, this test checks nothing");
     None
 }
@@ -42,7 +45,10 @@ pub(crate) fn planned<T>(device: &Device, graph: impl FnOnce() -> T) -> (T, Stri
     let inspector = FusionInspector::install(StreamId::current());
     let result = graph();
     device.sync().expect("the device syncs");
-    let blocks = inspector.drain().into_iter().flat_map(|report| report.blocks);
+    let blocks = inspector
+        .drain()
+        .into_iter()
+        .flat_map(|report| report.blocks);
     let plan: Vec<String> = blocks
         .filter_map(|block| {
             let operations: Vec<String> = block
@@ -74,7 +80,9 @@ fn operation_name(debug: &str) -> String {
 /// A deterministic float input with values in [−1, 1), small enough for sums to stay comparable.
 pub(crate) fn floats<const D: usize>(device: &Device, shape: [usize; D]) -> Tensor<D> {
     let len = shape.iter().product::<usize>();
-    let values: Vec<f32> = (0..len).map(|i| ((i * 37 + 11) % 64) as f32 / 32.0 - 1.0).collect();
+    let values: Vec<f32> = (0..len)
+        .map(|i| ((i * 37 + 11) % 64) as f32 / 32.0 - 1.0)
+        .collect();
     Tensor::<1>::from_data(values.as_slice(), device).reshape(shape)
 }
 
@@ -127,7 +135,8 @@ impl Host {
     pub(crate) fn scan(mut self, dim: usize, op: impl Fn(f64, f64) -> f64) -> Self {
         let stride: usize = self.shape[dim + 1..].iter().product();
         for i in 0..self.values.len() {
-            if (i / stride) % self.shape[dim] > 0 {
+            let position = (i / stride) % self.shape[dim];
+            if position > 0 {
                 self.values[i] = op(self.values[i - stride], self.values[i]);
             }
         }
@@ -139,12 +148,17 @@ impl Host {
     }
 
     pub(crate) fn flip(self, dim: usize) -> Self {
-        let (len, stride) = (self.shape[dim], self.shape[dim + 1..].iter().product::<usize>());
+        let (len, stride) = (
+            self.shape[dim],
+            self.shape[dim + 1..].iter().product::<usize>(),
+        );
         let mirrored = |i: usize| {
             let position = (i / stride) % len;
             i - position * stride + (len - 1 - position) * stride
         };
-        let values = (0..self.values.len()).map(|i| self.values[mirrored(i)]).collect();
+        let values = (0..self.values.len())
+            .map(|i| self.values[mirrored(i)])
+            .collect();
         Self { values, ..self }
     }
 

@@ -22,18 +22,16 @@ pub(crate) fn assert_plans(device: &Device) {
 
     let graphs: &[(&str, &str, &dyn Fn() -> Kept)] = &[
         ("one element-wise", "_(AddScalar)", &|| keep(a() + 1.0)),
-        (
-            "chain",
-            "ElementWise(AddScalar MulScalar Exp)",
-            &|| keep(((a() + 1.0) * 2.0).exp()),
-        ),
-        ("two operands", "ElementWise(Mul Add)", &|| keep(a() * b() + a())),
+        ("chain", "ElementWise(AddScalar MulScalar Exp)", &|| {
+            keep(((a() + 1.0) * 2.0).exp())
+        }),
+        ("two operands", "ElementWise(Mul Add)", &|| {
+            keep(a() * b() + a())
+        }),
         ("bare matmul", "_(Matmul)", &|| keep(m().matmul(m()))),
-        (
-            "matmul and bias",
-            "Matmul(Matmul AddScalar)",
-            &|| keep(m().matmul(m()) + 1.0),
-        ),
+        ("matmul and bias", "Matmul(Matmul AddScalar)", &|| {
+            keep(m().matmul(m()) + 1.0)
+        }),
         ("bare reduce", "_(SumDim)", &|| keep(a().sum_dim(1))),
         (
             "chain and reduce",
@@ -42,7 +40,9 @@ pub(crate) fn assert_plans(device: &Device) {
         ),
         ("flip", "_(Flip)", &|| keep(a().flip([0]))),
         ("flip of two axes", "_(Flip)", &|| keep(a().flip([0, 1]))),
-        ("flip twice", "_(Flip) _(Flip)", &|| keep(a().flip([0]).flip([0]))),
+        ("flip twice", "_(Flip) _(Flip)", &|| {
+            keep(a().flip([0]).flip([0]))
+        }),
         (
             "flip, chain",
             "_(Flip) ElementWise(MulScalar AddScalar)",
@@ -53,11 +53,9 @@ pub(crate) fn assert_plans(device: &Device) {
             "ElementWise(MulScalar AddScalar) _(Flip)",
             &|| keep((a() * 2.0 + 1.0).flip([1])),
         ),
-        (
-            "one element-wise, flip",
-            "_(MulScalar Flip)",
-            &|| keep((a() * 2.0).flip([1])),
-        ),
+        ("one element-wise, flip", "_(MulScalar Flip)", &|| {
+            keep((a() * 2.0).flip([1]))
+        }),
         (
             "one element-wise, flip, chain",
             "_(MulScalar Flip) ElementWise(MulScalar AddScalar)",
@@ -144,19 +142,13 @@ pub(crate) fn assert_plans(device: &Device) {
             "_(Slice) ElementWise(MulScalar AddScalar)",
             &|| keep(a().slice(s![2..20, ..]) * 2.0 + 1.0),
         ),
-        (
-            "flip, sort",
-            "_(Flip) _(Init)",
-            &|| keep(a().flip([0]).sort(0)),
-        ),
-        (
-            "flip, unused",
-            "_(Flip)",
-            &|| {
-                drop(a().flip([0]));
-                keep(())
-            },
-        ),
+        ("flip, sort", "_(Flip) _(Init)", &|| {
+            keep(a().flip([0]).sort(0))
+        }),
+        ("flip, unused", "_(Flip)", &|| {
+            drop(a().flip([0]));
+            keep(())
+        }),
         (
             "flip of integers, chain",
             "_(Flip) ElementWise(AddScalar MulScalar)",
@@ -174,5 +166,9 @@ pub(crate) fn assert_plans(device: &Device) {
             }
         }
     }
-    assert!(differences.is_empty(), "plans differ:\n{}", differences.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "plans differ:\n{}",
+        differences.join("\n")
+    );
 }

@@ -1,0 +1,91 @@
+//! Every element type the device holds; those it does not hold are refused by name.
+
+use super::*;
+use cubecl::CubeElement;
+use cubecl::prelude::*;
+use cubecl_scan::{ScanError, reference};
+use half::{bf16, f16};
+
+fn check_type<T>(from: fn(i32) -> T)
+where
+    T: CubeElement + Numeric + reference::Scalar,
+{
+    let client = client();
+    let dtype = T::elem_type_native();
+    let view = View::contiguous(&[2, 300]);
+    for op in ScanOp::ALL {
+        for options in [all_options()[0], all_options()[3]] {
+            // Small enough that every partial sum is exact in half precision.
+            let data: Vec<T> =
+                values(view.elements(), op).into_iter().map(|value| from(value % 3)).collect();
+            if client.properties().supports_type(dtype) {
+                check(&client, &data, &view, 1, op, options, small_tile(RoutineKind::SinglePass));
+                check(&client, &data, &view, 0, op, options, launch());
+            } else {
+                println!("Unsupported: {dtype:?} on this device");
+                let refused =
+                    device_scan(&client, &data, &view, 1, op, options, launch()).unwrap_err();
+                assert!(matches!(refused, ScanError::UnsupportedType { .. }), "{refused}");
+                return;
+            }
+        }
+    }
+}
+
+macro_rules! dtypes {
+    ($($name:ident: $T:ty = $from:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            check_type::<$T>($from);
+        }
+    )*};
+}
+
+dtypes! {
+    f32: f32 = |value| value as f32;
+    f64: f64 = f64::from;
+    f16: f16 = |value| f16::from_f32(value as f32);
+    bf16: bf16 = |value| bf16::from_f32(value as f32);
+    i8: i8 = |value| value as i8;
+    i16: i16 = |value| value as i16;
+    i32: i32 = |value| value;
+    i64: i64 = i64::from;
+    u8: u8 = |value| value as u8;
+    u16: u16 = |value| value as u16;
+    u32: u32 = |value| value as u32;
+    u64: u64 = |value| value as u64;
+}
+
+/// Sums and products of integers wrap, at full width: no bit is spent on flags.
+#[test]
+fn integers_wrap_at_full_width() {
+    let client = client();
+    let view = View::contiguous(&[1000]);
+    let data: Vec<u32> = (0..1000u32).map(|i| i.wrapping_mul(0x9e37_79b9) | 1).collect();
+    for op in [ScanOp::Sum, ScanOp::Prod] {
+        let launch = small_tile(RoutineKind::SinglePass);
+        check(&client, &data, &view, 0, op, all_options()[0], launch);
+        let signed: Vec<i32> = data.iter().map(|&value| value as i32).collect();
+        check(&client, &signed, &view, 0, op, all_options()[0], launch);
+    }
+}
+
+/// A NaN stays in every result behind it, also across tiles; infinities propagate as in a loop.
+#[test]
+fn nan_and_infinities_propagate() {
+    let client = client();
+    let view = View::contiguous(&[400]);
+    for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut data: Vec<f32> = values(400, ScanOp::Sum).into_iter().map(|value| value as f32).collect();
+        data[150] = special;
+        for op in [ScanOp::Sum, ScanOp::Max, ScanOp::Min] {
+            let launch = small_tile(RoutineKind::SinglePass);
+            let found = device_scan(&client, &data, &view, 0, op, all_options()[0], launch).unwrap();
+            let expected = reference::scan(&data, &[400], 0, op, all_options()[0]);
+            for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                let alike = found == expected || found.is_nan() && expected.is_nan();
+                assert!(alike, "{op:?} with {special} at 150: {found} instead of {expected} at {i}");
+            }
+        }
+    }
+}

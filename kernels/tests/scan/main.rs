@@ -1,0 +1,69 @@
+//! Every routine × operator × direction × dtype × layout against the plain loops of `reference`, bit for bit.
+//!
+//! A tile of 32 units × 1 vector keeps the edges of tiles close together; the sizes of real use follow in `sizes`.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod determinism;
+mod dtypes;
+mod fallback;
+mod layouts;
+mod refusals;
+mod sizes;
+
+use common::*;
+use cubecl_scan::ScanOp;
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
+
+/// A tile as small as the window of a lookback allows; of 128 elements where a whole row must fit.
+fn small_tile(routine: RoutineKind) -> LaunchOptions {
+    LaunchOptions {
+        strategy: Strategy::Forced(routine),
+        units: Some(32),
+        vectors: Some(if routine == RoutineKind::SingleCube { 4 } else { 1 }),
+        ..launch()
+    }
+}
+
+/// Stamps the cases that every routine must pass; `$shape` says how a line of `len` elements is shaped for it, and the axis.
+macro_rules! stamp {
+    ($name:ident, $routine:expr, $longest:expr, $shape:expr) => {
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn every_operator_and_option() {
+                let client = client();
+                let (shape, axis) = $shape(97);
+                let view = View::contiguous(&shape);
+                for op in ScanOp::ALL {
+                    for options in all_options() {
+                        let data = values(view.elements(), op);
+                        check(&client, &data, &view, axis, op, options, small_tile($routine));
+                        let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
+                        check(&client, &data, &view, axis, op, options, small_tile($routine));
+                    }
+                }
+            }
+
+            #[test]
+            fn every_length_up_to_two_tiles() {
+                let client = client();
+                for len in 0..=$longest {
+                    let (shape, axis) = $shape(len);
+                    let view = View::contiguous(&shape);
+                    for options in [all_options()[0], all_options()[3]] {
+                        let data = values(view.elements(), ScanOp::Sum);
+                        check(&client, &data, &view, axis, ScanOp::Sum, options, small_tile($routine));
+                    }
+                }
+            }
+        }
+    };
+}
+
+stamp!(single_cube, RoutineKind::SingleCube, 128, |len| (vec![3, len], 1));
+stamp!(single_pass, RoutineKind::SinglePass, 2 * 128 + 1, |len| (vec![3, len], 1));
+stamp!(reduce_then_scan, RoutineKind::ReduceThenScan, 2 * 128 + 1, |len| (vec![3, len], 1));
+stamp!(columns, RoutineKind::Columns, 2 * 32 + 1, |len| (vec![2, len, 5], 1));

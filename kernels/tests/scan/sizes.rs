@@ -1,0 +1,77 @@
+//! The shapes of real use with the device's own tuning: long, few, many, short, and three-dimensional.
+
+use super::*;
+use cubecl_scan::scan::ScanOptions;
+
+fn check_inferred(shape: &[usize], axis: usize, options: ScanOptions) {
+    let view = View::contiguous(shape);
+    let data = values(view.elements(), ScanOp::Sum);
+    check(&client(), &data, &view, axis, ScanOp::Sum, options, launch());
+}
+
+/// SwiftShader is some fifteen times slower than lavapipe; there the long shapes are cut, which the test says.
+fn scale(n: usize) -> usize {
+    if std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1") {
+        println!("plane form forced: {n} elements cut to {}", n >> 4);
+        n >> 4
+    } else {
+        n
+    }
+}
+
+#[test]
+fn one_long_row() {
+    check_inferred(&[scale(1 << 24)], 0, ScanOptions::default());
+}
+
+#[test]
+fn powers_of_two_and_their_neighbours() {
+    for exponent in (6..=20).step_by(2) {
+        for n in [(1 << exponent) - 1, 1 << exponent, (1 << exponent) + 1] {
+            check_inferred(&[n], 0, ScanOptions::default());
+        }
+    }
+}
+
+#[test]
+fn a_few_rows_of_odd_length() {
+    check_inferred(&[3, scale(400_001)], 1, ScanOptions { exclusive: true, reverse: true });
+}
+
+#[test]
+fn more_than_65_535_short_rows() {
+    check_inferred(&[1 << 17, 3], 1, ScanOptions::default());
+}
+
+/// With 32 units of one element, 2^22 elements make 131,072 tiles: more than one axis of the grid holds.
+#[test]
+fn more_than_65_535_tiles() {
+    let n = scale(1 << 22) + 1;
+    let view = View::contiguous(&[n]);
+    let data = values(n, ScanOp::Sum);
+    let launch = small_tile(RoutineKind::SinglePass);
+    check(&client(), &data, &view, 0, ScanOp::Sum, ScanOptions::default(), launch);
+}
+
+#[test]
+fn rows_and_columns_of_a_square() {
+    let side = 1 << 10;
+    for axis in [0, 1] {
+        check_inferred(&[side, side], axis, ScanOptions::default());
+    }
+}
+
+#[test]
+fn few_long_columns() {
+    check_inferred(&[scale(1 << 18), 3], 0, ScanOptions { exclusive: false, reverse: true });
+    check_inferred(&[16, 1 << 10, 16], 1, ScanOptions::default());
+}
+
+#[test]
+fn nothing_at_all() {
+    for shape in [vec![0], vec![0, 5], vec![5, 0], vec![2, 0, 3]] {
+        for axis in 0..shape.len() {
+            check_inferred(&shape, axis, ScanOptions::default());
+        }
+    }
+}
