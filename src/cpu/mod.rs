@@ -20,7 +20,7 @@ pub(crate) use compact::{
 };
 pub(crate) use element::Element;
 pub(crate) use expand::{expand, expand_rows};
-pub(crate) use partition::{partition_by_key, partition_permutation};
+pub(crate) use partition::partition_permutation;
 
 use buffer::Output;
 use element::{Max, Min, Operator, Prod, Sum};

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::buffer::{Output, Shared};
-use super::compact::{Index, fill_default};
+use super::compact::Index;
 use super::rows::PARALLEL;
 
 /// The fewest elements in a block: a task of some 50 µs.
@@ -18,23 +18,6 @@ const BLOCK: usize = 1 << 15;
 
 /// Elements in a block for each key, at the least, so that the table of counts stays small beside the input.
 const ELEMENTS_PER_KEY: usize = 8;
-
-/// The values grouped by key, followed by zeros up to the length of the input, and the `num_keys + 1` offsets of the
-/// groups.
-pub(crate) fn partition_by_key<T: Copy + Default + Send + Sync, K: Index>(
-    values: &[T],
-    keys: &[K],
-    num_keys: usize,
-) -> (Vec<T>, Vec<usize>) {
-    assert_eq!(values.len(), keys.len(), "one key for each value");
-    let plan = Plan::new(keys, num_keys);
-    let mut output = Output::new(values.len());
-    let (groups, tail) = output.slots().split_at_mut(plan.kept());
-    let offsets = plan.place(Shared::new(groups), |index| values[index]);
-    fill_default(tail);
-    // SAFETY: the groups and the tail are the whole output.
-    (unsafe { output.finish() }, offsets)
-}
 
 /// The index each place of the groups takes its element from, and the `num_keys + 1` offsets of the groups.
 pub(crate) fn partition_permutation<K: Index>(keys: &[K], num_keys: usize) -> (Vec<usize>, Vec<usize>) {
