@@ -18,7 +18,7 @@
 //! (here for three files of 5, 2 and 3 bytes)
 //!
 //! ```text
-//! device: wgpu (llvmpipe (LLVM 15.0.6, 256 bits))
+//! device: wgpu (llvmpipe (LLVM 15.0.6, 256 bits), Vulkan)
 //! files: 3  longest: 5
 //! offsets: [0, 5, 7, 10]
 //! packed: 10 tokens (33.3 % of the padded batch was padding)
@@ -115,7 +115,7 @@ fn run() -> Result<bool, String> {
         &device,
         "expand_by_mask",
         || batch.unpack(packed.clone()),
-        "none; a loop on the host",
+        "Burn has none: a loop on the host",
         || batch.unpack_on_host(packed.clone()),
     );
     Ok(agree)

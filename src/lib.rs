@@ -1,4 +1,38 @@
 //! Scan (prefix sum) and stream compaction for [Burn](burn), on every CubeCL device and on the CPU.
+//!
+//! ```
+//! use burn::tensor::{Int, Tensor};
+//! use burn_scan::prelude::*;
+//!
+//! let device = burn::tensor::Device::flex();
+//! let lengths = Tensor::<1, Int>::from_data([3, 0, 2], &device);
+//! let offsets = lengths.exclusive_cumsum(0); // where each packed row begins
+//! assert_eq!(offsets.into_data().to_vec::<i32>().unwrap(), [0, 3, 3]);
+//! ```
+//!
+//! | trait | for | what |
+//! |---|---|---|
+//! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse |
+//! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat or along a dimension |
+//! | [`TensorExpand`] | float, int, bool | packed values back under a mask; stable grouping by key |
+//! | [`MaskIndices`] | bool | where the trues are, and how many |
+//!
+//! Burn's own `tensor.cumsum(dim)` runs on the same kernels once [`install`] was called: on every fused CubeCL device of the
+//! process, in any model, forward and backward.
+//!
+//! # Guarantees
+//!
+//! - Float results have the same bits in every run on one device, whatever the load.
+//! - Sums of any width are exact modulo the width: no bit is spent on flags.
+//! - Nothing waits for the device but the exact forms of compaction, which read back one number.
+//! - Bad input panics in Burn's message form, and the device goes on working.
+//!
+//! # Features
+//!
+//! `flex` (the CPU backend), one of `wgpu`, `vulkan`, `webgpu`, `metal`, `cuda`, `rocm`, `cpu` (CubeCL runtimes), `fusion` ([`install`], and lazy
+//! operations), `autodiff` (gradients), `std`. The default is what runs on a machine without a GPU: `std`, `flex`, `wgpu`, `fusion`, `autodiff`.
+//!
+//! The kernels are a crate of their own, `cubecl-scan`, which does not depend on Burn.
 
 pub mod backends;
 mod check;
@@ -19,3 +53,8 @@ pub use tensor::{MaskIndices, TensorCompact, TensorExpand, TensorScan, cumsum};
 pub mod prelude {
     pub use crate::{MaskIndices, ScanOp, ScanOptions, TensorCompact, TensorExpand, TensorScan};
 }
+
+/// The code blocks of the README, as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

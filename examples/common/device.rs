@@ -2,9 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-#[cfg(any(feature = "vulkan", feature = "webgpu", feature = "metal"))]
-use burn::tensor::DeviceKind;
 use burn::tensor::{Device, Int, Tensor};
+use burn_scan::prelude::*;
 
 /// Every name this can be asked for, the best first. A software adapter counts as `wgpu`.
 const NAMES: [&str; 8] = [
@@ -14,16 +13,16 @@ const NAMES: [&str; 8] = [
 /// The device of that name, or without a name the best that this build has and that starts; with a description.
 pub fn choose(name: Option<&str>) -> Result<(Device, String), String> {
     if let Some(name) = name {
-        return start(name).map(|device| (device.clone(), describe(name, &device)));
+        return start(name);
     }
     let mut failed = Vec::new();
     for name in NAMES.into_iter().filter(|name| in_this_build(name)) {
         match start(name) {
-            Ok(device) => {
+            Ok(started) => {
                 if !failed.is_empty() {
                     println!("falling back to {name}: {}", failed.join("; "));
                 }
-                return Ok((device.clone(), describe(name, &device)));
+                return Ok(started);
             }
             Err(reason) => failed.push(reason),
         }
@@ -45,55 +44,51 @@ fn in_this_build(name: &str) -> bool {
     }
 }
 
-/// Opens the device and lets it add three numbers: opening alone may succeed without a working driver.
-fn start(name: &str) -> Result<Device, String> {
+/// Opens the device and lets it scan three numbers: opening alone may succeed without a working driver.
+fn start(name: &str) -> Result<(Device, String), String> {
     if !in_this_build(name) {
         return Err(match NAMES.contains(&name) {
             true => format!("this build has no {name}: add --features {name}"),
             false => format!("no device `{name}`; there are: {}", NAMES.join(" ")),
         });
     }
-    let sum = || {
-        let device = open(name)?;
-        let sum = Tensor::<1, Int>::from_data([1, 2, 3], &device)
-            .sum()
-            .into_scalar::<i32>();
-        (sum == 6)
-            .then_some(device)
-            .ok_or_else(|| format!("{name} adds 1, 2 and 3 to {sum}"))
+    let open_and_scan = || {
+        let (device, adapter) = open(name)?;
+        let sums = Tensor::<1, Int>::from_data([1, 2, 3], &device).inclusive_cumsum(0);
+        match sums.try_into_vec_as::<i32>() {
+            Ok(sums) if sums == [1, 3, 6] => Ok((device, format!("{name}{adapter}"))),
+            found => Err(format!("the sums of 1, 2 and 3 are {found:?}")),
+        }
     };
     // Burn reports a missing driver by a panic, whose message would stand before ours.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
-    let started = catch_unwind(AssertUnwindSafe(sum));
+    let started = catch_unwind(AssertUnwindSafe(open_and_scan));
     std::panic::set_hook(hook);
-    started.unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text
-            .or_else(|| panic.downcast_ref::<&str>().copied())
-            .unwrap_or("it panics");
-        Err(format!(
-            "{name} does not start here ({})",
-            text.lines().next().unwrap_or_default()
-        ))
-    })
+    started
+        .unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            Err(text
+                .or(panic.downcast_ref::<&str>().copied())
+                .unwrap_or("panic")
+                .to_string())
+        })
+        .map_err(|reason| format!("{name} does not start here: {reason}"))
 }
 
-fn open(name: &str) -> Result<Device, String> {
-    Ok(match name {
+/// The device, and in parentheses the card or software adapter it is, if it is one.
+fn open(name: &str) -> Result<(Device, String), String> {
+    let device = match name {
         #[cfg(feature = "flex")]
         "flex" => Device::flex(),
-        // Through its options wgpu returns an error where there is no adapter.
         #[cfg(feature = "wgpu")]
-        "wgpu" => Device::wgpu_options()
-            .init()
-            .map_err(|error| format!("wgpu does not start here ({error})"))?,
+        "wgpu" => return open_wgpu(),
         #[cfg(feature = "vulkan")]
-        "vulkan" => Device::vulkan(DeviceKind::DefaultDevice),
+        "vulkan" => Device::vulkan(burn::tensor::DeviceKind::DefaultDevice),
         #[cfg(feature = "webgpu")]
-        "webgpu" => Device::webgpu(DeviceKind::DefaultDevice),
+        "webgpu" => Device::webgpu(burn::tensor::DeviceKind::DefaultDevice),
         #[cfg(feature = "metal")]
-        "metal" => Device::metal(DeviceKind::DefaultDevice),
+        "metal" => Device::metal(burn::tensor::DeviceKind::DefaultDevice),
         #[cfg(feature = "cuda")]
         "cuda" => Device::cuda(0),
         #[cfg(feature = "rocm")]
@@ -101,15 +96,19 @@ fn open(name: &str) -> Result<Device, String> {
         #[cfg(feature = "cpu")]
         "cpu" => Device::cpu(),
         _ => unreachable!("`{name}` is in the build but cannot be opened"),
-    })
-}
-
-/// The name asked for and, of a card or a software adapter, the name it gives itself.
-fn describe(name: &str, device: &Device) -> String {
+    };
     #[cfg(feature = "cubecl-backend")]
     if let Some(identity) = device.identity() {
-        return format!("{name} ({})", identity.name);
+        return Ok((device, format!(" ({})", identity.name)));
     }
-    let _ = device;
-    name.to_string()
+    Ok((device, String::new()))
+}
+
+/// Opened by its options, wgpu returns an error where there is no adapter; opened by the first operation, it panics.
+#[cfg(feature = "wgpu")]
+fn open_wgpu() -> Result<(Device, String), String> {
+    let opened = Device::wgpu_options().init_with_setup();
+    let (device, setup) = opened.map_err(|error| error.to_string())?;
+    let info = setup.adapter.get_info();
+    Ok((device, format!(" ({}, {:?})", info.name, info.backend)))
 }

@@ -37,6 +37,12 @@ pub enum ScanError {
     /// The output is not contiguous, or is the input itself.
     #[error("the output must be a contiguous tensor of its own")]
     InvalidOutput,
+    /// An operation that chains tiles cannot run on the device, or in its present state.
+    #[error("tiles cannot be chained: {obstacle}")]
+    NoChain {
+        /// What stands in the way.
+        obstacle: &'static str,
+    },
     /// A forced routine cannot serve this problem on this device.
     #[error("the routine {routine:?} cannot serve this problem: {reason}")]
     Refused {

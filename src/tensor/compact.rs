@@ -97,19 +97,14 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
     }
 
     async fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
-        let (values, count) = self.compact_by_mask_padded(mask);
+        let (values, count) = compact_padded("Compact By Mask", self, mask);
         let count = count.into_data_async().await.expect("the count can be read back");
         let count = count.iter::<i64>().next().expect("the count is one number");
         values.narrow(0, 0, count as usize)
     }
 
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>) {
-        let operation = "Compact By Mask Padded";
-        check::dtype(operation, &self);
-        check::mask(operation, &self, &mask);
-        let int = self.device().settings().int_dtype;
-        let (values, count) = K::compact_padded(self.into_dispatch(), mask.into_dispatch(), int);
-        (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+        compact_padded("Compact By Mask Padded", self, mask)
     }
 
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K> {
@@ -135,4 +130,17 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
             K::compact_dim_padded(self.into_dispatch(), mask.into_dispatch(), dim, int);
         (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
     }
+}
+
+#[track_caller]
+fn compact_padded<const D: usize, K: Movable>(
+    operation: &str,
+    tensor: Tensor<D, K>,
+    mask: Tensor<D, Bool>,
+) -> (Tensor<1, K>, Tensor<1, Int>) {
+    check::dtype(operation, &tensor);
+    check::mask(operation, &tensor, &mask);
+    let int = tensor.device().settings().int_dtype;
+    let (values, count) = K::compact_padded(tensor.into_dispatch(), mask.into_dispatch(), int);
+    (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
 }

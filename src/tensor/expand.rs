@@ -75,6 +75,7 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
     ) -> (Tensor<1, K>, Tensor<1, Int>) {
         let operation = "Partition By Key";
         check::dtype(operation, &self);
+        check::dtype(operation, &keys);
         check::same_device(operation, &self, &keys, "keys");
         check::shapes(
             operation,

@@ -1,7 +1,8 @@
 //! The devices under test: Flex, and one Cube device where the build and the machine have one.
 //!
 //! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..); without it the first runtime of the build is
-//! taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if `BURN_SCAN_REQUIRE_CUBE=1`.
+//! taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if a device was named or
+//! `BURN_SCAN_REQUIRE_CUBE=1`.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,7 +27,8 @@ pub fn flex() -> Device {
 /// The Cube device, started once a process.
 pub fn cube() -> Option<&'static Cube> {
     static CUBE: OnceLock<Result<Cube, String>> = OnceLock::new();
-    let required = std::env::var("BURN_SCAN_REQUIRE_CUBE").is_ok_and(|value| value == "1");
+    let required = std::env::var("BURN_SCAN_REQUIRE_CUBE").is_ok_and(|value| value == "1")
+        || std::env::var_os("BURN_SCAN_DEVICE").is_some();
     let cube = CUBE.get_or_init(|| {
         start().inspect_err(|reason| {
             // The harness captures `eprintln!` of a test that passes, and this has to be seen.
@@ -40,7 +42,7 @@ pub fn cube() -> Option<&'static Cube> {
         Err(reason) => {
             assert!(
                 !required,
-                "BURN_SCAN_REQUIRE_CUBE=1, but there is no Cube device: {reason}"
+                "a Cube device is required, and there is none: {reason}"
             );
             None
         }

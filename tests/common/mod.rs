@@ -39,6 +39,17 @@ pub const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Mi
 /// Whether a scan is exclusive, and whether it is reverse.
 pub const WAYS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
+/// Every way of summing and a way each of the other operators: where all 16 would be compiled over and over.
+pub const FEW: [(ScanOp, (bool, bool)); 7] = [
+    (ScanOp::Sum, WAYS[0]),
+    (ScanOp::Sum, WAYS[1]),
+    (ScanOp::Sum, WAYS[2]),
+    (ScanOp::Sum, WAYS[3]),
+    (ScanOp::Prod, WAYS[2]),
+    (ScanOp::Max, WAYS[1]),
+    (ScanOp::Min, WAYS[3]),
+];
+
 pub fn options((exclusive, reverse): (bool, bool)) -> ScanOptions {
     let options = ScanOptions::default();
     let options = if exclusive {

@@ -39,9 +39,9 @@ pub fn masks(n: usize) -> Vec<(&'static str, Vec<bool>)> {
         mask("all", &|_| true),
         mask("first", &|i| i == 0),
         mask("last", &|i| i + 1 == n),
-        mask("one in 1000", &|i| hash(i) % 1000 == 0),
+        mask("one in 1000", &|i| hash(i).is_multiple_of(1000)),
         mask("half", &half),
-        mask("all but one in 1000", &|i| hash(i) % 1000 != 0),
+        mask("all but one in 1000", &|i| !hash(i).is_multiple_of(1000)),
         mask("alternating", &|i| i % 2 == 1),
         mask("runs", &|i| i / 97 % 3 == 1),
     ]

@@ -14,7 +14,6 @@ on_every_device![
     every_rank,
     strided_values_and_masks,
     every_dtype,
-    burns_mask_select,
     bool_results_are_bool_tensors,
 ];
 
@@ -150,23 +149,6 @@ fn every_dtype(device: &Device) {
         u32,
         u64
     );
-}
-
-fn burns_mask_select(device: &Device) {
-    #[cfg(feature = "flex")]
-    {
-        let (n, shape) = (90 * 77, [90, 77]);
-        let kept: Vec<bool> = (0..n).map(half).collect();
-        let flex = Device::flex();
-        let burn =
-            tensor::<f32, 2>(&numbered(n), shape, &flex).mask_select(mask(&kept, shape, &flex));
-        let input = tensor::<f32, 2>(&numbered(n), shape, device);
-        let found = input.compact_by_mask(mask(&kept, shape, device));
-        assert_same(&host::<f32, 1>(found), &host::<f32, 1>(burn), || {
-            "mask_select".to_string()
-        });
-    }
-    let _ = device;
 }
 
 /// Bool in, bool out, with the store of the device, and fit for the next bool operation.

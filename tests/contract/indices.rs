@@ -13,7 +13,6 @@ on_every_device![
     every_rank,
     strided_masks,
     computed_masks,
-    burns_argwhere,
 ];
 
 #[track_caller]
@@ -105,17 +104,4 @@ fn computed_masks(device: &Device) {
     check_tensor("every third", &third);
     check_tensor("the others", &third.clone().bool_not());
     check_tensor("both", &third.bool_and(x.greater_scalar(4000)));
-}
-
-fn burns_argwhere(device: &Device) {
-    #[cfg(feature = "flex")]
-    {
-        let shape = [9, 20, 31];
-        let kept: Vec<bool> = (0..shape.iter().product()).map(half).collect();
-        let burn = mask(&kept, shape, &Device::flex()).argwhere();
-        let found = mask(&kept, shape, device).compact_argwhere();
-        assert_eq!(found.dims(), burn.dims());
-        assert_eq!(host_indices(found), host_indices(burn));
-    }
-    let _ = device;
 }

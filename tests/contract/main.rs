@@ -7,6 +7,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+#[cfg(feature = "flex")]
+mod burns_own;
 mod compact;
 mod compact_dim;
 mod expand;
@@ -20,38 +22,12 @@ mod scan_views;
 /// Elements of a tile of the kernels: sizes around it are tried.
 const TILE: usize = 4096;
 
-/// Empty, one element, around vector, plane, cube and tile sizes, two tiles.
+/// Empty, one element, around the sizes of vectors, planes and cubes, around one tile and two.
 const SIZES: [usize; 20] = [
-    0,
-    1,
-    2,
-    3,
-    5,
-    31,
-    33,
-    63,
-    64,
-    65,
-    255,
-    256,
-    257,
-    1023,
-    1025,
-    TILE - 1,
-    TILE,
-    TILE + 1,
-    2 * TILE - 1,
-    2 * TILE + 1,
+    0, 1, 2, 3, 5, 31, 33, 63, 64, 65, 255, 256, 257, 1023, 1025, 4095, 4096, 4097, 8191, 8193,
 ];
 
-/// One off powers of two, up to 2^20.
+/// One off powers of two, from 2^14 to 2^20.
 const LARGE_SIZES: [usize; 8] = [
-    (1 << 14) - 1,
-    (1 << 14) + 1,
-    (1 << 16) - 1,
-    (1 << 16) + 1,
-    (1 << 18) - 1,
-    (1 << 18) + 1,
-    (1 << 20) - 1,
-    (1 << 20) + 1,
+    16_383, 16_385, 65_535, 65_537, 262_143, 262_145, 1_048_575, 1_048_577,
 ];

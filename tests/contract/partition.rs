@@ -101,7 +101,7 @@ fn keys_out_of_range(device: &Device) {
     let keys: Vec<i32> = (0..9000).map(|i| wild[hash(i) % 7]).collect();
     check::<f32>("none in range", &keys, 5, device);
     let mixed = |i: usize| {
-        if hash(i) % 3 == 0 {
+        if hash(i).is_multiple_of(3) {
             wild[hash(i) % 7]
         } else {
             (hash(i) % 5) as i32
@@ -159,7 +159,7 @@ fn every_key_dtype(device: &Device) {
         check_tensor::<f32>(&format!("{dtype:?}"), &values, &keys, 10);
     }
     if device.supports_dtype(DType::I64) {
-        let far = |i: usize| (hash(i) % 12) as i64 + if i % 5 == 0 { 1 << 32 } else { 0 };
+        let far = |i: usize| (hash(i) % 12) as i64 + if i.is_multiple_of(5) { 1 << 32 } else { 0 };
         let keys = tensor::<i64, 1>(&(0..3000).map(far).collect::<Vec<_>>(), [3000], device);
         check_tensor::<f32>("far keys", &values, &keys, 12);
     }

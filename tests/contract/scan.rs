@@ -5,7 +5,7 @@ use burn_scan::{ScanOp, ScanOptions, TensorScan};
 
 use super::{LARGE_SIZES, SIZES};
 use crate::common::element::{Number, samples};
-use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
+use crate::common::{FEW, OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
 
 on_every_device![
     small_sizes,
@@ -15,7 +15,6 @@ on_every_device![
     empty_dimensions,
     shorthands,
     negative_dimensions,
-    burns_own_scans,
 ];
 
 /// What the scan of `values` must be.
@@ -80,8 +79,10 @@ fn small_sizes(device: &Device) {
         for op in OPS {
             for way in WAYS {
                 check::<f32, 1>([n], 0, op, way, device);
-                check::<i32, 1>([n], 0, op, way, device);
             }
+        }
+        for (op, way) in FEW {
+            check::<i32, 1>([n], 0, op, way, device);
         }
     }
 }
@@ -108,8 +109,10 @@ where
         for op in OPS {
             for way in WAYS {
                 check::<f32, D>(shape, dim, op, way, device);
-                check::<i32, D>(shape, dim, op, way, device);
             }
+        }
+        for (op, way) in FEW {
+            check::<i32, D>(shape, dim, op, way, device);
         }
     }
 }
@@ -138,15 +141,16 @@ fn rows_and_columns(device: &Device) {
         for dim in 0..2 {
             for way in WAYS {
                 check::<f32, 2>(shape, dim, ScanOp::Sum, way, device);
-                check::<i32, 2>(shape, dim, OPS[(i + dim) % 4], way, device);
             }
+            let (op, way) = FEW[(i + 3 * dim) % 7];
+            check::<i32, 2>(shape, dim, op, way, device);
         }
     }
     for shape in [[3, 5000, 4], [2, 9, 4097], [2, 4097, 33]] {
         for way in WAYS {
             check::<f32, 3>(shape, 1, ScanOp::Sum, way, device);
-            check::<i32, 3>(shape, 1, ScanOp::Max, way, device);
         }
+        check::<i32, 3>(shape, 1, ScanOp::Max, WAYS[1], device);
     }
 }
 
@@ -195,27 +199,4 @@ fn negative_dimensions(device: &Device) {
             format!("dimension {negative}")
         });
     }
-}
-
-/// Burn's four scans as its own CPU backend computes them.
-fn burns_own_scans(device: &Device) {
-    #[cfg(feature = "flex")]
-    for dim in 0..3 {
-        let shape = [6, 40, 9];
-        for op in OPS {
-            let burn = |input: Tensor<3>| match op {
-                ScanOp::Prod => input.cumprod(dim),
-                ScanOp::Max => input.cummax(dim),
-                ScanOp::Min => input.cummin(dim),
-                _ => input.cumsum(dim),
-            };
-            let values: Vec<f32> = samples(op, axis(&shape, dim));
-            let expected = burn(tensor::<f32, 3>(&values, shape, &Device::flex()));
-            let input = tensor::<f32, 3>(&values, shape, device);
-            let found = input.scan(dim, op, ScanOptions::default());
-            let context = || format!("Burn's {op:?} along {dim}");
-            assert_same(&host::<f32, 3>(found), &host::<f32, 3>(expected), context);
-        }
-    }
-    let _ = device;
 }

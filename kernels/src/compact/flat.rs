@@ -17,7 +17,7 @@ use crate::scan::components::{
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
-use cubecl::ir::ElemType;
+use cubecl::ir::{ElemType, UIntKind};
 use cubecl::prelude::*;
 
 /// What [`compact`] writes.
@@ -84,9 +84,9 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     #[comptime] emit: Emit,
     #[comptime] config: TileConfig,
     #[comptime] chain_config: ChainConfig,
-    #[define(V)] _value: ElemType,
-    #[define(M)] _mask: ElemType,
-    #[define(I)] _index: ElemType,
+    #[define(V)] _value_type: ElemType,
+    #[define(M)] _mask_type: ElemType,
+    #[define(I)] _index_type: ElemType,
 ) {
     let lanes = N::value().comptime();
     let tile = take_ticket(state, CUBE_COUNT as u32);
@@ -98,7 +98,7 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let own = scan_totals::<u32>(count_unit::<M, N>(&loaded, config), 0u32, &mut totals, config);
 
         let chain = Chain { tiles, tag, polls };
-        let mut walk = Walk::<u32>::new(tile, 0usize);
+        let mut walk = Walk::<u32>::new(tile, 0usize, chain_config);
         walk.announce(state, chain, own.aggregate, chain_config);
         walk.begin(state, chain, 0u32, chain_config);
         while walk.advance(state, chain, chain_config) {
@@ -153,7 +153,8 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ///
 /// # Errors
 ///
-/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ.
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ,
+/// [`ScanError::NoChain`] where the device has no 32-bit atomics or is capturing a graph.
 #[expect(clippy::too_many_arguments, reason = "a tensor operation's arguments, then the launch options")]
 pub fn compact(
     client: &Client,
@@ -165,6 +166,9 @@ pub fn compact(
     emit: Emit,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
+    if let Some(obstacle) = scratch::obstacle(client) {
+        return Err(ScanError::NoChain { obstacle });
+    }
     let n: usize = mask.0.shape.iter().product();
     let (mask, mask_type) = mask;
     let elements = |tensor: &TensorBinding| tensor.shape.iter().product::<usize>();
@@ -189,6 +193,7 @@ pub fn compact(
         .io_optimized_vector_sizes(widest)
         .filter(|width| {
             n % width == 0
+                && n > 0
                 && offsets.iter().flatten().zip([mask_type.size(), value_type.size()]).all(|(tensor, size)| {
                     tensor.handle.offset_start.unwrap_or(0) as usize / size % width == 0
                 })
@@ -212,22 +217,19 @@ pub fn compact(
         units: tuning.units,
         max_planes: 0,
     };
-    let chain = ChainConfig { op: ScanOp::Sum, words: 2, mute_every: launch.mute_every };
+    let chain =
+        ChainConfig::new(ScanOp::Sum, ElemType::UInt(UIntKind::U32), tuning.units, launch.mute_every);
     let vectors = n / lanes;
     let tiles = vectors.div_ceil(tuning.units * tuning.vectors).max(1);
-    let (state, tag) = scratch::take(client, 2 * tiles * chain.words);
-    let dummy = || client.empty(16);
+    let (state, tag) = scratch::take(client, chain.state_words(tiles));
+    // A buffer that is bound but never accessed: the outputs that `emit` does not name, and everything of an empty mask, since no
+    // buffer of no bytes can be bound.
+    // SAFETY: one element of any type fits.
+    let unused = || unsafe { BufferArg::from_raw_parts(client.empty(16), 1) };
+    let bound = |tensor: TensorBinding| if n == 0 { unused() } else { tensor.into_buffer_arg() };
     let (values, values_out, indices_out) = match (emit, values) {
-        (Emit::Values, Some((values, _))) => {
-            // SAFETY: never accessed with `Emit::Values`.
-            let unused = unsafe { BufferArg::from_raw_parts(dummy(), 1) };
-            (values.into_buffer_arg(), output.into_buffer_arg(), unused)
-        }
-        _ => {
-            // SAFETY: never accessed without `Emit::Values`.
-            let unused = || unsafe { BufferArg::from_raw_parts(dummy(), 1) };
-            (unused(), unused(), output.into_buffer_arg())
-        }
+        (Emit::Values, Some((values, _))) => (bound(values), bound(output), unused()),
+        _ => (unused(), unused(), bound(output)),
     };
     // SAFETY: mask, values and output hold `n` elements, and the kernel guards each vector by that bound; the state holds an
     // aggregate and a prefix per tile.
@@ -239,7 +241,7 @@ pub fn compact(
             address_type,
             lanes,
             values,
-            mask.into_buffer_arg(),
+            bound(mask),
             values_out,
             indices_out,
             count.into_buffer_arg(),

@@ -5,12 +5,12 @@ use super::components::{
     tile::TileConfig,
 };
 use super::problem::{ScanOptions, ScanProblem};
-use super::routines;
+use super::{routines, scratch};
 use super::strategy::{LaunchOptions, RoutineKind, Strategy};
 use super::tuning::Tuning;
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
-use cubecl::ir::{ElemType, features::AtomicUsage};
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::{into_contiguous, is_contiguous};
 
@@ -105,7 +105,7 @@ impl Call<'_> {
             RoutineKind::Columns
         } else if self.problem.len() <= self.tile_elements() {
             RoutineKind::SingleCube
-        } else if self.single_pass_obstacle().is_none() {
+        } else if scratch::obstacle(self.client).is_none() {
             RoutineKind::SinglePass
         } else {
             RoutineKind::ReduceThenScan
@@ -138,7 +138,7 @@ impl Call<'_> {
                 }
                 Ok(())
             }
-            RoutineKind::SinglePass => match self.single_pass_obstacle() {
+            RoutineKind::SinglePass => match scratch::obstacle(self.client) {
                 Some(obstacle) => refuse(obstacle.into()),
                 None => {
                     routines::single_pass::launch(self);
@@ -184,19 +184,6 @@ impl Call<'_> {
         let outer: Vec<_> =
             self.problem.outer.iter().map(|(size, stride)| (*size, stride / lanes)).collect();
         rows_arg(&outer, self.problem.len() / lanes)
-    }
-
-    /// What keeps the device from chaining tiles.
-    fn single_pass_obstacle(&self) -> Option<&'static str> {
-        let word = Type::atomic(u32::elem_type_native());
-        let usage = self.client.properties().atomic_type_usage(word);
-        if !usage.is_superset(AtomicUsage::LoadStore | AtomicUsage::Add) {
-            Some("the device lacks 32-bit atomic load, store and add")
-        } else if self.client.is_capturing() {
-            Some("a captured graph would replay the words of its first run")
-        } else {
-            None
-        }
     }
 }
 

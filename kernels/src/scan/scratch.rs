@@ -6,6 +6,7 @@
 
 use super::components::lookback::HEADER_WORDS;
 use cubecl::client::Client;
+use cubecl::ir::features::AtomicUsage;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_common::device::ServiceId;
@@ -29,6 +30,19 @@ struct Scratch {
 type Key = (ServiceId, StreamId);
 
 static SCRATCH: LazyLock<Mutex<HashMap<Key, Scratch>>> = LazyLock::new(Default::default);
+
+/// What keeps the tiles of a launch from being chained on this device, or in its present state.
+pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
+    let word = Type::atomic(u32::elem_type_native());
+    let usage = client.properties().atomic_type_usage(word);
+    if !usage.is_superset(AtomicUsage::LoadStore | AtomicUsage::Add) {
+        Some("the device lacks 32-bit atomic load, store and add")
+    } else if client.is_capturing() {
+        Some("a captured graph would replay the words of its first run")
+    } else {
+        None
+    }
+}
 
 /// A buffer of at least `words` words beside its header, and the tag of this launch.
 pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {

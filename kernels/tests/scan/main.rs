@@ -14,7 +14,7 @@ mod sizes;
 
 use common::*;
 use cubecl_scan::ScanOp;
-use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy};
 
 /// A tile as small as the window of a lookback allows; of 128 elements where a whole row must fit.
 fn small_tile(routine: RoutineKind) -> LaunchOptions {
@@ -23,6 +23,17 @@ fn small_tile(routine: RoutineKind) -> LaunchOptions {
         units: Some(32),
         vectors: Some(if routine == RoutineKind::SingleCube { 4 } else { 1 }),
         ..launch()
+    }
+}
+
+/// The operators and options with which every length is tried: all of them in the long form of the tests.
+fn per_length() -> Vec<(ScanOp, ScanOptions)> {
+    let [plain, .., both] = all_options();
+    if cfg!(feature = "heavy") {
+        let pairs = ScanOp::ALL.into_iter().flat_map(|op| all_options().map(|options| (op, options)));
+        pairs.collect()
+    } else {
+        vec![(ScanOp::Sum, plain), (ScanOp::Sum, both)]
     }
 }
 
@@ -53,9 +64,9 @@ macro_rules! stamp {
                 for len in 0..=$longest {
                     let (shape, axis) = $shape(len);
                     let view = View::contiguous(&shape);
-                    for options in [all_options()[0], all_options()[3]] {
-                        let data = values(view.elements(), ScanOp::Sum);
-                        check(&client, &data, &view, axis, ScanOp::Sum, options, small_tile($routine));
+                    for (op, options) in per_length() {
+                        let data = values(view.elements(), op);
+                        check(&client, &data, &view, axis, op, options, small_tile($routine));
                     }
                 }
             }

@@ -2,7 +2,6 @@
 
 use super::*;
 use cubecl_scan::ScanError;
-use cubecl_scan::scan::ScanOptions;
 
 fn refused(shape: &[usize], axis: usize, launch: LaunchOptions) -> ScanError {
     let client = client();

@@ -1,7 +1,6 @@
 //! The shapes of real use with the device's own tuning: long, few, many, short, and three-dimensional.
 
 use super::*;
-use cubecl_scan::scan::ScanOptions;
 
 fn check_inferred(shape: &[usize], axis: usize, options: ScanOptions) {
     let view = View::contiguous(shape);

@@ -31,17 +31,12 @@ use cubecl::prelude::*;
 /// The words before the first value: the ticket counter, on a cache line of its own.
 pub(crate) const HEADER_WORDS: usize = 32;
 
-/// Predecessors examined at once. One load of the window answers most lookbacks; with 32, the words a tile reads
-/// are about 1 % of the bytes of a 4,096-element tile.
-pub(crate) const WINDOW: usize = 32;
+/// Predecessors examined at once, one by each of the first units. One load of the window answers most lookbacks; with
+/// 32, the words a tile reads are about 1 % of the bytes of a 4,096-element tile.
+const WINDOW: usize = 32;
 
 const PAYLOAD_BITS: u32 = 16;
 const PAYLOAD_MASK: u32 = 0xffff;
-
-/// How many words hold one value of `accumulator`.
-pub(crate) fn words_per_value(accumulator: ElemType) -> usize {
-    accumulator.size() * 8 / PAYLOAD_BITS as usize
-}
 
 /// The comptime facts of a chain of tiles.
 #[derive_cube_comptime]
@@ -50,8 +45,32 @@ pub struct ChainConfig {
     pub op: ScanOp,
     /// Words per value.
     pub words: usize,
+    /// Predecessors examined at once.
+    pub window: usize,
     /// Test switch: tiles whose index is a multiple of this publish nothing, so that their successors must fall back.
     pub mute_every: Option<usize>,
+}
+
+impl ChainConfig {
+    /// A chain of tiles of `units` units each.
+    pub(crate) fn new(
+        op: ScanOp,
+        accumulator: ElemType,
+        units: usize,
+        mute_every: Option<usize>,
+    ) -> Self {
+        Self {
+            op,
+            words: accumulator.size() * 8 / PAYLOAD_BITS as usize,
+            window: units.min(WINDOW),
+            mute_every,
+        }
+    }
+
+    /// The words of a launch of so many tiles: an aggregate and a prefix each.
+    pub(crate) fn state_words(&self, tiles: usize) -> usize {
+        2 * tiles * self.words
+    }
 }
 
 /// The run-time facts of a chain of tiles.
@@ -189,13 +208,13 @@ pub(crate) struct Walk<A: Numeric> {
 
 #[cube]
 impl<A: Numeric> Walk<A> {
-    pub fn new(tile: usize, row_first: usize) -> Walk<A> {
+    pub fn new(tile: usize, row_first: usize, #[comptime] config: ChainConfig) -> Walk<A> {
         Walk::<A> {
             tile,
             row_first,
             next: row_first,
-            values: Shared::new_slice(WINDOW),
-            kinds: Shared::new_slice(WINDOW),
+            values: Shared::new_slice(config.window),
+            kinds: Shared::new_slice(config.window),
             running: Shared::new_slice(1usize),
             decision: Shared::new_slice(1usize),
         }
@@ -228,8 +247,8 @@ impl<A: Numeric> Walk<A> {
             self.running[0] = identity;
         }
         while searching {
-            let count = min(end - self.row_first, WINDOW);
-            if UNIT_POS < WINDOW as u32 {
+            let count = min(end - self.row_first, config.window);
+            if (UNIT_POS as usize) < config.window {
                 let mut kind = MISSING.runtime();
                 if (UNIT_POS as usize) < count {
                     let tile = end - 1 - UNIT_POS as usize;
@@ -256,10 +275,10 @@ impl<A: Numeric> Walk<A> {
                 self.decision[0] = self.fold_window(end == self.tile, count, config);
             }
             let found = workgroup_uniform_load(&self.decision[0]) as usize;
-            if found < WINDOW {
+            if found < config.window {
                 self.next = end - found;
                 searching = false.runtime();
-            } else if found > WINDOW {
+            } else if found > config.window {
                 self.next = self.tile;
                 searching = false.runtime();
             } else {
@@ -269,8 +288,8 @@ impl<A: Numeric> Walk<A> {
         }
     }
 
-    /// Unit 0 looks for the nearest prefix in the window: returns its distance, or `WINDOW` where there is none, or
-    /// `WINDOW + 1` where everything from it on was folded at once, which only the window next to the tile allows.
+    /// Unit 0 looks for the nearest prefix in the window: returns its distance, or the size of the window where there is none, or
+    /// one more where everything from it on was folded at once, which only the window next to the tile allows.
     fn fold_window(&mut self, nearest: bool, count: usize, #[comptime] config: ChainConfig) -> u32 {
         let mut distance = 0usize;
         let mut complete = nearest;
@@ -280,12 +299,12 @@ impl<A: Numeric> Walk<A> {
             }
             distance += 1;
         }
-        let mut found = (WINDOW as u32).runtime();
+        let mut found = comptime!(config.window as u32).runtime();
         if distance < count {
             found = distance as u32;
             let mut running = self.values[distance];
             if complete {
-                found = WINDOW as u32 + 1;
+                found = comptime!(config.window as u32 + 1).runtime();
                 for back in 0..distance {
                     running = combine::<A>(running, self.values[distance - 1 - back], config.op);
                 }
@@ -304,8 +323,8 @@ impl<A: Numeric> Walk<A> {
     ) -> bool {
         let mut missing = false.runtime();
         while !missing && self.next < self.tile {
-            let count = min(self.tile - self.next, WINDOW);
-            if UNIT_POS < WINDOW as u32 {
+            let count = min(self.tile - self.next, config.window);
+            if (UNIT_POS as usize) < config.window {
                 let mut present = false.runtime();
                 if (UNIT_POS as usize) < count {
                     let at = aggregate_at(self.next + UNIT_POS as usize, config);

@@ -29,7 +29,7 @@ pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
 
 /// Exclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ₋₁` and unit 0 the identity.
 ///
-/// Takes the result of [`plane_inclusive_scan`] and shifts it by one unit, which is exact for every operator,
+/// Takes the result of [`plane_inclusive_scan()`] and shifts it by one unit, which is exact for every operator,
 /// where subtracting the own value would not be.
 #[cube]
 pub fn plane_shift_inclusive<A: Numeric>(inclusive: A, identity: A) -> A {

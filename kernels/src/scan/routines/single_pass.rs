@@ -13,7 +13,7 @@ use crate::scan::launch::{Call, cube_count};
 use crate::scan::scratch;
 use crate::scan::components::{
     cube_totals::scan_totals,
-    lookback::{Chain, ChainConfig, Walk, take_ticket, words_per_value},
+    lookback::{Chain, ChainConfig, Walk, take_ticket},
     rows::RowsView,
     tile::{TileConfig, UnitTile},
 };
@@ -50,7 +50,7 @@ pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size>(
         let own = scan_totals::<A>(unit.total, identity, &mut totals, config);
 
         let chain = Chain { tiles, tag, polls };
-        let mut walk = Walk::<A>::new(tile, row_first);
+        let mut walk = Walk::<A>::new(tile, row_first, chain_config);
         walk.announce(state, chain, own.aggregate, chain_config);
         walk.begin(state, chain, identity, chain_config);
         while walk.advance(state, chain, chain_config) {
@@ -70,12 +70,8 @@ pub(crate) fn launch(call: Call) {
     let tiles_per_row = problem.len().div_ceil(call.tile_elements());
     let tiles = tiles_per_row * problem.outer_count();
     let accumulator = problem.accumulator();
-    let chain = ChainConfig {
-        op: problem.op,
-        words: words_per_value(accumulator),
-        mute_every: call.launch.mute_every,
-    };
-    let (state, tag) = scratch::take(call.client, 2 * tiles * chain.words);
+    let chain = ChainConfig::new(problem.op, accumulator, call.tuning.units, call.launch.mute_every);
+    let (state, tag) = scratch::take(call.client, chain.state_words(tiles));
     // SAFETY: the state holds an aggregate and a prefix per tile; the view addresses exactly the tensors' rows, and
     // tiles guard each vector by the length of its row.
     unsafe {

@@ -1,0 +1,174 @@
+//! What the benches share: devices, cases with their contenders, and the measuring loop.
+//!
+//! A case is one input on one device; its name carries the axes, as in `cumsum/flex/f32/1x16777216/dim1`. Its
+//! contenders do the same work on that input, and so stand side by side in the report:
+//!
+//! - `burn-scan`: this crate;
+//! - `burn`: Burn's own operation;
+//! - `copy-by-add`: Burn's element-wise addition of a zero scalar, which reads and writes every element once;
+//! - `copy-parallel` (Flex): a copy by all threads into a fresh buffer in huge pages, see [`copy`].
+//!
+//! Nothing is made for a case that the command line filters out: inputs are lazy, and answers are checked in the
+//! first round of a contender. A wrong answer of this crate ends the run; one of a peer is said, and measured.
+
+#![allow(dead_code, reason = "every bench uses its own part")]
+
+pub mod copy;
+pub mod input;
+#[path = "../../tests/common/mod.rs"]
+pub mod test_support;
+
+use std::time::{Duration, Instant};
+
+use burn::tensor::{DType, Device};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
+
+/// How much output may be alive at once. On Cube enough to keep the queue filled, little enough for small machines; on
+/// Flex little enough for a cache, so that larger outputs are freed one by one, as the Python peers free theirs, and
+/// only rounds of some microseconds share the cost of reading the clock.
+const CUBE_BATCH_BYTES: usize = 64 << 20;
+const FLEX_BATCH_BYTES: usize = 64 << 10;
+const BATCH_ROUNDS: usize = 16;
+
+/// Few samples and short ones: the table of a whole bench has to be made on two slow cores in minutes.
+pub fn criterion() -> Criterion {
+    Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
+        .nresamples(5_000)
+        .without_plots()
+}
+
+/// `BURN_SCAN_BENCH_LARGE`: 1 adds 2^26, 2 adds what only a GPU with 8 GiB or more should be asked for.
+pub fn large() -> u32 {
+    let value = std::env::var("BURN_SCAN_BENCH_LARGE").unwrap_or_default();
+    value.parse().unwrap_or(0)
+}
+
+/// A device under its name in the report.
+pub struct Place {
+    pub name: &'static str,
+    pub device: Device,
+}
+
+impl Place {
+    pub fn is_cube(&self) -> bool {
+        self.name == "cube"
+    }
+
+    /// Whether the device computes with `dtype`; says so where it does not.
+    pub fn holds(&self, dtype: DType) -> bool {
+        let holds = self.device.supports_dtype(dtype);
+        if !holds {
+            eprintln!("Unsupported: {} does not compute with {dtype:?}", self.name);
+        }
+        holds
+    }
+
+    pub fn case<'a>(&self, criterion: &'a mut Criterion, name: &str) -> Case<'a> {
+        let mut group = criterion.benchmark_group(name);
+        // One count of rounds for all samples; the linear mode would run a slow contender 55 times.
+        group.sampling_mode(SamplingMode::Flat);
+        Case {
+            group,
+            device: self.device.clone(),
+            batch_bytes: match self.is_cube() {
+                true => CUBE_BATCH_BYTES,
+                false => FLEX_BATCH_BYTES,
+            },
+        }
+    }
+}
+
+/// Flex, and the Cube device named by `BURN_SCAN_DEVICE` (`wgpu`, `vulkan`, `cuda`, ..) where it starts.
+pub fn places() -> Vec<Place> {
+    #[cfg(feature = "flex")]
+    let flex = Some(Place {
+        name: "flex",
+        device: test_support::devices::flex(),
+    });
+    #[cfg(not(feature = "flex"))]
+    let flex = None;
+    flex.into_iter().chain(cube()).collect()
+}
+
+pub fn cube() -> Option<Place> {
+    let cube = test_support::devices::cube()?;
+    eprintln!("cube: {}", cube.adapter);
+    Some(Place {
+        name: "cube",
+        device: cube.device.clone(),
+    })
+}
+
+/// `op/place/dtype/AxB`, the part of a case's name that every bench has.
+pub fn axes(op: &str, place: &Place, dtype: DType, shape: &[usize]) -> String {
+    let dtype = format!("{dtype:?}").to_lowercase();
+    let shape: Vec<String> = shape.iter().map(ToString::to_string).collect();
+    format!("{op}/{}/{dtype}/{}", place.name, shape.join("x"))
+}
+
+/// The bytes that an operation cannot avoid to move.
+#[derive(Clone, Copy)]
+pub struct Traffic {
+    pub read: usize,
+    pub written: usize,
+}
+
+pub struct Case<'a> {
+    group: BenchmarkGroup<'a, WallTime>,
+    device: Device,
+    batch_bytes: usize,
+}
+
+impl Case<'_> {
+    /// Checks `op` once and measures it.
+    pub fn contender<T>(
+        &mut self,
+        name: &str,
+        traffic: Traffic,
+        mut op: impl FnMut() -> T,
+        check: impl FnOnce(T) -> Result<(), String>,
+    ) {
+        let device = &self.device;
+        let batch = (self.batch_bytes / traffic.written.max(1)).clamp(1, BATCH_ROUNDS);
+        let mut check = Some(check);
+        let bytes = (traffic.read + traffic.written) as u64;
+        self.group.throughput(Throughput::Bytes(bytes));
+        self.group.bench_function(name, |bencher| {
+            if let Some(Err(wrong)) = check.take().map(|check| check(op())) {
+                assert!(!name.starts_with("burn-scan"), "{name}: {wrong}");
+                eprintln!("WRONG ANSWER of {name}, measured all the same: {wrong}");
+            }
+            bencher.iter_custom(|rounds| timed(device, batch, rounds, &mut op));
+        });
+    }
+}
+
+/// The time of `rounds` runs of `op` to the end of the device's queue.
+///
+/// Each run is flushed, or Burn's fusion would make one kernel of several additions to one tensor; the queue is waited
+/// for once a batch, so that a GPU sees the next launch before it is done with the last, as in a program.
+/// Outputs live to the end of their batch, since fusion does not write what nobody holds any more, and are freed
+/// outside of the measured time, for every contender alike.
+fn timed<T>(device: &Device, batch: usize, rounds: u64, op: &mut impl FnMut() -> T) -> Duration {
+    let mut total = Duration::ZERO;
+    let mut left = usize::try_from(rounds).expect("a number of rounds");
+    let mut outputs = Vec::with_capacity(batch);
+    while left > 0 {
+        let now = left.min(batch);
+        let start = Instant::now();
+        for _ in 0..now {
+            outputs.push(op());
+            device.flush().expect("the device takes the work");
+        }
+        device.sync().expect("the device finishes its queue");
+        total += start.elapsed();
+        outputs.clear();
+        device.flush().expect("the device frees the outputs");
+        left -= now;
+    }
+    total
+}

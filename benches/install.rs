@@ -1,0 +1,68 @@
+//! What `install()` makes of Burn's own methods, on Cube: `x.cumsum(dim)` taken over against `inclusive_cumsum` called
+//! by name, and Burn's gradient sandwich flip ∘ cumsum ∘ flip against `reverse_cumsum`.
+//!
+//! ```text
+//! cargo bench --bench install
+//! cargo bench --bench install -- cumsum-installed/cube/f32/1x1024
+//! ```
+//! A process of its own, because Burn's fusion registry is per process: `burn` here is this crate's kernel reached
+//! through Burn's method. The small sizes show what the way through fusion costs the host.
+
+mod common;
+
+use std::cell::LazyCell;
+
+use burn::tensor::{DType, Tensor};
+use burn_scan::prelude::*;
+use common::input::{Input, check_equal, check_sums, copies, steps};
+use common::test_support::{axis, host, oracle};
+use common::{Place, Traffic, cube};
+use criterion::{Criterion, criterion_group};
+
+fn installed(criterion: &mut Criterion) {
+    let Some(place) = cube() else {
+        return;
+    };
+    for power in [10, 16, 20, 22] {
+        case(criterion, &place, [1, 1 << power], 1);
+    }
+    case(criterion, &place, [1 << 11, 1 << 11], 0);
+    case(criterion, &place, [1 << 11, 1 << 11], 1);
+}
+
+fn case(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: usize) {
+    let elements = shape[0] * shape[1];
+    let traffic = Traffic {
+        read: elements * size_of::<f32>(),
+        written: elements * size_of::<f32>(),
+    };
+    let name = |op| format!("{}/dim{dim}", common::axes(op, place, DType::F32, &shape));
+    let input = LazyCell::new(|| Input::<f32, 2>::new(steps(elements), shape, &place.device));
+    let x = || input.tensor.clone();
+
+    let check = |output| check_sums(&input.values, &host::<f32, 2>(output), axis(&shape, dim));
+    let mut case = place.case(criterion, &name("cumsum-installed"));
+    case.contender("burn-scan", traffic, || x().inclusive_cumsum(dim), check);
+    case.contender("burn", traffic, || x().cumsum(dim), check);
+    copies(&mut case, place, &input, elements);
+    drop(case);
+
+    let sandwich = |x: Tensor<2>| x.flip([dim]).cumsum(dim).flip([dim]);
+    let check = |output| {
+        let add = |a, b| a + b;
+        let expected = oracle::scan(&input.values, axis(&shape, dim), 0.0, add, false, true);
+        check_equal(&host::<f32, 2>(output), &expected)
+    };
+    let mut case = place.case(criterion, &name("reverse-installed"));
+    case.contender("burn-scan", traffic, || x().reverse_cumsum(dim), check);
+    case.contender("burn", traffic, || sandwich(x()), check);
+    copies(&mut case, place, &input, elements);
+}
+
+criterion_group! { name = benches; config = common::criterion(); targets = installed }
+
+fn main() {
+    burn_scan::install().expect("no tensor operation precedes this");
+    benches();
+    Criterion::default().configure_from_args().final_summary();
+}

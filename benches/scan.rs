@@ -1,0 +1,94 @@
+//! Cumulative sums: this crate's `inclusive_cumsum` against Burn's own `cumsum` and copies of the same bytes.
+//!
+//! ```text
+//! cargo bench --bench scan                       every case on Flex and on the Cube device
+//! cargo bench --bench scan -- cumsum/cube        one device
+//! cargo bench --bench scan -- 1x16777216/dim1    one shape
+//! BURN_SCAN_DEVICE=cuda BURN_SCAN_BENCH_LARGE=2 cargo bench --bench scan --features cuda -- cumsum/cube
+//! ```
+//! One long row of 2^10 to 2^24 elements (2^26 with `BURN_SCAN_BENCH_LARGE=1`, 2^28 on Cube with 2), few long rows and
+//! columns, many short ones, squares and a cube. f32 throughout, f16, i32 and i64 on one row.
+//!
+//! Burn's kernel on Cube is quadratic in the length, so that there it is measured only up to [`BEARABLE`].
+
+mod common;
+
+use std::cell::LazyCell;
+
+use burn::tensor::kind::Numeric;
+use burn::tensor::{Tensor, f16};
+use burn_scan::prelude::*;
+use common::input::{Input, Number, check_sums, copies, steps};
+use common::test_support::{axis, host};
+use common::{Place, Traffic, large, places};
+use criterion::{Criterion, criterion_group, criterion_main};
+
+/// Elements times length of the scanned dimension: one row of 2^14 takes 80 ms on a software adapter.
+const BEARABLE: usize = 1 << 28;
+
+/// Software adapters stop the loop of a shader here, and the sums of longer rows are wrong.
+const LONGEST_LOOP: usize = 65_535;
+
+fn scans(criterion: &mut Criterion) {
+    for place in &places() {
+        let last = if large() > 0 { 26 } else { 24 };
+        for power in (10..=last).step_by(2) {
+            case::<f32, 2>(criterion, place, [1, 1 << power], 1);
+        }
+        for power in [20, 24] {
+            case::<f16, 2>(criterion, place, [1, 1 << power], 1);
+            case::<i32, 2>(criterion, place, [1, 1 << power], 1);
+            case::<i64, 2>(criterion, place, [1, 1 << power], 1);
+        }
+        for shape in [[2, 1 << 21], [1 << 11, 1 << 11], [4096, 4096]] {
+            case::<f32, 2>(criterion, place, shape, 0);
+            case::<f32, 2>(criterion, place, shape, 1);
+        }
+        case::<f32, 2>(criterion, place, [1, 1 << 22], 0);
+        case::<f32, 2>(criterion, place, [1 << 21, 2], 1);
+        case::<f32, 3>(criterion, place, [16, 1 << 14, 16], 1);
+        if large() > 1 && place.is_cube() {
+            case::<f32, 2>(criterion, place, [1, 1 << 28], 1);
+            case::<f32, 2>(criterion, place, [2, 1 << 27], 1);
+        }
+    }
+}
+
+fn case<T: Number, const D: usize>(
+    criterion: &mut Criterion,
+    place: &Place,
+    shape: [usize; D],
+    dim: usize,
+) where
+    T::Kind: Numeric,
+    Tensor<D, T::Kind>: TensorScan,
+{
+    if !place.holds(T::dtype()) {
+        return;
+    }
+    let elements: usize = shape.iter().product();
+    let name = common::axes("cumsum", place, T::dtype(), &shape);
+    let mut case = place.case(criterion, &format!("{name}/dim{dim}"));
+    let input = LazyCell::new(|| Input::<T, D>::new(steps(elements), shape, &place.device));
+    let traffic = Traffic {
+        read: elements * size_of::<T>(),
+        written: elements * size_of::<T>(),
+    };
+    let check = |output| check_sums(&input.values, &host::<T, D>(output), axis(&shape, dim));
+
+    case.contender(
+        "burn-scan",
+        traffic,
+        || input.tensor.clone().inclusive_cumsum(dim),
+        check,
+    );
+    let len = shape[dim];
+    if !place.is_cube() || (elements * len <= BEARABLE && len < LONGEST_LOOP) {
+        let burn = || input.tensor.clone().cumsum(dim);
+        case.contender("burn", traffic, burn, check);
+    }
+    copies(&mut case, place, &input, elements);
+}
+
+criterion_group! { name = benches; config = common::criterion(); targets = scans }
+criterion_main!(benches);

@@ -1,0 +1,91 @@
+//! The choice of algorithm.
+
+use cubecl::client::Client;
+use cubecl::ir::features::Plane;
+use cubecl::prelude::*;
+
+/// How the units of a cube scan their values: the choice that CUB's `BlockScan` offers, and the forms of the GPU prefix-sum survey
+/// (Smith, "GPUPrefixSums", 2023).
+///
+/// All return the same for an associative operator; sums and products of floats may differ in their rounding, each algorithm having
+/// a fixed order of its own.
+#[derive_cube_comptime]
+#[non_exhaustive]
+pub enum CubeScanAlgorithm {
+    /// A hardware scan per plane, then one of the planes' totals (Sengupta, Harris, Garland 2008).
+    PlaneScans,
+    /// One plane's worth of units walks segments of shared memory twice (Merrill, CUB's `BLOCK_SCAN_RAKING`, 2011).
+    Raking,
+    /// As `Raking`, with the segment kept in registers between the two walks.
+    RakingMemoize,
+    /// Each superstep doubles the distance looked back (Kogge & Stone 1973, Hillis & Steele 1986).
+    HillisSteele,
+    /// Each superstep joins neighbouring blocks (Sklansky 1960).
+    Sklansky,
+    /// A tree up, and the same tree down (Brent & Kung 1982, Blelloch 1990).
+    BrentKung,
+    /// `BrentKung` with the plane as radix.
+    PlaneBrentKung,
+    /// `PlaneBrentKung` in which each level up is followed at once by its fan down.
+    PlaneFusedBrentKung,
+    /// Planes scan on their own, then join as in `Sklansky`.
+    PlaneSklansky,
+    /// One plane walks the whole cube.
+    PlaneSerial,
+    /// A few planes walk a part each, then one of them scans the parts' totals.
+    PlaneRakingReduceScan,
+}
+
+impl CubeScanAlgorithm {
+    /// Every algorithm, for tests and tables.
+    pub const ALL: [CubeScanAlgorithm; 11] = [
+        Self::PlaneScans,
+        Self::Raking,
+        Self::RakingMemoize,
+        Self::HillisSteele,
+        Self::Sklansky,
+        Self::BrentKung,
+        Self::PlaneBrentKung,
+        Self::PlaneFusedBrentKung,
+        Self::PlaneSklansky,
+        Self::PlaneSerial,
+        Self::PlaneRakingReduceScan,
+    ];
+
+    /// `PlaneScans` where the device has plane operations and planes of one size, else `Raking`.
+    pub fn default_for(client: &Client) -> Self {
+        let hardware = &client.properties().hardware;
+        let one_size = hardware.plane_size_min == hardware.plane_size_max;
+        if has_plane_ops(client) && one_size {
+            Self::PlaneScans
+        } else {
+            Self::Raking
+        }
+    }
+
+    /// Whether the algorithm cannot do without [`Plane::Ops`].
+    pub fn needs_plane_ops(self) -> bool {
+        match self {
+            Self::Raking
+            | Self::RakingMemoize
+            | Self::HillisSteele
+            | Self::Sklansky
+            | Self::BrentKung => false,
+            Self::PlaneScans
+            | Self::PlaneBrentKung
+            | Self::PlaneFusedBrentKung
+            | Self::PlaneSklansky
+            | Self::PlaneSerial
+            | Self::PlaneRakingReduceScan => true,
+        }
+    }
+
+    /// Whether the device advertises what the algorithm needs.
+    pub fn is_supported(self, client: &Client) -> bool {
+        !self.needs_plane_ops() || has_plane_ops(client)
+    }
+}
+
+pub(super) fn has_plane_ops(client: &Client) -> bool {
+    client.features().plane.contains(Plane::Ops)
+}

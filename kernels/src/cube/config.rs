@@ -1,0 +1,178 @@
+//! What a cube-level scan is compiled for, and the shared memory it needs.
+
+use super::algorithm::{CubeScanAlgorithm, has_plane_ops};
+use crate::ScanOp;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+
+/// The comptime facts of a cube-level scan. [`CubeScanConfig::new`] fills them in for a device.
+#[derive_cube_comptime]
+pub struct CubeScanConfig {
+    /// How.
+    pub algorithm: CubeScanAlgorithm,
+    /// What is accumulated.
+    pub op: ScanOp,
+    /// Units of the cube, of which any number will do: exactly the `CUBE_DIM` of the launch.
+    pub units: usize,
+    /// The fewest units a plane of the device has: from 1 to 128, a power of two. Planes may be larger, up to 128.
+    pub plane_size_min: usize,
+    /// Whether the algorithms that can do without plane operations use them nonetheless.
+    pub plane_ops: bool,
+}
+
+impl CubeScanConfig {
+    /// `algorithm` for cubes of `units` units on the device of `client`.
+    ///
+    /// Does not check that the device has what the algorithm needs: see [`CubeScanAlgorithm::is_supported`].
+    pub fn new(client: &Client, algorithm: CubeScanAlgorithm, op: ScanOp, units: usize) -> Self {
+        let plane_size_min = client.properties().hardware.plane_size_min.max(1) as usize;
+        let plane_ops = has_plane_ops(client);
+        Self {
+            algorithm,
+            op,
+            units,
+            plane_size_min,
+            plane_ops,
+        }
+    }
+
+    /// Uses plane operations in `Raking` and `RakingMemoize`, or does not, whatever the device advertises.
+    pub fn with_plane_ops(self, plane_ops: bool) -> Self {
+        Self { plane_ops, ..self }
+    }
+
+    /// The algorithm that runs. A plane of one unit is no radix; the algorithms built on planes are then those they generalise.
+    pub(super) fn effective(&self) -> CubeScanAlgorithm {
+        use CubeScanAlgorithm::*;
+        match self.algorithm {
+            PlaneBrentKung | PlaneFusedBrentKung if self.plane_size_min < 2 => BrentKung,
+            PlaneSklansky if self.plane_size_min < 2 => Sklansky,
+            PlaneScans | PlaneSerial | PlaneRakingReduceScan if self.plane_size_min < 2 => Raking,
+            algorithm => algorithm,
+        }
+    }
+
+    /// The planes of the cube where they are smallest.
+    pub(super) fn max_planes(&self) -> usize {
+        self.units.div_ceil(self.plane_size_min)
+    }
+
+    /// Doublings that lead from blocks of `width` to a block of the whole cube.
+    pub(super) fn doublings(&self, width: usize) -> usize {
+        self.units.div_ceil(width).next_power_of_two().ilog2() as usize
+    }
+
+    /// Levels of a tree whose radix is the smallest plane.
+    pub(super) fn plane_levels(&self) -> usize {
+        let mut levels = 1;
+        while self.plane_size_min.pow(levels as u32) < self.units {
+            levels += 1;
+        }
+        levels
+    }
+
+    /// How many planes rake in `PlaneRakingReduceScan`: about as many as each has chunks to walk.
+    pub(super) fn raking_planes(&self) -> usize {
+        let planes = self.max_planes();
+        let root = planes.isqrt();
+        if root * root < planes { root + 1 } else { root }
+    }
+
+    /// Whether the totals of the raking units are scanned by their plane.
+    pub(super) fn rakes_in_plane(&self) -> bool {
+        self.plane_ops && self.plane_size_min > 1
+    }
+
+    /// The values a raking unit walks.
+    pub(super) fn raking_segment(&self) -> usize {
+        // Where the device does not say what a plane is, as many raking units as most GPUs have lanes.
+        let plane = if self.plane_size_min > 1 {
+            self.plane_size_min
+        } else {
+            32
+        };
+        self.units.div_ceil(plane)
+    }
+
+    /// From one raking segment to the next: odd, so that raking units meet different banks of shared memory.
+    pub(super) fn raking_stride(&self) -> usize {
+        self.raking_segment() | 1
+    }
+
+    /// The units that rake.
+    pub(super) fn raking_units(&self) -> usize {
+        self.units.div_ceil(self.raking_segment())
+    }
+}
+
+/// The number of elements of shared memory a cube-level scan needs: the length to give `Shared::new_slice`. More does no harm.
+pub fn cube_scan_storage(config: CubeScanConfig) -> usize {
+    use CubeScanAlgorithm::*;
+    match config.effective() {
+        PlaneScans => config.max_planes(),
+        Raking | RakingMemoize => {
+            let totals = if config.rakes_in_plane() {
+                0
+            } else {
+                config.raking_units()
+            };
+            config.raking_units() * config.raking_stride() + totals + 1
+        }
+        PlaneRakingReduceScan => config.units + config.raking_planes(),
+        HillisSteele | Sklansky | BrentKung => config.units,
+        PlaneBrentKung | PlaneFusedBrentKung | PlaneSklansky | PlaneSerial => config.units,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(algorithm: CubeScanAlgorithm, units: usize, plane_size_min: usize) -> CubeScanConfig {
+        CubeScanConfig {
+            algorithm,
+            op: ScanOp::Sum,
+            units,
+            plane_size_min,
+            plane_ops: true,
+        }
+    }
+
+    #[test]
+    fn storage_is_what_the_layouts_say() {
+        assert_eq!(
+            cube_scan_storage(config(CubeScanAlgorithm::PlaneScans, 100, 32)),
+            4
+        );
+        assert_eq!(
+            cube_scan_storage(config(CubeScanAlgorithm::HillisSteele, 100, 32)),
+            100
+        );
+        assert_eq!(
+            cube_scan_storage(config(CubeScanAlgorithm::Raking, 256, 32)),
+            32 * 9 + 1
+        );
+        let no_planes = config(CubeScanAlgorithm::Raking, 256, 32).with_plane_ops(false);
+        assert_eq!(cube_scan_storage(no_planes), 32 * 9 + 32 + 1);
+    }
+
+    #[test]
+    fn planes_of_one_unit_fall_back_to_radix_two() {
+        for algorithm in CubeScanAlgorithm::ALL {
+            assert!(!config(algorithm, 64, 1).effective().needs_plane_ops());
+            assert_eq!(config(algorithm, 64, 2).effective(), algorithm);
+        }
+    }
+
+    #[test]
+    fn levels_and_doublings_cover_the_cube() {
+        for units in 1..=1024 {
+            for plane in [2, 4, 8, 16, 32, 64, 128] {
+                let config = config(CubeScanAlgorithm::PlaneBrentKung, units, plane);
+                assert!(plane.pow(config.plane_levels() as u32) >= units);
+                assert!(plane << config.doublings(plane) >= units);
+                assert!(config.raking_planes().pow(2) >= config.max_planes());
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Scans across one cube and one plane, for use inside other kernels.
+//!
+//! Every unit of the cube brings one value and receives the scan up to its place, and the total of the cube. The order
+//! is that of `UNIT_POS`; in every combination the left operand stands before the right one, so an operator need not commute.
+//!
+//! | algorithm | barriers after the first store | work | plane operations |
+//! |---|---|---|---|
+//! | [`PlaneScans`](CubeScanAlgorithm::PlaneScans) | 2 | n | yes |
+//! | [`Raking`](CubeScanAlgorithm::Raking), [`RakingMemoize`](CubeScanAlgorithm::RakingMemoize) | 2, or 3 without plane operations | 2n | optional |
+//! | [`HillisSteele`](CubeScanAlgorithm::HillisSteele) | 2 log₂ n | n log₂ n | no |
+//! | [`Sklansky`](CubeScanAlgorithm::Sklansky) | log₂ n | n/2 log₂ n | no |
+//! | [`BrentKung`](CubeScanAlgorithm::BrentKung) | 2 log₂ n | 2n | no |
+//! | [`PlaneBrentKung`](CubeScanAlgorithm::PlaneBrentKung) | 2 logₚ n | 2n | yes |
+//! | [`PlaneFusedBrentKung`](CubeScanAlgorithm::PlaneFusedBrentKung) | logₚ n + 1 | 2n | yes |
+//! | [`PlaneSklansky`](CubeScanAlgorithm::PlaneSklansky) | log₂ n/p | n/2 log₂ n/p | yes |
+//! | [`PlaneSerial`](CubeScanAlgorithm::PlaneSerial) | 2 | n | yes |
+//! | [`PlaneRakingReduceScan`](CubeScanAlgorithm::PlaneRakingReduceScan) | 3 | 2n | yes |
+//!
+//! n is the number of units of the cube and p that of a plane; work counts combinations outside of plane scans.
+//!
+//! # Example
+//!
+//! Each cube scans its 256 elements; the storage serves twice.
+//!
+//! ```no_run
+//! use cubecl::{client::Client, prelude::*};
+//! use cubecl_scan::{ScanOp, cube::*};
+//!
+//! #[cube(launch)]
+//! fn offsets(counts: &[u32], offsets: &mut [u32], totals: &mut [u32], #[comptime] config: CubeScanConfig) {
+//!     let mut storage = Shared::<[u32]>::new_slice(comptime!(cube_scan_storage(config)));
+//!     let count = counts[ABSOLUTE_POS];
+//!     let scan = cube_exclusive_scan::<u32>(count, 0u32, &mut storage, config);
+//!     offsets[ABSOLUTE_POS] = scan.value;
+//!
+//!     sync_cube(); // the storage was read last by the scan above
+//!     let odd = cube_inclusive_scan::<u32>(count % 2, 0u32, &mut storage, config);
+//!     if UNIT_POS == 0 {
+//!         totals[CUBE_POS] = scan.aggregate + odd.aggregate;
+//!     }
+//! }
+//!
+//! fn launch(client: &Client) {
+//!     let algorithm = CubeScanAlgorithm::default_for(client);
+//!     let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, 256);
+//!     let counts = client.create_from_slice(u32::as_bytes(&[3; 1024]));
+//!     let (offsets, totals) = (client.empty(1024 * 4), client.empty(4 * 4));
+//!     // SAFETY: the buffers hold as many elements as is said here.
+//!     let buffer = |handle, len| unsafe { BufferArg::from_raw_parts(handle, len) };
+//!     offsets::launch(
+//!         client,
+//!         CubeCount::Static(4, 1, 1),
+//!         CubeDim::new_1d(256),
+//!         buffer(counts, 1024),
+//!         buffer(offsets, 1024),
+//!         buffer(totals, 4),
+//!         config,
+//!     );
+//! }
+//! # fn main() {}
+//! ```
+
+mod algorithm;
+mod brent_kung;
+mod config;
+mod hillis_steele;
+mod plane;
+mod plane_brent_kung;
+mod plane_fused_brent_kung;
+mod plane_raking;
+mod plane_scans;
+mod plane_serial;
+mod plane_sklansky;
+mod raking;
+mod scan;
+mod sklansky;
+
+pub use algorithm::CubeScanAlgorithm;
+pub use config::{CubeScanConfig, cube_scan_storage};
+pub use plane::{plane_exclusive_scan, plane_inclusive_scan};
+pub use scan::{CubeScan, cube_exclusive_scan, cube_inclusive_scan};

@@ -1,0 +1,84 @@
+//! Brent & Kung's tree with the plane as its radix, from the survey "GPUPrefixSums" (Smith 2023).
+//!
+//! A level up scans, plane by plane, the last places of the blocks of the level below; a level down hands each block's end to the
+//! block behind it. Up and down are as many levels as it takes for the plane size to the power of the levels to cover the cube.
+//!
+//! ```text
+//! planes of 4    a b c d       │ e f g h       │ i j k l       │ m n
+//! up   1         a ab .. a..d  │ e ef .. e..h  │ i ij .. i..l  │ m mn
+//! up   4                 a..d            a..h            a..l
+//! down 1                       │ a..e a..f ..  │ a..i ..       │ a..m a..n
+//! ```
+//!
+//! No padding: nothing flows from later places to earlier ones.
+
+use super::config::CubeScanConfig;
+use crate::operator::combine;
+use crate::scan::components::plane_scan::plane_inclusive_scan;
+use cubecl::prelude::*;
+
+/// Leaves the inclusive scan in the first `config.units` elements.
+#[cube]
+pub(super) fn scan<A: Numeric>(
+    value: A,
+    identity: A,
+    shared: &mut Shared<[A]>,
+    #[comptime] config: CubeScanConfig,
+) {
+    let levels = comptime!(config.plane_levels());
+    shared[UNIT_POS as usize] = plane_inclusive_scan::<A>(value, config.op);
+    sync_cube();
+    #[unroll]
+    for level in 1..levels {
+        up::<A>(plane_power(level), identity, shared, config);
+        sync_cube();
+    }
+    #[unroll]
+    for down in 1..levels {
+        fan::<A>(plane_power(comptime!(levels - 1 - down)), shared, config);
+        sync_cube();
+    }
+}
+
+/// The width of a block at `level`: `PLANE_DIM` to its power, or more than a cube can have where that is less.
+#[cube]
+pub(super) fn plane_power(#[comptime] level: usize) -> usize {
+    let mut width = 1usize.runtime();
+    #[unroll]
+    for _ in 0..level {
+        width = min(width * PLANE_DIM as usize, 65_536);
+    }
+    width
+}
+
+/// Scans the ends of blocks of `width`, in groups of as many blocks as a plane has units.
+#[cube]
+pub(super) fn up<A: Numeric>(
+    width: usize,
+    identity: A,
+    shared: &mut Shared<[A]>,
+    #[comptime] config: CubeScanConfig,
+) {
+    let at = (UNIT_POS as usize + 1) * width - 1;
+    let mut total = identity;
+    if at < config.units {
+        total = shared[at];
+    }
+    let scanned = plane_inclusive_scan::<A>(total, config.op);
+    if at < config.units {
+        shared[at] = scanned;
+    }
+}
+
+/// Gives the end of each block of `PLANE_DIM * width` to the blocks of `width` that begin the next one, but not to its own last place,
+/// which has it.
+#[cube]
+fn fan<A: Numeric>(width: usize, shared: &mut Shared<[A]>, #[comptime] config: CubeScanConfig) {
+    let unit = UNIT_POS as usize;
+    let group = width * PLANE_DIM as usize;
+    let is_end = (unit + 1) % width == 0;
+    let has_prefix = unit < group || (unit + 1) % group == 0;
+    if is_end && !has_prefix {
+        shared[unit] = combine::<A>(shared[unit / group * group - 1], shared[unit], config.op);
+    }
+}

@@ -1,0 +1,126 @@
+//! The entry points: one value per unit in, its scan and the cube's total out.
+
+#![expect(
+    missing_docs,
+    reason = "the `cube` macro generates modules without documentation"
+)]
+
+use super::*;
+use cubecl::prelude::*;
+
+/// What a cube-level scan returns to each unit.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub struct CubeScan<A: Numeric> {
+    /// The scan at this unit's place.
+    pub value: A,
+    /// The total of the whole cube, the same in every unit.
+    pub aggregate: A,
+}
+
+/// Inclusive scan across the cube: the unit with `UNIT_POS == i` receives `v₀ ⊕ … ⊕ vᵢ`.
+///
+/// - `identity`: the identity of `config.op` in `A`, e.g. 0 for a sum and the lowest value for a maximum. It is an argument because
+///   infinity is not a valid WGSL constant.
+/// - `shared`: at least [`cube_scan_storage(config)`](cube_scan_storage) elements, whatever they hold. The caller keeps it, and
+///   may use it again, for another scan too, after a `sync_cube`.
+///
+/// The whole cube calls it in uniform control flow; `CUBE_DIM` is `config.units`. Where the algorithm uses planes, unit `i` of plane
+/// `j` is expected to be the unit `j * PLANE_DIM + i` of the cube, as it is on every backend of CubeCL for cubes of one dimension.
+/// No value passes from later units to earlier ones, so what the last units bring (the identity, say, where a tile is not
+/// full) does not disturb the others.
+#[cube]
+pub fn cube_inclusive_scan<A: Numeric>(
+    value: A,
+    identity: A,
+    shared: &mut Shared<[A]>,
+    #[comptime] config: CubeScanConfig,
+) -> CubeScan<A> {
+    cube_scan::<A>(value, identity, shared, false, config)
+}
+
+/// Exclusive scan across the cube: the unit with `UNIT_POS == i` receives `v₀ ⊕ … ⊕ vᵢ₋₁`, and unit 0 the identity.
+///
+/// All that [`cube_inclusive_scan()`] says of its arguments holds here. The aggregate includes the last unit's value.
+#[cube]
+pub fn cube_exclusive_scan<A: Numeric>(
+    value: A,
+    identity: A,
+    shared: &mut Shared<[A]>,
+    #[comptime] config: CubeScanConfig,
+) -> CubeScan<A> {
+    cube_scan::<A>(value, identity, shared, true, config)
+}
+
+#[cube]
+fn cube_scan<A: Numeric>(
+    value: A,
+    identity: A,
+    shared: &mut Shared<[A]>,
+    #[comptime] exclusive: bool,
+    #[comptime] config: CubeScanConfig,
+) -> CubeScan<A> {
+    match comptime!(config.effective()) {
+        CubeScanAlgorithm::PlaneScans => {
+            plane_scans::scan::<A>(value, identity, shared, exclusive, config)
+        }
+        CubeScanAlgorithm::Raking => {
+            raking::scan::<A>(value, identity, shared, exclusive, false, config)
+        }
+        CubeScanAlgorithm::RakingMemoize => {
+            raking::scan::<A>(value, identity, shared, exclusive, true, config)
+        }
+        CubeScanAlgorithm::HillisSteele => {
+            hillis_steele::scan::<A>(value, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::Sklansky => {
+            sklansky::scan::<A>(value, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::BrentKung => {
+            brent_kung::scan::<A>(value, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::PlaneBrentKung => {
+            plane_brent_kung::scan::<A>(value, identity, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::PlaneFusedBrentKung => {
+            plane_fused_brent_kung::scan::<A>(value, identity, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::PlaneSklansky => {
+            plane_sklansky::scan::<A>(value, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::PlaneSerial => {
+            plane_serial::scan::<A>(value, identity, shared, config);
+            read_scanned::<A>(shared, identity, exclusive, config)
+        }
+        CubeScanAlgorithm::PlaneRakingReduceScan => {
+            plane_raking::scan::<A>(value, identity, shared, exclusive, config)
+        }
+    }
+}
+
+/// What a unit takes from shared memory that holds the inclusive scan of the cube, complete and behind a barrier.
+#[cube]
+fn read_scanned<A: Numeric>(
+    shared: &mut Shared<[A]>,
+    identity: A,
+    #[comptime] exclusive: bool,
+    #[comptime] config: CubeScanConfig,
+) -> CubeScan<A> {
+    let unit = UNIT_POS as usize;
+    let mut value = identity;
+    if comptime!(!exclusive) {
+        value = shared[unit];
+    } else if unit > 0 {
+        value = shared[unit - 1];
+    }
+    CubeScan::<A> {
+        value,
+        aggregate: shared[comptime!(config.units - 1)],
+    }
+}

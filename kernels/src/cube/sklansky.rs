@@ -1,0 +1,57 @@
+//! Sklansky, "Conditional-sum addition logic" (1960).
+//!
+//! Blocks that are scanned already are joined in pairs: every unit of the right block takes the total of the left
+//! one. ⌈log₂ n⌉ supersteps of one barrier each: what is read, the end of a left block, is written by no one in the same superstep.
+//!
+//! ```text
+//! unit       0    1    2    3    4    5
+//! value      a    b    c    d    e    f
+//! width 1    a    ab   c    cd   e    ef
+//! width 2    a    ab   abc  abcd e    ef
+//! width 4    a    ab   abc  abcd a..e a..f
+//! ```
+
+use super::config::CubeScanConfig;
+use crate::operator::{ScanOp, combine};
+use cubecl::prelude::*;
+
+/// Leaves the inclusive scan in the first `config.units` elements.
+#[cube]
+pub(super) fn scan<A: Numeric>(
+    value: A,
+    shared: &mut Shared<[A]>,
+    #[comptime] config: CubeScanConfig,
+) {
+    join::<A>(
+        value,
+        1usize,
+        shared,
+        comptime!(config.doublings(1)),
+        config.op,
+    );
+}
+
+/// Joins blocks of `width` units, each scanned on its own, `doublings` times. `scanned` is this unit's part of its block.
+#[cube]
+pub(super) fn join<A: Numeric>(
+    scanned: A,
+    width: usize,
+    shared: &mut Shared<[A]>,
+    #[comptime] doublings: usize,
+    #[comptime] op: ScanOp,
+) {
+    let unit = UNIT_POS as usize;
+    let mut total = scanned;
+    shared[unit] = total;
+    sync_cube();
+    #[unroll]
+    for step in 0..doublings {
+        let width = width * comptime!(1usize << step);
+        let block = unit / width;
+        if block % 2 == 1 {
+            total = combine::<A>(shared[block * width - 1], total, op);
+            shared[unit] = total;
+        }
+        sync_cube();
+    }
+}

@@ -1,0 +1,356 @@
+//! Every cube-level algorithm × operator × inclusive and exclusive × cube size against plain loops, bit for bit.
+//!
+//! One kernel scans the same values twice through the same storage, inclusive and then exclusive. Plane algorithms run where the device
+//! advertises plane operations or `BURN_SCAN_FORCE_PLANE=1` turns them on.
+
+#[path = "common/mod.rs"]
+mod common;
+
+use common::{client, launch, values};
+use cubecl::CubeElement;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl_scan::cube::*;
+use cubecl_scan::scan::ScanOptions;
+use cubecl_scan::{ScanOp, reference};
+
+/// Cubes of one launch, each with values of its own.
+const CUBES: usize = 3;
+
+const SIZES: [usize; 9] = [1, 3, 31, 32, 64, 100, 128, 255, 256];
+
+#[cube(launch)]
+fn both_kernel<A: Numeric>(
+    input: &[A],
+    inclusive: &mut [A],
+    exclusive: &mut [A],
+    aggregates: &mut [A],
+    identity: InputScalar,
+    #[comptime] config: CubeScanConfig,
+    #[define(A)] _dtype: ElemType,
+) {
+    let mut storage = Shared::<[A]>::new_slice(comptime!(cube_scan_storage(config)));
+    let identity = identity.get::<A>();
+    let value = input[ABSOLUTE_POS];
+    let first = cube_inclusive_scan::<A>(value, identity, &mut storage, config);
+    sync_cube();
+    let second = cube_exclusive_scan::<A>(value, identity, &mut storage, config);
+    inclusive[ABSOLUTE_POS] = first.value;
+    exclusive[ABSOLUTE_POS] = second.value;
+    // Every unit reports: the aggregate must be the same in all.
+    aggregates[2 * ABSOLUTE_POS] = first.aggregate;
+    aggregates[2 * ABSOLUTE_POS + 1] = second.aggregate;
+}
+
+#[cube(launch)]
+fn plane_kernel<A: Numeric>(
+    input: &[A],
+    inclusive: &mut [A],
+    exclusive: &mut [A],
+    planes: &mut [u32],
+    identity: InputScalar,
+    #[comptime] op: ScanOp,
+    #[define(A)] _dtype: ElemType,
+) {
+    let value = input[ABSOLUTE_POS];
+    inclusive[ABSOLUTE_POS] = plane_inclusive_scan::<A>(value, op);
+    exclusive[ABSOLUTE_POS] = plane_exclusive_scan::<A>(value, identity.get::<A>(), op);
+    planes[ABSOLUTE_POS] = PLANE_POS;
+}
+
+/// An element of the tests, with the limits that are the identities of maximum and minimum.
+trait Element: CubeElement + Numeric + reference::Scalar {
+    const LIMITS: (f64, f64);
+    fn of(value: i32) -> Self;
+}
+
+impl Element for i32 {
+    const LIMITS: (f64, f64) = (i32::MIN as f64, i32::MAX as f64);
+    fn of(value: i32) -> Self {
+        value
+    }
+}
+
+impl Element for f32 {
+    const LIMITS: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
+    fn of(value: i32) -> Self {
+        value as f32
+    }
+}
+
+fn identity<T: Element>(op: ScanOp) -> InputScalar {
+    let value = match op {
+        ScanOp::Sum => 0.0,
+        ScanOp::Prod => 1.0,
+        ScanOp::Max => T::LIMITS.0,
+        _ => T::LIMITS.1,
+    };
+    match T::elem_type_native() {
+        dtype @ ElemType::Float(_) => InputScalar::new(value, dtype),
+        dtype => InputScalar::new(value as i32, dtype),
+    }
+}
+
+fn force_plane() -> bool {
+    launch().plane == Some(true)
+}
+
+/// The buffers of one launch over `input`.
+struct Buffers<'a> {
+    client: &'a Client,
+    input: cubecl::server::Handle,
+    outputs: [cubecl::server::Handle; 3],
+    len: usize,
+}
+
+impl<'a> Buffers<'a> {
+    fn new<T: Element>(client: &'a Client, input: &[T]) -> Self {
+        let bytes = size_of_val(input);
+        Self {
+            client,
+            input: client.create_from_slice(T::as_bytes(input)),
+            outputs: [
+                client.empty(bytes),
+                client.empty(bytes),
+                client.empty(2 * bytes),
+            ],
+            len: input.len(),
+        }
+    }
+
+    fn input(&self) -> BufferArg {
+        // SAFETY: made of `len` elements above.
+        unsafe { BufferArg::from_raw_parts(self.input.clone(), self.len) }
+    }
+
+    fn output(&self, index: usize) -> BufferArg {
+        let len = if index == 2 { 2 * self.len } else { self.len };
+        // SAFETY: made of that many elements above.
+        unsafe { BufferArg::from_raw_parts(self.outputs[index].clone(), len) }
+    }
+
+    fn read<E: CubeElement>(&self, index: usize) -> Vec<E> {
+        let bytes = self
+            .client
+            .read_one(self.outputs[index].clone())
+            .expect("the output can be read");
+        E::from_bytes(&bytes).to_vec()
+    }
+}
+
+/// Runs the kernel on [`CUBES`] cubes and compares everything it wrote with plain loops.
+fn check<T: Element>(client: &Client, config: CubeScanConfig, input: &[T]) {
+    let buffers = Buffers::new(client, input);
+    both_kernel::launch(
+        client,
+        CubeCount::Static(CUBES as u32, 1, 1),
+        CubeDim::new_1d(config.units as u32),
+        buffers.input(),
+        buffers.output(0),
+        buffers.output(1),
+        buffers.output(2),
+        identity::<T>(config.op),
+        config,
+        T::elem_type_native(),
+    );
+    let shape = [CUBES, config.units];
+    let scan = |exclusive| {
+        let options = ScanOptions {
+            exclusive,
+            ..Default::default()
+        };
+        reference::scan(input, &shape, 1, config.op, options)
+    };
+    let inclusive = scan(false);
+    let totals: Vec<T> = (0..2 * input.len())
+        .map(|i| inclusive[(i / 2 / config.units + 1) * config.units - 1])
+        .collect();
+    assert_same(&buffers.read(0), &inclusive, config, "inclusive");
+    assert_same(&buffers.read(1), &scan(true), config, "exclusive");
+    assert_same(&buffers.read(2), &totals, config, "aggregate");
+}
+
+fn assert_same<T: Element>(found: &[T], expected: &[T], config: CubeScanConfig, what: &str) {
+    assert_eq!(found.len(), expected.len());
+    let differs = |&i: &usize| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]);
+    let wrong: Vec<_> = (0..found.len()).filter(differs).collect();
+    assert!(
+        wrong.is_empty(),
+        "{what} of {config:?}: {} of {} wrong, first {}: {:?} instead of {:?}",
+        wrong.len(),
+        found.len(),
+        wrong[0],
+        found[wrong[0]],
+        expected[wrong[0]],
+    );
+}
+
+/// The configurations under test of an algorithm at one cube size: with plane operations and without, as far as the device and the
+/// algorithm go.
+fn configs(
+    client: &Client,
+    algorithm: CubeScanAlgorithm,
+    op: ScanOp,
+    units: usize,
+) -> Vec<CubeScanConfig> {
+    let config = CubeScanConfig::new(client, algorithm, op, units);
+    let plane = config.plane_ops || force_plane();
+    match algorithm {
+        CubeScanAlgorithm::Raking | CubeScanAlgorithm::RakingMemoize if plane => {
+            vec![config.with_plane_ops(true), config.with_plane_ops(false)]
+        }
+        _ if plane || !algorithm.needs_plane_ops() => vec![config],
+        _ => vec![],
+    }
+}
+
+fn every_case<T: Element>(algorithm: CubeScanAlgorithm) {
+    let client = client();
+    for units in SIZES {
+        for op in ScanOp::ALL {
+            let configs = configs(&client, algorithm, op, units);
+            if configs.is_empty() {
+                println!(
+                    "Unsupported: {algorithm:?} needs plane operations, which this device does not advertise"
+                );
+                return;
+            }
+            let input: Vec<T> = values(CUBES * units, op).into_iter().map(T::of).collect();
+            for config in configs {
+                check(&client, config, &input);
+            }
+        }
+    }
+}
+
+/// Of equal values a maximum keeps the left one, zeros of either sign are equal, and so the running maximum of zeros is the
+/// first of them: an operator that does not commute.
+fn keeps_order(algorithm: CubeScanAlgorithm) {
+    let client = client();
+    for units in SIZES {
+        for config in configs(&client, algorithm, ScanOp::Max, units) {
+            let zero = |i: usize| {
+                if (i % units).is_multiple_of(5) {
+                    -0.0
+                } else {
+                    0.0
+                }
+            };
+            let input: Vec<f32> = (0..CUBES * units).map(zero).collect();
+            check(&client, config, &input);
+        }
+    }
+}
+
+macro_rules! stamp {
+    ($($name:ident: $algorithm:ident;)*) => {
+        /// The list below is complete.
+        const STAMPED: &[CubeScanAlgorithm] = &[$(CubeScanAlgorithm::$algorithm),*];
+
+        $(mod $name {
+            use super::*;
+
+            #[test]
+            fn i32() {
+                every_case::<i32>(CubeScanAlgorithm::$algorithm);
+            }
+
+            #[test]
+            fn f32() {
+                every_case::<f32>(CubeScanAlgorithm::$algorithm);
+            }
+
+            #[test]
+            fn left_stands_before_right() {
+                keeps_order(CubeScanAlgorithm::$algorithm);
+            }
+        })*
+    };
+}
+
+stamp! {
+    plane_scans: PlaneScans;
+    raking: Raking;
+    raking_memoize: RakingMemoize;
+    hillis_steele: HillisSteele;
+    sklansky: Sklansky;
+    brent_kung: BrentKung;
+    plane_brent_kung: PlaneBrentKung;
+    plane_fused_brent_kung: PlaneFusedBrentKung;
+    plane_sklansky: PlaneSklansky;
+    plane_serial: PlaneSerial;
+    plane_raking_reduce_scan: PlaneRakingReduceScan;
+}
+
+#[test]
+fn every_algorithm_is_stamped() {
+    assert_eq!(STAMPED, CubeScanAlgorithm::ALL);
+}
+
+/// Bounds that were derived from planes smaller than the device's: what a device whose planes vary is given. Down to planes of one
+/// unit, where the plane algorithms become their radix-2 forms.
+#[test]
+fn a_lower_bound_of_the_plane_size_will_do() {
+    let client = client();
+    for algorithm in CubeScanAlgorithm::ALL {
+        let least = CubeScanConfig::new(&client, algorithm, ScanOp::Sum, 1).plane_size_min;
+        for plane_size_min in [1, 2, 4, 8].into_iter().filter(|size| *size <= least) {
+            for config in configs(&client, algorithm, ScanOp::Sum, 100) {
+                let config = CubeScanConfig {
+                    plane_size_min,
+                    ..config
+                };
+                check(&client, config, &values(CUBES * config.units, config.op));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_default_is_supported() {
+    let client = client();
+    assert!(CubeScanAlgorithm::default_for(&client).is_supported(&client));
+}
+
+#[test]
+fn planes_scan_on_their_own() {
+    let client = client();
+    if !CubeScanAlgorithm::PlaneScans.is_supported(&client) && !force_plane() {
+        println!("Unsupported: this device does not advertise plane operations");
+        return;
+    }
+    for op in ScanOp::ALL {
+        let units = 101;
+        let input: Vec<f32> = values(units, op).into_iter().map(f32::of).collect();
+        let buffers = Buffers::new(&client, &input);
+        plane_kernel::launch(
+            &client,
+            CubeCount::Static(1, 1, 1),
+            CubeDim::new_1d(units as u32),
+            buffers.input(),
+            buffers.output(0),
+            buffers.output(1),
+            buffers.output(2),
+            identity::<f32>(op),
+            op,
+            f32::elem_type_native(),
+        );
+        let planes: Vec<u32> = buffers.read(2);
+        let (inclusive, exclusive): (Vec<f32>, Vec<f32>) = (buffers.read(0), buffers.read(1));
+        let mut first = 0;
+        for plane in planes[..units].chunk_by(|a, b| a == b) {
+            let scan = |exclusive| {
+                let options = ScanOptions {
+                    exclusive,
+                    ..Default::default()
+                };
+                let part = first..first + plane.len();
+                reference::scan(&input[part], &[plane.len()], 0, op, options)
+            };
+            assert_eq!(inclusive[first..][..plane.len()], scan(false), "{op:?}");
+            assert_eq!(exclusive[first..][..plane.len()], scan(true), "{op:?}");
+            first += plane.len();
+        }
+    }
+}
