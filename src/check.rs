@@ -6,13 +6,16 @@ use burn::tensor::{AsIndex, Bool, DType, Shape, Tensor};
 /// Panics as Burn's tensor checks do.
 #[track_caller]
 pub(crate) fn fail(operation: &str, reason: &str) -> ! {
-    panic!("=== Tensor Operation Error ===\n  Operation: '{operation}'\n  Reason:\n    1. {reason} \n");
+    panic!(
+        "=== Tensor Operation Error ===\n  Operation: '{operation}'\n  Reason:\n    1. {reason} \n"
+    );
 }
 
 /// `dim` as an index below `rank`.
 #[track_caller]
 pub(crate) fn dim(operation: &str, dim: impl AsIndex, rank: usize) -> usize {
-    dim.try_dim_index(rank).unwrap_or_else(|error| fail(operation, &error.to_string()))
+    dim.try_dim_index(rank)
+        .unwrap_or_else(|error| fail(operation, &error.to_string()))
 }
 
 /// The tensor's type is one that the device computes with.
@@ -27,7 +30,10 @@ pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D
         ),
         _ if !tensor.device().supports_dtype(dtype) => fail(
             operation,
-            &format!("The device {:?} cannot compute with {dtype:?}.", tensor.device()),
+            &format!(
+                "The device {:?} cannot compute with {dtype:?}.",
+                tensor.device()
+            ),
         ),
         _ => {}
     }
@@ -61,7 +67,13 @@ pub(crate) fn mask<const D: usize, K: Basic>(
     mask: &Tensor<D, Bool>,
 ) {
     same_device(operation, tensor, mask, "mask");
-    shapes(operation, "The mask must have the shape of the tensor.", &tensor.shape(), "Mask", &mask.shape());
+    shapes(
+        operation,
+        "The mask must have the shape of the tensor.",
+        &tensor.shape(),
+        "Mask",
+        &mask.shape(),
+    );
 }
 
 /// A mask over one dimension has its length and the tensor's device.
@@ -91,7 +103,11 @@ pub(crate) fn shapes(operation: &str, rule: &str, tensor: &Shape, what: &str, ot
     if tensor != other {
         fail(
             operation,
-            &format!("{rule} Tensor shape: {:?}, {what} shape: {:?}.", tensor.to_vec(), other.to_vec()),
+            &format!(
+                "{rule} Tensor shape: {:?}, {what} shape: {:?}.",
+                tensor.to_vec(),
+                other.to_vec()
+            ),
         );
     }
 }

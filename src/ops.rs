@@ -233,7 +233,10 @@ fn compact_spec(
     int_dtype: &IntDType,
 ) -> (TensorSpec, TensorSpec) {
     let flat = [values.shape.num_elements()].into();
-    (TensorSpec::new(flat, values.dtype), TensorSpec::new([1].into(), (*int_dtype).into()))
+    (
+        TensorSpec::new(flat, values.dtype),
+        TensorSpec::new([1].into(), (*int_dtype).into()),
+    )
 }
 
 #[cfg(feature = "fusion")]
@@ -243,7 +246,10 @@ fn compact_dim_spec(
     _dim: &usize,
     int_dtype: &IntDType,
 ) -> (TensorSpec, TensorSpec) {
-    (values.clone(), TensorSpec::new([1].into(), (*int_dtype).into()))
+    (
+        values.clone(),
+        TensorSpec::new([1].into(), (*int_dtype).into()),
+    )
 }
 
 #[cfg(feature = "fusion")]

@@ -33,17 +33,26 @@ impl ScanOptions {
     /// `output[i]` leaves element `i` out; the first output is the identity of the operator: 0 for sums, 1 for products, the
     /// lowest value (−∞ for floats) for maxima, the highest (+∞) for minima.
     pub fn exclusive(self) -> Self {
-        Self { exclusive: true, ..self }
+        Self {
+            exclusive: true,
+            ..self
+        }
     }
 
     /// From the last element towards the first.
     pub fn reverse(self) -> Self {
-        Self { reverse: true, ..self }
+        Self {
+            reverse: true,
+            ..self
+        }
     }
 
     /// The same scan in the other direction, which for sums is the adjoint.
     #[cfg(feature = "autodiff")]
     pub(crate) fn reversed(self) -> Self {
-        Self { reverse: !self.reverse, ..self }
+        Self {
+            reverse: !self.reverse,
+            ..self
+        }
     }
 }

@@ -4,7 +4,10 @@
 //! operator costs nothing at run time. An operator is an identity element and a binary `combine`; the order of
 //! its two arguments is the order of the elements along the scan axis, so that an operator need not commute.
 
-#![expect(missing_docs, reason = "the `cube` macro generates modules without documentation")]
+#![expect(
+    missing_docs,
+    reason = "the `cube` macro generates modules without documentation"
+)]
 
 use cubecl::ir::{ElemType, FloatKind, IntKind, UIntKind};
 use cubecl::prelude::*;

@@ -74,7 +74,11 @@ pub fn scan<T: Scalar>(
     for line in 0..outer * inner {
         let mut acc = T::identity(op);
         for step in 0..len {
-            let row = if options.reverse { len - 1 - step } else { step };
+            let row = if options.reverse {
+                len - 1 - step
+            } else {
+                step
+            };
             let at = (line / inner * len + row) * inner + line % inner;
             let before = acc;
             acc = T::accumulate(acc, input[at], op);

@@ -70,8 +70,14 @@ fn check_compact(client: &Client, name: &str, mask: &[u32], launch: LaunchOption
         slots[i] = slot as i32;
     }
     for (emit, expected) in [
-        (Emit::Values, padded(kept.iter().map(|&i| values[i]).collect())),
-        (Emit::Indices, padded(kept.iter().map(|&i| i as i32).collect())),
+        (
+            Emit::Values,
+            padded(kept.iter().map(|&i| values[i]).collect()),
+        ),
+        (
+            Emit::Indices,
+            padded(kept.iter().map(|&i| i as i32).collect()),
+        ),
         (Emit::Slots, slots),
     ] {
         let int = i32::elem_type_native();
@@ -90,9 +96,16 @@ fn check_compact(client: &Client, name: &str, mask: &[u32], launch: LaunchOption
         )
         .expect("supported");
         let found: Vec<i32> = read(client, output, n);
-        assert_eq!(read::<i32>(client, count, 1)[0] as usize, kept.len(), "{emit:?}, {name}, n = {n}");
+        assert_eq!(
+            read::<i32>(client, count, 1)[0] as usize,
+            kept.len(),
+            "{emit:?}, {name}, n = {n}"
+        );
         if let Some(at) = (0..n).find(|&at| found[at] != expected[at]) {
-            panic!("{emit:?}, {name}, n = {n}: {} instead of {} at {at}", found[at], expected[at]);
+            panic!(
+                "{emit:?}, {name}, n = {n}: {} instead of {} at {at}",
+                found[at], expected[at]
+            );
         }
     }
 }
@@ -135,7 +148,9 @@ fn mute_tiles() {
 /// What is true is what is not zero, whatever the value.
 #[test]
 fn any_non_zero_is_true() {
-    let mask: Vec<u32> = (0..500).map(|i| if i % 3 == 0 { 0 } else { i << 20 | 2 }).collect();
+    let mask: Vec<u32> = (0..500)
+        .map(|i| if i % 3 == 0 { 0 } else { i << 20 | 2 })
+        .collect();
     check_compact(&client(), "large values", &mask, small_tile());
 }
 
@@ -144,13 +159,22 @@ fn slices_move_to_their_slots_and_back() {
     let client = client();
     for (outer, inner) in [(1, 1), (3, 1), (1, 5), (2, 3)] {
         let slots = [2, -1, 0, 7, 1, -5];
-        let shape = MoveShape { outer, slices: 6, slots: 4, inner };
+        let shape = MoveShape {
+            outer,
+            slices: 6,
+            slots: 4,
+            inner,
+        };
         let int = i32::elem_type_native();
         let slices: Vec<i32> = (1..=(outer * 6 * inner) as i32).collect();
         let mut expected = vec![0; outer * 4 * inner];
         let mut back = vec![0; slices.len()];
         for o in 0..outer {
-            for (s, &slot) in slots.iter().enumerate().filter(|(_, slot)| (0..4).contains(*slot)) {
+            for (s, &slot) in slots
+                .iter()
+                .enumerate()
+                .filter(|(_, slot)| (0..4).contains(*slot))
+            {
                 for i in 0..inner {
                     let from = (o * 6 + s) * inner + i;
                     expected[(o * 4 + slot as usize) * inner + i] = slices[from];
@@ -178,7 +202,11 @@ fn slices_move_to_their_slots_and_back() {
             int,
             shape,
         );
-        assert_eq!(read::<i32>(&client, in_slots, expected.len()), expected, "{shape:?}");
+        assert_eq!(
+            read::<i32>(&client, in_slots, expected.len()),
+            expected,
+            "{shape:?}"
+        );
         assert_eq!(read::<i32>(&client, again, slices.len()), back, "{shape:?}");
     }
 }
@@ -208,8 +236,16 @@ fn check_keys(keys: &[i32], num_keys: usize) {
         int,
     )
     .expect("supported");
-    assert_eq!(read::<i32>(&client, slots_out, n), slots, "slots of {n} keys below {num_keys}");
-    assert_eq!(read::<i32>(&client, offsets_out, num_keys + 1), offsets, "offsets of {n} keys below {num_keys}");
+    assert_eq!(
+        read::<i32>(&client, slots_out, n),
+        slots,
+        "slots of {n} keys below {num_keys}"
+    );
+    assert_eq!(
+        read::<i32>(&client, offsets_out, num_keys + 1),
+        offsets,
+        "offsets of {n} keys below {num_keys}"
+    );
 }
 
 #[test]
@@ -223,7 +259,15 @@ fn stable_groups_of_every_number_of_keys() {
             _ => (mixed as usize % num_keys) as i32,
         }
     };
-    for (n, num_keys) in [(0, 3), (1, 1), (255, 8), (257, 255), (1000, 256), (1000, 257), (3000, 65_536)] {
+    for (n, num_keys) in [
+        (0, 3),
+        (1, 1),
+        (255, 8),
+        (257, 255),
+        (1000, 256),
+        (1000, 257),
+        (3000, 65_536),
+    ] {
         let keys: Vec<i32> = (0..n).map(|i| key(i, num_keys)).collect();
         check_keys(&keys, num_keys);
     }

@@ -182,10 +182,26 @@ macro_rules! inner_moves {
 }
 
 inner_moves!(
-    IntMoveOps, IntTensor, int_compact_padded, int_compact, int_expand_by_mask, int_compact_dim_padded,
-    int_compact_dim, int_expand_dim, int_scatter_slots, int_gather_slots
+    IntMoveOps,
+    IntTensor,
+    int_compact_padded,
+    int_compact,
+    int_expand_by_mask,
+    int_compact_dim_padded,
+    int_compact_dim,
+    int_expand_dim,
+    int_scatter_slots,
+    int_gather_slots
 );
 inner_moves!(
-    BoolMoveOps, BoolTensor, bool_compact_padded, bool_compact, bool_expand_by_mask, bool_compact_dim_padded,
-    bool_compact_dim, bool_expand_dim, bool_scatter_slots, bool_gather_slots
+    BoolMoveOps,
+    BoolTensor,
+    bool_compact_padded,
+    bool_compact,
+    bool_expand_by_mask,
+    bool_compact_dim_padded,
+    bool_compact_dim,
+    bool_expand_dim,
+    bool_scatter_slots,
+    bool_gather_slots
 );

@@ -16,12 +16,7 @@ use cubecl_scan::compact::{self, Emit, MoveShape};
 use cubecl_scan::scan::LaunchOptions;
 
 /// Scans along `dim`: one launch for rows of up to a tile and for long rows, two for few long columns.
-pub(crate) fn scan(
-    input: CubeTensor,
-    dim: usize,
-    op: ScanOp,
-    options: ScanOptions,
-) -> CubeTensor {
+pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
     let output = empty_like(&input, input.shape(), input.dtype);
     let op = match op {
         ScanOp::Sum => cubecl_scan::ScanOp::Sum,
@@ -29,8 +24,10 @@ pub(crate) fn scan(
         ScanOp::Max => cubecl_scan::ScanOp::Max,
         ScanOp::Min => cubecl_scan::ScanOp::Min,
     };
-    let options =
-        cubecl_scan::scan::ScanOptions { exclusive: options.exclusive, reverse: options.reverse };
+    let options = cubecl_scan::scan::ScanOptions {
+        exclusive: options.exclusive,
+        reverse: options.reverse,
+    };
     let client = input.client.clone();
     let dtype = dtype_to_storage_type(input.dtype);
     let launched = cubecl_scan::scan::scan(
@@ -93,7 +90,11 @@ fn compact_padded(
     mask: CubeTensor,
     int_dtype: IntDType,
 ) -> (CubeTensor, CubeTensor) {
-    let output = empty_like(&values, [values.shape().num_elements()].into(), values.dtype);
+    let output = empty_like(
+        &values,
+        [values.shape().num_elements()].into(),
+        values.dtype,
+    );
     let count = compact_into(Some(values), mask, &output, int_dtype, Emit::Values);
     (output, count)
 }
@@ -104,7 +105,11 @@ fn mask_slots(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor)
 }
 
 fn emit_indices(mask: CubeTensor, int_dtype: IntDType, emit: Emit) -> (CubeTensor, CubeTensor) {
-    let output = empty_like(&mask, [mask.shape().num_elements()].into(), int_dtype.into());
+    let output = empty_like(
+        &mask,
+        [mask.shape().num_elements()].into(),
+        int_dtype.into(),
+    );
     let count = compact_into(None, mask, &output, int_dtype, emit);
     (output, count)
 }
@@ -125,8 +130,12 @@ fn move_shape(shape: &Shape, dim: usize, slices: usize, slots: usize) -> MoveSha
 fn scatter(values: CubeTensor, slots: CubeTensor, dim: usize) -> CubeTensor {
     let values = into_contiguous(values);
     let shape = values.shape();
-    let output =
-        zeros_client(values.client.clone(), values.device.clone(), shape.clone(), values.dtype);
+    let output = zeros_client(
+        values.client.clone(),
+        values.device.clone(),
+        shape.clone(),
+        values.dtype,
+    );
     let client = values.client.clone();
     let (values, dtype) = typed(values);
     compact::scatter_slots(
@@ -182,12 +191,7 @@ fn expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
 }
 
 impl ScanOps for CubeBackend {
-    fn float_scan(
-        tensor: CubeTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> CubeTensor {
+    fn float_scan(tensor: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
         scan(tensor, dim, op, options)
     }
 
@@ -265,14 +269,29 @@ macro_rules! cube_moves {
 }
 
 cube_moves!(
-    FloatMoveOps, float_compact_padded, float_expand_by_mask, float_compact_dim_padded, float_expand_dim,
-    float_scatter_slots, float_gather_slots
+    FloatMoveOps,
+    float_compact_padded,
+    float_expand_by_mask,
+    float_compact_dim_padded,
+    float_expand_dim,
+    float_scatter_slots,
+    float_gather_slots
 );
 cube_moves!(
-    IntMoveOps, int_compact_padded, int_expand_by_mask, int_compact_dim_padded, int_expand_dim,
-    int_scatter_slots, int_gather_slots
+    IntMoveOps,
+    int_compact_padded,
+    int_expand_by_mask,
+    int_compact_dim_padded,
+    int_expand_dim,
+    int_scatter_slots,
+    int_gather_slots
 );
 cube_moves!(
-    BoolMoveOps, bool_compact_padded, bool_expand_by_mask, bool_compact_dim_padded, bool_expand_dim,
-    bool_scatter_slots, bool_gather_slots
+    BoolMoveOps,
+    bool_compact_padded,
+    bool_expand_by_mask,
+    bool_compact_dim_padded,
+    bool_expand_dim,
+    bool_scatter_slots,
+    bool_gather_slots
 );

@@ -24,15 +24,20 @@ fn tensor<T: bytemuck::Pod + Send + Sync>(
     shape: Shape,
     dtype: DType,
 ) -> FlexTensor {
-    FlexTensor::new(Bytes::from_elems(elements), Layout::contiguous(shape), dtype)
+    FlexTensor::new(
+        Bytes::from_elems(elements),
+        Layout::contiguous(shape),
+        dtype,
+    )
 }
 
 /// A mask as bytes, whatever its store.
 fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
     match mask.dtype() {
-        DType::Bool(BoolStore::U32) => {
-            elements::<u32>(mask).iter().map(|&element| u8::from(element != 0)).collect()
-        }
+        DType::Bool(BoolStore::U32) => elements::<u32>(mask)
+            .iter()
+            .map(|&element| u8::from(element != 0))
+            .collect(),
         _ => Cow::Borrowed(elements::<u8>(mask)),
     }
 }
@@ -65,8 +70,11 @@ fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
 fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
     let input = input.to_contiguous();
     let shape = input.shape();
-    let (outer, len, inner) =
-        (shape[..dim].iter().product(), shape[dim], shape[dim + 1..].iter().product());
+    let (outer, len, inner) = (
+        shape[..dim].iter().product(),
+        shape[dim],
+        shape[dim + 1..].iter().product(),
+    );
     let op = match op {
         ScanOp::Sum => cpu::Op::Sum,
         ScanOp::Prod => cpu::Op::Prod,
@@ -182,7 +190,10 @@ fn expand_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
 
 /// The products of the dimensions before and after `dim`.
 fn around(shape: &Shape, dim: usize) -> (usize, usize) {
-    (shape[..dim].iter().product(), shape[dim + 1..].iter().product())
+    (
+        shape[..dim].iter().product(),
+        shape[dim + 1..].iter().product(),
+    )
 }
 
 /// Int elements as `i64`.
@@ -190,7 +201,10 @@ fn as_i64(tensor: &FlexTensor) -> Vec<i64> {
     let tensor = tensor.to_contiguous();
     macro_rules! widen {
         ($T:ty) => {
-            elements::<$T>(&tensor).iter().map(|&element| element as i64).collect()
+            elements::<$T>(&tensor)
+                .iter()
+                .map(|&element| element as i64)
+                .collect()
         };
     }
     match tensor.dtype() {
@@ -205,7 +219,10 @@ fn as_i64(tensor: &FlexTensor) -> Vec<i64> {
         DType::U32 => widen!(u32),
         DType::U16 => widen!(u16),
         DType::U8 => widen!(u8),
-        dtype => fail("Partition By Key", &format!("{dtype:?} is not an int dtype.")),
+        dtype => fail(
+            "Partition By Key",
+            &format!("{dtype:?} is not an int dtype."),
+        ),
     }
 }
 
@@ -236,16 +253,15 @@ fn gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
 
 fn indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
     let mask = mask.to_contiguous();
-    ints(&cpu::compact_indices::<i64>(&mask_bytes(&mask)), int, |index| index)
+    ints(
+        &cpu::compact_indices::<i64>(&mask_bytes(&mask)),
+        int,
+        |index| index,
+    )
 }
 
 impl ScanOps for Flex {
-    fn float_scan(
-        tensor: FlexTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> FlexTensor {
+    fn float_scan(tensor: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
         scan(tensor, dim, op, options)
     }
 
@@ -281,7 +297,10 @@ impl ScanOps for Flex {
         for (slot, &source) in sources.iter().enumerate() {
             slots[source] = slot as i64;
         }
-        (ints(&slots, int, |slot| slot), ints(&offsets, int, |offset| offset as i64))
+        (
+            ints(&slots, int, |slot| slot),
+            ints(&offsets, int, |offset| offset as i64),
+        )
     }
 }
 
@@ -341,14 +360,35 @@ macro_rules! flex_moves {
 }
 
 flex_moves!(
-    FloatMoveOps, float_compact_padded, float_compact, float_expand_by_mask, float_compact_dim_padded,
-    float_compact_dim, float_expand_dim, float_scatter_slots, float_gather_slots
+    FloatMoveOps,
+    float_compact_padded,
+    float_compact,
+    float_expand_by_mask,
+    float_compact_dim_padded,
+    float_compact_dim,
+    float_expand_dim,
+    float_scatter_slots,
+    float_gather_slots
 );
 flex_moves!(
-    IntMoveOps, int_compact_padded, int_compact, int_expand_by_mask, int_compact_dim_padded,
-    int_compact_dim, int_expand_dim, int_scatter_slots, int_gather_slots
+    IntMoveOps,
+    int_compact_padded,
+    int_compact,
+    int_expand_by_mask,
+    int_compact_dim_padded,
+    int_compact_dim,
+    int_expand_dim,
+    int_scatter_slots,
+    int_gather_slots
 );
 flex_moves!(
-    BoolMoveOps, bool_compact_padded, bool_compact, bool_expand_by_mask, bool_compact_dim_padded,
-    bool_compact_dim, bool_expand_dim, bool_scatter_slots, bool_gather_slots
+    BoolMoveOps,
+    bool_compact_padded,
+    bool_compact,
+    bool_expand_by_mask,
+    bool_compact_dim_padded,
+    bool_compact_dim,
+    bool_expand_dim,
+    bool_scatter_slots,
+    bool_gather_slots
 );

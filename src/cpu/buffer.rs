@@ -96,7 +96,13 @@ fn advise_huge_pages<T>(vec: &Vec<T>) {
     if first < last {
         // SAFETY: the pages lie inside the vector's allocation, and the advice changes no content. Its result is
         // ignored because the buffer is as good without it.
-        unsafe { libc::madvise(first as *mut libc::c_void, last - first, libc::MADV_HUGEPAGE) };
+        unsafe {
+            libc::madvise(
+                first as *mut libc::c_void,
+                last - first,
+                libc::MADV_HUGEPAGE,
+            )
+        };
     }
 }
 

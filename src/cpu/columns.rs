@@ -60,7 +60,12 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
     exclusive: bool,
     reverse: bool,
 ) {
-    let plane = Plane { len, inner, exclusive, reverse };
+    let plane = Plane {
+        len,
+        inner,
+        exclusive,
+        reverse,
+    };
     let size = len * inner;
     if inner <= NARROW && size >= LONG_PLANE {
         rayon::scope(|_| {
@@ -71,7 +76,9 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
         return;
     }
     // Columns are independent: the width of a block changes no bit, so the number of threads may decide.
-    let width = (inner / (2 * rayon::current_num_threads())).next_multiple_of(64).clamp(SLIMMEST, WIDEST);
+    let width = (inner / (2 * rayon::current_num_threads()))
+        .next_multiple_of(64)
+        .clamp(SLIMMEST, WIDEST);
     let blocks = inner.div_ceil(width);
     let block = |block: usize| block * width..inner.min((block + 1) * width);
     let scan_blocks = |input: &[T], output: &mut [MaybeUninit<T>]| {
@@ -92,13 +99,16 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
             .zip(output.par_chunks_mut(share))
             .for_each(|(input, output)| scan_blocks(input, output));
     } else {
-        input.par_chunks_exact(size).zip(output.par_chunks_exact_mut(size)).for_each(|(input, output)| {
-            let output = Shared::new(output);
-            (0..blocks).into_par_iter().map(block).for_each(|columns| {
-                // SAFETY: each block of this plane is written by one task.
-                unsafe { plane.scan_block::<T, O>(input, &output, columns) };
+        input
+            .par_chunks_exact(size)
+            .zip(output.par_chunks_exact_mut(size))
+            .for_each(|(input, output)| {
+                let output = Shared::new(output);
+                (0..blocks).into_par_iter().map(block).for_each(|columns| {
+                    // SAFETY: each block of this plane is written by one task.
+                    unsafe { plane.scan_block::<T, O>(input, &output, columns) };
+                });
             });
-        });
     }
 }
 
@@ -118,7 +128,11 @@ impl Plane {
     }
 
     /// Scans a plane that is cut along the axis.
-    fn scan_narrow<T: Element, O: Operator<T::Acc>>(self, input: &[T], output: &mut [MaybeUninit<T>]) {
+    fn scan_narrow<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        output: &mut [MaybeUninit<T>],
+    ) {
         let Self { len, inner, .. } = self;
         let lines = (PIECE / inner).max(1);
         let pieces = len.div_ceil(lines);
@@ -127,14 +141,21 @@ impl Plane {
         let mut starts = vec![O::IDENTITY; STRETCH.min(pieces) * inner];
         for first in (0..pieces).step_by(STRETCH) {
             // Lines are numbered in the order of the scan.
-            let piece = |index: usize| (first + index) * lines..len.min((first + index + 1) * lines);
+            let piece =
+                |index: usize| (first + index) * lines..len.min((first + index + 1) * lines);
             let starts = &mut starts[..STRETCH.min(pieces - first) * inner];
-            starts.par_chunks_exact_mut(inner).enumerate().for_each(|(index, totals)| {
-                totals.fill(O::IDENTITY);
-                self.fold::<T, O>(input, piece(index), totals);
-            });
+            starts
+                .par_chunks_exact_mut(inner)
+                .enumerate()
+                .for_each(|(index, totals)| {
+                    totals.fill(O::IDENTITY);
+                    self.fold::<T, O>(input, piece(index), totals);
+                });
             for (index, starts) in starts.chunks_exact_mut(inner).enumerate() {
-                let regular = carry.iter().zip(&*starts).all(|(&carry, &total)| O::is_regular(carry, total));
+                let regular = carry
+                    .iter()
+                    .zip(&*starts)
+                    .all(|(&carry, &total)| O::is_regular(carry, total));
                 for (carry, start) in carry.iter_mut().zip(&mut *starts) {
                     let total = core::mem::replace(start, *carry);
                     if regular {
@@ -145,30 +166,49 @@ impl Plane {
                     self.fold::<T, O>(input, piece(index), &mut carry);
                 }
             }
-            starts.par_chunks_exact_mut(inner).enumerate().for_each(|(index, carries)| {
-                // SAFETY: each piece is written by one task.
-                unsafe { self.walk::<T, O>(input, &output, piece(index), 0..inner, carries) };
-            });
+            starts
+                .par_chunks_exact_mut(inner)
+                .enumerate()
+                .for_each(|(index, carries)| {
+                    // SAFETY: each piece is written by one task.
+                    unsafe { self.walk::<T, O>(input, &output, piece(index), 0..inner, carries) };
+                });
         }
     }
 
     /// The place in memory of some lines, which are numbered in the order of the scan.
     fn place(self, lines: Range<usize>) -> Range<usize> {
-        if self.reverse { self.len - lines.end..self.len - lines.start } else { lines }
+        if self.reverse {
+            self.len - lines.end..self.len - lines.start
+        } else {
+            lines
+        }
     }
 
     /// Lines that lie next to each other and fit a tile, if whole lines are asked for; single lines otherwise.
     fn lines_in_tile(self, columns: usize) -> usize {
-        if columns == self.inner { (TILE / columns).max(1) } else { 1 }
+        if columns == self.inner {
+            (TILE / columns).max(1)
+        } else {
+            1
+        }
     }
 
     /// Folds whole lines into `carries`.
-    fn fold<T: Element, O: Operator<T::Acc>>(self, input: &[T], lines: Range<usize>, carries: &mut [T::Acc]) {
+    fn fold<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        lines: Range<usize>,
+        carries: &mut [T::Acc],
+    ) {
         let scratch = &mut T::Scratch::default();
         let step = self.lines_in_tile(self.inner);
         for start in lines.clone().step_by(step) {
             let tile = self.place(start..lines.end.min(start + step));
-            let tile = T::widen(&input[tile.start * self.inner..tile.end * self.inner], scratch);
+            let tile = T::widen(
+                &input[tile.start * self.inner..tile.end * self.inner],
+                scratch,
+            );
             vectorize(|| fold_lines::<T::Acc, O>(tile, carries, self.reverse));
         }
     }
@@ -198,7 +238,9 @@ impl Plane {
             // which the caller has to itself.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                vectorize(|| scan_lines::<T::Acc, O>(input, output, carries, self.exclusive, self.reverse));
+                vectorize(|| {
+                    scan_lines::<T::Acc, O>(input, output, carries, self.exclusive, self.reverse)
+                });
             });
         }
     }
@@ -212,7 +254,10 @@ impl Plane {
 #[inline(always)]
 fn with_carries<A: Copy>(carries: &mut [A], mut kernel: impl FnMut(&mut [A])) {
     #[inline(always)]
-    fn with_array<A: Copy, const WIDTH: usize>(carries: &mut [A], kernel: &mut impl FnMut(&mut [A])) {
+    fn with_array<A: Copy, const WIDTH: usize>(
+        carries: &mut [A],
+        kernel: &mut impl FnMut(&mut [A]),
+    ) {
         let mut array: [A; WIDTH] = core::array::from_fn(|column| carries[column]);
         kernel(&mut array);
         carries.copy_from_slice(&array);
@@ -261,9 +306,13 @@ fn scan_lines<A: Accumulator, O: Operator<A>>(
         #[inline(always)]
         |carries| {
             let width = carries.len();
-            let lines = input.chunks_exact(width).zip(output.chunks_exact_mut(width));
+            let lines = input
+                .chunks_exact(width)
+                .zip(output.chunks_exact_mut(width));
             let scan_line = |(line, output): (&[A], &mut [MaybeUninit<A>])| {
-                for ((output, &element), carry) in output.iter_mut().zip(line).zip(carries.iter_mut()) {
+                for ((output, &element), carry) in
+                    output.iter_mut().zip(line).zip(carries.iter_mut())
+                {
                     let before = *carry;
                     *carry = O::combine(before, element);
                     output.write(if exclusive { before } else { *carry });

@@ -68,7 +68,10 @@ pub(crate) fn compact<T: Copy + Send + Sync>(values: &[T], mask: &[u8]) -> Vec<T
 }
 
 /// The values under `true`, followed by zeros up to the length of the input, and how many they are.
-pub(crate) fn compact_padded<T: Copy + Default + Send + Sync>(values: &[T], mask: &[u8]) -> (Vec<T>, usize) {
+pub(crate) fn compact_padded<T: Copy + Default + Send + Sync>(
+    values: &[T],
+    mask: &[u8],
+) -> (Vec<T>, usize) {
     assert_eq!(values.len(), mask.len(), "one mask entry for each value");
     let counts = block_counts(mask);
     let count = counts.iter().sum();
@@ -93,36 +96,46 @@ pub(crate) fn compact_indices<I: Index>(mask: &[u8]) -> Vec<I> {
 
 /// The coordinates of the trues in a row-major mask of `shape`: as many rows of `shape.len()` numbers.
 pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
-    assert_eq!(mask.len(), shape.iter().product::<usize>(), "the mask does not have the shape {shape:?}");
+    assert_eq!(
+        mask.len(),
+        shape.iter().product::<usize>(),
+        "the mask does not have the shape {shape:?}"
+    );
     let Some((&row, outer)) = shape.split_last() else {
         return Vec::new();
     };
     let counts = block_counts(mask);
     let mut output = Output::new(counts.iter().sum::<usize>() * shape.len());
-    for_each_block(mask, &counts, shape.len(), output.slots(), |first, mask, part| {
-        let mut indices = Output::new(part.len() / shape.len());
-        write_survivors(mask, indices.slots(), |index| first + index);
-        // SAFETY: there are as many slots as trues in the block.
-        let indices = unsafe { indices.finish() };
+    for_each_block(
+        mask,
+        &counts,
+        shape.len(),
+        output.slots(),
+        |first, mask, part| {
+            let mut indices = Output::new(part.len() / shape.len());
+            write_survivors(mask, indices.slots(), |index| first + index);
+            // SAFETY: there are as many slots as trues in the block.
+            let indices = unsafe { indices.finish() };
 
-        // Only the last coordinate changes within a row.
-        let mut coordinates = vec![I::default(); outer.len()];
-        let (mut row_start, mut row_end) = (0, 0);
-        for (&index, place) in indices.iter().zip(part.chunks_exact_mut(shape.len())) {
-            if index >= row_end {
-                let mut rest = index / row;
-                (row_start, row_end) = (rest * row, (rest + 1) * row);
-                for (coordinate, &size) in coordinates.iter_mut().zip(outer).rev() {
-                    *coordinate = I::from_usize(rest % size);
-                    rest /= size;
+            // Only the last coordinate changes within a row.
+            let mut coordinates = vec![I::default(); outer.len()];
+            let (mut row_start, mut row_end) = (0, 0);
+            for (&index, place) in indices.iter().zip(part.chunks_exact_mut(shape.len())) {
+                if index >= row_end {
+                    let mut rest = index / row;
+                    (row_start, row_end) = (rest * row, (rest + 1) * row);
+                    for (coordinate, &size) in coordinates.iter_mut().zip(outer).rev() {
+                        *coordinate = I::from_usize(rest % size);
+                        rest /= size;
+                    }
                 }
+                for (slot, &coordinate) in place.iter_mut().zip(&coordinates) {
+                    slot.write(coordinate);
+                }
+                place[outer.len()].write(I::from_usize(index - row_start));
             }
-            for (slot, &coordinate) in place.iter_mut().zip(&coordinates) {
-                slot.write(coordinate);
-            }
-            place[outer.len()].write(I::from_usize(index - row_start));
-        }
-    });
+        },
+    );
     // SAFETY: each true has had all its coordinates written.
     unsafe { output.finish() }
 }
@@ -134,7 +147,12 @@ pub(crate) fn compact_rows<T: Copy + Default + Send + Sync>(
     outer: usize,
     inner: usize,
 ) -> Vec<T> {
-    assert_eq!(values.len(), outer * mask.len() * inner, "the values are not [{outer}, {}, {inner}]", mask.len());
+    assert_eq!(
+        values.len(),
+        outer * mask.len() * inner,
+        "the values are not [{outer}, {}, {inner}]",
+        mask.len()
+    );
     if outer * inner == 1 {
         return compact(values, mask);
     }
@@ -149,12 +167,20 @@ pub(crate) fn compact_rows_padded<T: Copy + Default + Send + Sync>(
     outer: usize,
     inner: usize,
 ) -> (Vec<T>, usize) {
-    assert_eq!(values.len(), outer * mask.len() * inner, "the values are not [{outer}, {}, {inner}]", mask.len());
+    assert_eq!(
+        values.len(),
+        outer * mask.len() * inner,
+        "the values are not [{outer}, {}, {inner}]",
+        mask.len()
+    );
     if outer * inner == 1 {
         return compact_padded(values, mask);
     }
     let kept = compact_indices(mask);
-    (pick_rows(values, mask.len(), outer, inner, &kept, mask.len()), kept.len())
+    (
+        pick_rows(values, mask.len(), outer, inner, &kept, mask.len()),
+        kept.len(),
+    )
 }
 
 /// In the plan of [`pick_rows`]: a slice of zeros.
@@ -201,7 +227,10 @@ pub(super) fn pick_rows<T: Copy + Default + Send + Sync>(
         }
     } else {
         let rows = BLOCK.div_ceil(inner);
-        slots.par_chunks_mut(rows * inner).enumerate().for_each(|(task, part)| pick(task * rows, part));
+        slots
+            .par_chunks_mut(rows * inner)
+            .enumerate()
+            .for_each(|(task, part)| pick(task * rows, part));
     }
     // SAFETY: every slot lies in one slice, which was copied or filled.
     unsafe { output.finish() }
@@ -246,12 +275,21 @@ fn count_block(mask: &[u8]) -> usize {
                 *lane += ((((word & LOW) + LOW) | word) >> 7) & ONES;
             }
         }
-        count += lanes.iter().flat_map(|lane| lane.to_ne_bytes()).map(usize::from).sum::<usize>();
+        count += lanes
+            .iter()
+            .flat_map(|lane| lane.to_ne_bytes())
+            .map(usize::from)
+            .sum::<usize>();
     }
     count + rest.iter().filter(|&&byte| byte != 0).count()
 }
 
-fn compact_into<T: Copy + Send + Sync>(values: &[T], mask: &[u8], counts: &[usize], output: &mut [MaybeUninit<T>]) {
+fn compact_into<T: Copy + Send + Sync>(
+    values: &[T],
+    mask: &[u8],
+    counts: &[usize],
+    output: &mut [MaybeUninit<T>],
+) {
     for_each_block(mask, counts, 1, output, |first, mask, part| {
         let values = &values[first..][..mask.len()];
         // SAFETY: `write_survivors` asks for indices of the mask, and there are as many values.
@@ -268,16 +306,22 @@ fn for_each_block<U: Send>(
     mut output: &mut [MaybeUninit<U>],
     fill: impl Fn(usize, &[u8], &mut [MaybeUninit<U>]) + Sync,
 ) {
-    let parts = mask.chunks(BLOCK).zip(counts).enumerate().map(|(block, (mask, &count))| {
-        let (part, rest) = core::mem::take(&mut output).split_at_mut(count * width);
-        output = rest;
-        (block * BLOCK, mask, part)
-    });
+    let parts = mask
+        .chunks(BLOCK)
+        .zip(counts)
+        .enumerate()
+        .map(|(block, (mask, &count))| {
+            let (part, rest) = core::mem::take(&mut output).split_at_mut(count * width);
+            output = rest;
+            (block * BLOCK, mask, part)
+        });
     if mask.len() < PARALLEL {
         parts.for_each(|(first, mask, part)| fill(first, mask, part));
     } else {
         let parts: Vec<_> = parts.collect();
-        parts.into_par_iter().for_each(|(first, mask, part)| fill(first, mask, part));
+        parts
+            .into_par_iter()
+            .for_each(|(first, mask, part)| fill(first, mask, part));
     }
 }
 

@@ -151,7 +151,11 @@ impl<A: Accumulator> Operator<A> for Max {
 
     #[inline(always)]
     fn combine(left: A, right: A) -> A {
-        if (right > left) | (right != right) { right } else { left }
+        if (right > left) | (right != right) {
+            right
+        } else {
+            left
+        }
     }
 }
 
@@ -161,7 +165,11 @@ impl<A: Accumulator> Operator<A> for Min {
 
     #[inline(always)]
     fn combine(left: A, right: A) -> A {
-        if (right < left) | (right != right) { right } else { left }
+        if (right < left) | (right != right) {
+            right
+        } else {
+            left
+        }
     }
 }
 

@@ -21,12 +21,16 @@ pub(crate) fn expand<T: Copy + Default + Send + Sync>(values: &[T], mask: &[u8])
         &values[from..]
     });
     let mut output = Output::new(mask.len());
-    let blocks = starts.zip(mask.chunks(BLOCK)).zip(output.slots().chunks_mut(BLOCK));
+    let blocks = starts
+        .zip(mask.chunks(BLOCK))
+        .zip(output.slots().chunks_mut(BLOCK));
     if mask.len() < PARALLEL {
         blocks.for_each(|((values, mask), slots)| expand_block(values, mask, slots));
     } else {
         let blocks: Vec<_> = blocks.collect();
-        blocks.into_par_iter().for_each(|((values, mask), slots)| expand_block(values, mask, slots));
+        blocks
+            .into_par_iter()
+            .for_each(|((values, mask), slots)| expand_block(values, mask, slots));
     }
     // SAFETY: each block has written all its slots.
     unsafe { output.finish() }
@@ -44,12 +48,20 @@ pub(crate) fn expand_rows<T: Copy + Default + Send + Sync>(
         return expand(values, mask);
     }
     let len = values.len().checked_div(outer * inner).unwrap_or(0);
-    assert_eq!(values.len(), outer * len * inner, "the values are not [{outer}, k, {inner}]");
+    assert_eq!(
+        values.len(),
+        outer * len * inner,
+        "the values are not [{outer}, k, {inner}]"
+    );
     let mut cursor = 0;
     let plan: Vec<usize> = mask
         .iter()
         .map(|&byte| {
-            let source = if byte != 0 && cursor < len { cursor } else { NOTHING };
+            let source = if byte != 0 && cursor < len {
+                cursor
+            } else {
+                NOTHING
+            };
             cursor += usize::from(byte != 0);
             source
         })

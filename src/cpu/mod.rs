@@ -16,7 +16,8 @@ mod simd;
 mod tests;
 
 pub(crate) use compact::{
-    argwhere, compact, compact_indices, compact_padded, compact_rows, compact_rows_padded, count_true,
+    argwhere, compact, compact_indices, compact_padded, compact_rows, compact_rows_padded,
+    count_true,
 };
 pub(crate) use element::Element;
 pub(crate) use expand::{expand, expand_rows};
@@ -55,7 +56,11 @@ pub(crate) fn scan<T: Element>(
     exclusive: bool,
     reverse: bool,
 ) -> Vec<T> {
-    assert_eq!(input.len(), outer * len * inner, "the input does not have the shape [{outer}, {len}, {inner}]");
+    assert_eq!(
+        input.len(),
+        outer * len * inner,
+        "the input does not have the shape [{outer}, {len}, {inner}]"
+    );
     match op {
         Op::Sum => scan_with::<T, Sum>(input, len, inner, exclusive, reverse),
         Op::Prod => scan_with::<T, Prod>(input, len, inner, exclusive, reverse),

@@ -20,7 +20,10 @@ const BLOCK: usize = 1 << 15;
 const ELEMENTS_PER_KEY: usize = 8;
 
 /// The index each place of the groups takes its element from, and the `num_keys + 1` offsets of the groups.
-pub(crate) fn partition_permutation<K: Index>(keys: &[K], num_keys: usize) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn partition_permutation<K: Index>(
+    keys: &[K],
+    num_keys: usize,
+) -> (Vec<usize>, Vec<usize>) {
     let plan = Plan::new(keys, num_keys);
     let mut output = Output::new(plan.kept());
     let offsets = plan.place(Shared::new(output.slots()), |index| index);
@@ -52,9 +55,15 @@ impl<'a, K: Index> Plan<'a, K> {
                 }
             };
             if keys.len() < PARALLEL {
-                cursors.chunks_mut(num_keys).zip(keys.chunks(block)).for_each(count);
+                cursors
+                    .chunks_mut(num_keys)
+                    .zip(keys.chunks(block))
+                    .for_each(count);
             } else {
-                cursors.par_chunks_mut(num_keys).zip(keys.par_chunks(block)).for_each(count);
+                cursors
+                    .par_chunks_mut(num_keys)
+                    .zip(keys.par_chunks(block))
+                    .for_each(count);
             }
             let mut place = 0;
             for key in 0..num_keys {
@@ -65,7 +74,13 @@ impl<'a, K: Index> Plan<'a, K> {
                 offsets[key + 1] = place;
             }
         }
-        Self { keys, num_keys, block, cursors, offsets }
+        Self {
+            keys,
+            num_keys,
+            block,
+            cursors,
+            offsets,
+        }
     }
 
     /// The number of elements whose key is in range.
@@ -74,7 +89,11 @@ impl<'a, K: Index> Plan<'a, K> {
     }
 
     /// Writes `value(index)` to the place of each element that is kept. Returns the offsets.
-    fn place<T: Send>(mut self, groups: Shared<'_, T>, value: impl Fn(usize) -> T + Sync) -> Vec<usize> {
+    fn place<T: Send>(
+        mut self,
+        groups: Shared<'_, T>,
+        value: impl Fn(usize) -> T + Sync,
+    ) -> Vec<usize> {
         if self.kept() == 0 {
             return self.offsets;
         }
@@ -91,9 +110,17 @@ impl<'a, K: Index> Plan<'a, K> {
         };
         let cursors = &mut self.cursors;
         if self.keys.len() < PARALLEL {
-            cursors.chunks_mut(self.num_keys).zip(self.keys.chunks(block)).enumerate().for_each(move_block);
+            cursors
+                .chunks_mut(self.num_keys)
+                .zip(self.keys.chunks(block))
+                .enumerate()
+                .for_each(move_block);
         } else {
-            cursors.par_chunks_mut(self.num_keys).zip(self.keys.par_chunks(block)).enumerate().for_each(move_block);
+            cursors
+                .par_chunks_mut(self.num_keys)
+                .zip(self.keys.par_chunks(block))
+                .enumerate()
+                .for_each(move_block);
         }
         self.offsets
     }

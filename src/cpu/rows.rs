@@ -73,7 +73,10 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     // Either way gives the same bits, so the number of threads may decide.
     if len < LONG_ROW || rows >= 4 * rayon::current_num_threads() {
         // A multiple of `RUNS` rows, so that short rows fill their tiles.
-        let share = GRAIN.div_ceil(len).next_multiple_of(if len <= RUN { RUNS } else { 1 }) * len;
+        let share = GRAIN
+            .div_ceil(len)
+            .next_multiple_of(if len <= RUN { RUNS } else { 1 })
+            * len;
         output
             .par_chunks_mut(share)
             .zip(input.par_chunks(share))
@@ -81,7 +84,12 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     } else {
         rayon::scope(|_| {
             for (input, output) in input.chunks_exact(len).zip(output.chunks_exact_mut(len)) {
-                scan_row::<T, O, REVERSE>(input, output, exclusive, scan_tiles_in_parallel::<T, O, REVERSE>);
+                scan_row::<T, O, REVERSE>(
+                    input,
+                    output,
+                    exclusive,
+                    scan_tiles_in_parallel::<T, O, REVERSE>,
+                );
             }
         });
     }
@@ -215,20 +223,29 @@ fn scan_tail<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     if input.is_empty() {
         return carry;
     }
-    let run = if input.len() > RUN { input.len() / RUNS } else { 0 };
-    T::map(input, output, &mut T::Scratch::default(), |input, output| {
-        let (tile, rest) = input.split_at(run * RUNS);
-        let (tile_output, rest_output) = output.split_at_mut(run * RUNS);
-        if REVERSE {
-            carry = walk_to::<T::Acc, O, REVERSE>(rest, rest_output, carry, exclusive);
-        }
-        if run > 0 {
-            carry = scan_tile::<T::Acc, O, REVERSE>(tile, tile_output, run, carry, exclusive);
-        }
-        if !REVERSE {
-            carry = walk_to::<T::Acc, O, REVERSE>(rest, rest_output, carry, exclusive);
-        }
-    });
+    let run = if input.len() > RUN {
+        input.len() / RUNS
+    } else {
+        0
+    };
+    T::map(
+        input,
+        output,
+        &mut T::Scratch::default(),
+        |input, output| {
+            let (tile, rest) = input.split_at(run * RUNS);
+            let (tile_output, rest_output) = output.split_at_mut(run * RUNS);
+            if REVERSE {
+                carry = walk_to::<T::Acc, O, REVERSE>(rest, rest_output, carry, exclusive);
+            }
+            if run > 0 {
+                carry = scan_tile::<T::Acc, O, REVERSE>(tile, tile_output, run, carry, exclusive);
+            }
+            if !REVERSE {
+                carry = walk_to::<T::Acc, O, REVERSE>(rest, rest_output, carry, exclusive);
+            }
+        },
+    );
     carry
 }
 
@@ -254,7 +271,8 @@ fn scan_tile<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
 fn run_totals<A: Accumulator, O: Operator<A>>(input: &[A], run: usize) -> [A; RUNS] {
     vectorize(|| {
         // The constant unrolls the loop of a full tile.
-        let totals = |run: usize| core::array::from_fn(|index| total::<A, O>(&input[index * run..][..run]));
+        let totals =
+            |run: usize| core::array::from_fn(|index| total::<A, O>(&input[index * run..][..run]));
         if run == RUN { totals(RUN) } else { totals(run) }
     })
 }
@@ -306,9 +324,14 @@ fn totals_to_starts<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
 /// Folds the elements into `carry` in order.
 fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(input: &[A], carry: A) -> A {
     if REVERSE {
-        input.iter().rev().fold(carry, |carry, &element| O::combine(carry, element))
+        input
+            .iter()
+            .rev()
+            .fold(carry, |carry, &element| O::combine(carry, element))
     } else {
-        input.iter().fold(carry, |carry, &element| O::combine(carry, element))
+        input
+            .iter()
+            .fold(carry, |carry, &element| O::combine(carry, element))
     }
 }
 
@@ -355,7 +378,10 @@ fn walk_runs<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
         (read, written) = if REVERSE { (1, 0) } else { (0, 1) };
     }
     let end = input.len() - run + steps;
-    let (input, output) = (&input[read..read + end], &mut output[written..written + end]);
+    let (input, output) = (
+        &input[read..read + end],
+        &mut output[written..written + end],
+    );
     vectorize(|| {
         // SAFETY: the slices hold the last place of the last run, `(RUNS - 1) * run + steps - 1`.
         unsafe {

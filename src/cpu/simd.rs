@@ -68,7 +68,12 @@ mod f16c {
         let (dst, dst_rest) = dst.as_chunks_mut::<8>();
         for (src, dst) in src.iter().zip(dst) {
             // SAFETY: both arrays have eight elements, and the accesses need no alignment.
-            unsafe { _mm256_storeu_ps(dst.as_mut_ptr(), _mm256_cvtph_ps(_mm_loadu_si128(src.as_ptr().cast()))) };
+            unsafe {
+                _mm256_storeu_ps(
+                    dst.as_mut_ptr(),
+                    _mm256_cvtph_ps(_mm_loadu_si128(src.as_ptr().cast())),
+                )
+            };
         }
         src_rest.convert_to_f32_slice(dst_rest);
     }
@@ -80,7 +85,8 @@ mod f16c {
         for (src, dst) in src.iter().zip(dst) {
             // SAFETY: both arrays have eight elements, and the accesses need no alignment.
             unsafe {
-                let rounded = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(src.as_ptr()));
+                let rounded =
+                    _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_loadu_ps(src.as_ptr()));
                 _mm_storeu_si128(dst.as_mut_ptr().cast(), rounded);
             }
         }

@@ -40,7 +40,15 @@ impl Random {
     }
 
     fn mask(&mut self, len: usize, percent: u64) -> Vec<u8> {
-        (0..len).map(|_| if self.next() % 100 < percent { 1 + (self.next() % 255) as u8 } else { 0 }).collect()
+        (0..len)
+            .map(|_| {
+                if self.next() % 100 < percent {
+                    1 + (self.next() % 255) as u8
+                } else {
+                    0
+                }
+            })
+            .collect()
     }
 }
 
@@ -80,9 +88,31 @@ fn for_each_variant(mut check: impl FnMut(Op, bool, bool)) {
 fn shapes() -> Vec<[usize; 3]> {
     let mut shapes: Vec<_> = LENGTHS.iter().map(|&len| [1, len, 1]).collect();
     shapes.extend([[3, 0, 2], [0, 5, 1], [2, 3, 0], [300, 1, 1], [1, 1, 300]]);
-    shapes.extend([[8, 128, 1], [13, 5, 1], [9001, 7, 1], [1000, 129, 1], [37, 3000, 1], [2, 70_001, 1]]);
-    shapes.extend([[1, 5, 3], [2, 129, 2], [3, 4, 257], [5, 40, 600], [2000, 9, 4], [2, 90_001, 3], [1, 65_537, 2]]);
-    shapes.extend([[1, 140_000, 1], [1, 1_100_000, 2], [1, 300, 512], [1, 270, 513], [1, 40, 4097], [700, 60, 8]]);
+    shapes.extend([
+        [8, 128, 1],
+        [13, 5, 1],
+        [9001, 7, 1],
+        [1000, 129, 1],
+        [37, 3000, 1],
+        [2, 70_001, 1],
+    ]);
+    shapes.extend([
+        [1, 5, 3],
+        [2, 129, 2],
+        [3, 4, 257],
+        [5, 40, 600],
+        [2000, 9, 4],
+        [2, 90_001, 3],
+        [1, 65_537, 2],
+    ]);
+    shapes.extend([
+        [1, 140_000, 1],
+        [1, 1_100_000, 2],
+        [1, 300, 512],
+        [1, 270, 513],
+        [1, 40, 4097],
+        [700, 60, 8],
+    ]);
     shapes
 }
 
@@ -175,18 +205,32 @@ float_scans! {
 #[test]
 fn threads_do_not_change_a_bit() {
     let mut random = Random(77);
-    let input: Vec<f32> = (0..(1 << 21) + 4321).map(|_| random.next() as f32 / 1e14 - 1.0).collect();
+    let input: Vec<f32> = (0..(1 << 21) + 4321)
+        .map(|_| random.next() as f32 / 1e14 - 1.0)
+        .collect();
     let len = input.len();
-    for shape in [[1, len, 1], [3, len / 3, 1], [1, len / 5, 5], [1, len / 300, 300], [1, len / 700, 700]] {
+    for shape in [
+        [1, len, 1],
+        [3, len / 3, 1],
+        [1, len / 5, 5],
+        [1, len / 300, 300],
+        [1, len / 700, 700],
+    ] {
         let input = &input[..shape.iter().product()];
         for_each_variant(|op, exclusive, reverse| {
             let run = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
                 pool.install(|| scan(input, shape[0], shape[1], shape[2], op, exclusive, reverse))
             };
             let bits = |output: Vec<f32>| output.into_iter().map(f32::to_bits).collect::<Vec<_>>();
             let one = bits(run(1));
-            assert!(one == bits(run(2)) && one == bits(run(3)), "{op:?} {shape:?}");
+            assert!(
+                one == bits(run(2)) && one == bits(run(3)),
+                "{op:?} {shape:?}"
+            );
         });
     }
 }
@@ -219,8 +263,19 @@ fn a_product_leaves_the_range_where_a_loop_does() {
         };
         let zero_first = scan(&|line| if line == 0 { 0.0 } else { 3.0 });
         assert!(zero_first.iter().all(|&product| product == 0.0));
-        let zero_late = scan(&|line| if line == 4000 { 0.0 } else { 1.0 + (line / 4001) as f32 });
-        assert!(zero_late.iter().enumerate().all(|(line, &product)| product == if line < 4000 { 1.0 } else { 0.0 }));
+        let zero_late = scan(&|line| {
+            if line == 4000 {
+                0.0
+            } else {
+                1.0 + (line / 4001) as f32
+            }
+        });
+        assert!(
+            zero_late
+                .iter()
+                .enumerate()
+                .all(|(line, &product)| product == if line < 4000 { 1.0 } else { 0.0 })
+        );
         let grows = scan(&|_| 3.0);
         assert!(grows[81..].iter().all(|&product| product == f32::INFINITY));
         // Up by 2^120, then down by 2^200.
@@ -230,11 +285,18 @@ fn a_product_leaves_the_range_where_a_loop_does() {
             _ => 1.0,
         });
         assert_eq!(up_and_down[250], 2f32.powi(120));
-        assert!(up_and_down[500..].iter().all(|&product| product == 2f32.powi(-80)));
+        assert!(
+            up_and_down[500..]
+                .iter()
+                .all(|&product| product == 2f32.powi(-80))
+        );
     }
     let mut input = vec![0.0f32; 3000];
     (input[0], input[1100], input[1101]) = (-f32::MAX, f32::MAX, f32::MAX);
-    assert_eq!(super::scan(&input, 1, 3000, 1, Op::Sum, false, false)[2999], f32::MAX);
+    assert_eq!(
+        super::scan(&input, 1, 3000, 1, Op::Sum, false, false)[2999],
+        f32::MAX
+    );
 }
 
 #[test]
@@ -242,18 +304,32 @@ fn half_types_round_once() {
     let input = vec![f16::from_f32(0.1); 4096];
     let output = scan(&input, 1, 4096, 1, Op::Sum, false, false);
     // Accumulated in f16, the sum would stop growing at 256.
-    assert_eq!(output[4095], f16::from_f32(f16::from_f32(0.1).to_f32() * 4096.0));
-    for bits in (0..=u32::MAX).step_by(65_521).chain([0x7F80_0001, 0xFFFF_FFFF, 0x7F7F_FFFF]) {
+    assert_eq!(
+        output[4095],
+        f16::from_f32(f16::from_f32(0.1).to_f32() * 4096.0)
+    );
+    for bits in (0..=u32::MAX)
+        .step_by(65_521)
+        .chain([0x7F80_0001, 0xFFFF_FFFF, 0x7F7F_FFFF])
+    {
         let number = f32::from_bits(bits);
         let rounded = scan(&[bf16::from_f32(number)], 1, 1, 1, Op::Sum, false, false)[0];
-        assert_eq!(rounded.to_bits(), (bf16::from_f32(number) + bf16::ZERO).to_bits(), "{bits:x}");
+        assert_eq!(
+            rounded.to_bits(),
+            (bf16::from_f32(number) + bf16::ZERO).to_bits(),
+            "{bits:x}"
+        );
     }
 }
 
 /// Some masks of each length.
 fn for_each_mask(mut check: impl FnMut(&mut Random, &[u8])) {
     let mut random = Random(4242);
-    for len in LENGTHS.into_iter().filter(|&len| len < 1 << 20).chain([(1 << 14) - 1, (1 << 14) + 1]) {
+    for len in LENGTHS
+        .into_iter()
+        .filter(|&len| len < 1 << 20)
+        .chain([(1 << 14) - 1, (1 << 14) + 1])
+    {
         for percent in [0, 1, 50, 99, 100] {
             let mask = random.mask(len, percent);
             check(&mut random, &mask);
@@ -267,9 +343,16 @@ fn positions(mask: &[u8]) -> Vec<usize> {
 
 #[test]
 fn compacts() {
-    fn check<T: Copy + Default + Send + Sync + PartialEq>(mask: &[u8], value: impl Fn(u64) -> T, random: &mut Random) {
+    fn check<T: Copy + Default + Send + Sync + PartialEq>(
+        mask: &[u8],
+        value: impl Fn(u64) -> T,
+        random: &mut Random,
+    ) {
         let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
-        let mut expected: Vec<T> = positions(mask).into_iter().map(|index| values[index]).collect();
+        let mut expected: Vec<T> = positions(mask)
+            .into_iter()
+            .map(|index| values[index])
+            .collect();
         assert!(compact(&values, mask) == expected);
         let count = expected.len();
         expected.resize(mask.len(), T::default());
@@ -303,7 +386,16 @@ fn expands() {
 #[test]
 fn finds_coordinates() {
     let mut random = Random(99);
-    for shape in [&[5usize][..], &[0, 3], &[3, 1], &[1, 7], &[70, 90], &[20, 3, 1, 41], &[2, 30_000, 2], &[1]] {
+    for shape in [
+        &[5usize][..],
+        &[0, 3],
+        &[3, 1],
+        &[1, 7],
+        &[70, 90],
+        &[20, 3, 1, 41],
+        &[2, 30_000, 2],
+        &[1],
+    ] {
         for percent in [0, 5, 50, 100] {
             let mask = random.mask(shape.iter().product(), percent);
             let mut expected = Vec::new();
@@ -322,13 +414,25 @@ fn finds_coordinates() {
 #[test]
 fn keeps_and_restores_rows() {
     let mut random = Random(7);
-    for [outer, len, inner] in [[1, 1, 1], [0, 4, 2], [2, 0, 3], [3, 5, 0], [4, 7, 1], [1, 50_000, 1], [3, 129, 5], [70, 31, 64]] {
+    for [outer, len, inner] in [
+        [1, 1, 1],
+        [0, 4, 2],
+        [2, 0, 3],
+        [3, 5, 0],
+        [4, 7, 1],
+        [1, 50_000, 1],
+        [3, 129, 5],
+        [70, 31, 64],
+    ] {
         for percent in [0, 30, 100] {
             let mask = random.mask(len, percent);
-            let values: Vec<i16> = (0..outer * len * inner).map(|_| random.next() as i16).collect();
+            let values: Vec<i16> = (0..outer * len * inner)
+                .map(|_| random.next() as i16)
+                .collect();
             let kept = positions(&mask);
             let row = |plane: usize, line: usize| &values[(plane * len + line) * inner..][..inner];
-            let (mut compacted, mut padded, mut restored) = (Vec::<i16>::new(), Vec::new(), Vec::<i16>::new());
+            let (mut compacted, mut padded, mut restored) =
+                (Vec::<i16>::new(), Vec::new(), Vec::<i16>::new());
             for plane in 0..outer {
                 for &line in &kept {
                     compacted.extend(row(plane, line));
@@ -336,11 +440,18 @@ fn keeps_and_restores_rows() {
                 }
                 padded.extend(vec![0; (len - kept.len()) * inner]);
                 for (line, &byte) in mask.iter().enumerate() {
-                    restored.extend(row(plane, line).iter().map(|&x| if byte != 0 { x } else { 0 }));
+                    restored.extend(
+                        row(plane, line)
+                            .iter()
+                            .map(|&x| if byte != 0 { x } else { 0 }),
+                    );
                 }
             }
             assert_eq!(compact_rows(&values, &mask, outer, inner), compacted);
-            assert_eq!(compact_rows_padded(&values, &mask, outer, inner), (padded, kept.len()));
+            assert_eq!(
+                compact_rows_padded(&values, &mask, outer, inner),
+                (padded, kept.len())
+            );
             assert_eq!(expand_rows(&compacted, &mask, outer, inner), restored);
         }
     }
@@ -351,12 +462,16 @@ fn partitions() {
     let mut random = Random(31);
     for len in [0, 1, 5, 1000, (1 << 15) - 1, 100_003] {
         for num_keys in [0, 1, 2, 7, 300, 9000] {
-            let keys: Vec<i64> = (0..len).map(|_| (random.next() % (num_keys as u64 + 2)) as i64 - 1).collect();
-            let mut order: Vec<usize> =
-                (0..len).filter(|&index| (0..num_keys as i64).contains(&keys[index])).collect();
+            let keys: Vec<i64> = (0..len)
+                .map(|_| (random.next() % (num_keys as u64 + 2)) as i64 - 1)
+                .collect();
+            let mut order: Vec<usize> = (0..len)
+                .filter(|&index| (0..num_keys as i64).contains(&keys[index]))
+                .collect();
             order.sort_by_key(|&index| keys[index]);
-            let offsets: Vec<usize> =
-                (0..=num_keys).map(|key| order.partition_point(|&index| keys[index] < key as i64)).collect();
+            let offsets: Vec<usize> = (0..=num_keys)
+                .map(|key| order.partition_point(|&index| keys[index] < key as i64))
+                .collect();
             assert!(partition_permutation(&keys, num_keys) == (order, offsets));
         }
     }

@@ -39,10 +39,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K>;
 
     /// [`compact_by_mask`](Self::compact_by_mask) where waiting must not block, as in a browser.
-    fn compact_by_mask_async(
-        self,
-        mask: Tensor<D, Bool>,
-    ) -> impl Future<Output = Tensor<1, K>>;
+    fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> impl Future<Output = Tensor<1, K>>;
 
     /// The elements under `true` at the front of a tensor as long as the input, zero (or false) behind them, and their number as a
     /// `[1]` tensor of the device's int dtype. Waits for nothing.
@@ -98,7 +95,10 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
 
     async fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
         let (values, count) = compact_padded("Compact By Mask", self, mask);
-        let count = count.into_data_async().await.expect("the count can be read back");
+        let count = count
+            .into_data_async()
+            .await
+            .expect("the count can be read back");
         let count = count.iter::<i64>().next().expect("the count is one number");
         values.narrow(0, 0, count as usize)
     }
@@ -113,7 +113,12 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
         check::dtype(operation, &self);
         check::dim_mask(operation, &self, &mask, dim);
         let int = self.device().settings().int_dtype;
-        Tensor::from_dispatch(K::compact_dim(self.into_dispatch(), mask.into_dispatch(), dim, int))
+        Tensor::from_dispatch(K::compact_dim(
+            self.into_dispatch(),
+            mask.into_dispatch(),
+            dim,
+            int,
+        ))
     }
 
     fn compact_dim_by_mask_padded<I: AsIndex>(

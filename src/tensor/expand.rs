@@ -87,13 +87,19 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
         if num_keys == 0 && self.dims()[0] > 0 {
             check::fail(
                 operation,
-                &format!("`num_keys` is 0, but there are {} values to place.", self.dims()[0]),
+                &format!(
+                    "`num_keys` is 0, but there are {} values to place.",
+                    self.dims()[0]
+                ),
             );
         }
         let int = self.device().settings().int_dtype;
         let (slots, offsets) =
             <Dispatch as ScanOps>::key_slots(keys.into_dispatch(), num_keys, int);
         let values = K::scatter_slots(self.into_dispatch(), slots);
-        (Tensor::from_dispatch(values), Tensor::from_dispatch(offsets))
+        (
+            Tensor::from_dispatch(values),
+            Tensor::from_dispatch(offsets),
+        )
     }
 }

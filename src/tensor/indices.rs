@@ -56,12 +56,18 @@ pub trait MaskIndices<const D: usize>: Sized {
 impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     fn compact_indices(self) -> Tensor<1, Int> {
         let int = self.device().settings().int_dtype;
-        Tensor::from_dispatch(<Dispatch as ScanOps>::mask_indices(self.into_dispatch(), int))
+        Tensor::from_dispatch(<Dispatch as ScanOps>::mask_indices(
+            self.into_dispatch(),
+            int,
+        ))
     }
 
     fn compact_argwhere(self) -> Tensor<2, Int> {
         let int = self.device().settings().int_dtype;
-        Tensor::from_dispatch(<Dispatch as ScanOps>::mask_argwhere(self.into_dispatch(), int))
+        Tensor::from_dispatch(<Dispatch as ScanOps>::mask_argwhere(
+            self.into_dispatch(),
+            int,
+        ))
     }
 
     fn count_true(self) -> Tensor<1, Int> {

@@ -30,12 +30,8 @@ pub trait Movable: Basic {
 
 /// A kind that can be scanned: numbers.
 pub trait Scannable: Basic {
-    fn scan(
-        tensor: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor;
+    fn scan(tensor: DispatchTensor, dim: usize, op: ScanOp, options: ScanOptions)
+    -> DispatchTensor;
 }
 
 macro_rules! movable {
@@ -44,10 +40,18 @@ macro_rules! movable {
         $expand:ident, $scatter_slots:ident
     ) => {
         impl Movable for $Kind {
-            fn compact_padded(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> Padded {
+            fn compact_padded(
+                values: DispatchTensor,
+                mask: DispatchTensor,
+                int: IntDType,
+            ) -> Padded {
                 <Dispatch as $Ops>::$compact_padded(values, mask, int)
             }
-            fn compact(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> DispatchTensor {
+            fn compact(
+                values: DispatchTensor,
+                mask: DispatchTensor,
+                int: IntDType,
+            ) -> DispatchTensor {
                 <Dispatch as $Ops>::$compact(values, mask, int)
             }
             fn compact_dim_padded(
@@ -77,16 +81,34 @@ macro_rules! movable {
 }
 
 movable!(
-    Float, FloatMoveOps, float_compact_padded, float_compact, float_compact_dim_padded, float_compact_dim,
-    float_expand_by_mask, float_scatter_slots
+    Float,
+    FloatMoveOps,
+    float_compact_padded,
+    float_compact,
+    float_compact_dim_padded,
+    float_compact_dim,
+    float_expand_by_mask,
+    float_scatter_slots
 );
 movable!(
-    Int, IntMoveOps, int_compact_padded, int_compact, int_compact_dim_padded, int_compact_dim,
-    int_expand_by_mask, int_scatter_slots
+    Int,
+    IntMoveOps,
+    int_compact_padded,
+    int_compact,
+    int_compact_dim_padded,
+    int_compact_dim,
+    int_expand_by_mask,
+    int_scatter_slots
 );
 movable!(
-    Bool, BoolMoveOps, bool_compact_padded, bool_compact, bool_compact_dim_padded, bool_compact_dim,
-    bool_expand_by_mask, bool_scatter_slots
+    Bool,
+    BoolMoveOps,
+    bool_compact_padded,
+    bool_compact,
+    bool_compact_dim_padded,
+    bool_compact_dim,
+    bool_expand_by_mask,
+    bool_scatter_slots
 );
 
 impl Scannable for Float {

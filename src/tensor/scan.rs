@@ -88,15 +88,33 @@ impl<const D: usize, K: Scannable> TensorScan for Tensor<D, K> {
     }
 
     fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self {
-        checked("Inclusive Cumsum", self, dim, ScanOp::Sum, ScanOptions::default())
+        checked(
+            "Inclusive Cumsum",
+            self,
+            dim,
+            ScanOp::Sum,
+            ScanOptions::default(),
+        )
     }
 
     fn exclusive_cumsum<I: AsIndex>(self, dim: I) -> Self {
-        checked("Exclusive Cumsum", self, dim, ScanOp::Sum, ScanOptions::default().exclusive())
+        checked(
+            "Exclusive Cumsum",
+            self,
+            dim,
+            ScanOp::Sum,
+            ScanOptions::default().exclusive(),
+        )
     }
 
     fn reverse_cumsum<I: AsIndex>(self, dim: I) -> Self {
-        checked("Reverse Cumsum", self, dim, ScanOp::Sum, ScanOptions::default().reverse())
+        checked(
+            "Reverse Cumsum",
+            self,
+            dim,
+            ScanOp::Sum,
+            ScanOptions::default().reverse(),
+        )
     }
 }
 

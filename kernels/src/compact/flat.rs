@@ -95,7 +95,12 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let per_tile = comptime!(config.units * config.vectors).runtime();
         let first = tile * per_tile;
         let loaded = load_mask::<M, N>(mask, first, vectors, config);
-        let own = scan_totals::<u32>(count_unit::<M, N>(&loaded, config), 0u32, &mut totals, config);
+        let own = scan_totals::<u32>(
+            count_unit::<M, N>(&loaded, config),
+            0u32,
+            &mut totals,
+            config,
+        );
 
         let chain = Chain { tiles, tag, polls };
         let mut walk = Walk::<u32>::new(tile, 0usize, chain_config);
@@ -103,8 +108,12 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         walk.begin(state, chain, 0u32, chain_config);
         while walk.advance(state, chain, chain_config) {
             let other = load_mask::<M, N>(mask, walk.missing() * per_tile, vectors, config);
-            let other =
-                scan_totals::<u32>(count_unit::<M, N>(&other, config), 0u32, &mut totals, config);
+            let other = scan_totals::<u32>(
+                count_unit::<M, N>(&other, config),
+                0u32,
+                &mut totals,
+                config,
+            );
             walk.supply(state, chain, other.aggregate, chain_config);
         }
         let before = walk.finish(state, chain, own.aggregate, chain_config);
@@ -155,7 +164,10 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ///
 /// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ,
 /// [`ScanError::NoChain`] where the device has no 32-bit atomics or is capturing a graph.
-#[expect(clippy::too_many_arguments, reason = "a tensor operation's arguments, then the launch options")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a tensor operation's arguments, then the launch options"
+)]
 pub fn compact(
     client: &Client,
     values: Option<(TensorBinding, ElemType)>,
@@ -172,7 +184,10 @@ pub fn compact(
     let n: usize = mask.0.shape.iter().product();
     let (mask, mask_type) = mask;
     let elements = |tensor: &TensorBinding| tensor.shape.iter().product::<usize>();
-    for (operand, found) in [("output", &output)].into_iter().chain(values.as_ref().map(|(values, _)| ("values", values))) {
+    for (operand, found) in [("output", &output)]
+        .into_iter()
+        .chain(values.as_ref().map(|(values, _)| ("values", values)))
+    {
         if elements(found) != n {
             return Err(ScanError::ShapeMismatch {
                 operand,
@@ -184,7 +199,10 @@ pub fn compact(
     let value_type = values.as_ref().map_or(index, |(_, dtype)| *dtype);
     for dtype in [value_type, mask_type, index] {
         if !client.properties().supports_type(dtype) {
-            return Err(ScanError::UnsupportedType { dtype, device: client.name() });
+            return Err(ScanError::UnsupportedType {
+                dtype,
+                device: client.name(),
+            });
         }
     }
     let widest = value_type.size().max(mask_type.size());
@@ -194,20 +212,34 @@ pub fn compact(
         .filter(|width| {
             n % width == 0
                 && n > 0
-                && offsets.iter().flatten().zip([mask_type.size(), value_type.size()]).all(|(tensor, size)| {
-                    tensor.handle.offset_start.unwrap_or(0) as usize / size % width == 0
-                })
+                && offsets
+                    .iter()
+                    .flatten()
+                    .zip([mask_type.size(), value_type.size()])
+                    .all(|(tensor, size)| {
+                        tensor.handle.offset_start.unwrap_or(0) as usize / size % width == 0
+                    })
         })
         .max()
         .unwrap_or(1);
-    let address_type = [Some(&mask), values.as_ref().map(|(values, _)| values), Some(&output)]
-        .into_iter()
-        .flatten()
-        .map(|tensor| tensor.required_address_type(1))
-        .max()
-        .unwrap_or_default();
+    let address_type = [
+        Some(&mask),
+        values.as_ref().map(|(values, _)| values),
+        Some(&output),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|tensor| tensor.required_address_type(1))
+    .max()
+    .unwrap_or_default();
     // Counts are scanned in shared memory whatever the device: the blocked arrangement keeps each unit's survivors together.
-    let tuning = Tuning::of(client, &LaunchOptions { plane: Some(false), ..launch });
+    let tuning = Tuning::of(
+        client,
+        &LaunchOptions {
+            plane: Some(false),
+            ..launch
+        },
+    );
     let config = TileConfig {
         op: ScanOp::Sum,
         exclusive: true,
@@ -217,8 +249,12 @@ pub fn compact(
         units: tuning.units,
         max_planes: 0,
     };
-    let chain =
-        ChainConfig::new(ScanOp::Sum, ElemType::UInt(UIntKind::U32), tuning.units, launch.mute_every);
+    let chain = ChainConfig::new(
+        ScanOp::Sum,
+        ElemType::UInt(UIntKind::U32),
+        tuning.units,
+        launch.mute_every,
+    );
     let vectors = n / lanes;
     let tiles = vectors.div_ceil(tuning.units * tuning.vectors).max(1);
     let (state, tag) = scratch::take(client, chain.state_words(tiles));
@@ -226,7 +262,13 @@ pub fn compact(
     // buffer of no bytes can be bound.
     // SAFETY: one element of any type fits.
     let unused = || unsafe { BufferArg::from_raw_parts(client.empty(16), 1) };
-    let bound = |tensor: TensorBinding| if n == 0 { unused() } else { tensor.into_buffer_arg() };
+    let bound = |tensor: TensorBinding| {
+        if n == 0 {
+            unused()
+        } else {
+            tensor.into_buffer_arg()
+        }
+    };
     let (values, values_out, indices_out) = match (emit, values) {
         (Emit::Values, Some((values, _))) => (bound(values), bound(output), unused()),
         _ => (unused(), unused(), bound(output)),
@@ -260,4 +302,3 @@ pub fn compact(
     }
     Ok(())
 }
-

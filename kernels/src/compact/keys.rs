@@ -43,7 +43,13 @@ fn clamp_keys_kernel<K: Numeric>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn count_digits_kernel(keys: &[u32], counts: &mut [u32], elements: usize, tiles: usize, shift: u32) {
+fn count_digits_kernel(
+    keys: &[u32],
+    counts: &mut [u32],
+    elements: usize,
+    tiles: usize,
+    shift: u32,
+) {
     let bins = Shared::<[Atomic<u32>]>::new_slice(DIGITS);
     bins[UNIT_POS as usize].store(0u32);
     sync_cube();
@@ -144,15 +150,22 @@ pub fn key_slots(
     let (keys, dtype) = keys;
     for dtype in [dtype, index] {
         if !client.properties().supports_type(dtype) {
-            return Err(ScanError::UnsupportedType { dtype, device: client.name() });
+            return Err(ScanError::UnsupportedType {
+                dtype,
+                device: client.name(),
+            });
         }
     }
     let n: usize = keys.shape.iter().product();
-    let address_type = keys.required_address_type(1).max(offsets.required_address_type(1));
+    let address_type = keys
+        .required_address_type(1)
+        .max(offsets.required_address_type(1));
     let tiles = n.div_ceil(TILE).max(1);
     let words = |len: usize| client.empty(len.max(1) * size_of::<u32>());
     // SAFETY: every handle passed here was made with `len` words.
-    let arg = |handle: &Handle, len: usize| unsafe { BufferArg::from_raw_parts(handle.clone(), len.max(1)) };
+    let arg = |handle: &Handle, len: usize| unsafe {
+        BufferArg::from_raw_parts(handle.clone(), len.max(1))
+    };
     let cube_dim = CubeDim::new_1d(TILE as u32);
     let cubes = |units: usize| cube_count(client, units.div_ceil(TILE).max(1));
 
@@ -173,7 +186,9 @@ pub fn key_slots(
             dtype,
         );
     }
-    let passes = (usize::BITS - num_keys.leading_zeros()).div_ceil(DIGIT_BITS).max(1);
+    let passes = (usize::BITS - num_keys.leading_zeros())
+        .div_ceil(DIGIT_BITS)
+        .max(1);
     for pass in 0..passes {
         let shift = pass * DIGIT_BITS;
         let counts = words(DIGITS * tiles);
@@ -198,8 +213,20 @@ pub fn key_slots(
             shape: [DIGITS * tiles].into(),
             tiling: Default::default(),
         };
-        let exclusive = ScanOptions { exclusive: true, reverse: false };
-        scan_with(client, run(&counts), run(&begins), 0, U32, ScanOp::Sum, exclusive, LaunchOptions::default())?;
+        let exclusive = ScanOptions {
+            exclusive: true,
+            reverse: false,
+        };
+        scan_with(
+            client,
+            run(&counts),
+            run(&begins),
+            0,
+            U32,
+            ScanOp::Sum,
+            exclusive,
+            LaunchOptions::default(),
+        )?;
         let (keys_out, positions_out) = (words(n), words(n));
         // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.
         unsafe {

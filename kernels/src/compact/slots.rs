@@ -32,7 +32,10 @@ fn locate<I: Numeric>(slot_list: &[I], moves: &Moves, at: usize) -> (usize, bool
     let slot = i32::cast_from(slot_list[slice]);
     let valid = slot >= 0 && (slot as usize) < moves.slots;
     let slot = select(valid, slot as usize, 0);
-    ((outer * moves.slots + slot) * moves.inner_len + column, valid)
+    (
+        (outer * moves.slots + slot) * moves.inner_len + column,
+        valid,
+    )
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -90,7 +93,13 @@ impl MoveShape {
     }
 
     fn arg(&self) -> MovesLaunch {
-        MovesLaunch::new(self.inner, self.inner, self.slices, self.slots, self.elements())
+        MovesLaunch::new(
+            self.inner,
+            self.inner,
+            self.slices,
+            self.slots,
+            self.elements(),
+        )
     }
 }
 
@@ -106,7 +115,9 @@ pub fn gather_slots(
     if shape.elements() == 0 {
         return;
     }
-    let address_type = from_slots.required_address_type(1).max(slices.required_address_type(1));
+    let address_type = from_slots
+        .required_address_type(1)
+        .max(slices.required_address_type(1));
     // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is read.
     unsafe {
         gather_kernel::launch_unchecked(
@@ -137,7 +148,9 @@ pub fn scatter_slots(
     if shape.elements() == 0 {
         return;
     }
-    let address_type = to_slots.required_address_type(1).max(slices.required_address_type(1));
+    let address_type = to_slots
+        .required_address_type(1)
+        .max(slices.required_address_type(1));
     // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is written.
     unsafe {
         scatter_kernel::launch_unchecked(

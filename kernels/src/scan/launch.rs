@@ -5,9 +5,9 @@ use super::components::{
     tile::TileConfig,
 };
 use super::problem::{ScanOptions, ScanProblem};
-use super::{routines, scratch};
 use super::strategy::{LaunchOptions, RoutineKind, Strategy};
 use super::tuning::Tuning;
+use super::{routines, scratch};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -32,7 +32,16 @@ pub fn scan(
     op: ScanOp,
     options: ScanOptions,
 ) -> Result<(), ScanError> {
-    scan_with(client, input, output, axis, dtype, op, options, LaunchOptions::default())
+    scan_with(
+        client,
+        input,
+        output,
+        axis,
+        dtype,
+        op,
+        options,
+        LaunchOptions::default(),
+    )
 }
 
 /// [`scan`] with a routine and tuning of the caller's choice.
@@ -40,7 +49,10 @@ pub fn scan(
 /// # Errors
 ///
 /// As [`scan`], and [`ScanError::Refused`] where a forced routine cannot serve.
-#[expect(clippy::too_many_arguments, reason = "a tensor operation's arguments, then the launch options")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a tensor operation's arguments, then the launch options"
+)]
 pub fn scan_with(
     client: &Client,
     input: TensorBinding,
@@ -122,14 +134,14 @@ impl Call<'_> {
                 routines::columns::launch(self);
                 Ok(())
             }
-            _ if !self.problem.inner.is_empty() => {
-                refuse("the axis is not the innermost".into())
+            _ if !self.problem.inner.is_empty() => refuse("the axis is not the innermost".into()),
+            RoutineKind::SingleCube if self.problem.len() > self.tile_elements() => {
+                refuse(format!(
+                    "a row of {} elements does not fit a tile of {}",
+                    self.problem.len(),
+                    self.tile_elements()
+                ))
             }
-            RoutineKind::SingleCube if self.problem.len() > self.tile_elements() => refuse(format!(
-                "a row of {} elements does not fit a tile of {}",
-                self.problem.len(),
-                self.tile_elements()
-            )),
             RoutineKind::SingleCube => {
                 if routines::short_rows::fits(&self) {
                     routines::short_rows::launch(self);
@@ -162,7 +174,9 @@ impl Call<'_> {
     pub(crate) fn vector_size_flat(&self) -> usize {
         self.client
             .io_optimized_vector_sizes(self.problem.dtype.size())
-            .filter(|width| self.problem.elements() % width == 0 && self.problem.offset % width == 0)
+            .filter(|width| {
+                self.problem.elements() % width == 0 && self.problem.offset % width == 0
+            })
             .max()
             .unwrap_or(1)
     }
@@ -181,8 +195,12 @@ impl Call<'_> {
 
     pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
         let lanes = self.vector_size;
-        let outer: Vec<_> =
-            self.problem.outer.iter().map(|(size, stride)| (*size, stride / lanes)).collect();
+        let outer: Vec<_> = self
+            .problem
+            .outer
+            .iter()
+            .map(|(size, stride)| (*size, stride / lanes))
+            .collect();
         rows_arg(&outer, self.problem.len() / lanes)
     }
 }
@@ -202,10 +220,15 @@ fn check(
     }
     let accumulator = crate::operator::accumulator_of(dtype);
     for dtype in [dtype, accumulator] {
-        if !matches!(dtype, ElemType::Float(_) | ElemType::Int(_) | ElemType::UInt(_))
-            || !client.properties().supports_type(dtype)
+        if !matches!(
+            dtype,
+            ElemType::Float(_) | ElemType::Int(_) | ElemType::UInt(_)
+        ) || !client.properties().supports_type(dtype)
         {
-            return Err(ScanError::UnsupportedType { dtype, device: client.name() });
+            return Err(ScanError::UnsupportedType {
+                dtype,
+                device: client.name(),
+            });
         }
     }
     if !is_contiguous(&output.shape, &output.strides) {

@@ -45,7 +45,12 @@ impl ScanProblem {
         if axis >= rank {
             return Err(ScanError::AxisOutOfRange { axis, rank });
         }
-        let dims: Vec<Dim> = input.shape.iter().copied().zip(input.strides.iter().copied()).collect();
+        let dims: Vec<Dim> = input
+            .shape
+            .iter()
+            .copied()
+            .zip(input.strides.iter().copied())
+            .collect();
         Ok(Self {
             outer: merge(&dims[..axis]),
             axis: dims[axis],
@@ -102,8 +107,16 @@ impl ScanProblem {
     /// The widest vector, in elements, in which the input can be read and the output written, given the widths the
     /// device offers: it divides every run and every stride.
     pub(crate) fn vector_size(&self, widths: impl Iterator<Item = usize>) -> usize {
-        let run = if self.inner.is_empty() { self.len() } else { self.inner_count() };
-        let across = if self.inner.is_empty() { 0 } else { self.axis.1 };
+        let run = if self.inner.is_empty() {
+            self.len()
+        } else {
+            self.inner_count()
+        };
+        let across = if self.inner.is_empty() {
+            0
+        } else {
+            self.axis.1
+        };
         widths
             .filter(|width| {
                 run % width == 0

@@ -48,7 +48,9 @@ pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
 pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     let words = (words + HEADER_WORDS).max(MIN_WORDS);
     let key = (client.service_id(), StreamId::current());
-    let mut all = SCRATCH.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut all = SCRATCH
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     if all.len() >= MAX_STREAMS && !all.contains_key(&key) {
         all.clear();
     }

@@ -32,8 +32,15 @@ impl Tuning {
             && hardware.plane_size_min == hardware.plane_size_max
             && hardware.plane_size_min > 1;
         let plane = options.plane.unwrap_or(advertised);
-        let class = if plane { Self::planes() } else { Self::shared_memory() };
-        let units = options.units.unwrap_or(class.units).min(hardware.max_units_per_cube as usize);
+        let class = if plane {
+            Self::planes()
+        } else {
+            Self::shared_memory()
+        };
+        let units = options
+            .units
+            .unwrap_or(class.units)
+            .min(hardware.max_units_per_cube as usize);
         Self {
             plane,
             units,
@@ -46,11 +53,25 @@ impl Tuning {
 
     /// GPUs. Not measured yet: 4,096 four-byte elements a tile, as published for decoupled fallback.
     fn planes() -> Self {
-        Self { plane: true, units: 256, vectors: 4, max_planes: 0, polls: POLLS, fill: 1 << 16 }
+        Self {
+            plane: true,
+            units: 256,
+            vectors: 4,
+            max_planes: 0,
+            polls: POLLS,
+            fill: 1 << 16,
+        }
     }
 
     /// Devices without plane operations, in practice software adapters.
     fn shared_memory() -> Self {
-        Self { plane: false, units: 64, vectors: 16, max_planes: 0, polls: POLLS, fill: 1 << 9 }
+        Self {
+            plane: false,
+            units: 64,
+            vectors: 16,
+            max_planes: 0,
+            polls: POLLS,
+            fill: 1 << 9,
+        }
     }
 }

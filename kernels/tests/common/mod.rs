@@ -16,7 +16,10 @@ pub fn client() -> Client {
 /// The launch options every test starts from.
 pub fn launch() -> LaunchOptions {
     let force = std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1");
-    LaunchOptions { plane: force.then_some(true), ..Default::default() }
+    LaunchOptions {
+        plane: force.then_some(true),
+        ..Default::default()
+    }
 }
 
 /// A strided view of a buffer.
@@ -32,7 +35,10 @@ impl View {
         for i in (0..shape.len().saturating_sub(1)).rev() {
             strides[i] = strides[i + 1] * shape[i + 1];
         }
-        Self { shape: shape.to_vec(), strides }
+        Self {
+            shape: shape.to_vec(),
+            strides,
+        }
     }
 
     pub fn elements(&self) -> usize {
@@ -102,8 +108,7 @@ pub fn check<T>(
     T: CubeElement + Numeric + reference::Scalar,
 {
     let found = device_scan(client, buffer, view, axis, op, options, launch).expect("supported");
-    let expected =
-        reference::scan(&view.gather(buffer), &view.shape, axis, op, options);
+    let expected = reference::scan(&view.gather(buffer), &view.shape, axis, op, options);
     let wrong: Vec<_> = (0..expected.len())
         .filter(|&i| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]))
         .collect();

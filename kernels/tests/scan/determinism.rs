@@ -23,7 +23,18 @@ fn a_thousand_runs_under_load_have_one_bit_pattern() {
     let view = View::contiguous(&[60 * 128 + 3]);
     let data = uneven(view.elements());
     let run = |launch| {
-        bits(&device_scan(&client, &data, &view, 0, ScanOp::Sum, all_options()[0], launch).unwrap())
+        bits(
+            &device_scan(
+                &client,
+                &data,
+                &view,
+                0,
+                ScanOp::Sum,
+                all_options()[0],
+                launch,
+            )
+            .unwrap(),
+        )
     };
     let first = run(small_tile(RoutineKind::SinglePass));
     let stop = AtomicBool::new(false);
@@ -53,12 +64,31 @@ fn fallback_computes_the_bits_of_the_owner() {
     let view = View::contiguous(&[70 * 128]);
     let data = uneven(view.elements());
     let run = |mute_every| {
-        let launch = LaunchOptions { mute_every, polls: Some(1), ..small_tile(RoutineKind::SinglePass) };
-        bits(&device_scan(&client, &data, &view, 0, ScanOp::Sum, all_options()[0], launch).unwrap())
+        let launch = LaunchOptions {
+            mute_every,
+            polls: Some(1),
+            ..small_tile(RoutineKind::SinglePass)
+        };
+        bits(
+            &device_scan(
+                &client,
+                &data,
+                &view,
+                0,
+                ScanOp::Sum,
+                all_options()[0],
+                launch,
+            )
+            .unwrap(),
+        )
     };
     let undisturbed = run(None);
     for mute_every in [1, 2, 5, 33] {
-        assert_eq!(run(Some(mute_every)), undisturbed, "every {mute_every}th tile mute");
+        assert_eq!(
+            run(Some(mute_every)),
+            undisturbed,
+            "every {mute_every}th tile mute"
+        );
     }
 }
 
@@ -74,7 +104,18 @@ fn every_routine_repeats_itself() {
         let data = uneven(view.elements());
         let launch = small_tile(routine);
         let run = || {
-            bits(&device_scan(&client, &data, &view, axis, ScanOp::Sum, all_options()[0], launch).unwrap())
+            bits(
+                &device_scan(
+                    &client,
+                    &data,
+                    &view,
+                    axis,
+                    ScanOp::Sum,
+                    all_options()[0],
+                    launch,
+                )
+                .unwrap(),
+            )
         };
         let first = run();
         for _ in 0..50 {

@@ -16,16 +16,29 @@ where
     for op in ScanOp::ALL {
         for options in [all_options()[0], all_options()[3]] {
             // Small enough that every partial sum is exact in half precision.
-            let data: Vec<T> =
-                values(view.elements(), op).into_iter().map(|value| from(value % 3)).collect();
+            let data: Vec<T> = values(view.elements(), op)
+                .into_iter()
+                .map(|value| from(value % 3))
+                .collect();
             if client.properties().supports_type(dtype) {
-                check(&client, &data, &view, 1, op, options, small_tile(RoutineKind::SinglePass));
+                check(
+                    &client,
+                    &data,
+                    &view,
+                    1,
+                    op,
+                    options,
+                    small_tile(RoutineKind::SinglePass),
+                );
                 check(&client, &data, &view, 0, op, options, launch());
             } else {
                 println!("Unsupported: {dtype:?} on this device");
                 let refused =
                     device_scan(&client, &data, &view, 1, op, options, launch()).unwrap_err();
-                assert!(matches!(refused, ScanError::UnsupportedType { .. }), "{refused}");
+                assert!(
+                    matches!(refused, ScanError::UnsupportedType { .. }),
+                    "{refused}"
+                );
                 return;
             }
         }
@@ -61,7 +74,9 @@ dtypes! {
 fn integers_wrap_at_full_width() {
     let client = client();
     let view = View::contiguous(&[1000]);
-    let data: Vec<u32> = (0..1000u32).map(|i| i.wrapping_mul(0x9e37_79b9) | 1).collect();
+    let data: Vec<u32> = (0..1000u32)
+        .map(|i| i.wrapping_mul(0x9e37_79b9) | 1)
+        .collect();
     for op in [ScanOp::Sum, ScanOp::Prod] {
         let launch = small_tile(RoutineKind::SinglePass);
         check(&client, &data, &view, 0, op, all_options()[0], launch);
@@ -76,15 +91,22 @@ fn nan_and_infinities_propagate() {
     let client = client();
     let view = View::contiguous(&[400]);
     for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        let mut data: Vec<f32> = values(400, ScanOp::Sum).into_iter().map(|value| value as f32).collect();
+        let mut data: Vec<f32> = values(400, ScanOp::Sum)
+            .into_iter()
+            .map(|value| value as f32)
+            .collect();
         data[150] = special;
         for op in [ScanOp::Sum, ScanOp::Max, ScanOp::Min] {
             let launch = small_tile(RoutineKind::SinglePass);
-            let found = device_scan(&client, &data, &view, 0, op, all_options()[0], launch).unwrap();
+            let found =
+                device_scan(&client, &data, &view, 0, op, all_options()[0], launch).unwrap();
             let expected = reference::scan(&data, &[400], 0, op, all_options()[0]);
             for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
                 let alike = found == expected || found.is_nan() && expected.is_nan();
-                assert!(alike, "{op:?} with {special} at 150: {found} instead of {expected} at {i}");
+                assert!(
+                    alike,
+                    "{op:?} with {special} at 150: {found} instead of {expected} at {i}"
+                );
             }
         }
     }

@@ -13,7 +13,9 @@ fn within_20_seconds(run: impl FnOnce() + Send + 'static) {
     });
     match wait.recv_timeout(Duration::from_secs(20)) {
         Ok(()) => worker.join().expect("finished"),
-        Err(mpsc::RecvTimeoutError::Timeout) => panic!("a scan with mute tiles did not end within 20 s"),
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            panic!("a scan with mute tiles did not end within 20 s")
+        }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             std::panic::resume_unwind(worker.join().expect_err("panicked"))
         }
@@ -60,9 +62,20 @@ fn mute_tiles_further_apart_than_a_window() {
 fn impatient_lookback_without_mute_tiles() {
     let client = client();
     let view = View::contiguous(&[1 << 18]);
-    let launch = LaunchOptions { polls: Some(1), ..small_tile(RoutineKind::SinglePass) };
+    let launch = LaunchOptions {
+        polls: Some(1),
+        ..small_tile(RoutineKind::SinglePass)
+    };
     for _ in 0..10 {
         let data = values(view.elements(), ScanOp::Sum);
-        check(&client, &data, &view, 0, ScanOp::Sum, all_options()[0], launch);
+        check(
+            &client,
+            &data,
+            &view,
+            0,
+            ScanOp::Sum,
+            all_options()[0],
+            launch,
+        );
     }
 }

@@ -21,7 +21,11 @@ fn small_tile(routine: RoutineKind) -> LaunchOptions {
     LaunchOptions {
         strategy: Strategy::Forced(routine),
         units: Some(32),
-        vectors: Some(if routine == RoutineKind::SingleCube { 4 } else { 1 }),
+        vectors: Some(if routine == RoutineKind::SingleCube {
+            4
+        } else {
+            1
+        }),
         ..launch()
     }
 }
@@ -30,7 +34,9 @@ fn small_tile(routine: RoutineKind) -> LaunchOptions {
 fn per_length() -> Vec<(ScanOp, ScanOptions)> {
     let [plain, .., both] = all_options();
     if cfg!(feature = "heavy") {
-        let pairs = ScanOp::ALL.into_iter().flat_map(|op| all_options().map(|options| (op, options)));
+        let pairs = ScanOp::ALL
+            .into_iter()
+            .flat_map(|op| all_options().map(|options| (op, options)));
         pairs.collect()
     } else {
         vec![(ScanOp::Sum, plain), (ScanOp::Sum, both)]
@@ -51,9 +57,25 @@ macro_rules! stamp {
                 for op in ScanOp::ALL {
                     for options in all_options() {
                         let data = values(view.elements(), op);
-                        check(&client, &data, &view, axis, op, options, small_tile($routine));
+                        check(
+                            &client,
+                            &data,
+                            &view,
+                            axis,
+                            op,
+                            options,
+                            small_tile($routine),
+                        );
                         let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
-                        check(&client, &data, &view, axis, op, options, small_tile($routine));
+                        check(
+                            &client,
+                            &data,
+                            &view,
+                            axis,
+                            op,
+                            options,
+                            small_tile($routine),
+                        );
                     }
                 }
             }
@@ -66,7 +88,15 @@ macro_rules! stamp {
                     let view = View::contiguous(&shape);
                     for (op, options) in per_length() {
                         let data = values(view.elements(), op);
-                        check(&client, &data, &view, axis, op, options, small_tile($routine));
+                        check(
+                            &client,
+                            &data,
+                            &view,
+                            axis,
+                            op,
+                            options,
+                            small_tile($routine),
+                        );
                     }
                 }
             }
@@ -74,7 +104,21 @@ macro_rules! stamp {
     };
 }
 
-stamp!(single_cube, RoutineKind::SingleCube, 128, |len| (vec![3, len], 1));
-stamp!(single_pass, RoutineKind::SinglePass, 2 * 128 + 1, |len| (vec![3, len], 1));
-stamp!(reduce_then_scan, RoutineKind::ReduceThenScan, 2 * 128 + 1, |len| (vec![3, len], 1));
-stamp!(columns, RoutineKind::Columns, 2 * 32 + 1, |len| (vec![2, len, 5], 1));
+stamp!(single_cube, RoutineKind::SingleCube, 128, |len| (
+    vec![3, len],
+    1
+));
+stamp!(single_pass, RoutineKind::SinglePass, 2 * 128 + 1, |len| (
+    vec![3, len],
+    1
+));
+stamp!(
+    reduce_then_scan,
+    RoutineKind::ReduceThenScan,
+    2 * 128 + 1,
+    |len| (vec![3, len], 1)
+);
+stamp!(columns, RoutineKind::Columns, 2 * 32 + 1, |len| (
+    vec![2, len, 5],
+    1
+));

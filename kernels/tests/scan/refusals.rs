@@ -9,7 +9,15 @@ fn refused(shape: &[usize], axis: usize, launch: LaunchOptions) -> ScanError {
     let data = values(view.elements(), ScanOp::Sum);
     let options = ScanOptions::default();
     let error = device_scan(&client, &data, &view, axis, ScanOp::Sum, options, launch).unwrap_err();
-    check(&client, &data, &view, 0, ScanOp::Sum, options, super::launch());
+    check(
+        &client,
+        &data,
+        &view,
+        0,
+        ScanOp::Sum,
+        options,
+        super::launch(),
+    );
     error
 }
 
@@ -17,7 +25,10 @@ fn refused(shape: &[usize], axis: usize, launch: LaunchOptions) -> ScanError {
 fn axis_out_of_range() {
     let error = refused(&[4, 5], 2, launch());
     assert_eq!(error, ScanError::AxisOutOfRange { axis: 2, rank: 2 });
-    assert_eq!(error.to_string(), "axis 2 is out of range for a tensor of rank 2");
+    assert_eq!(
+        error.to_string(),
+        "axis 2 is out of range for a tensor of rank 2"
+    );
 }
 
 #[test]
@@ -32,7 +43,25 @@ fn a_row_longer_than_a_tile_for_single_cube() {
 #[test]
 fn columns_without_columns_and_rows_with_columns() {
     let error = refused(&[8], 0, small_tile(RoutineKind::Columns));
-    assert!(matches!(error, ScanError::Refused { routine: RoutineKind::Columns, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            ScanError::Refused {
+                routine: RoutineKind::Columns,
+                ..
+            }
+        ),
+        "{error}"
+    );
     let error = refused(&[8, 8], 0, small_tile(RoutineKind::SinglePass));
-    assert!(matches!(error, ScanError::Refused { routine: RoutineKind::SinglePass, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            ScanError::Refused {
+                routine: RoutineKind::SinglePass,
+                ..
+            }
+        ),
+        "{error}"
+    );
 }

@@ -5,7 +5,15 @@ use super::*;
 fn check_inferred(shape: &[usize], axis: usize, options: ScanOptions) {
     let view = View::contiguous(shape);
     let data = values(view.elements(), ScanOp::Sum);
-    check(&client(), &data, &view, axis, ScanOp::Sum, options, launch());
+    check(
+        &client(),
+        &data,
+        &view,
+        axis,
+        ScanOp::Sum,
+        options,
+        launch(),
+    );
 }
 
 /// SwiftShader is some fifteen times slower than lavapipe; there the long shapes are cut, which the test says.
@@ -34,7 +42,14 @@ fn powers_of_two_and_their_neighbours() {
 
 #[test]
 fn a_few_rows_of_odd_length() {
-    check_inferred(&[3, scale(400_001)], 1, ScanOptions { exclusive: true, reverse: true });
+    check_inferred(
+        &[3, scale(400_001)],
+        1,
+        ScanOptions {
+            exclusive: true,
+            reverse: true,
+        },
+    );
 }
 
 #[test]
@@ -49,7 +64,15 @@ fn more_than_65_535_tiles() {
     let view = View::contiguous(&[n]);
     let data = values(n, ScanOp::Sum);
     let launch = small_tile(RoutineKind::SinglePass);
-    check(&client(), &data, &view, 0, ScanOp::Sum, ScanOptions::default(), launch);
+    check(
+        &client(),
+        &data,
+        &view,
+        0,
+        ScanOp::Sum,
+        ScanOptions::default(),
+        launch,
+    );
 }
 
 #[test]
@@ -62,7 +85,14 @@ fn rows_and_columns_of_a_square() {
 
 #[test]
 fn few_long_columns() {
-    check_inferred(&[scale(1 << 18), 3], 0, ScanOptions { exclusive: false, reverse: true });
+    check_inferred(
+        &[scale(1 << 18), 3],
+        0,
+        ScanOptions {
+            exclusive: false,
+            reverse: true,
+        },
+    );
     check_inferred(&[16, 1 << 10, 16], 1, ScanOptions::default());
 }
 

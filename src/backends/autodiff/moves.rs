@@ -14,15 +14,34 @@ use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
 #[derive(Clone, Debug)]
 enum Move<B: ScanBackend> {
     /// Flat compaction of values of this shape, exact or padded.
-    Compact { mask: BoolTensor<B>, shape: Shape },
+    Compact {
+        mask: BoolTensor<B>,
+        shape: Shape,
+    },
     /// Flat expansion of so many values.
-    Expand { mask: BoolTensor<B>, values: usize, int: IntDType },
+    Expand {
+        mask: BoolTensor<B>,
+        values: usize,
+        int: IntDType,
+    },
     /// Compaction along a dimension.
-    CompactDim { mask: BoolTensor<B>, dim: usize },
+    CompactDim {
+        mask: BoolTensor<B>,
+        dim: usize,
+    },
     /// Expansion along a dimension of values with so many slices.
-    ExpandDim { mask: BoolTensor<B>, dim: usize, slices: usize, int: IntDType },
-    Scatter { slots: IntTensor<B> },
-    Gather { slots: IntTensor<B> },
+    ExpandDim {
+        mask: BoolTensor<B>,
+        dim: usize,
+        slices: usize,
+        int: IntDType,
+    },
+    Scatter {
+        slots: IntTensor<B>,
+    },
+    Gather {
+        slots: IntTensor<B>,
+    },
 }
 
 impl<B: ScanBackend> Move<B> {
@@ -37,7 +56,12 @@ impl<B: ScanBackend> Move<B> {
                 fit::<B>(packed, 0, values)
             }
             Move::CompactDim { mask, dim } => B::float_expand_dim(grad, mask, dim),
-            Move::ExpandDim { mask, dim, slices, int } => {
+            Move::ExpandDim {
+                mask,
+                dim,
+                slices,
+                int,
+            } => {
                 let (packed, _) = B::float_compact_dim_padded(grad, mask, dim, int);
                 fit::<B>(packed, dim, slices)
             }
@@ -101,7 +125,10 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         record::<B, C, _>(
             values,
-            |values| Move::Compact { mask: mask.clone(), shape: values.shape() },
+            |values| Move::Compact {
+                mask: mask.clone(),
+                shape: values.shape(),
+            },
             |values| B::float_compact_padded(values, mask.clone(), int),
         )
     }
@@ -113,7 +140,10 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |values| Move::Compact { mask: mask.clone(), shape: values.shape() },
+            |values| Move::Compact {
+                mask: mask.clone(),
+                shape: values.shape(),
+            },
             |values| (B::float_compact(values, mask.clone(), int), ()),
         )
         .0
@@ -143,7 +173,10 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         record::<B, C, _>(
             values,
-            |_| Move::CompactDim { mask: mask.clone(), dim },
+            |_| Move::CompactDim {
+                mask: mask.clone(),
+                dim,
+            },
             |values| B::float_compact_dim_padded(values, mask.clone(), dim, int),
         )
     }
@@ -156,7 +189,10 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::CompactDim { mask: mask.clone(), dim },
+            |_| Move::CompactDim {
+                mask: mask.clone(),
+                dim,
+            },
             |values| (B::float_compact_dim(values, mask.clone(), dim, int), ()),
         )
         .0
@@ -180,25 +216,23 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
         .0
     }
 
-    fn float_scatter_slots(
-        values: FloatTensor<Self>,
-        slots: IntTensor<Self>,
-    ) -> FloatTensor<Self> {
+    fn float_scatter_slots(values: FloatTensor<Self>, slots: IntTensor<Self>) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::Scatter { slots: slots.clone() },
+            |_| Move::Scatter {
+                slots: slots.clone(),
+            },
             |values| (B::float_scatter_slots(values, slots.clone()), ()),
         )
         .0
     }
 
-    fn float_gather_slots(
-        values: FloatTensor<Self>,
-        slots: IntTensor<Self>,
-    ) -> FloatTensor<Self> {
+    fn float_gather_slots(values: FloatTensor<Self>, slots: IntTensor<Self>) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::Gather { slots: slots.clone() },
+            |_| Move::Gather {
+                slots: slots.clone(),
+            },
             |values| (B::float_gather_slots(values, slots.clone()), ()),
         )
         .0

@@ -23,29 +23,46 @@ pub(super) fn gradient<B: ScanBackend>(
     let Scan { dim, options, .. } = scan;
     let dtype: FloatDType = grad.dtype().into();
     let bools = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
-    let inclusive = ScanOptions { exclusive: false, ..options };
+    let inclusive = ScanOptions {
+        exclusive: false,
+        ..options
+    };
 
     let zero = B::bool_into_float(B::float_equal_elem(input.clone(), 0.into(), bools), dtype);
     let zeros_seen = B::float_scan(zero.clone(), dim, ScanOp::Sum, inclusive);
     let below = |limit: f64| {
-        B::bool_into_float(B::float_lower_elem(zeros_seen.clone(), limit.into(), bools), dtype)
+        B::bool_into_float(
+            B::float_lower_elem(zeros_seen.clone(), limit.into(), bools),
+            dtype,
+        )
     };
     let before_first = below(0.5);
     let at_first = B::float_mul(zero.clone(), below(1.5));
 
     let without_first = B::float_add(input.clone(), at_first.clone());
     let products = B::float_scan(without_first, dim, ScanOp::Prod, options);
-    let seen_by =
-        |products| B::float_scan(B::float_mul(grad.clone(), products), dim, ScanOp::Sum, options.reversed());
+    let seen_by = |products| {
+        B::float_scan(
+            B::float_mul(grad.clone(), products),
+            dim,
+            ScanOp::Sum,
+            options.reversed(),
+        )
+    };
 
     // Products up to `j` that contain the first zero are zero, whether or not they contain the element before it.
     let zeros_in_product = B::float_scan(zero.clone(), dim, ScanOp::Sum, options);
-    let free_of_zeros =
-        B::bool_into_float(B::float_lower_elem(zeros_in_product, 0.5.into(), bools), dtype);
+    let free_of_zeros = B::bool_into_float(
+        B::float_lower_elem(zeros_in_product, 0.5.into(), bools),
+        dtype,
+    );
     let classic = B::float_div(
         seen_by(B::float_mul(products.clone(), free_of_zeros)),
         B::float_add(input, zero),
     );
     let omitted = seen_by(products);
-    B::float_add(B::float_mul(classic, before_first), B::float_mul(omitted, at_first))
+    B::float_add(
+        B::float_mul(classic, before_first),
+        B::float_mul(omitted, at_first),
+    )
 }

@@ -45,7 +45,10 @@ pub(crate) fn scan_totals<A: Numeric>(
         walk::<A>(shared, count, slots, identity, config.op);
     }
     sync_cube();
-    CubeTotals::<A> { exclusive: shared[slot], aggregate: shared[slots] }
+    CubeTotals::<A> {
+        exclusive: shared[slot],
+        aggregate: shared[slots],
+    }
 }
 
 /// Turns the first `count` values into their exclusive scan and leaves the total behind slot `slots`.

@@ -153,7 +153,10 @@ fn peek<A: Numeric>(
         let high = state[at + 1].load();
         let present = ((low ^ tag) | (high ^ tag)) <= PAYLOAD_MASK;
         let bits = (low & PAYLOAD_MASK) | (high << PAYLOAD_BITS);
-        Peek::<A> { value: A::reinterpret(bits), present }
+        Peek::<A> {
+            value: A::reinterpret(bits),
+            present,
+        }
     } else {
         let mut bits = 0u64;
         let mut strangers = 0u32;
@@ -164,7 +167,10 @@ fn peek<A: Numeric>(
             strangers |= read ^ tag;
             bits |= u64::cast_from(read & PAYLOAD_MASK) << shift;
         }
-        Peek::<A> { value: A::reinterpret(bits), present: strangers <= PAYLOAD_MASK }
+        Peek::<A> {
+            value: A::reinterpret(bits),
+            present: strangers <= PAYLOAD_MASK,
+        }
     }
 }
 
@@ -229,7 +235,13 @@ impl<A: Numeric> Walk<A> {
         #[comptime] config: ChainConfig,
     ) {
         if UNIT_POS == 0 && !is_mute(self.tile, config) {
-            publish::<A>(state, aggregate_at(self.tile, config), aggregate, chain.tag, config);
+            publish::<A>(
+                state,
+                aggregate_at(self.tile, config),
+                aggregate,
+                chain.tag,
+                config,
+            );
         }
     }
 
@@ -254,12 +266,14 @@ impl<A: Numeric> Walk<A> {
                     let tile = end - 1 - UNIT_POS as usize;
                     let mut polls = 0u32;
                     while kind == MISSING && polls < chain.polls {
-                        let prefix = peek::<A>(state, prefix_at(tile, chain, config), chain.tag, config);
+                        let prefix =
+                            peek::<A>(state, prefix_at(tile, chain, config), chain.tag, config);
                         if prefix.present {
                             kind = PREFIX.runtime();
                             self.values[UNIT_POS as usize] = prefix.value;
                         } else {
-                            let own = peek::<A>(state, aggregate_at(tile, config), chain.tag, config);
+                            let own =
+                                peek::<A>(state, aggregate_at(tile, config), chain.tag, config);
                             if own.present {
                                 kind = AGGREGATE.runtime();
                                 self.values[UNIT_POS as usize] = own.value;
@@ -370,7 +384,13 @@ impl<A: Numeric> Walk<A> {
         #[comptime] config: ChainConfig,
     ) {
         if UNIT_POS == 0 {
-            publish::<A>(state, aggregate_at(self.next, config), aggregate, chain.tag, config);
+            publish::<A>(
+                state,
+                aggregate_at(self.next, config),
+                aggregate,
+                chain.tag,
+                config,
+            );
             self.running[0] = combine::<A>(self.running[0], aggregate, config.op);
         }
         self.next += 1;
@@ -386,7 +406,13 @@ impl<A: Numeric> Walk<A> {
     ) -> A {
         if UNIT_POS == 0 && !is_mute(self.tile, config) {
             let prefix = combine::<A>(self.running[0], aggregate, config.op);
-            publish::<A>(state, prefix_at(self.tile, chain, config), prefix, chain.tag, config);
+            publish::<A>(
+                state,
+                prefix_at(self.tile, chain, config),
+                prefix,
+                chain.tag,
+                config,
+            );
         }
         sync_cube();
         self.running[0]

@@ -2,6 +2,6 @@
 
 pub(crate) mod cube_totals;
 pub(crate) mod lookback;
-pub(crate) mod rows;
 pub mod plane_scan;
+pub(crate) mod rows;
 pub(crate) mod tile;

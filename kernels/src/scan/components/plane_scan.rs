@@ -12,7 +12,10 @@
 //!
 //! Needs `Plane::Ops`; every unit of the plane must take part.
 
-#![expect(missing_docs, reason = "the `cube` macro generates modules without documentation")]
+#![expect(
+    missing_docs,
+    reason = "the `cube` macro generates modules without documentation"
+)]
 
 use crate::operator::{ScanOp, combine};
 use cubecl::prelude::*;
@@ -33,7 +36,10 @@ pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
 /// where subtracting the own value would not be.
 #[cube]
 pub fn plane_shift_inclusive<A: Numeric>(inclusive: A, identity: A) -> A {
-    let before = plane_shuffle(inclusive, select(UNIT_POS_PLANE == 0, 0u32, UNIT_POS_PLANE - 1));
+    let before = plane_shuffle(
+        inclusive,
+        select(UNIT_POS_PLANE == 0, 0u32, UNIT_POS_PLANE - 1),
+    );
     select(UNIT_POS_PLANE == 0, identity, before)
 }
 
@@ -43,9 +49,17 @@ fn plane_shuffle_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
     let mut total = value;
     let mut distance = 1u32;
     while distance < PLANE_DIM {
-        let source = select(UNIT_POS_PLANE >= distance, UNIT_POS_PLANE - distance, UNIT_POS_PLANE);
+        let source = select(
+            UNIT_POS_PLANE >= distance,
+            UNIT_POS_PLANE - distance,
+            UNIT_POS_PLANE,
+        );
         let left = plane_shuffle(total, source);
-        total = select(UNIT_POS_PLANE >= distance, combine::<A>(left, total, op), total);
+        total = select(
+            UNIT_POS_PLANE >= distance,
+            combine::<A>(left, total, op),
+            total,
+        );
         distance *= 2;
     }
     total

@@ -29,7 +29,11 @@ impl RowsView {
             input += position * self.strides[dim];
             rest = quotient;
         }
-        Row { input, output: index * self.vectors, vectors: self.vectors }
+        Row {
+            input,
+            output: index * self.vectors,
+            vectors: self.vectors,
+        }
     }
 }
 

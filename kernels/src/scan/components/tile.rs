@@ -40,7 +40,11 @@ pub struct TileConfig {
 impl TileConfig {
     /// How many totals of one tile meet in shared memory.
     pub(crate) fn totals(&self) -> usize {
-        if self.plane { self.max_planes } else { self.units }
+        if self.plane {
+            self.max_planes
+        } else {
+            self.units
+        }
     }
 }
 
@@ -97,7 +101,11 @@ fn scan_lanes<A: Numeric, N: Size>(
     let mut scanned = value;
     #[unroll]
     for step in 1..lanes {
-        let at = comptime!(if config.reverse { lanes - 1 - step } else { step });
+        let at = comptime!(if config.reverse {
+            lanes - 1 - step
+        } else {
+            step
+        });
         let left = comptime!(if config.reverse { at + 1 } else { at - 1 });
         let sum = combine::<A>(scanned.extract(left), scanned.extract(at), config.op);
         scanned.insert(at, sum);
@@ -130,7 +138,9 @@ impl<A: Numeric, N: Size> UnitTile<A, N> {
             let logical = first + vector_in_tile(k, config);
             let mut value = Vector::<A, N>::new(identity);
             if logical < row.vectors {
-                value = Vector::cast_from(input[row.input + stored_vector(logical, row, config.reverse)]);
+                value = Vector::cast_from(
+                    input[row.input + stored_vector(logical, row, config.reverse)],
+                );
             }
             values[k] = scan_lanes::<A, N>(value, config);
         }
@@ -149,7 +159,11 @@ impl<A: Numeric, N: Size> UnitTile<A, N> {
                 total = combine::<A>(total, last, config.op);
             }
         }
-        UnitTile::<A, N> { values, before, total }
+        UnitTile::<A, N> {
+            values,
+            before,
+            total,
+        }
     }
 
     /// Writes the scanned tile, `prefix` being the total of all that precedes this unit (or its plane) in the row.
@@ -171,7 +185,11 @@ impl<A: Numeric, N: Size> UnitTile<A, N> {
                 let mut result = Vector::<A, N>::new(earlier);
                 #[unroll]
                 for step in 0..lanes {
-                    let at = comptime!(if config.reverse { lanes - 1 - step } else { step });
+                    let at = comptime!(if config.reverse {
+                        lanes - 1 - step
+                    } else {
+                        step
+                    });
                     if comptime!(!config.exclusive) {
                         result.insert(at, combine::<A>(earlier, scanned.extract(at), config.op));
                     } else if comptime!(step > 0) {

@@ -9,12 +9,12 @@
 //! chunk that is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
 use crate::operator::combine;
-use crate::scan::launch::{Call, cube_count};
 use crate::scan::components::{
     cube_totals::scan_totals,
     rows::RowsView,
     tile::{TileConfig, UnitTile},
 };
+use crate::scan::launch::{Call, cube_count};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 

@@ -136,7 +136,9 @@ fn load_ahead<T: Numeric, A: Numeric, N: Size>(
     for k in 0..AHEAD {
         let mut value = Vector::<A, N>::new(identity);
         if at + k < column.end {
-            value = Vector::cast_from(input[column.input + stored(at + k, column, config) * column.stride]);
+            value = Vector::cast_from(
+                input[column.input + stored(at + k, column, config) * column.stride],
+            );
         }
         loaded[k] = value;
     }
@@ -199,7 +201,11 @@ pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size>(
                 let before = running;
                 running = combine_lanes::<A, N>(running, loaded[k], config.op);
                 if at + k < column.end {
-                    let result = if comptime!(config.exclusive) { before } else { running };
+                    let result = if comptime!(config.exclusive) {
+                        before
+                    } else {
+                        running
+                    };
                     output[column.output + stored(at + k, column, config) * column.width] =
                         Vector::cast_from(result);
                 }
@@ -213,7 +219,11 @@ pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size>(
 /// [`MIN_CHUNK`] rows, because each chunk folds the totals of those before it.
 fn chunks(call: &Call, columns: usize) -> usize {
     let len = call.problem.len();
-    call.tuning.fill.div_ceil(columns).min(len / MIN_CHUNK).clamp(1, MAX_CHUNKS)
+    call.tuning
+        .fill
+        .div_ceil(columns)
+        .min(len / MIN_CHUNK)
+        .clamp(1, MAX_CHUNKS)
 }
 
 /// The fewest rows of a chunk.

@@ -73,12 +73,23 @@ pub(crate) fn short_rows_kernel<T: Numeric, A: Numeric, N: Size>(
         let mut result = Vector::<A, N>::new(identity);
         #[unroll]
         for step in 0..lanes {
-            let at = comptime!(if config.reverse { lanes - 1 - step } else { step });
+            let at = comptime!(if config.reverse {
+                lanes - 1 - step
+            } else {
+                step
+            });
             let element = value.extract(at);
             let starts = position == 0;
             let before = select(starts, identity, running);
             running = select(starts, element, combine::<A>(running, element, config.op));
-            result.insert(at, if comptime!(config.exclusive) { before } else { running });
+            result.insert(
+                at,
+                if comptime!(config.exclusive) {
+                    before
+                } else {
+                    running
+                },
+            );
             position = select(position + 1 == rows.len, 0, position + 1);
         }
         scanned[k] = result;
@@ -95,7 +106,11 @@ pub(crate) fn short_rows_kernel<T: Numeric, A: Numeric, N: Size>(
             let mut result = scanned[k];
             #[unroll]
             for step in 0..lanes {
-                let at = comptime!(if config.reverse { lanes - 1 - step } else { step });
+                let at = comptime!(if config.reverse {
+                    lanes - 1 - step
+                } else {
+                    step
+                });
                 let value = result.extract(at);
                 let full = combine::<A>(prefix, value, config.op);
                 let lacks = comptime!(k * lanes + step).runtime() < lacking;

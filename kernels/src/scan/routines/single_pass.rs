@@ -9,14 +9,14 @@
 //! [`lookback`](crate::scan::components::lookback).
 
 use crate::operator::combine;
-use crate::scan::launch::{Call, cube_count};
-use crate::scan::scratch;
 use crate::scan::components::{
     cube_totals::scan_totals,
     lookback::{Chain, ChainConfig, Walk, take_ticket},
     rows::RowsView,
     tile::{TileConfig, UnitTile},
 };
+use crate::scan::launch::{Call, cube_count};
+use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -70,7 +70,12 @@ pub(crate) fn launch(call: Call) {
     let tiles_per_row = problem.len().div_ceil(call.tile_elements());
     let tiles = tiles_per_row * problem.outer_count();
     let accumulator = problem.accumulator();
-    let chain = ChainConfig::new(problem.op, accumulator, call.tuning.units, call.launch.mute_every);
+    let chain = ChainConfig::new(
+        problem.op,
+        accumulator,
+        call.tuning.units,
+        call.launch.mute_every,
+    );
     let (state, tag) = scratch::take(call.client, chain.state_words(tiles));
     // SAFETY: the state holds an aggregate and a prefix per tile; the view addresses exactly the tensors' rows, and
     // tiles guard each vector by the length of its row.
