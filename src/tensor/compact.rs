@@ -100,7 +100,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
             .await
             .expect("the count can be read back");
         let count = count.iter::<i64>().next().expect("the count is one number");
-        values.narrow(0, 0, count as usize)
+        values.slice(0..count)
     }
 
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>) {

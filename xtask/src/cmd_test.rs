@@ -23,6 +23,18 @@ const SPEC: Spec = Spec {
 
 const NO_FUSION: &str = "std,flex,wgpu,autodiff";
 
+/// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
+const WITHOUT_FUSION: [&str; 8] = [
+    "names",
+    "every_rank",
+    "compact_dim",
+    "expand",
+    "indices",
+    "partition",
+    "gradient",
+    "scan_views",
+];
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
     if let Some(word) = args.words.first() {
@@ -91,7 +103,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         if args.rest.is_empty() {
             steps.step("contract, without fusion", || {
                 let mut command = test(&["--no-default-features", "--features", NO_FUSION]);
-                run_to_success(command.args(["--test", "contract"]))
+                command.args(["--test", "contract", "--test", "gradients", "--"]);
+                run_to_success(command.args(WITHOUT_FUSION))
             });
         } else {
             println!("arguments were given for cargo test: the step without fusion is left out");
