@@ -24,15 +24,19 @@ const SPEC: Spec = Spec {
 const NO_FUSION: &str = "std,flex,wgpu,autodiff";
 
 /// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
-const WITHOUT_FUSION: [&str; 8] = [
+const WITHOUT_FUSION: [&str; 12] = [
     "names",
     "every_rank",
+    "scan_views",
     "compact_dim",
+    "compact_by_mask",
     "expand",
     "indices",
     "partition",
-    "gradient",
-    "scan_views",
+    "sum_scans",
+    "product_scans",
+    "extremum_scans",
+    "stays_in_the_graph",
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
