@@ -99,8 +99,8 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
             .into_data_async()
             .await
             .expect("the count can be read back");
-        let count = count.iter::<i64>().next().expect("the count is one number");
-        values.slice(0..count)
+        let count = count.iter::<u64>().next().expect("the count is one number") as usize;
+        Tensor::from_dispatch(K::front(values.into_dispatch(), count))
     }
 
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>) {

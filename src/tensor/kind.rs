@@ -2,9 +2,10 @@
 
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps};
 use crate::{ScanOp, ScanOptions};
+use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
-use burn::tensor::{Bool, Float, Int, IntDType};
+use burn::tensor::{Bool, Float, Int, IntDType, Slice};
 
 type Padded = (DispatchTensor, DispatchTensor);
 
@@ -26,6 +27,8 @@ pub trait Movable: Basic {
     ) -> DispatchTensor;
     fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor;
     fn scatter_slots(values: DispatchTensor, slots: DispatchTensor) -> DispatchTensor;
+    /// The first `count` values. Unlike `Tensor::slice`, which leaves the graph where nothing is left, it is always a step of it.
+    fn front(values: DispatchTensor, count: usize) -> DispatchTensor;
 }
 
 /// A kind that can be scanned: numbers.
@@ -37,7 +40,7 @@ pub trait Scannable: Basic {
 macro_rules! movable {
     (
         $Kind:ty, $Ops:ident, $compact_padded:ident, $compact:ident, $compact_dim_padded:ident, $compact_dim:ident,
-        $expand:ident, $scatter_slots:ident
+        $expand:ident, $scatter_slots:ident, $slice:ident
     ) => {
         impl Movable for $Kind {
             fn compact_padded(
@@ -76,6 +79,9 @@ macro_rules! movable {
             fn scatter_slots(values: DispatchTensor, slots: DispatchTensor) -> DispatchTensor {
                 <Dispatch as $Ops>::$scatter_slots(values, slots)
             }
+            fn front(values: DispatchTensor, count: usize) -> DispatchTensor {
+                Dispatch::$slice(values, &[Slice::from(0..count)])
+            }
         }
     };
 }
@@ -88,7 +94,8 @@ movable!(
     float_compact_dim_padded,
     float_compact_dim,
     float_expand_by_mask,
-    float_scatter_slots
+    float_scatter_slots,
+    float_slice
 );
 movable!(
     Int,
@@ -98,7 +105,8 @@ movable!(
     int_compact_dim_padded,
     int_compact_dim,
     int_expand_by_mask,
-    int_scatter_slots
+    int_scatter_slots,
+    int_slice
 );
 movable!(
     Bool,
@@ -108,7 +116,8 @@ movable!(
     bool_compact_dim_padded,
     bool_compact_dim,
     bool_expand_by_mask,
-    bool_scatter_slots
+    bool_scatter_slots,
+    bool_slice
 );
 
 impl Scannable for Float {
