@@ -59,9 +59,13 @@ pub trait ScanOps: Backend {
     /// The coordinates of the trues, one row each, in row-major order. Reads their number back.
     #[fusion(default)]
     fn mask_argwhere(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        let shape = mask.shape();
+        let (shape, device) = (mask.shape(), mask.device());
         let indices = Self::mask_indices(mask, int_dtype);
         let count = indices.shape()[0];
+        if count == 0 {
+            // Burn's element-wise kernels do not take empty tensors on every backend.
+            return Self::int_empty([0, shape.num_dims()].into(), &device, int_dtype);
+        }
         let mut stride: usize = shape.iter().product();
         let columns = shape.iter().map(|&size| {
             stride = stride.checked_div(size).unwrap_or(0).max(1);
