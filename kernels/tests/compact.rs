@@ -7,6 +7,7 @@ use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use cubecl_scan::ScanError;
 use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
 use cubecl_scan::scan::LaunchOptions;
 
@@ -278,4 +279,33 @@ fn keys_all_alike_and_all_out_of_range() {
     check_keys(&[5; 700], 6);
     check_keys(&[6; 700], 6);
     check_keys(&[i32::MIN, i32::MAX, 0], 1);
+}
+
+/// The kernel is launched unchecked: without values there is no buffer of the output's size to write to.
+#[test]
+fn values_asked_for_but_not_given() {
+    let client = client();
+    let int = i32::elem_type_native();
+    let (mask, output, count) = (
+        upload(&client, &[1u32; 64]),
+        sentinel(&client, 64),
+        sentinel(&client, 1),
+    );
+    let refused = compact(
+        &client,
+        None,
+        (flat(&mask, 64), u32::elem_type_native()),
+        flat(&output, 64),
+        flat(&count, 1),
+        int,
+        Emit::Values,
+        launch(),
+    );
+    let expected = ScanError::ShapeMismatch {
+        operand: "values",
+        expected: vec![64],
+        found: vec![],
+    };
+    assert_eq!(refused, Err(expected));
+    assert_eq!(read::<i32>(&client, output, 64), [i32::MIN + 7; 64]);
 }

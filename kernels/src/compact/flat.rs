@@ -162,7 +162,7 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ///
 /// # Errors
 ///
-/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ,
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ or the values to emit are missing,
 /// [`ScanError::NoChain`] where the device has no 32-bit atomics or is capturing a graph.
 #[expect(
     clippy::too_many_arguments,
@@ -182,6 +182,13 @@ pub fn compact(
         return Err(ScanError::NoChain { obstacle });
     }
     let n: usize = mask.0.shape.iter().product();
+    if emit == Emit::Values && values.is_none() {
+        return Err(ScanError::ShapeMismatch {
+            operand: "values",
+            expected: mask.0.shape.to_vec(),
+            found: Vec::new(),
+        });
+    }
     let (mask, mask_type) = mask;
     let elements = |tensor: &TensorBinding| tensor.shape.iter().product::<usize>();
     for (operand, found) in [("output", &output)]

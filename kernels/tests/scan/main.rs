@@ -51,52 +51,28 @@ macro_rules! stamp {
 
             #[test]
             fn every_operator_and_option() {
-                let client = client();
+                let (client, launch) = (client(), small_tile($routine));
                 let (shape, axis) = $shape(97);
                 let view = View::contiguous(&shape);
                 for op in ScanOp::ALL {
                     for options in all_options() {
                         let data = values(view.elements(), op);
-                        check(
-                            &client,
-                            &data,
-                            &view,
-                            axis,
-                            op,
-                            options,
-                            small_tile($routine),
-                        );
+                        check(&client, &data, &view, axis, op, options, launch);
                         let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
-                        check(
-                            &client,
-                            &data,
-                            &view,
-                            axis,
-                            op,
-                            options,
-                            small_tile($routine),
-                        );
+                        check(&client, &data, &view, axis, op, options, launch);
                     }
                 }
             }
 
             #[test]
             fn every_length_up_to_two_tiles() {
-                let client = client();
+                let (client, launch) = (client(), small_tile($routine));
                 for len in 0..=$longest {
                     let (shape, axis) = $shape(len);
                     let view = View::contiguous(&shape);
                     for (op, options) in per_length() {
                         let data = values(view.elements(), op);
-                        check(
-                            &client,
-                            &data,
-                            &view,
-                            axis,
-                            op,
-                            options,
-                            small_tile($routine),
-                        );
+                        check(&client, &data, &view, axis, op, options, launch);
                     }
                 }
             }
