@@ -251,15 +251,6 @@ fn gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
     })
 }
 
-fn indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
-    let mask = mask.to_contiguous();
-    ints(
-        &cpu::compact_indices::<i64>(&mask_bytes(&mask)),
-        int,
-        |index| index,
-    )
-}
-
 impl ScanOps for Flex {
     fn float_scan(tensor: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
         scan(tensor, dim, op, options)
@@ -278,7 +269,9 @@ impl ScanOps for Flex {
     }
 
     fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
-        indices(mask, int)
+        let mask = mask.to_contiguous();
+        let indices = cpu::compact_indices::<i64>(&mask_bytes(&mask));
+        ints(&indices, int, |index| index)
     }
 
     fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
