@@ -42,9 +42,10 @@ pub trait ScanOps: Backend {
         options: ScanOptions,
     ) -> IntTensor<Self>;
 
-    /// The row-major positions of the trues, zeros behind them up to the length of the mask, and their number.
+    /// The row-major positions of the trues at the front of a tensor as long as the mask, what is behind them being unspecified; and
+    /// their number.
     #[fusion(meta = indices_spec)]
-    fn mask_indices_padded(
+    fn mask_indices_front(
         mask: BoolTensor<Self>,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>);
@@ -52,7 +53,7 @@ pub trait ScanOps: Backend {
     /// The row-major positions of the trues. Reads their number back.
     #[fusion(default)]
     fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        let (indices, count) = Self::mask_indices_padded(mask, int_dtype);
+        let (indices, count) = Self::mask_indices_front(mask, int_dtype);
         Self::int_slice(indices, &[first(read_count::<Self>(count))])
     }
 
@@ -103,11 +104,13 @@ macro_rules! move_ops {
             Autodiff: cfg(feature = "autodiff"),
         )]
         pub trait $Trait: Backend {
-            /// The values under `true`, row-major and in order, zeros behind them up to the number of values; and how many they are.
+            /// The values under `true`, row-major and in order, at the front of a tensor as long as the values; and how many they are. Behind
+            /// them are zeros if `fill`, else nothing that may be relied on.
             #[fusion(meta = compact_spec)]
             fn $compact_padded(
                 values: $Tensor<Self>,
                 mask: BoolTensor<Self>,
+                fill: bool,
                 int_dtype: IntDType,
             ) -> ($Tensor<Self>, IntTensor<Self>);
 
@@ -118,7 +121,7 @@ macro_rules! move_ops {
                 mask: BoolTensor<Self>,
                 int_dtype: IntDType,
             ) -> $Tensor<Self> {
-                let (padded, count) = Self::$compact_padded(values, mask, int_dtype);
+                let (padded, count) = Self::$compact_padded(values, mask, false, int_dtype);
                 Self::$slice(padded, &[first(read_count::<Self>(count))])
             }
 
@@ -234,6 +237,7 @@ fn key_slots_spec(
 fn compact_spec(
     values: &TensorSpec,
     _mask: &TensorSpec,
+    _fill: &bool,
     int_dtype: &IntDType,
 ) -> (TensorSpec, TensorSpec) {
     let flat = [values.shape.num_elements()].into();

@@ -7,6 +7,9 @@
 //!
 //! `BURN_SCAN_FORCE_PLANE=1` runs plane operations on software adapters, which have but do not advertise them.
 
+mod common;
+
+use common::{arg, force_plane, runs_on, tensor, upload};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -42,18 +45,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn upload<T: CubeElement>(client: &Client, values: &[T]) -> Handle {
-    client.create_from_slice(T::as_bytes(values))
-}
-
 fn download<T: CubeElement>(client: &Client, handle: Handle) -> Vec<T> {
-    T::from_bytes(&client.read_one(handle).expect("the buffer can be read")).to_vec()
-}
-
-/// `len` elements of a buffer.
-fn arg(handle: &Handle, len: usize) -> BufferArg {
-    // SAFETY: every caller made the buffer of that many elements.
-    unsafe { BufferArg::from_raw_parts(handle.clone(), len) }
+    common::download(client, handle).expect("the buffer can be read")
 }
 
 fn one_cube() -> CubeCount {
@@ -273,14 +266,10 @@ fn block_scope(client: &Client) -> bool {
     })
 }
 
-fn force_plane() -> bool {
-    std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1")
-}
-
 fn supported(client: &Client) -> Vec<CubeScanAlgorithm> {
     let (can, cannot): (Vec<_>, Vec<_>) = CubeScanAlgorithm::ALL
         .into_iter()
-        .partition(|algorithm| algorithm.is_supported(client) || force_plane());
+        .partition(|algorithm| runs_on(client, *algorithm));
     if !cannot.is_empty() {
         println!("   Unsupported: this device has no plane operations for {cannot:?}");
     }
@@ -355,24 +344,16 @@ fn run_routine(client: &Client, routine: RoutineKind, n: usize) -> Option<bool> 
         _ => (vec![n], 0),
     };
     let input = uneven(shape.iter().product());
-    let strides: Vec<usize> = if shape.len() == 2 {
-        vec![3, 1]
-    } else {
-        vec![1]
-    };
     let output = client.empty(size_of_val(input.as_slice()));
-    let tensor = |handle: Handle| TensorBinding {
-        handle: handle.binding(),
-        strides: strides.as_slice().into(),
-        shape: shape.as_slice().into(),
-        tiling: Default::default(),
-    };
     let launch = LaunchOptions {
         strategy: Strategy::Forced(routine),
         plane: force_plane().then_some(true),
         ..Default::default()
     };
-    let (from, to) = (tensor(upload(client, &input)), tensor(output.clone()));
+    let (from, to) = (
+        tensor(&upload(client, &input), &shape),
+        tensor(&output, &shape),
+    );
     let dtype: ElemType = i32::elem_type_native();
     let options = ScanOptions::default();
     scan_with(client, from, to, axis, dtype, ScanOp::Sum, options, launch).ok()?;

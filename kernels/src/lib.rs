@@ -33,6 +33,8 @@ pub mod error;
 pub mod operator;
 pub mod reference;
 pub mod scan;
+#[doc(hidden)]
+pub mod testing;
 
 pub use error::ScanError;
 pub use operator::ScanOp;

@@ -78,9 +78,10 @@ pub fn combine<A: Numeric>(lhs: A, rhs: A, #[comptime] op: ScanOp) -> A {
     match op {
         ScanOp::Sum => lhs + rhs,
         ScanOp::Prod => lhs * rhs,
-        // A NaN on the left is kept by the first test; one on the right fails the comparison and is taken.
-        ScanOp::Max => select(is_nan::<A>(lhs) || lhs >= rhs, lhs, rhs),
-        ScanOp::Min => select(is_nan::<A>(lhs) || lhs <= rhs, lhs, rhs),
+        // A NaN on the left is kept by the first test; one on the right fails the comparison and is taken. Two selections,
+        // because `||` is a branch: with 32 of them in a loop SwiftShader compiled for minutes.
+        ScanOp::Max => select(is_nan::<A>(lhs), lhs, select(lhs >= rhs, lhs, rhs)),
+        ScanOp::Min => select(is_nan::<A>(lhs), lhs, select(lhs <= rhs, lhs, rhs)),
     }
 }
 

@@ -94,11 +94,11 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         B::int_scan(tensor, dim, op, options)
     }
 
-    fn mask_indices_padded(
+    fn mask_indices_front(
         mask: BoolTensor<Self>,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::mask_indices_padded(mask, int_dtype)
+        B::mask_indices_front(mask, int_dtype)
     }
 
     fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
@@ -127,9 +127,10 @@ macro_rules! inner_moves {
             fn $compact_padded(
                 values: $Tensor<Self>,
                 mask: BoolTensor<Self>,
+                fill: bool,
                 int: IntDType,
             ) -> ($Tensor<Self>, IntTensor<Self>) {
-                B::$compact_padded(values, mask, int)
+                B::$compact_padded(values, mask, fill, int)
             }
 
             fn $compact(

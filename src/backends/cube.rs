@@ -68,12 +68,11 @@ fn compact_into(
     int_dtype: IntDType,
     emit: Emit,
 ) -> CubeTensor {
-    let mask = into_contiguous(mask);
     let count = empty_like(&mask, [1].into(), int_dtype.into());
     let client = mask.client.clone();
     let launched = compact::compact(
         &client,
-        values.map(|values| typed(into_contiguous(values))),
+        values.map(typed),
         typed(mask),
         output.clone().binding(),
         count.clone().binding(),
@@ -88,14 +87,20 @@ fn compact_into(
 fn compact_padded(
     values: CubeTensor,
     mask: CubeTensor,
+    fill: bool,
     int_dtype: IntDType,
 ) -> (CubeTensor, CubeTensor) {
+    let emit = if fill {
+        Emit::Values
+    } else {
+        Emit::ValuesFront
+    };
     let output = empty_like(
         &values,
         [values.shape().num_elements()].into(),
         values.dtype,
     );
-    let count = compact_into(Some(values), mask, &output, int_dtype, Emit::Values);
+    let count = compact_into(Some(values), mask, &output, int_dtype, emit);
     (output, count)
 }
 
@@ -169,9 +174,20 @@ fn gather(values: CubeTensor, slots: CubeTensor, dim: usize, shape: Shape) -> Cu
 }
 
 fn expand(values: CubeTensor, mask: CubeTensor) -> CubeTensor {
-    let shape = mask.shape();
-    let (slots, _) = mask_slots(mask, SLOT);
-    gather(values, slots, 0, shape)
+    let values = into_contiguous(values);
+    let output = empty_like(&values, mask.shape(), values.dtype);
+    let client = values.client.clone();
+    let (values, dtype) = typed(values);
+    let launched = compact::expand(
+        &client,
+        values,
+        typed(mask),
+        output.clone().binding(),
+        dtype,
+        LaunchOptions::default(),
+    );
+    accept("Expand By Mask", launched);
+    output
 }
 
 fn compact_dim_padded(
@@ -199,8 +215,8 @@ impl ScanOps for CubeBackend {
         scan(tensor, dim, op, options)
     }
 
-    fn mask_indices_padded(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
-        emit_indices(mask, int_dtype, Emit::Indices)
+    fn mask_indices_front(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
+        emit_indices(mask, int_dtype, Emit::IndicesFront)
     }
 
     fn key_slots(
@@ -234,9 +250,10 @@ macro_rules! cube_moves {
             fn $compact_padded(
                 values: CubeTensor,
                 mask: CubeTensor,
+                fill: bool,
                 int_dtype: IntDType,
             ) -> (CubeTensor, CubeTensor) {
-                compact_padded(values, mask, int_dtype)
+                compact_padded(values, mask, fill, int_dtype)
             }
 
             fn $expand(values: CubeTensor, mask: CubeTensor) -> CubeTensor {

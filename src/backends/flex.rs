@@ -260,7 +260,7 @@ impl ScanOps for Flex {
         scan(tensor, dim, op, options)
     }
 
-    fn mask_indices_padded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
+    fn mask_indices_front(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
         let mask = mask.to_contiguous();
         let mut indices = cpu::compact_indices::<i64>(&mask_bytes(&mask));
         let count = indices.len();
@@ -306,6 +306,7 @@ macro_rules! flex_moves {
             fn $compact_padded(
                 values: FlexTensor,
                 mask: FlexTensor,
+                _fill: bool,
                 int: IntDType,
             ) -> (FlexTensor, FlexTensor) {
                 compact_padded(values, mask, int)

@@ -21,7 +21,7 @@ use burn::tensor::{AsIndex, Bool, Int, Tensor};
 /// # Algorithm
 ///
 /// On CubeCL devices one pass over the mask: counts per tile, chained by the scan's decoupled lookback, survivors written at once; the scan of
-/// the mask is never stored.
+/// the mask is never stored. Strided tensors and masks are read in place.
 pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// The elements under `true`, flattened row-major. Waits for the device to read the count.
     ///
@@ -94,7 +94,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
     }
 
     async fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
-        let (values, count) = compact_padded("Compact By Mask", self, mask);
+        let (values, count) = compact_padded("Compact By Mask", self, mask, false);
         let count = count
             .into_data_async()
             .await
@@ -104,7 +104,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
     }
 
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>) {
-        compact_padded("Compact By Mask Padded", self, mask)
+        compact_padded("Compact By Mask Padded", self, mask, true)
     }
 
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K> {
@@ -142,10 +142,12 @@ fn compact_padded<const D: usize, K: Movable>(
     operation: &str,
     tensor: Tensor<D, K>,
     mask: Tensor<D, Bool>,
+    fill: bool,
 ) -> (Tensor<1, K>, Tensor<1, Int>) {
     check::dtype(operation, &tensor);
     check::mask(operation, &tensor, &mask);
     let int = tensor.device().settings().int_dtype;
-    let (values, count) = K::compact_padded(tensor.into_dispatch(), mask.into_dispatch(), int);
+    let (values, count) =
+        K::compact_padded(tensor.into_dispatch(), mask.into_dispatch(), fill, int);
     (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
 }

@@ -11,7 +11,12 @@ type Padded = (DispatchTensor, DispatchTensor);
 
 /// A kind whose values can be moved: all of them.
 pub trait Movable: Basic {
-    fn compact_padded(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> Padded;
+    fn compact_padded(
+        values: DispatchTensor,
+        mask: DispatchTensor,
+        fill: bool,
+        int: IntDType,
+    ) -> Padded;
     fn compact(values: DispatchTensor, mask: DispatchTensor, int: IntDType) -> DispatchTensor;
     fn compact_dim_padded(
         values: DispatchTensor,
@@ -46,9 +51,10 @@ macro_rules! movable {
             fn compact_padded(
                 values: DispatchTensor,
                 mask: DispatchTensor,
+                fill: bool,
                 int: IntDType,
             ) -> Padded {
-                <Dispatch as $Ops>::$compact_padded(values, mask, int)
+                <Dispatch as $Ops>::$compact_padded(values, mask, fill, int)
             }
             fn compact(
                 values: DispatchTensor,

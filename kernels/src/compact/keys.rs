@@ -1,14 +1,9 @@
-//! The slots of a stable grouping by key: a least-significant-digit radix sort that moves positions only.
-//!
-//! ```text
-//! per digit of 8 bits   launch 1  each cube counts the digits of its tile           → counts [256, tiles]
-//!                       scan      exclusive, over digits first and tiles second     → where each tile's run of a digit begins
-//!                       launch 2  each element goes to its run's begin + its rank among equal digits of its tile
-//! ```
+//! The slots of a stable grouping by key: a least-significant-digit radix sort that moves positions only, by [`digits`](super::digits) of 4 bits.
 //!
 //! Keys out of range are given the key `num_keys`, so that they gather behind all groups. After the last digit, an element's place is its
 //! slot, and the offsets of the groups are found in the sorted keys by bisection.
 
+use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_digits_kernel};
 use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan_with};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
@@ -16,18 +11,15 @@ use cubecl::ir::{ElemType, UIntKind};
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 
-/// Elements of a tile, one per unit.
-const TILE: usize = 256;
-const DIGIT_BITS: u32 = 8;
-const DIGITS: usize = 1 << DIGIT_BITS;
+/// Units of a cube of the element-wise kernels.
+const UNITS: usize = 128;
 const U32: ElemType = ElemType::UInt(UIntKind::U32);
 
-/// Brings keys into `0..=num_keys`, out of range being `num_keys`, and numbers the positions.
+/// Brings keys into `0..=num_keys`, out of range being `num_keys`.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn clamp_keys_kernel<K: Numeric>(
     keys: &[K],
     clamped: &mut [u32],
-    positions: &mut [u32],
     elements: usize,
     num_keys: u32,
     #[define(K)] _dtype: ElemType,
@@ -38,72 +30,6 @@ fn clamp_keys_kernel<K: Numeric>(
         let narrow = u32::cast_from(key);
         let valid = key >= K::from_int(0) && narrow < num_keys && K::cast_from(narrow) == key;
         clamped[ABSOLUTE_POS] = select(valid, narrow, num_keys);
-        positions[ABSOLUTE_POS] = ABSOLUTE_POS as u32;
-    }
-}
-
-#[cube(launch_unchecked, address_type = "dynamic")]
-fn count_digits_kernel(
-    keys: &[u32],
-    counts: &mut [u32],
-    elements: usize,
-    tiles: usize,
-    shift: u32,
-) {
-    let bins = Shared::<[Atomic<u32>]>::new_slice(DIGITS);
-    bins[UNIT_POS as usize].store(0u32);
-    sync_cube();
-    let tile = CUBE_POS;
-    let at = tile * TILE + UNIT_POS as usize;
-    if at < elements {
-        let digit = (keys[at] >> shift) & 0xffu32;
-        bins[digit as usize].fetch_add(1u32);
-    }
-    sync_cube();
-    if tile < tiles {
-        counts[UNIT_POS as usize * tiles + tile] = bins[UNIT_POS as usize].load();
-    }
-}
-
-#[cube(launch_unchecked, address_type = "dynamic")]
-fn move_digits_kernel<I: Numeric>(
-    keys: &[u32],
-    positions: &[u32],
-    begins: &[u32],
-    keys_out: &mut [u32],
-    positions_out: &mut [u32],
-    slots: &mut [I],
-    elements: usize,
-    tiles: usize,
-    shift: u32,
-    num_keys: u32,
-    #[comptime] last: bool,
-    #[define(I)] _index: ElemType,
-) {
-    let mut digits = Shared::<[u32]>::new_slice(TILE);
-    let tile = CUBE_POS;
-    let at = tile * TILE + UNIT_POS as usize;
-    let mut key = 0u32;
-    let mut digit = (DIGITS as u32).runtime();
-    if at < elements {
-        key = keys[at];
-        digit = (key >> shift) & 0xffu32;
-    }
-    digits[UNIT_POS as usize] = digit;
-    sync_cube();
-    if at < elements {
-        let mut rank = 0u32;
-        for earlier in 0..UNIT_POS {
-            rank += u32::cast_from(digits[earlier as usize] == digit);
-        }
-        let to = begins[digit as usize * tiles + tile] + rank;
-        let position = positions[at];
-        keys_out[to as usize] = key;
-        positions_out[to as usize] = position;
-        if comptime!(last) {
-            let slot = select(key < num_keys, I::cast_from(to), I::from_int(-1));
-            slots[position as usize] = slot;
-        }
     }
 }
 
@@ -166,12 +92,11 @@ pub fn key_slots(
     let arg = |handle: &Handle, len: usize| unsafe {
         BufferArg::from_raw_parts(handle.clone(), len.max(1))
     };
-    let cube_dim = CubeDim::new_1d(TILE as u32);
-    let cubes = |units: usize| cube_count(client, units.div_ceil(TILE).max(1));
+    let cube_dim = CubeDim::new_1d(UNITS as u32);
+    let cubes = |units: usize| cube_count(client, units.div_ceil(UNITS).max(1));
 
     let mut sorted = words(n);
-    let mut positions = words(n);
-    // SAFETY: units beyond `n` do nothing; all three buffers hold `n` elements.
+    // SAFETY: units beyond `n` do nothing; both buffers hold `n` elements.
     unsafe {
         clamp_keys_kernel::launch_unchecked(
             client,
@@ -180,7 +105,6 @@ pub fn key_slots(
             address_type,
             keys.into_buffer_arg(),
             arg(&sorted, n),
-            arg(&positions, n),
             n,
             num_keys as u32,
             dtype,
@@ -189,7 +113,12 @@ pub fn key_slots(
     let passes = (usize::BITS - num_keys.leading_zeros())
         .div_ceil(DIGIT_BITS)
         .max(1);
+    let digits_dim = CubeDim::new_1d(digits::UNITS as u32);
+    // What the first pass does not read and the last does not write is never accessed.
+    let mut positions = words(1);
+    let mut positions_len = 1;
     for pass in 0..passes {
+        let last = pass + 1 == passes;
         let shift = pass * DIGIT_BITS;
         let counts = words(DIGITS * tiles);
         let begins = words(DIGITS * tiles);
@@ -197,8 +126,8 @@ pub fn key_slots(
         unsafe {
             count_digits_kernel::launch_unchecked(
                 client,
-                cubes(tiles * TILE),
-                cube_dim,
+                cube_count(client, tiles),
+                digits_dim,
                 address_type,
                 arg(&sorted, n),
                 arg(&counts, DIGITS * tiles),
@@ -227,29 +156,31 @@ pub fn key_slots(
             exclusive,
             LaunchOptions::default(),
         )?;
-        let (keys_out, positions_out) = (words(n), words(n));
+        let positions_out_len = if last { 1 } else { n };
+        let (keys_out, positions_out) = (words(n), words(positions_out_len));
         // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.
         unsafe {
             move_digits_kernel::launch_unchecked(
                 client,
-                cubes(tiles * TILE),
-                cube_dim,
+                cube_count(client, tiles),
+                digits_dim,
                 address_type,
                 arg(&sorted, n),
-                arg(&positions, n),
+                arg(&positions, positions_len),
                 arg(&begins, DIGITS * tiles),
                 arg(&keys_out, n),
-                arg(&positions_out, n),
+                arg(&positions_out, positions_out_len),
                 slots.clone().into_buffer_arg(),
                 n,
                 tiles,
                 shift,
                 num_keys as u32,
-                pass + 1 == passes,
+                pass == 0,
+                last,
                 index,
             );
         }
-        (sorted, positions) = (keys_out, positions_out);
+        (sorted, positions, positions_len) = (keys_out, positions_out, positions_out_len);
     }
     // SAFETY: units beyond the groups do nothing; bisection stays within the `n` sorted keys.
     unsafe {

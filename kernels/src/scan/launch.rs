@@ -73,6 +73,8 @@ pub fn scan_with(
         input = into_contiguous(client, input, dtype).binding();
         problem = ScanProblem::new(&input, axis, dtype, op, options)?;
     }
+    // Vector widths are powers of two: they divide both offsets where they divide this.
+    problem.offset |= output.handle.offset_start.unwrap_or(0) as usize / dtype.size();
     let address_type = input
         .required_address_type(dtype.size())
         .max(output.required_address_type(dtype.size()));

@@ -8,6 +8,7 @@ pub(crate) mod scratch;
 mod strategy;
 pub(crate) mod tuning;
 
+pub use components::mute::Mute;
 pub(crate) use launch::cube_count;
 pub use launch::{scan, scan_with};
 pub use problem::ScanOptions;

@@ -5,6 +5,7 @@
 //! the other, which is what makes the sharing safe.
 
 use super::components::lookback::HEADER_WORDS;
+use crate::testing;
 use cubecl::client::Client;
 use cubecl::ir::features::AtomicUsage;
 use cubecl::prelude::*;
@@ -44,9 +45,20 @@ pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
     }
 }
 
+/// A buffer of so many bytes for what one launch leaves to the next.
+pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
+    testing::guarded_bytes(client, bytes).unwrap_or_else(|| client.empty(bytes))
+}
+
 /// A buffer of at least `words` words beside its header, and the tag of this launch.
 pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
-    let words = (words + HEADER_WORDS).max(MIN_WORDS);
+    let words = words + HEADER_WORDS;
+    if let Some((handle, epoch)) = testing::guarded_words(client, HEADER_WORDS, words) {
+        // SAFETY: the handle was made with this many words, and a guard behind them.
+        let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
+        return (arg, epoch << 16);
+    }
+    let words = words.max(MIN_WORDS);
     let key = (client.service_id(), StreamId::current());
     let mut all = SCRATCH
         .lock()

@@ -1,5 +1,7 @@
 //! What a caller may ask for, and the constants a device is tuned by.
 
+use super::components::mute::Mute;
+
 /// How a scan is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -56,6 +58,6 @@ pub struct LaunchOptions {
     pub vectors: Option<usize>,
     /// How often a lookback reads a word before it computes the missing tile itself.
     pub polls: Option<u32>,
-    /// Tiles whose index is a multiple of this publish nothing, which exercises the fallback.
-    pub mute_every: Option<usize>,
+    /// Tiles that publish nothing, which exercises the fallback.
+    pub mute: Option<Mute>,
 }

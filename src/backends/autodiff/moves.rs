@@ -52,7 +52,7 @@ impl<B: ScanBackend> Move<B> {
                 B::float_reshape(B::float_expand_by_mask(grad, mask), shape)
             }
             Move::Expand { mask, values, int } => {
-                let (packed, _) = B::float_compact_padded(grad, mask, int);
+                let (packed, _) = B::float_compact_padded(grad, mask, true, int);
                 fit::<B>(packed, 0, values)
             }
             Move::CompactDim { mask, dim } => B::float_expand_dim(grad, mask, dim),
@@ -121,6 +121,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
     fn float_compact_padded(
         values: FloatTensor<Self>,
         mask: BoolTensor<Self>,
+        fill: bool,
         int: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         record::<B, C, _>(
@@ -129,7 +130,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
                 mask: mask.clone(),
                 shape: values.shape(),
             },
-            |values| B::float_compact_padded(values, mask.clone(), int),
+            |values| B::float_compact_padded(values, mask.clone(), fill, int),
         )
     }
 

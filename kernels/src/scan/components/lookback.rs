@@ -24,6 +24,7 @@
 //! values and needs no fence; and what an earlier launch left behind does not count, so that nothing is cleared between
 //! launches.
 
+use super::mute::{Mute, Publication, is_mute};
 use crate::operator::{ScanOp, combine};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -47,23 +48,18 @@ pub struct ChainConfig {
     pub words: usize,
     /// Predecessors examined at once.
     pub window: usize,
-    /// Test switch: tiles whose index is a multiple of this publish nothing, so that their successors must fall back.
-    pub mute_every: Option<usize>,
+    /// Test switch: tiles that publish nothing, so that their successors must fall back.
+    pub mute: Option<Mute>,
 }
 
 impl ChainConfig {
     /// A chain of tiles of `units` units each.
-    pub(crate) fn new(
-        op: ScanOp,
-        accumulator: ElemType,
-        units: usize,
-        mute_every: Option<usize>,
-    ) -> Self {
+    pub(crate) fn new(op: ScanOp, accumulator: ElemType, units: usize, mute: Option<Mute>) -> Self {
         Self {
             op,
             words: accumulator.size() * 8 / PAYLOAD_BITS as usize,
             window: units.min(WINDOW),
-            mute_every,
+            mute,
         }
     }
 
@@ -174,14 +170,6 @@ fn peek<A: Numeric>(
     }
 }
 
-#[cube]
-fn is_mute(tile: usize, #[comptime] config: ChainConfig) -> bool {
-    match comptime!(config.mute_every) {
-        Some(every) => tile % every == 0,
-        None => false.runtime(),
-    }
-}
-
 const MISSING: u32 = 0;
 const AGGREGATE: u32 = 1;
 const PREFIX: u32 = 2;
@@ -234,7 +222,7 @@ impl<A: Numeric> Walk<A> {
         aggregate: A,
         #[comptime] config: ChainConfig,
     ) {
-        if UNIT_POS == 0 && !is_mute(self.tile, config) {
+        if UNIT_POS == 0 && !is_mute(self.tile, Publication::Aggregate, config.mute) {
             publish::<A>(
                 state,
                 aggregate_at(self.tile, config),
@@ -404,7 +392,7 @@ impl<A: Numeric> Walk<A> {
         aggregate: A,
         #[comptime] config: ChainConfig,
     ) -> A {
-        if UNIT_POS == 0 && !is_mute(self.tile, config) {
+        if UNIT_POS == 0 && !is_mute(self.tile, Publication::Prefix, config.mute) {
             let prefix = combine::<A>(self.running[0], aggregate, config.op);
             publish::<A>(
                 state,

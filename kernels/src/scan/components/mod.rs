@@ -2,6 +2,7 @@
 
 pub(crate) mod cube_totals;
 pub(crate) mod lookback;
+pub(crate) mod mute;
 pub mod plane_scan;
 pub(crate) mod rows;
 pub(crate) mod tile;

@@ -73,7 +73,7 @@ pub(crate) struct UnitTile<A: Numeric, N: Size> {
 
 /// The logical vector, counted from the tile's first, that this unit holds as its `k`-th.
 #[cube]
-fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize {
+pub(crate) fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize {
     if comptime!(config.plane) {
         let plane = PLANE_POS as usize * PLANE_DIM as usize * config.vectors;
         plane + k * PLANE_DIM as usize + UNIT_POS_PLANE as usize
@@ -120,8 +120,48 @@ fn last_lane<A: Numeric, N: Size>(scanned: Vector<A, N>, #[comptime] config: Til
     scanned.extract(comptime!(if config.reverse { 0 } else { lanes - 1 }))
 }
 
+/// The scanned lanes of a logical vector; past the end of the row, of identities.
+#[cube]
+fn load_vector<T: Numeric, A: Numeric, N: Size>(
+    input: &[Vector<T, N>],
+    row: Row,
+    logical: usize,
+    identity: A,
+    #[comptime] config: TileConfig,
+) -> Vector<A, N> {
+    let mut value = Vector::<A, N>::new(identity);
+    if logical < row.vectors {
+        value = Vector::cast_from(input[row.input + stored_vector(logical, row, config.reverse)]);
+    }
+    scan_lanes::<A, N>(value, config)
+}
+
 #[cube]
 impl<A: Numeric, N: Size> UnitTile<A, N> {
+    /// The total that [`load`](Self::load) would find, bit for bit, without holding the tile.
+    ///
+    /// A loop, not unrolled: on software adapters, which run both sides of a branch with the idle one masked, the code of a
+    /// fallback that is not taken costs as much as it is long.
+    pub fn total_of<T: Numeric>(
+        input: &[Vector<T, N>],
+        row: Row,
+        first: usize,
+        identity: A,
+        #[comptime] config: TileConfig,
+    ) -> A {
+        let mut total = identity;
+        for k in 0..config.vectors {
+            let logical = first + vector_in_tile(k, config);
+            let scanned = load_vector::<T, A, N>(input, row, logical, identity, config);
+            let mut run = last_lane::<A, N>(scanned, config);
+            if comptime!(config.plane) {
+                run = plane_shuffle(plane_inclusive_scan::<A>(run, config.op), PLANE_DIM - 1);
+            }
+            total = combine::<A>(total, run, config.op);
+        }
+        total
+    }
+
     /// Loads the tile that begins at the row's vector `first` and scans what this unit holds.
     /// Vectors past the end of the row count as the identity.
     pub fn load<T: Numeric>(
@@ -136,13 +176,7 @@ impl<A: Numeric, N: Size> UnitTile<A, N> {
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            let mut value = Vector::<A, N>::new(identity);
-            if logical < row.vectors {
-                value = Vector::cast_from(
-                    input[row.input + stored_vector(logical, row, config.reverse)],
-                );
-            }
-            values[k] = scan_lanes::<A, N>(value, config);
+            values[k] = load_vector::<T, A, N>(input, row, logical, identity, config);
         }
         let mut total = identity;
         #[unroll]

@@ -15,6 +15,7 @@ use crate::scan::components::{
     tile::{TileConfig, UnitTile},
 };
 use crate::scan::launch::{Call, cube_count};
+use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -50,11 +51,16 @@ pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size>(
         let first = chunk % chunks.per_row * chunks.tiles * vectors_per_tile;
 
         let mut running = identity;
-        for tile in 0..chunks.tiles {
+        let mut tile = 0usize;
+        loop {
             let at = first + tile * vectors_per_tile;
-            let unit = UnitTile::<A, N>::load::<T>(input, row, at, identity, config);
-            let own = scan_totals::<A>(unit.total, identity, &mut shared, config);
+            let total = UnitTile::<A, N>::total_of::<T>(input, row, at, identity, config);
+            let own = scan_totals::<A>(total, identity, &mut shared, config);
             running = combine::<A>(running, own.aggregate, config.op);
+            tile += 1;
+            if tile >= chunks.tiles {
+                break;
+            }
         }
         if UNIT_POS == 0 {
             totals[chunk] = running;
@@ -87,13 +93,18 @@ pub(crate) fn chunk_scan_kernel<T: Numeric, A: Numeric, N: Size>(
         for earlier in 0..in_row {
             running = combine::<A>(running, totals[chunk - in_row + earlier], config.op);
         }
-        for tile in 0..chunks.tiles {
+        let mut tile = 0usize;
+        loop {
             let at = first + tile * vectors_per_tile;
             let unit = UnitTile::<A, N>::load::<T>(input, row, at, identity, config);
             let own = scan_totals::<A>(unit.total, identity, &mut shared, config);
             let prefix = combine::<A>(running, own.exclusive, config.op);
             unit.store::<T>(output, row, at, prefix, config);
             running = combine::<A>(running, own.aggregate, config.op);
+            tile += 1;
+            if tile >= chunks.tiles {
+                break;
+            }
         }
     }
 }
@@ -117,7 +128,7 @@ pub(crate) fn launch(call: Call, chunks_per_row: usize) {
     let accumulator = problem.accumulator();
     let identity = problem.op.identity(problem.dtype, accumulator);
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
-    let totals = call.client.empty(count * accumulator.size());
+    let totals = scratch::temporary(call.client, count * accumulator.size());
     // SAFETY: `totals` holds one value per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by
     // the length of its row.
     unsafe {

@@ -9,6 +9,7 @@
 
 use crate::operator::{ScanOp, combine};
 use crate::scan::launch::{Call, cube_count};
+use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
@@ -272,7 +273,7 @@ pub(crate) fn launch(call: Call) {
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
     let cubes = || cube_count(call.client, units.div_ceil(call.tuning.units));
     let totals_len = if config.chunked { units } else { 1 };
-    let totals = call.client.empty(totals_len * lanes * accumulator.size());
+    let totals = scratch::temporary(call.client, totals_len * lanes * accumulator.size());
     // SAFETY: `totals` holds one vector per unit with work; the views address exactly the tensors' elements, and the kernels do nothing
     // in units beyond them.
     unsafe {

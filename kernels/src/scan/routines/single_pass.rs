@@ -55,8 +55,8 @@ pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size>(
         walk.begin(state, chain, identity, chain_config);
         while walk.advance(state, chain, chain_config) {
             let first = (walk.missing() - row_first) * vectors_per_tile;
-            let other = UnitTile::<A, N>::load::<T>(input, row, first, identity, config);
-            let other = scan_totals::<A>(other.total, identity, &mut totals, config);
+            let other = UnitTile::<A, N>::total_of::<T>(input, row, first, identity, config);
+            let other = scan_totals::<A>(other, identity, &mut totals, config);
             walk.supply(state, chain, other.aggregate, chain_config);
         }
         let before = walk.finish(state, chain, own.aggregate, chain_config);
@@ -70,12 +70,7 @@ pub(crate) fn launch(call: Call) {
     let tiles_per_row = problem.len().div_ceil(call.tile_elements());
     let tiles = tiles_per_row * problem.outer_count();
     let accumulator = problem.accumulator();
-    let chain = ChainConfig::new(
-        problem.op,
-        accumulator,
-        call.tuning.units,
-        call.launch.mute_every,
-    );
+    let chain = ChainConfig::new(problem.op, accumulator, call.tuning.units, call.launch.mute);
     let (state, tag) = scratch::take(call.client, chain.state_words(tiles));
     // SAFETY: the state holds an aggregate and a prefix per tile; the view addresses exactly the tensors' rows, and
     // tiles guard each vector by the length of its row.

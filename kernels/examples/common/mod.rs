@@ -1,0 +1,45 @@
+//! What the examples share: buffers to and from the device, and which algorithms it runs.
+
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl::server::{Handle, ServerError};
+use cubecl_scan::cube::CubeScanAlgorithm;
+
+pub fn upload<T: CubeElement>(client: &Client, values: &[T]) -> Handle {
+    client.create_from_slice(T::as_bytes(values))
+}
+
+/// The content of a buffer, or the failure of a kernel that should have written it.
+pub fn download<T: CubeElement>(client: &Client, handle: Handle) -> Result<Vec<T>, ServerError> {
+    Ok(T::from_bytes(&client.read_one(handle)?).to_vec())
+}
+
+/// `len` elements of a buffer.
+pub fn arg(handle: &Handle, len: usize) -> BufferArg {
+    // SAFETY: every caller made the buffer of at least that many elements.
+    unsafe { BufferArg::from_raw_parts(handle.clone(), len) }
+}
+
+/// A buffer as a contiguous tensor.
+pub fn tensor(handle: &Handle, shape: &[usize]) -> TensorBinding {
+    let mut strides = vec![1; shape.len()];
+    for dim in (1..shape.len()).rev() {
+        strides[dim - 1] = strides[dim] * shape[dim];
+    }
+    TensorBinding {
+        handle: handle.clone().binding(),
+        strides: strides.as_slice().into(),
+        shape: shape.into(),
+        tiling: Default::default(),
+    }
+}
+
+/// `BURN_SCAN_FORCE_PLANE=1`: plane operations on software adapters, which have but do not advertise them.
+pub fn force_plane() -> bool {
+    std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1")
+}
+
+/// Whether the device runs the algorithm, or is made to.
+pub fn runs_on(client: &Client, algorithm: CubeScanAlgorithm) -> bool {
+    algorithm.is_supported(client) || force_plane()
+}

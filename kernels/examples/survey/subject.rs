@@ -1,0 +1,275 @@
+//! What is surveyed, what it makes of n elements, and how it is launched.
+//!
+//! | subject | reads n elements as |
+//! |---|---|
+//! | the copy | vectors, rounded up |
+//! | a cube-level algorithm | tiles of one element per unit, the last one in part; fewer elements than units are a smaller cube |
+//! | `SinglePass`, `ReduceThenScan` | one row |
+//! | `SingleCube` | rows of at most [`ROW`], as many as it takes, of one length: off-sizes are rounded down to whole rows |
+//! | `Columns` | [`COLUMNS`] columns, or one fewer where that does not divide n, rounded down to whole rows |
+
+use crate::common::{arg, force_plane, runs_on, tensor};
+use crate::kernels::{COPY_VECTORS, copy_kernel, tiles_kernel};
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use cubecl_scan::cube::{CubeScanAlgorithm, CubeScanConfig};
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
+use cubecl_scan::{ScanError, ScanOp, reference};
+
+/// Units of a cube of the survey's own kernels, where the device allows so many.
+pub const UNITS: usize = 256;
+/// The longest row of `SingleCube`: fits a tile without vectors, which rows of odd length are read by.
+const ROW: usize = 1024;
+const COLUMNS: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Copy,
+    Cube(CubeScanAlgorithm),
+    Device(RoutineKind),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subject {
+    pub kind: Kind,
+    pub exclusive: bool,
+}
+
+/// A tensor, and how many of its elements are really there; behind them are zeros.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    shape: Vec<usize>,
+    axis: usize,
+    pub elements: usize,
+}
+
+/// Where a subject reads and writes.
+#[derive(Clone)]
+pub struct Buffers {
+    pub input: Handle,
+    pub output: Handle,
+    /// The elements of each.
+    pub capacity: usize,
+}
+
+impl Buffers {
+    /// Overwrites the whole output with what `blank`, a buffer like the two, holds.
+    pub fn blank(&self, client: &Client, blank: &Handle) {
+        let buffers = Buffers {
+            input: blank.clone(),
+            ..self.clone()
+        };
+        launch_copy(client, &buffers, self.capacity);
+    }
+}
+
+/// Elements of the buffers for a size of `n`: enough for whole tiles and whole vectors, and more than any subject writes.
+pub fn capacity(n: usize) -> usize {
+    n.next_multiple_of(UNITS) + UNITS
+}
+
+impl Layout {
+    /// What the first elements of the output must be. `values` are as many as the buffers hold.
+    pub fn expected(&self, values: &[i32], scan: Option<ScanOptions>) -> Vec<i32> {
+        let values = &values[..self.shape.iter().product()];
+        let mut expected = match scan {
+            Some(options) => reference::scan(values, &self.shape, self.axis, ScanOp::Sum, options),
+            None => values.to_vec(),
+        };
+        expected.truncate(self.elements);
+        expected
+    }
+}
+
+impl Kind {
+    pub fn all() -> impl Iterator<Item = Kind> {
+        std::iter::once(Kind::Copy)
+            .chain(CubeScanAlgorithm::ALL.map(Kind::Cube))
+            .chain(RoutineKind::ALL.map(Kind::Device))
+    }
+
+    pub fn level(self) -> &'static str {
+        match self {
+            Kind::Copy => "copy",
+            Kind::Cube(_) => "cube",
+            Kind::Device(_) => "device",
+        }
+    }
+
+    pub fn name(self) -> String {
+        match self {
+            Kind::Copy => "copy".into(),
+            Kind::Cube(algorithm) => format!("{algorithm:?}"),
+            Kind::Device(routine) => format!("{routine:?}"),
+        }
+    }
+
+    pub fn runs_on(self, client: &Client) -> bool {
+        match self {
+            Kind::Cube(algorithm) => runs_on(client, algorithm),
+            Kind::Copy | Kind::Device(_) => true,
+        }
+    }
+
+    pub fn subjects(self) -> impl Iterator<Item = Subject> {
+        let exclusive: &[bool] = match self {
+            Kind::Copy => &[false],
+            Kind::Cube(_) | Kind::Device(_) => &[false, true],
+        };
+        exclusive.iter().map(move |&exclusive| Subject {
+            kind: self,
+            exclusive,
+        })
+    }
+}
+
+impl Subject {
+    /// As messages and reports have it.
+    pub fn name(self) -> String {
+        match self.scan() {
+            None => self.kind.name(),
+            Some(_) => format!("{} {}", self.kind.name(), self.scan_name()),
+        }
+    }
+
+    pub fn scan_name(self) -> &'static str {
+        match (self.kind, self.exclusive) {
+            (Kind::Copy, _) => "",
+            (_, false) => "inclusive",
+            (_, true) => "exclusive",
+        }
+    }
+
+    pub fn layout(self, client: &Client, n: usize) -> Layout {
+        let (shape, axis, elements) = match self.kind {
+            Kind::Copy => {
+                let elements = n.next_multiple_of(copy_width(client));
+                (vec![elements], 0, elements)
+            }
+            Kind::Cube(_) => {
+                let units = units(client, n);
+                (vec![n.div_ceil(units), units], 1, n)
+            }
+            Kind::Device(RoutineKind::SingleCube) => {
+                let rows = n.div_ceil(ROW);
+                (vec![rows, n / rows], 1, n / rows * rows)
+            }
+            Kind::Device(RoutineKind::Columns) => {
+                let columns = match n.is_multiple_of(COLUMNS) {
+                    true => COLUMNS,
+                    false => n.min(COLUMNS - 1),
+                };
+                (vec![n / columns, columns], 0, n / columns * columns)
+            }
+            Kind::Device(_) => (vec![n], 0, n),
+        };
+        Layout {
+            shape,
+            axis,
+            elements,
+        }
+    }
+
+    pub fn launch(
+        self,
+        client: &Client,
+        buffers: &Buffers,
+        layout: &Layout,
+    ) -> Result<(), ScanError> {
+        match self.kind {
+            Kind::Copy => launch_copy(client, buffers, layout.elements),
+            Kind::Cube(algorithm) => {
+                let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
+                let config = config.with_plane_ops(config.plane_ops || force_plane());
+                launch_tiles(client, buffers, layout, self.exclusive, config);
+            }
+            Kind::Device(routine) => scan_with(
+                client,
+                tensor(&buffers.input, &layout.shape),
+                tensor(&buffers.output, &layout.shape),
+                layout.axis,
+                i32::elem_type_native(),
+                ScanOp::Sum,
+                self.scan().unwrap_or_default(),
+                LaunchOptions {
+                    strategy: Strategy::Forced(routine),
+                    plane: force_plane().then_some(true),
+                    ..Default::default()
+                },
+            )?,
+        }
+        Ok(())
+    }
+
+    /// The scan that it computes; none is a copy.
+    pub fn scan(self) -> Option<ScanOptions> {
+        let options = ScanOptions {
+            exclusive: self.exclusive,
+            ..Default::default()
+        };
+        (self.kind != Kind::Copy).then_some(options)
+    }
+}
+
+/// The widest vector of the device.
+fn copy_width(client: &Client) -> usize {
+    client
+        .io_optimized_vector_sizes(size_of::<i32>())
+        .max()
+        .unwrap_or(1)
+}
+
+fn units(client: &Client, n: usize) -> usize {
+    let limit = client.properties().hardware.max_units_per_cube as usize;
+    n.min(limit).min(UNITS)
+}
+
+/// Copies whole vectors.
+fn launch_copy(client: &Client, buffers: &Buffers, elements: usize) {
+    let width = copy_width(client);
+    let vectors = elements / width;
+    let units = units(client, UNITS);
+    // SAFETY: both buffers hold the elements; the kernel guards by the number of vectors.
+    unsafe {
+        copy_kernel::launch_unchecked(
+            client,
+            cube_count(client, vectors.div_ceil(units * COPY_VECTORS)),
+            CubeDim::new_1d(units as u32),
+            width,
+            arg(&buffers.input, elements),
+            arg(&buffers.output, elements),
+            vectors,
+        );
+    }
+}
+
+fn launch_tiles(
+    client: &Client,
+    buffers: &Buffers,
+    layout: &Layout,
+    exclusive: bool,
+    config: CubeScanConfig,
+) {
+    // SAFETY: the kernel guards by the number of elements, which both buffers hold; the cube is as large as the
+    // configuration says.
+    unsafe {
+        tiles_kernel::launch_unchecked(
+            client,
+            cube_count(client, layout.shape[0]),
+            CubeDim::new_1d(config.units as u32),
+            arg(&buffers.input, layout.elements),
+            arg(&buffers.output, layout.elements),
+            layout.elements,
+            exclusive,
+            config,
+        );
+    }
+}
+
+/// A grid of at least `cubes` cubes, within the device's limit per axis.
+fn cube_count(client: &Client, cubes: usize) -> CubeCount {
+    let limit = client.properties().hardware.max_cube_count.0 as usize;
+    let x = cubes.min(limit);
+    CubeCount::Static(x as u32, cubes.div_ceil(x) as u32, 1)
+}

@@ -1,0 +1,166 @@
+//! What a mask says of each position: the slot it goes to, or the packed value it receives.
+//!
+//! ```text
+//! mask      1  0  1  1  0           packed   a b c
+//! slots     0 −1  1  2 −1
+//! expanded  a  0  b  c  0
+//! ```
+//!
+//! Tiles, ranks and their chain are those of [`compact`](super::compact()); the output is written by whole vectors.
+
+use super::mask_tile::{MaskConfig, MaskTile};
+use super::plan::{Plan, Typed, bindable, same_elements, unused, view};
+use crate::ScanError;
+use crate::scan::LaunchOptions;
+use crate::scan::components::{
+    lookback::{Chain, take_ticket},
+    tile::vector_in_tile,
+};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::layout::linear::LinearView;
+
+/// What a position receives.
+#[derive_cube_comptime]
+enum Place {
+    /// Its rank among the `true`s, −1 under `false`.
+    Slot,
+    /// The packed value of its rank, zero under `false` and where values are missing.
+    Packed,
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
+    packed: &[V],
+    packed_len: usize,
+    mask: LinearView<'_, Vector<M, N>>,
+    output: &mut [Vector<V, N>],
+    count: &mut [I],
+    state: &[Atomic<u32>],
+    vectors: usize,
+    tiles: usize,
+    tag: u32,
+    polls: u32,
+    #[comptime] place: Place,
+    #[comptime] config: MaskConfig,
+    #[define(V)] _value_type: ElemType,
+    #[define(M)] _mask_type: ElemType,
+    #[define(I)] _index_type: ElemType,
+) {
+    let tile = take_ticket(state, CUBE_COUNT as u32);
+    if tile < tiles {
+        let first = tile * comptime!(config.tile.units * config.tile.vectors);
+        let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
+        let chain = Chain { tiles, tag, polls };
+        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, chain, config);
+        if comptime!(place == Place::Slot) && tile + 1 == tiles && UNIT_POS == 0 {
+            count[0] = I::cast_from(ranks.tile + ranks.survivors);
+        }
+        #[unroll]
+        for k in 0..config.tile.vectors {
+            let at = first + vector_in_tile(k, config.tile);
+            if at < vectors {
+                let flags = tile_mask.flags(k);
+                let mut rank = ranks.tile + ranks.unit + tile_mask.before(k);
+                let mut result = Vector::<V, N>::new(V::from_int(0));
+                #[unroll]
+                for lane in 0..N::value().comptime() {
+                    let keep = (flags >> comptime!(lane as u32)) & 1u32;
+                    if comptime!(place == Place::Slot) {
+                        let slot = select(keep == 1u32, V::cast_from(rank), V::from_int(-1));
+                        result.insert(lane, slot);
+                    } else {
+                        // Read whether it is used or not: a read that is not there to be skipped cannot be mispredicted.
+                        let there = (rank as usize) < packed_len;
+                        let value = packed[select(there, rank as usize, 0usize)];
+                        let used = select(there, keep, 0u32) == 1u32;
+                        result.insert(lane, select(used, value, V::from_int(0)));
+                    }
+                    rank += keep;
+                }
+                output[at] = result;
+            }
+        }
+    }
+}
+
+/// [`Emit::Slots`](super::Emit::Slots).
+pub(super) fn slots(
+    client: &Client,
+    mask: Typed,
+    slots: Typed,
+    count: TensorBinding,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    let index = slots.1;
+    place(client, None, mask, slots, Some((count, index)), launch)
+}
+
+/// The inverse of [`compact`](super::compact()): the `i`-th `true` of `mask` receives `packed[i]`; zero elsewhere and where values are missing.
+///
+/// `mask` may have any strides; `packed` is contiguous, of any length; `output` is contiguous and has the size of the mask. Nothing
+/// waits for the device.
+///
+/// # Errors
+///
+/// As [`compact`](super::compact()).
+pub fn expand(
+    client: &Client,
+    packed: TensorBinding,
+    mask: (TensorBinding, ElemType),
+    output: TensorBinding,
+    dtype: ElemType,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    place(client, Some(packed), mask, (output, dtype), None, launch)
+}
+
+fn place(
+    client: &Client,
+    packed: Option<TensorBinding>,
+    mask: Typed,
+    output: Typed,
+    count: Option<Typed>,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    same_elements("output", &output.0, &mask.0)?;
+    let place = match packed {
+        Some(_) => Place::Packed,
+        None => Place::Slot,
+    };
+    let packed = packed.unwrap_or_else(|| unused(client));
+    let packed_len: usize = packed.shape.iter().product();
+    let (count, index) = count.unwrap_or_else(|| (unused(client), u32::elem_type_native()));
+    let plan = Plan::new(client, &mask, &[&output], 0, launch)?;
+    let address_type = plan
+        .address_type
+        .max(packed.required_address_type(output.1.size()));
+    // SAFETY: mask and output hold the same number of elements, and the kernel guards each vector by it; a rank is checked against the
+    // packed values before it is read; the state holds an aggregate and a prefix per tile.
+    unsafe {
+        place_kernel::launch_unchecked(
+            client,
+            plan.cube_count,
+            plan.cube_dim,
+            address_type,
+            plan.lanes,
+            bindable(client, packed).into_buffer_arg(),
+            packed_len,
+            view(client, mask.0),
+            bindable(client, output.0).into_buffer_arg(),
+            count.into_buffer_arg(),
+            plan.state,
+            plan.vectors,
+            plan.tiles,
+            plan.tag,
+            plan.polls,
+            place,
+            plan.config,
+            output.1,
+            mask.1,
+            index,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! How a mask is cut into tiles and launched.
+
+use super::mask_tile::MaskConfig;
+use crate::scan::components::{lookback::ChainConfig, tile::TileConfig};
+use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
+use crate::{ScanError, ScanOp};
+use cubecl::client::Client;
+use cubecl::ir::{ElemType, UIntKind};
+use cubecl::prelude::*;
+use cubecl::std::tensor::is_contiguous;
+use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
+
+/// A tensor and its element type.
+pub(super) type Typed = (TensorBinding, ElemType);
+
+/// The launch of a kernel that walks a mask.
+pub(super) struct Plan {
+    pub cube_count: CubeCount,
+    pub cube_dim: CubeDim,
+    pub address_type: AddressType,
+    /// Lanes of a vector, in the mask and in all that is read or written beside it.
+    pub lanes: usize,
+    pub vectors: usize,
+    pub tiles: usize,
+    pub state: BufferArg,
+    pub tag: u32,
+    pub polls: u32,
+    pub config: MaskConfig,
+}
+
+impl Plan {
+    /// `beside` are the tensors read or written at the mask's own positions, by vectors; `staged` the bytes of an element that a tile keeps in
+    /// shared memory, if it does.
+    pub fn new(
+        client: &Client,
+        mask: &Typed,
+        beside: &[&Typed],
+        staged: usize,
+        launch: LaunchOptions,
+    ) -> Result<Self, ScanError> {
+        if let Some(obstacle) = scratch::obstacle(client) {
+            return Err(ScanError::NoChain { obstacle });
+        }
+        let all = || beside.iter().copied().chain([mask]);
+        for (_, dtype) in all() {
+            if !client.properties().supports_type(*dtype) {
+                return Err(ScanError::UnsupportedType {
+                    dtype: *dtype,
+                    device: client.name(),
+                });
+            }
+        }
+        let elements: usize = mask.0.shape.iter().product();
+        let widest = all().map(|(_, dtype)| dtype.size()).max().unwrap_or(1);
+        let lanes = client
+            .io_optimized_vector_sizes(widest)
+            .filter(|&width| elements > 0 && all().all(|tensor| reads_by(tensor, width)))
+            .max()
+            .unwrap_or(1);
+        let tuning = Tuning::of(client, &launch);
+        let hardware = &client.properties().hardware;
+        let mut tile_vectors = tuning.vectors;
+        if tuning.plane && staged > 0 {
+            // Half of the shared memory, so that two cubes of a processor can be at work.
+            let vector = tuning.units * lanes * staged;
+            let room = hardware.max_shared_memory_size / 2 / vector;
+            tile_vectors = tile_vectors.min(room).max(1);
+        }
+        let tile = TileConfig {
+            op: ScanOp::Sum,
+            exclusive: true,
+            reverse: false,
+            plane: tuning.plane,
+            vectors: tile_vectors,
+            units: tuning.units,
+            max_planes: tuning.max_planes,
+        };
+        let count = ElemType::UInt(UIntKind::U32);
+        let chain = ChainConfig::new(ScanOp::Sum, count, tuning.units, launch.mute);
+        let vectors = elements / lanes;
+        let tiles = vectors.div_ceil(tuning.units * tile_vectors).max(1);
+        let (state, tag) = scratch::take(client, chain.state_words(tiles));
+        Ok(Self {
+            cube_count: cube_count(client, tiles),
+            cube_dim: CubeDim::new_1d(tuning.units as u32),
+            address_type: all()
+                .map(|(tensor, dtype)| tensor.required_address_type(dtype.size()))
+                .max()
+                .unwrap_or_default(),
+            lanes,
+            vectors,
+            tiles,
+            state,
+            tag,
+            polls: tuning.polls,
+            config: MaskConfig {
+                tile,
+                ballot_words: hardware.plane_size_max.div_ceil(32) as usize,
+                chain,
+            },
+        })
+    }
+}
+
+/// Whether a tensor can be walked by vectors of so many lanes: every run of its last dimension and every step divides by them.
+fn reads_by((tensor, dtype): &Typed, width: usize) -> bool {
+    let offset = tensor.handle.offset_start.unwrap_or(0) as usize / dtype.size();
+    if offset % width != 0 {
+        return false;
+    }
+    if is_contiguous(&tensor.shape, &tensor.strides) {
+        return tensor.shape.iter().product::<usize>() % width == 0;
+    }
+    let Some((last, outer)) = tensor.strides.split_last() else {
+        return width == 1;
+    };
+    width == 1
+        || (*last == 1
+            && tensor.shape[outer.len()] % width == 0
+            && outer.iter().all(|stride| stride % width == 0))
+}
+
+/// A buffer that is bound but never accessed: what a form of the kernel does not use, and everything of an empty mask, since no
+/// buffer of no bytes can be bound.
+pub(super) fn unused(client: &Client) -> TensorBinding {
+    TensorBinding {
+        handle: client.empty(64).binding(),
+        strides: [1].into(),
+        shape: [4].into(),
+        tiling: Default::default(),
+    }
+}
+
+/// The view of a tensor, or of nothing where it has no elements.
+pub(super) fn view(client: &Client, tensor: TensorBinding) -> LinearViewLaunch {
+    linear_view(bindable(client, tensor))
+}
+
+/// The tensor, or a stand-in where it has no elements.
+pub(super) fn bindable(client: &Client, tensor: TensorBinding) -> TensorBinding {
+    if tensor.shape.iter().product::<usize>() == 0 {
+        unused(client)
+    } else {
+        tensor
+    }
+}
+
+/// `tensor` must have the elements of the mask.
+pub(super) fn same_elements(
+    operand: &'static str,
+    tensor: &TensorBinding,
+    mask: &TensorBinding,
+) -> Result<(), ScanError> {
+    let elements = |tensor: &TensorBinding| tensor.shape.iter().product::<usize>();
+    if elements(tensor) == elements(mask) {
+        return Ok(());
+    }
+    Err(ScanError::ShapeMismatch {
+        operand,
+        expected: mask.shape.to_vec(),
+        found: tensor.shape.to_vec(),
+    })
+}

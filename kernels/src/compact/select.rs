@@ -1,0 +1,287 @@
+//! Flat compaction in a single pass.
+//!
+//! ```text
+//! cube:   ticket → load mask tile → count per unit → scan counts ─→ publish count → look back → write
+//! ```
+//!
+//! The scan of the mask exists in registers only. Survivors go to the front in order. The others fill the tail: the `f`-th `false` of the
+//! input writes the zero at `n − 1 − f`, so that every slot is written exactly once and nobody needs to know the total first.
+//!
+//! Where planes are used, the survivors of a tile first meet in shared memory, so that neighbouring units write neighbouring elements:
+//!
+//! ```text
+//! tile     a · b c · · d ·        shared   a b c d        output   … │ a b c d │ …     (zeros of the tile likewise, at the tail)
+//! ```
+//!
+//! Elsewhere, in practice on software adapters, scattered writes cost no more than others, and each unit writes its own.
+//!
+//! Lookback, fallback and their guarantees are those of the scan: see [`lookback`](crate::scan::components::lookback).
+
+use super::mask_tile::{MaskConfig, MaskTile, Ranks};
+use super::place;
+use super::plan::{Plan, bindable, same_elements, unused, view};
+use crate::ScanError;
+use crate::scan::LaunchOptions;
+use crate::scan::components::{
+    lookback::{Chain, take_ticket},
+    tile::vector_in_tile,
+};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::layout::linear::LinearView;
+
+/// What [`compact`] writes.
+#[derive_cube_comptime]
+#[non_exhaustive]
+pub enum Emit {
+    /// The values under `true`, zeros behind them.
+    Values,
+    /// The values under `true`; what is behind them is unspecified.
+    ValuesFront,
+    /// The row-major positions of the `true`s, zeros behind them.
+    Indices,
+    /// The row-major positions of the `true`s; what is behind them is unspecified.
+    IndicesFront,
+    /// For each position its rank among the `true`s, or −1 under `false`.
+    Slots,
+}
+
+impl Emit {
+    fn values(&self) -> bool {
+        matches!(self, Emit::Values | Emit::ValuesFront)
+    }
+
+    fn fills(&self) -> bool {
+        matches!(self, Emit::Values | Emit::Indices)
+    }
+}
+
+/// What vector `at` has to emit.
+#[cube]
+fn emitted<V: Numeric, N: Size>(
+    values: &LinearView<'_, Vector<V, N>>,
+    at: usize,
+    #[comptime] emit: Emit,
+) -> Vector<V, N> {
+    if comptime!(emit.values()) {
+        values.read(at)
+    } else {
+        let lanes = N::value().comptime();
+        let mut positions = Vector::<V, N>::new(V::from_int(0));
+        #[unroll]
+        for lane in 0..lanes {
+            positions.insert(lane, V::cast_from(at * lanes + lane));
+        }
+        positions
+    }
+}
+
+/// Every unit writes what it holds.
+#[cube]
+fn write_directly<V: Numeric, N: Size>(
+    tile_mask: &MaskTile,
+    values: &LinearView<'_, Vector<V, N>>,
+    output: &mut [V],
+    first: usize,
+    vectors: usize,
+    ranks: Ranks,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+) {
+    let lanes = N::value().comptime();
+    #[unroll]
+    for k in 0..config.tile.vectors {
+        let at = first + vector_in_tile(k, config.tile);
+        if at < vectors {
+            let flags = tile_mask.flags(k);
+            let value = emitted::<V, N>(values, at, emit);
+            let mut rank = (ranks.tile + ranks.unit + tile_mask.before(k)) as usize;
+            #[unroll]
+            for lane in 0..lanes {
+                let keep = (flags >> comptime!(lane as u32)) & 1u32;
+                let tail = vectors * lanes - 1 - (at * lanes + lane - rank);
+                let slot = select(keep == 1u32, rank, tail);
+                output[slot] = select(keep == 1u32, value.extract(lane), V::from_int(0));
+                rank += keep as usize;
+            }
+        }
+    }
+}
+
+/// The tile's survivors meet in shared memory and leave it in order.
+#[cube]
+fn write_staged<V: Numeric, N: Size>(
+    tile_mask: &MaskTile,
+    values: &LinearView<'_, Vector<V, N>>,
+    output: &mut [V],
+    first: usize,
+    vectors: usize,
+    ranks: Ranks,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+) {
+    let lanes = N::value().comptime();
+    let per_unit = comptime!(config.tile.vectors * lanes);
+    let mut stage = Shared::<[V]>::new_slice(comptime!(config.tile.units * per_unit));
+    #[unroll]
+    for k in 0..config.tile.vectors {
+        let flags = tile_mask.flags(k);
+        if flags != 0u32 {
+            let value = emitted::<V, N>(values, first + vector_in_tile(k, config.tile), emit);
+            let mut rank = (ranks.unit + tile_mask.before(k)) as usize;
+            #[unroll]
+            for lane in 0..lanes {
+                if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
+                    stage[rank] = value.extract(lane);
+                    rank += 1;
+                }
+            }
+        }
+    }
+    sync_cube();
+    let front = ranks.tile as usize;
+    let survivors = ranks.survivors as usize;
+    let within = min(
+        vectors - first,
+        comptime!(config.tile.units * config.tile.vectors),
+    );
+    let others = within * lanes - survivors;
+    // The zeros of the tile end where those of the tiles before it begin.
+    let tail = vectors * lanes - (first * lanes - front) - others;
+    #[unroll]
+    for step in 0..per_unit {
+        let i = step * comptime!(config.tile.units) + UNIT_POS as usize;
+        if i < survivors {
+            output[front + i] = stage[i];
+        }
+        if comptime!(emit.fills()) && i < others {
+            output[tail + i] = V::from_int(0);
+        }
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
+    values: LinearView<'_, Vector<V, N>>,
+    mask: LinearView<'_, Vector<M, N>>,
+    output: &mut [V],
+    count: &mut [I],
+    state: &[Atomic<u32>],
+    vectors: usize,
+    tiles: usize,
+    tag: u32,
+    polls: u32,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+    #[define(V)] _value_type: ElemType,
+    #[define(M)] _mask_type: ElemType,
+    #[define(I)] _index_type: ElemType,
+) {
+    let tile = take_ticket(state, CUBE_COUNT as u32);
+    if tile < tiles {
+        let first = tile * comptime!(config.tile.units * config.tile.vectors);
+        let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
+        let chain = Chain { tiles, tag, polls };
+        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, chain, config);
+        if tile + 1 == tiles && UNIT_POS == 0 {
+            count[0] = I::cast_from(ranks.tile + ranks.survivors);
+        }
+        if comptime!(config.tile.plane) {
+            write_staged::<V, N>(
+                &tile_mask, &values, output, first, vectors, ranks, emit, config,
+            );
+        } else {
+            write_directly::<V, N>(
+                &tile_mask, &values, output, first, vectors, ranks, emit, config,
+            );
+        }
+    }
+}
+
+/// Compacts by `mask` (any non-zero is true), row-major and in order.
+///
+/// `values` and `mask` may have any strides and are read in place; `output` is contiguous. With [`Emit::Values`], `values` and `output` have the mask's
+/// size and the element type `dtype`; otherwise `output` has the mask's size and the integer type `index`. `count` is one `index`. Nothing
+/// waits for the device.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ or the values to emit are missing,
+/// [`ScanError::NoChain`] where the device has no 32-bit atomics or is capturing a graph.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a tensor operation's arguments, then the launch options"
+)]
+pub fn compact(
+    client: &Client,
+    values: Option<(TensorBinding, ElemType)>,
+    mask: (TensorBinding, ElemType),
+    output: TensorBinding,
+    count: TensorBinding,
+    index: ElemType,
+    emit: Emit,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    if emit == Emit::Slots {
+        return place::slots(client, mask, (output, index), count, launch);
+    }
+    same_elements("output", &output, &mask.0)?;
+    let values = match values {
+        Some(values) if emit.values() => {
+            same_elements("values", &values.0, &mask.0)?;
+            values
+        }
+        None if emit.values() => {
+            return Err(ScanError::ShapeMismatch {
+                operand: "values",
+                expected: mask.0.shape.to_vec(),
+                found: Vec::new(),
+            });
+        }
+        _ => (unused(client), index),
+    };
+    let emitted = values.1;
+    let plan = if emit.values() {
+        Plan::new(client, &mask, &[&values], emitted.size(), launch)?
+    } else {
+        Plan::new(client, &mask, &[], emitted.size(), launch)?
+    };
+    for dtype in [emitted, index] {
+        if !client.properties().supports_type(dtype) {
+            return Err(ScanError::UnsupportedType {
+                dtype,
+                device: client.name(),
+            });
+        }
+    }
+    let address_type = plan
+        .address_type
+        .max(output.required_address_type(emitted.size()));
+    // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by it; a rank is below the
+    // number of trues, and the tail begins behind them; the state holds an aggregate and a prefix per tile.
+    unsafe {
+        compact_kernel::launch_unchecked(
+            client,
+            plan.cube_count,
+            plan.cube_dim,
+            address_type,
+            plan.lanes,
+            view(client, values.0),
+            view(client, mask.0),
+            bindable(client, output).into_buffer_arg(),
+            count.into_buffer_arg(),
+            plan.state,
+            plan.vectors,
+            plan.tiles,
+            plan.tag,
+            plan.polls,
+            emit,
+            plan.config,
+            emitted,
+            mask.1,
+            index,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! A test switch: tiles that stall for ever, as far as any other tile can see.
+//!
+//! A tile that was never scheduled, or whose cube was put aside by the driver, cannot be told from one that runs and publishes
+//! nothing. Stalling chosen tiles in this way forces their successors into the fallback on any device. A stalled
+//! tile still writes its own part of the output.
+
+use cubecl::prelude::*;
+
+/// Which tiles stall. A tile that stalls at once publishes nothing.
+#[derive_cube_comptime]
+#[non_exhaustive]
+pub enum Mute {
+    /// At once: those whose index is a multiple of this.
+    Every(usize),
+    /// At once: those whose index modulo 32 is the position of a bit that is set.
+    Chosen(u32),
+    /// By a hash of `seed` and index: one tile in `one_in` at once, and as many after their aggregate.
+    Random {
+        /// Another seed, another draw.
+        seed: u32,
+        /// 1 is every tile.
+        one_in: u32,
+    },
+}
+
+/// What a tile is about to publish.
+#[derive_cube_comptime]
+pub(crate) enum Publication {
+    Aggregate,
+    Prefix,
+}
+
+/// Whether `tile` has stalled before `what`.
+#[cube]
+pub(crate) fn is_mute(
+    tile: usize,
+    #[comptime] what: Publication,
+    #[comptime] mute: Option<Mute>,
+) -> bool {
+    match mute {
+        None => false.runtime(),
+        Some(Mute::Every(every)) => tile % every == 0,
+        Some(Mute::Chosen(bits)) => {
+            let bits = comptime!(bits).runtime();
+            (bits >> (tile as u32 % 32u32)) & 1u32 == 1u32
+        }
+        Some(Mute::Random { seed, one_in }) => {
+            let mut stalled = is_drawn(tile as u32, comptime!(seed), comptime!(one_in));
+            if comptime!(what == Publication::Prefix) {
+                let later = comptime!(seed.wrapping_add(0x9e37_79b9));
+                stalled = stalled || is_drawn(tile as u32, later, comptime!(one_in));
+            }
+            stalled
+        }
+    }
+}
+
+/// One tile in `one_in`, by the finalizer of MurmurHash3.
+#[cube]
+fn is_drawn(tile: u32, #[comptime] seed: u32, #[comptime] one_in: u32) -> bool {
+    let mut mixed = tile ^ seed;
+    mixed = (mixed ^ (mixed >> 16u32)) * 0x85eb_ca6bu32;
+    mixed = (mixed ^ (mixed >> 13u32)) * 0xc2b2_ae35u32;
+    (mixed ^ (mixed >> 16u32)) % one_in == 0
+}

@@ -1,0 +1,131 @@
+//! What the tests of this crate see of its inside: guard regions around buffers, and the tuning in use.
+//!
+//! ```text
+//! buffer     │ sentinels │ data │ sentinels │
+//! binding                ├─────────────────→┤
+//! ```
+//!
+//! The binding reaches into the guard behind the data. One that ended with the data would hide an overrun, because drivers drop
+//! what is written beyond a binding.
+
+use crate::scan::{LaunchOptions, tuning::Tuning};
+use cubecl::CubeElement;
+use cubecl::client::Client;
+use cubecl::server::Handle;
+use std::cell::RefCell;
+use std::ops::Range;
+
+const SENTINEL: u8 = 0xa5;
+
+/// The bytes of a guard: a full tile of the largest element, and a multiple of any device's alignment.
+const GUARD: usize = 1 << 15;
+
+const SENTINELS: [u8; GUARD] = [SENTINEL; GUARD];
+
+/// Data between two guards.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    whole: Handle,
+    data: Range<usize>,
+}
+
+impl Guarded {
+    /// `data`, beginning `offset` bytes behind an aligned position.
+    pub fn new<T: CubeElement>(client: &Client, data: &[T], offset: usize) -> Self {
+        Self::from_bytes(client, T::as_bytes(data), offset)
+    }
+
+    /// Room for `bytes` bytes, which are sentinels, too.
+    pub fn empty(client: &Client, bytes: usize, offset: usize) -> Self {
+        Self::from_bytes(client, &vec![SENTINEL; bytes], offset)
+    }
+
+    fn from_bytes(client: &Client, data: &[u8], offset: usize) -> Self {
+        let range = GUARD + offset..GUARD + offset + data.len();
+        let mut bytes = vec![SENTINEL; (range.end + GUARD).next_multiple_of(GUARD)];
+        bytes[range.clone()].copy_from_slice(data);
+        Self {
+            whole: client.create_from_slice(&bytes),
+            data: range,
+        }
+    }
+
+    /// The data as a kernel binds it.
+    pub fn handle(&self) -> Handle {
+        self.whole.clone().offset_start(self.data.start as u64)
+    }
+
+    /// The data now.
+    ///
+    /// # Panics
+    ///
+    /// Where a guard has been written to.
+    pub fn read<T: CubeElement + Clone>(&self, client: &Client) -> Vec<T> {
+        let bytes = client.read_one(self.whole.clone()).expect("readable");
+        let broken = |range: Range<usize>| {
+            let intact = |guard: &[u8]| guard == &SENTINELS[..guard.len()];
+            let guards = || bytes[range.clone()].chunks(GUARD);
+            // The bytes are looked at one by one only where there is something to find.
+            let found = (!guards().all(intact)).then(|| range.clone());
+            found.and_then(|mut range| range.find(|&at| bytes[at] != SENTINEL))
+        };
+        if let Some(at) = broken(0..self.data.start) {
+            panic!("written {} bytes before the data", self.data.start - at);
+        }
+        if let Some(at) = broken(self.data.end..bytes.len()) {
+            panic!("written {} bytes behind the data", at - self.data.end);
+        }
+        T::from_bytes(&bytes[self.data.clone()]).to_vec()
+    }
+}
+
+/// The epoch of every launch under [`watch`].
+pub const EPOCH: u32 = 3;
+
+struct Watch {
+    stale: fn(usize) -> u32,
+    seen: Vec<Guarded>,
+}
+
+thread_local! {
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+/// Runs `launches`, whose scratch memory lies between guards, and returns that memory. `stale` is what the words of a
+/// chain of tiles hold before the first launch, as an earlier launch might have left them.
+pub fn watch(stale: fn(usize) -> u32, launches: impl FnOnce()) -> Vec<Guarded> {
+    let seen = Vec::new();
+    WATCH.set(Some(Watch { stale, seen }));
+    launches();
+    WATCH.take().map_or_else(Vec::new, |watch| watch.seen)
+}
+
+/// Scratch memory between guards, where this thread is [watched](watch).
+pub(crate) fn guarded_bytes(client: &Client, bytes: usize) -> Option<Handle> {
+    guarded(|_| Guarded::empty(client, bytes, 0))
+}
+
+/// The words of a chain between guards and the epoch, where this thread is [watched](watch).
+pub(crate) fn guarded_words(client: &Client, header: usize, words: usize) -> Option<(Handle, u32)> {
+    let state = |stale: fn(usize) -> u32| {
+        let values = (0..words - header).map(stale);
+        let words: Vec<u32> = std::iter::repeat_n(0, header).chain(values).collect();
+        Guarded::new(client, &words, 0)
+    };
+    Some((guarded(state)?, EPOCH))
+}
+
+fn guarded(make: impl FnOnce(fn(usize) -> u32) -> Guarded) -> Option<Handle> {
+    WATCH.with_borrow_mut(|watch| {
+        let watch = watch.as_mut()?;
+        let guarded = make(watch.stale);
+        watch.seen.push(guarded.clone());
+        Some(guarded.handle())
+    })
+}
+
+/// What the order of a float sum depends on: whether planes scan, the units of a cube, and the vectors of a unit.
+pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (bool, usize, usize) {
+    let tuning = Tuning::of(client, launch);
+    (tuning.plane, tuning.units, tuning.vectors)
+}
