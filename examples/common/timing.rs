@@ -6,6 +6,8 @@ use burn::tensor::Device;
 
 /// Runs a try.
 const RUNS: usize = 9;
+/// An operation that takes longer is timed once.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// Runs `operation` once to compile and allocate, then several times to the end of the device's queue.
 pub fn median<T>(device: &Device, mut operation: impl FnMut() -> T) -> Duration {
@@ -18,7 +20,33 @@ pub fn median<T>(device: &Device, mut operation: impl FnMut() -> T) -> Duration 
         time
     };
     run();
-    let mut times: Vec<Duration> = (0..RUNS).map(|_| run()).collect();
+    let first = run();
+    if first > SLOW {
+        return first;
+    }
+    let mut times: Vec<Duration> = (1..RUNS).map(|_| run()).chain([first]).collect();
     times.sort();
     times[RUNS / 2]
+}
+
+/// Prints the time of an operation beside the time of Burn's way of doing the same.
+pub fn compare<T, U>(
+    device: &Device,
+    name: &str,
+    ours: impl FnMut() -> T,
+    way: &str,
+    burns: impl FnMut() -> U,
+) {
+    let (ours, burns) = (
+        milliseconds(median(device, ours)),
+        milliseconds(median(device, burns)),
+    );
+    println!(
+        "{name:16} {ours:10.4} ms   Burn {burns:10.4} ms {:7.1}x   {way}",
+        burns / ours
+    );
+}
+
+pub fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }

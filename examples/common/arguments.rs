@@ -1,0 +1,85 @@
+//! The command line of an example, read by its usage line: what stands in brackets there may be given.
+//!
+//! `name [--option VALUE] [--flag] [FILE..]`: an option takes a value if the usage line shows one, as the next word or
+//! after `=`; files may be given if the last bracket ends in `..`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub struct Arguments {
+    name: String,
+    options: Vec<(String, String)>,
+    pub files: Vec<PathBuf>,
+}
+
+impl Arguments {
+    pub fn parse(usage: &str, given: Vec<OsString>) -> Result<Self, String> {
+        let mut brackets = usage
+            .split('[')
+            .map(|part| part.trim_end_matches(['\n', ' ', ']']));
+        let name = brackets.next().unwrap_or_default().to_string();
+        let known: Vec<&str> = brackets.collect();
+        // What the usage line shows behind the option: nothing for a flag.
+        let value_of = |option: &str| {
+            let behind = |shown: &&str| match shown.split_once(' ') {
+                Some((name, value)) => (name == option).then(|| value.to_string()),
+                None => (*shown == option).then(String::new),
+            };
+            known.iter().find_map(behind)
+        };
+        let mut parsed = Self {
+            name,
+            options: Vec::new(),
+            files: Vec::new(),
+        };
+        let mut given = given.into_iter();
+        while let Some(word) = given.next() {
+            let Some(option) = word.to_str().filter(|word| word.starts_with('-')) else {
+                if !known.iter().any(|shown| shown.ends_with("..")) {
+                    return Err(format!("unexpected {}; usage: {usage}", word.display()));
+                }
+                parsed.files.push(word.into());
+                continue;
+            };
+            let (option, joined) = match option.split_once('=') {
+                Some((option, value)) => (option, Some(value.to_string())),
+                None => (option, None),
+            };
+            let value = match (value_of(option).as_deref(), joined) {
+                (None, _) => return Err(format!("unknown option {option}; usage: {usage}")),
+                (Some(""), Some(_)) => {
+                    return Err(format!("{option} takes no value; usage: {usage}"));
+                }
+                (Some(""), None) => String::new(),
+                (Some(_), Some(value)) => value,
+                (Some(shown), None) => given
+                    .next()
+                    .and_then(|value| value.into_string().ok())
+                    .ok_or_else(|| format!("{option} needs a {shown}; usage: {usage}"))?,
+            };
+            parsed.options.push((option.to_string(), value));
+        }
+        Ok(parsed)
+    }
+
+    /// The value of an option; the last one counts.
+    pub fn option(&self, name: &str) -> Option<&str> {
+        let given = self.options.iter().rev().find(|(option, _)| option == name);
+        given.map(|(_, value)| value.as_str())
+    }
+
+    pub fn flag(&self, name: &str) -> bool {
+        self.option(name).is_some()
+    }
+
+    /// `--device NAME`.
+    pub fn device(&self) -> Option<&str> {
+        self.option("--device")
+    }
+
+    /// `--svg PATH`: where the picture goes.
+    pub fn svg(&self) -> PathBuf {
+        let default = || Path::new("target/plots").join(format!("{}.svg", self.name));
+        self.option("--svg").map_or_else(default, PathBuf::from)
+    }
+}

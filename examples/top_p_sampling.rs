@@ -1,0 +1,372 @@
+//! Draws the next token of a language model from the nucleus: the fewest tokens that together have probability p.
+//!
+//! Top-p (nucleus) sampling of Holtzman et al. 2020, for a batch of 8 texts and a vocabulary of 151,936 tokens:
+//!
+//! ```text
+//! softmax   0.1  0.5  0.1  0.3       probabilities, by token
+//! sort      0.5  0.3  0.1  0.1       and the tokens in that order
+//! cumsum    0    0.5  0.8  0.9       exclusive: the mass before each token
+//! mask      yes  yes  yes  no        for p = 0.85: the mass before is below p
+//! compact   0.5  0.3  0.1            the nuclei of all texts packed, and where each begins
+//! sample         ^                   the last token whose mass before is at most u * 0.9, with u from 0 .. 1
+//! ```
+//!
+//! The exclusive sum makes the rule one comparison; with an inclusive one the mask has to be shifted by one. The
+//! nuclei differ in size from text to text, so that they are packed one after the other and `exclusive_cumsum` of
+//! their sizes says where each begins. Only their total is read back.
+//!
+//! ```text
+//! cargo run --release --example top_p_sampling [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
+//! ```
+//!
+//! The logits are made up: in each text the probability of the k-th token falls like a power of k (Zipf's law), with
+//! noise; the texts differ in the power, as confident predictions differ from open ones. For every text the host
+//! checks the order, that the nucleus reaches p and would not without its last token, and which token is drawn. The
+//! mass over the rank is drawn, by default as `target/plots/top_p_sampling.svg`. The exit code is 0 if all results are
+//! right, 1 if any is not, 2 if the run could not start.
+
+mod common;
+
+use std::process::ExitCode;
+
+use burn::tensor::activation::softmax;
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
+use burn_scan::prelude::*;
+use common::Checks;
+use common::arguments::Arguments;
+use common::plot::{self, Marks, Plot, Series};
+use common::random::Random;
+use common::timing::{median, milliseconds};
+
+const USAGE: &str = "top_p_sampling [--device NAME] [--svg PATH]";
+
+const TEXTS: usize = 8;
+const VOCABULARY: usize = 151_936;
+const TOP_P: f32 = 0.9;
+/// What f32 sums of so many probabilities may be off by.
+const TOLERANCE: f64 = 5e-6;
+/// How far Burn's own softmax may be off; on Flex it is 6.3e-4.
+const SOFTMAX_TOLERANCE: f64 = 1e-3;
+
+fn main() -> ExitCode {
+    common::run(USAGE, run)
+}
+
+/// Whether all results are right; or why there are none.
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let (device, description) = common::device::choose(arguments.device())?;
+    println!("device: {description}");
+    let mut random = Random::new(2);
+    let host_logits = zipf_logits(&mut random);
+    let uniform: Vec<f32> = (0..TEXTS).map(|_| random.uniform()).collect();
+    let upload = |values: &[f32], width| {
+        let data = TensorData::new(values.to_vec(), [TEXTS, width]);
+        Tensor::<2>::from_data(data, &device)
+    };
+    let (logits, uniform) = (upload(&host_logits, VOCABULARY), upload(&uniform, 1));
+
+    let sorted = Sorted::new(softmax(logits.clone(), 1));
+    let nuclei = Nuclei::new(&sorted);
+    let drawn = nuclei.sample(&sorted, uniform.clone());
+
+    let mut checks = Checks::new();
+    let host = Host::read(&sorted, &nuclei, &uniform, &drawn);
+    let error = host.softmax_error(&host_logits);
+    println!("softmax: off by at most {error:.1e} of each probability");
+    checks.check("softmax", error < SOFTMAX_TOLERANCE);
+    println!("text  nucleus  mass      without last  drawn   its probability");
+    for text in 0..TEXTS {
+        host.check(text, &mut checks);
+    }
+    let total: usize = host.sizes.iter().sum();
+    checks.check("the packed length", nuclei.tokens.dims() == [total]);
+
+    time_each_step(&device, &logits, &uniform, &sorted, &nuclei);
+    host.draw().save(&arguments.svg())?;
+    if checks.passed() {
+        println!(
+            "In all {TEXTS} texts the nucleus is the fewest tokens that reach {TOP_P} of the probability: {total} of \
+             {} tokens are left to draw from.",
+            TEXTS * VOCABULARY
+        );
+    }
+    Ok(checks.passed())
+}
+
+/// Logits whose ranks are shuffled over the tokens of each text.
+fn zipf_logits(random: &mut Random) -> Vec<f32> {
+    let mut logits = Vec::with_capacity(TEXTS * VOCABULARY);
+    for text in 0..TEXTS {
+        let power = 1.15 + 0.1 * text as f32;
+        let start = logits.len();
+        logits.extend(
+            (1..=VOCABULARY).map(|rank| 12.0 - power * (rank as f32).ln() + 0.3 * random.normal()),
+        );
+        for i in (1..VOCABULARY).rev() {
+            logits.swap(start + i, start + random.below(i + 1));
+        }
+    }
+    logits
+}
+
+/// The probabilities of each text in descending order, and whose they are.
+struct Sorted {
+    probabilities: Tensor<2>,
+    tokens: Tensor<2, Int>,
+}
+
+impl Sorted {
+    fn new(probabilities: Tensor<2>) -> Self {
+        let (probabilities, tokens) = probabilities.sort_descending_with_indices(1);
+        Self {
+            probabilities,
+            tokens,
+        }
+    }
+
+    fn mass_before(&self) -> Tensor<2> {
+        self.probabilities.clone().exclusive_cumsum(1)
+    }
+}
+
+struct Nuclei {
+    mass_before: Tensor<2>,
+    inside: Tensor<2, Bool>,
+    /// `[TEXTS]`.
+    sizes: Tensor<1, Int>,
+    /// Those of all texts, one after the other.
+    tokens: Tensor<1, Int>,
+}
+
+impl Nuclei {
+    fn new(sorted: &Sorted) -> Self {
+        let mass_before = sorted.mass_before();
+        let inside = mass_before.clone().lower_elem(TOP_P);
+        let sizes = inside.clone().int().sum_dim(1).reshape([TEXTS]);
+        let tokens = sorted.tokens.clone().compact_by_mask(inside.clone());
+        Self {
+            mass_before,
+            inside,
+            sizes,
+            tokens,
+        }
+    }
+
+    /// One token for each text, by numbers of 0 .. 1.
+    fn sample(&self, sorted: &Sorted, uniform: Tensor<2>) -> Tensor<1, Int> {
+        let mass = sorted.probabilities.clone() * self.inside.clone().float();
+        let point = uniform * mass.sum_dim(1);
+        let passed = self
+            .mass_before
+            .clone()
+            .lower_equal(point.expand([TEXTS, VOCABULARY]));
+        let passed = passed
+            .bool_and(self.inside.clone())
+            .int()
+            .sum_dim(1)
+            .reshape([TEXTS]);
+        let starts = self.sizes.clone().exclusive_cumsum(0);
+        self.tokens.clone().select(0, starts + passed - 1)
+    }
+}
+
+/// All results on the host.
+struct Host {
+    probabilities: Vec<f32>,
+    order: Vec<i32>,
+    inside: Vec<bool>,
+    sizes: Vec<usize>,
+    nuclei: Vec<i32>,
+    uniform: Vec<f32>,
+    drawn: Vec<i32>,
+}
+
+impl Host {
+    fn read(sorted: &Sorted, nuclei: &Nuclei, uniform: &Tensor<2>, drawn: &Tensor<1, Int>) -> Self {
+        let sizes: Vec<i32> = ints(nuclei.sizes.clone());
+        Self {
+            probabilities: floats(sorted.probabilities.clone()),
+            order: ints(sorted.tokens.clone()),
+            inside: nuclei.inside.to_data().iter::<bool>().collect(),
+            sizes: sizes.into_iter().map(|size| size as usize).collect(),
+            nuclei: ints(nuclei.tokens.clone()),
+            uniform: floats(uniform.clone()),
+            drawn: ints(drawn.clone()),
+        }
+    }
+
+    fn row<'a, T>(&self, values: &'a [T], text: usize) -> &'a [T] {
+        &values[text * VOCABULARY..][..VOCABULARY]
+    }
+
+    /// How far the probabilities, back at their tokens, are from the softmax of the logits, as a part of them.
+    fn softmax_error(&self, logits: &[f32]) -> f64 {
+        let errors = (0..TEXTS).map(|text| {
+            let row = self.row(logits, text).iter();
+            let exponentials: Vec<f64> = row.map(|&x| f64::from(x).exp()).collect();
+            let sum: f64 = exponentials.iter().sum();
+            let (order, found) = (
+                self.row(&self.order, text),
+                self.row(&self.probabilities, text),
+            );
+            let error = |(&token, &found): (&i32, &f32)| {
+                (f64::from(found) * sum / exponentials[token as usize] - 1.0).abs()
+            };
+            order.iter().zip(found).map(error).fold(0.0, f64::max)
+        });
+        errors.fold(0.0, f64::max)
+    }
+
+    /// Checks a text from the sorted probabilities on, and prints it.
+    fn check(&self, text: usize, checks: &mut Checks) {
+        let (probabilities, order) = (
+            self.row(&self.probabilities, text),
+            self.row(&self.order, text),
+        );
+        let size = self.sizes[text];
+        let start: usize = self.sizes[..text].iter().sum();
+        let mut mass_before = vec![0.0; VOCABULARY + 1];
+        for (rank, &probability) in probabilities.iter().enumerate() {
+            mass_before[rank + 1] = mass_before[rank] + f64::from(probability);
+        }
+        let (mass, without_last) = (mass_before[size], mass_before[size.saturating_sub(1)]);
+        let token = self.drawn[text];
+        let rank = order
+            .iter()
+            .position(|&other| other == token)
+            .unwrap_or(VOCABULARY - 1);
+        println!(
+            "{text:4} {size:8}  {mass:.6}  {without_last:.6}  {token:9}   {:.6}",
+            probabilities[rank]
+        );
+
+        let mut check = |what: &str, right| checks.check(&format!("text {text}: {what}"), right);
+        let mut tokens = order.to_vec();
+        tokens.sort();
+        check(
+            "every token once",
+            tokens.into_iter().eq(0..VOCABULARY as i32),
+        );
+        check(
+            "descending order",
+            probabilities.is_sorted_by(|a, b| a >= b),
+        );
+        let mask = self.row(&self.inside, text).iter().enumerate();
+        check(
+            "the nucleus is a prefix",
+            mask.clone().all(|(rank, &inside)| inside == (rank < size)),
+        );
+        check(
+            "its packed tokens",
+            self.nuclei.get(start..start + size) == Some(&order[..size]),
+        );
+        let p = f64::from(TOP_P);
+        check("it reaches p", mass >= p - TOLERANCE);
+        check(
+            "it would not without its last token",
+            without_last < p + TOLERANCE,
+        );
+        let point = f64::from(self.uniform[text]) * mass;
+        let hit =
+            mass_before[rank] <= point + TOLERANCE && point < mass_before[rank + 1] + TOLERANCE;
+        check("the token drawn", rank < size && hit);
+    }
+
+    /// The mass of the first k tokens, for some texts.
+    fn draw(&self) -> Plot {
+        let curve = |text| {
+            let (mut mass, mut points, mut next) = (0.0, Vec::new(), 1.0);
+            for (i, &probability) in self.row(&self.probabilities, text).iter().enumerate() {
+                mass += f64::from(probability);
+                let rank = (i + 1) as f64;
+                if rank >= next {
+                    points.push((rank.log10(), mass));
+                    next = rank * 1.05;
+                }
+            }
+            points
+        };
+        let texts = [(0, plot::BLUE), (3, plot::GREEN), (TEXTS - 1, plot::ORANGE)];
+        let mut series: Vec<Series> = texts
+            .map(|(text, color)| Series {
+                label: format!("text {text}: nucleus of {}", self.sizes[text]),
+                color,
+                marks: Marks::Line(curve(text)),
+            })
+            .into();
+        let end = (VOCABULARY as f64).log10();
+        series.push(Series {
+            label: format!("p = {TOP_P}"),
+            color: plot::GREY,
+            marks: Marks::Line(vec![(0.0, TOP_P.into()), (end, TOP_P.into())]),
+        });
+        Plot {
+            title: format!("Probability mass of the likeliest of {VOCABULARY} tokens"),
+            x: "number of tokens",
+            y: "mass",
+            log_x: true,
+            series,
+        }
+    }
+}
+
+/// Prints the time of each step, and of Burn's own way where it is another.
+fn time_each_step(
+    device: &Device,
+    logits: &Tensor<2>,
+    uniform: &Tensor<2>,
+    sorted: &Sorted,
+    nuclei: &Nuclei,
+) {
+    let print = |step: &str, time, note: &str| {
+        let line = format!("{step:24} {:10.3} ms   {note}", milliseconds(time));
+        println!("{}", line.trim_end());
+    };
+    let probabilities = softmax(logits.clone(), 1);
+    print(
+        "softmax",
+        median(device, || softmax(logits.clone(), 1)),
+        "Burn's own",
+    );
+    let sort = median(device, || Sorted::new(probabilities.clone()));
+    print(
+        "sort",
+        sort,
+        "Burn's own; on CubeCL devices it sorts on the host",
+    );
+
+    print(
+        "exclusive_cumsum",
+        median(device, || sorted.mass_before()),
+        "",
+    );
+    // Burn's own takes n² / 2 additions for a row of n on CubeCL devices; one row tells enough.
+    let row = sorted.probabilities.clone().narrow(0, 0, 1);
+    let by_burn = || row.clone().cumsum(1) - row.clone();
+    let (burns, ours) = (floats(by_burn()), floats(row.clone().exclusive_cumsum(1)));
+    let same = burns.iter().zip(&ours).all(|(a, b)| (a - b).abs() < 1e-2);
+    let verdict = if same {
+        ""
+    } else {
+        "; WRONG values on this driver"
+    };
+    let note = format!("one text of {TEXTS} only{verdict}");
+    print("  Burn: cumsum minus x", median(device, by_burn), &note);
+
+    let mask = || nuclei.mass_before.clone().lower_elem(TOP_P);
+    print("mask", median(device, mask), "Burn's own");
+    let compact = || sorted.tokens.clone().compact_by_mask(nuclei.inside.clone());
+    print("compact_by_mask", median(device, compact), "");
+    let by_burn = || sorted.tokens.clone().mask_select(nuclei.inside.clone());
+    print("  Burn: mask_select", median(device, by_burn), "");
+    let sample = || nuclei.sample(sorted, uniform.clone());
+    print("sample", median(device, sample), "");
+}
+
+fn floats(tensor: Tensor<2>) -> Vec<f32> {
+    tensor.try_into_vec_as().expect("the device is read")
+}
+
+fn ints<const D: usize>(tensor: Tensor<D, Int>) -> Vec<i32> {
+    tensor.try_into_vec_as().expect("the device is read")
+}
