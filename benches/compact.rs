@@ -34,6 +34,9 @@ fn compactions(criterion: &mut Criterion) {
                 case::<f32>(criterion, place, 1 << power, density);
             }
         }
+        for power in [10, 16] {
+            case::<f32>(criterion, place, 1 << power, 0.5);
+        }
         case::<f16>(criterion, place, 1 << 22, 0.5);
         case::<i64>(criterion, place, 1 << 22, 0.5);
     }

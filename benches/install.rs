@@ -5,8 +5,8 @@
 //! cargo bench --bench install
 //! cargo bench --bench install -- cumsum-installed/cube/f32/1x1024
 //! ```
-//! A process of its own, because Burn's fusion registry is per process: `burn` here is this crate's kernel reached
-//! through Burn's method. The small sizes show what the way through fusion costs the host.
+//! A process of its own, because Burn's fusion registry is per process: `burn-scan-installed` is this crate's kernel
+//! reached through Burn's method. The small sizes show what the way through fusion costs the host.
 
 mod common;
 
@@ -43,7 +43,7 @@ fn case(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: usize)
     let check = |output| check_sums(&input.values, &host::<f32, 2>(output), axis(&shape, dim));
     let mut case = place.case(criterion, &name("cumsum-installed"));
     case.contender("burn-scan", traffic, || x().inclusive_cumsum(dim), check);
-    case.contender("burn", traffic, || x().cumsum(dim), check);
+    case.contender("burn-scan-installed", traffic, || x().cumsum(dim), check);
     copies(&mut case, place, &input, elements);
     drop(case);
 
@@ -55,7 +55,7 @@ fn case(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: usize)
     };
     let mut case = place.case(criterion, &name("reverse-installed"));
     case.contender("burn-scan", traffic, || x().reverse_cumsum(dim), check);
-    case.contender("burn", traffic, || sandwich(x()), check);
+    case.contender("burn-scan-installed", traffic, || sandwich(x()), check);
     copies(&mut case, place, &input, elements);
 }
 

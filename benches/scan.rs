@@ -1,4 +1,5 @@
-//! Cumulative sums: this crate's `inclusive_cumsum` against Burn's own `cumsum` and copies of the same bytes.
+//! Cumulative sums: this crate's `inclusive_cumsum` against Burn's own `cumsum`, on Flex ndarray, and copies of the same
+//! bytes.
 //!
 //! ```text
 //! cargo bench --bench scan                       every case on Flex and on the Cube device
@@ -9,15 +10,17 @@
 //! One long row of 2^10 to 2^24 elements (2^26 with `BURN_SCAN_BENCH_LARGE=1`, 2^28 on Cube with 2), few long rows and
 //! columns, many short ones, squares and a cube. f32 throughout, f16, i32 and i64 on one row.
 //!
-//! Burn's kernel on Cube is quadratic in the length, so that there it is measured only up to [`BEARABLE`].
+//! Burn's kernel on Cube is quadratic in the length, so that there it is measured only up to [`BEARABLE`]. ndarray has no
+//! sum of f16 in a wider type, and no f16 here.
 
 mod common;
 
 use std::cell::LazyCell;
 
 use burn::tensor::kind::Numeric;
-use burn::tensor::{Tensor, f16};
+use burn::tensor::{DType, Tensor, f16};
 use burn_scan::prelude::*;
+use common::array;
 use common::input::{Input, Number, check_sums, copies, steps};
 use common::test_support::{axis, host};
 use common::{Place, Traffic, large, places};
@@ -86,6 +89,12 @@ fn case<T: Number, const D: usize>(
     if !place.is_cube() || (elements * len <= BEARABLE && len < LONGEST_LOOP) {
         let burn = || input.tensor.clone().cumsum(dim);
         case.contender("burn", traffic, burn, check);
+    }
+    if !place.is_cube() && T::dtype() != DType::F16 {
+        let axes = axis(&shape, dim);
+        let sums = || array::cumsum(&input.values, axes);
+        let check = |output: Vec<T>| check_sums(&input.values, &output, axes);
+        case.contender("ndarray", traffic, sums, check);
     }
     copies(&mut case, place, &input, elements);
 }

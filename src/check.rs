@@ -1,7 +1,9 @@
 //! Bad input, reported in the form of Burn's own tensor checks.
 
+#[cfg(feature = "cubecl-backend")]
+use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
-use burn::tensor::{AsIndex, Bool, DType, Shape, Tensor};
+use burn::tensor::{AsIndex, Bool, DType, Device, Shape, Tensor};
 
 /// Panics as Burn's tensor checks do.
 #[track_caller]
@@ -18,7 +20,47 @@ pub(crate) fn dim(operation: &str, dim: impl AsIndex, rank: usize) -> usize {
         .unwrap_or_else(|error| fail(operation, &error.to_string()))
 }
 
-/// The tensor's type is one that the device computes with.
+/// Results up to this size are not checked: every device is taken to hold them. WebGPU promises buffers of 128 MiB.
+#[cfg(feature = "cubecl-backend")]
+const SMALL_BYTES: usize = 128 << 20;
+
+/// A result of so many elements fits a buffer of the device. The tensors it is made of may be far smaller: broadcasts.
+///
+/// Checked here because what CubeCL finds later, when the launch has been queued, it reports to whoever reads a result, and takes
+/// with it what the tiles of the stream communicate through.
+#[track_caller]
+pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DType) {
+    #[cfg(feature = "cubecl-backend")]
+    if let Some(bytes) = elements.checked_mul(dtype.size())
+        && bytes > SMALL_BYTES
+        && let Some(limit) = largest_buffer(device.as_dispatch())
+        && bytes > limit
+    {
+        fail(
+            operation,
+            &format!(
+                "The result takes {bytes} bytes; a buffer of the device {device:?} holds at most {limit}."
+            ),
+        );
+    }
+    #[cfg(not(feature = "cubecl-backend"))]
+    let _ = (operation, device, elements, dtype);
+}
+
+#[cfg(feature = "cubecl-backend")]
+fn largest_buffer(device: &DispatchDevice) -> Option<usize> {
+    match device {
+        DispatchDevice::Cube(device) => {
+            usize::try_from(device.client().properties().memory.max_page_size).ok()
+        }
+        #[cfg(feature = "autodiff")]
+        DispatchDevice::Autodiff(device) => largest_buffer(device),
+        #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
+        _ => None,
+    }
+}
+
+/// The tensor's type is one that the device computes with, and a result of its size fits a buffer.
 #[track_caller]
 pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D, K>) {
     let dtype = tensor.dtype();
@@ -37,6 +79,8 @@ pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D
         ),
         _ => {}
     }
+    let elements = tensor.shape().num_elements();
+    fits(operation, &tensor.device(), elements, dtype);
 }
 
 /// Two tensors of one operation live on one device, autodiff or not.

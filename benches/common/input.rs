@@ -1,6 +1,7 @@
 //! Inputs whose sums are exact in every type, the host loop that checks them, and the contenders that only copy.
 
 use std::cell::LazyCell;
+use std::ops::AddAssign;
 
 use burn::tensor::kind::Numeric;
 use burn::tensor::{Device, Tensor, f16};
@@ -12,7 +13,7 @@ use super::test_support::{host, tensor};
 use super::{Case, Place, Traffic};
 
 /// An element type and the integers it stands for.
-pub trait Number: Element {
+pub trait Number: Element + AddAssign {
     fn rounded(exact: i64) -> Self;
     fn exact(self) -> i64;
 }

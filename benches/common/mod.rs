@@ -6,13 +6,16 @@
 //! - `burn-scan`: this crate;
 //! - `burn`: Burn's own operation;
 //! - `copy-by-add`: Burn's element-wise addition of a zero scalar, which reads and writes every element once;
+//! - `ndarray` (Flex, scans): the crate of that name, see [`array`];
 //! - `copy-parallel` (Flex): a copy by all threads into a fresh buffer in huge pages, see [`copy`].
 //!
 //! Nothing is made for a case that the command line filters out: inputs are lazy, and answers are checked in the
 //! first round of a contender. A wrong answer of this crate ends the run; one of a peer is said, and measured.
+//! `cargo xtask report` reads the lines `cube: ADAPTER` and `WRONG ANSWER of CASE/CONTENDER, ..` on standard error.
 
 #![allow(dead_code, reason = "every bench uses its own part")]
 
+pub mod array;
 pub mod copy;
 pub mod input;
 #[path = "../../tests/common/mod.rs"]
@@ -73,6 +76,7 @@ impl Place {
         group.sampling_mode(SamplingMode::Flat);
         Case {
             group,
+            name: name.to_owned(),
             device: self.device.clone(),
             batch_bytes: match self.is_cube() {
                 true => CUBE_BATCH_BYTES,
@@ -119,6 +123,7 @@ pub struct Traffic {
 
 pub struct Case<'a> {
     group: BenchmarkGroup<'a, WallTime>,
+    name: String,
     device: Device,
     batch_bytes: usize,
 }
@@ -132,15 +137,15 @@ impl Case<'_> {
         mut op: impl FnMut() -> T,
         check: impl FnOnce(T) -> Result<(), String>,
     ) {
-        let device = &self.device;
+        let (case, device) = (&self.name, &self.device);
         let batch = (self.batch_bytes / traffic.written.max(1)).clamp(1, BATCH_ROUNDS);
         let mut check = Some(check);
         let bytes = (traffic.read + traffic.written) as u64;
         self.group.throughput(Throughput::Bytes(bytes));
         self.group.bench_function(name, |bencher| {
             if let Some(Err(wrong)) = check.take().map(|check| check(op())) {
-                assert!(!name.starts_with("burn-scan"), "{name}: {wrong}");
-                eprintln!("WRONG ANSWER of {name}, measured all the same: {wrong}");
+                assert!(!name.starts_with("burn-scan"), "{case}/{name}: {wrong}");
+                eprintln!("WRONG ANSWER of {case}/{name}, measured all the same: {wrong}");
             }
             bencher.iter_custom(|rounds| timed(device, batch, rounds, &mut op));
         });

@@ -3,9 +3,10 @@
 
 `cargo xtask peers` makes the environment and runs this. Data and shapes are those of `benches/scan.rs` and
 `benches/compact.rs`; names carry the same axes. Each answer is checked before it is measured; a library is measured to
-the end of its work (JAX: `block_until_ready`), and its result is freed outside of the measured time.
+the end of its work (JAX: `block_until_ready`), and its result is freed outside of the measured time. Sums are taken in the
+type of the input; f16 is left out, which no peer sums in a wider type.
 
-    python benches/peers/run.py [--out FILE.json] [--filter TEXT] [--rounds N]
+    python benches/peers/run.py [--out FILE.json] [--filter TEXT].. [--rounds N]
 """
 
 import argparse
@@ -37,7 +38,7 @@ def numpy_peer():
     return {
         "version": np.__version__,
         "array": np.array,
-        "cumsum": lambda x, axis: np.cumsum(x, axis=axis),
+        "cumsum": lambda x, axis: np.cumsum(x, axis=axis, dtype=x.dtype),
         "compact": lambda x, mask: x[mask],
         "host": np.asarray,
     }
@@ -47,6 +48,8 @@ def jax_peer():
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     jax = importlib.import_module("jax")
     jnp = importlib.import_module("jax.numpy")
+    # Without it there is no i64.
+    jax.config.update("jax_enable_x64", True)
     cumsum = jax.jit(jnp.cumsum, static_argnums=1)
     return {
         "version": jax.__version__,
@@ -78,7 +81,7 @@ def torch_peer():
     return {
         "version": torch.__version__,
         "array": torch.from_numpy,
-        "cumsum": lambda x, axis: torch.cumsum(x, axis),
+        "cumsum": lambda x, axis: torch.cumsum(x, axis, dtype=x.dtype),
         "compact": lambda x, mask: torch.masked_select(x, mask),
         "host": lambda x: x.numpy(),
     }
@@ -87,31 +90,54 @@ def torch_peer():
 PEERS = {"numpy": numpy_peer, "jax": jax_peer, "polars": polars_peer, "torch": torch_peer}
 
 
+TYPES = {"f32": "float32", "i32": "int32", "i64": "int64"}
+
+
 def cases():
-    """(name, shape, axis of the sum or None, density of the mask or None)."""
+    """(name, type, shape, axis of the sum or None, density of the mask or None)."""
+    for power in range(10, 25, 2):
+        n = 1 << power
+        yield f"cumsum/f32/1x{n}/dim1", "f32", (n,), 0, None
     for power in (20, 24):
         n = 1 << power
-        yield f"cumsum/f32/1x{n}/dim1", (n,), 0, None
-    yield "cumsum/f32/4096x4096/dim0", (4096, 4096), 0, None
-    yield f"compact/f32/1x{1 << 24}/density0.5", (1 << 24,), None, 0.5
+        for dtype in ("i32", "i64"):
+            yield f"cumsum/{dtype}/1x{n}/dim1", dtype, (n,), 0, None
+    for shape in ((2, 1 << 21), (1 << 11, 1 << 11), (4096, 4096)):
+        for axis in (0, 1):
+            yield f"cumsum/f32/{shape[0]}x{shape[1]}/dim{axis}", "f32", shape, axis, None
+    yield f"cumsum/f32/{1 << 21}x2/dim1", "f32", (1 << 21, 2), 1, None
+    yield f"cumsum/f32/16x{1 << 14}x16/dim1", "f32", (16, 1 << 14, 16), 1, None
+    for power in (10, 16, 20, 22, 24):
+        for density in (1.0, 0.5, 0.01) if power >= 20 else (0.5,):
+            n = 1 << power
+            yield f"compact/f32/1x{n}/density{density:g}", "f32", (n,), None, density
+    yield f"compact/i64/1x{1 << 22}/density0.5", "i64", (1 << 22,), None, 0.5
 
 
-def make(shape, density):
+def make(dtype, shape, density):
     bits = hashed(int(np.prod(shape)))
-    values = (bits % np.uint64(5)).astype(np.float32) - np.float32(2)
+    values = ((bits % np.uint64(5)).astype(np.int64) - 2).astype(TYPES[dtype])
     mask = None if density is None else bits % np.uint64(10_000) < np.uint64(density * 10_000)
     return values.reshape(shape), mask
 
 
+# Short work is repeated for this long: a median of few microseconds-long rounds is noise.
+SHORTEST_S = 0.2
+MOST_ROUNDS = 2000
+
+
 def median_time(work, rounds):
-    """Seconds, minimum and median over `rounds`, after three that warm up and compile."""
+    """Seconds, minimum and median over at least `rounds`, after three that warm up and compile."""
     times = []
-    for index in range(rounds + 3):
+    warm = 3
+    while len(times) < rounds or (sum(times) < SHORTEST_S and len(times) < MOST_ROUNDS):
         start = time.perf_counter()
         result = work()
         stop = time.perf_counter()
         del result
-        if index >= 3:
+        if warm > 0:
+            warm -= 1
+        else:
             times.append(stop - start)
     return min(times), statistics.median(times)
 
@@ -119,16 +145,16 @@ def median_time(work, rounds):
 def measure(peer, values, axis, mask, rounds):
     x = peer["array"](values)
     if x is None:
-        raise NotImplementedError("has no matrices")
+        raise NotImplementedError("has no matrices: only its rows are here")
     if mask is None:
         work = lambda: peer["cumsum"](x, axis)
-        expected = np.cumsum(values, axis=axis, dtype=np.int64).astype(np.float32)
+        expected = np.cumsum(values, axis=axis, dtype=np.int64).astype(values.dtype)
     else:
         device_mask = peer["array"](mask)
         work = lambda: peer["compact"](x, device_mask)
         expected = values[mask]
     found = peer["host"](work())
-    if found.dtype != np.float32 or not np.array_equal(found, expected):
+    if found.dtype != values.dtype or not np.array_equal(found, expected):
         raise ValueError(f"WRONG ANSWER ({found.dtype}, {found.shape})")
     read = values.nbytes + (0 if mask is None else mask.nbytes)
     minimum, median = median_time(work, rounds)
@@ -152,7 +178,7 @@ def cpu_name():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", help="write the results as JSON to this file")
-    parser.add_argument("--filter", default="", help="only cases whose name contains this")
+    parser.add_argument("--filter", action="append", help="only cases whose name contains this; repeatable")
     parser.add_argument("--rounds", type=int, default=15)
     args = parser.parse_args()
     if np is None:
@@ -167,13 +193,16 @@ def main():
 
     results = []
     print(f"{'case':<36}{'peer':<10}{'median ms':>12}{'min ms':>12}{'GB/s':>9}")
-    for name, shape, axis, density in cases():
-        if args.filter not in name:
+    for name, dtype, shape, axis, density in cases():
+        if args.filter and not any(text in name for text in args.filter):
             continue
-        values, mask = make(shape, density)
+        values, mask = make(dtype, shape, density)
         for peer_name, peer in peers.items():
             try:
                 row = measure(peer, values, axis, mask, args.rounds)
+            except NotImplementedError as error:
+                left_out[peer_name] = str(error)
+                continue
             except Exception as error:
                 left_out[f"{peer_name} {name}"] = str(error) or type(error).__name__
                 continue

@@ -3,13 +3,11 @@
 mod common;
 
 use common::*;
-use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl::server::Handle;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
-use cubecl_scan::scan::LaunchOptions;
+use cubecl_scan::scan::{LaunchOptions, Mute};
 
 /// A tile of 32 units × 1 vector.
 fn small_tile() -> LaunchOptions {
@@ -20,94 +18,29 @@ fn small_tile() -> LaunchOptions {
     }
 }
 
-fn flat(handle: &Handle, len: usize) -> TensorBinding {
-    TensorBinding {
-        handle: handle.clone().binding(),
-        strides: [1].into(),
-        shape: [len].into(),
-        tiling: Default::default(),
-    }
-}
-
-fn upload<T: CubeElement>(client: &Client, data: &[T]) -> Handle {
-    client.create_from_slice(T::as_bytes(data))
-}
-
-/// A buffer full of a value that no result contains.
-fn sentinel(client: &Client, len: usize) -> Handle {
-    upload(client, &vec![i32::MIN + 7; len.max(1)])
-}
-
-fn read<T: CubeElement + Clone>(client: &Client, handle: Handle, len: usize) -> Vec<T> {
-    T::from_bytes(&client.read_one(handle).expect("readable"))[..len].to_vec()
-}
-
-/// Masks of every kind of density, by name.
-fn masks(n: usize) -> Vec<(&'static str, Vec<u32>)> {
-    let mixed = |i: usize| (i as u32).wrapping_mul(2_654_435_761) >> 16;
-    let mask = |keep: &dyn Fn(usize) -> bool| (0..n).map(|i| u32::from(keep(i))).collect();
-    vec![
-        ("none", mask(&|_| false)),
-        ("all", mask(&|_| true)),
-        ("one", mask(&|i| i == n / 2)),
-        ("one in a thousand", mask(&|i| mixed(i) % 1000 == 3)),
-        ("half", mask(&|i| mixed(i) % 2 == 1)),
-        ("all but one in a thousand", mask(&|i| mixed(i) % 1000 != 3)),
-        ("alternating", mask(&|i| i % 2 == 0)),
-        ("runs", mask(&|i| (i / 37) % 2 == 0)),
-    ]
-}
-
 fn check_compact(client: &Client, name: &str, mask: &[u32], launch: LaunchOptions) {
     let n = mask.len();
     let values: Vec<i32> = (0..n as i32).map(|i| i * 3 + 1).collect();
-    let kept: Vec<usize> = (0..n).filter(|&i| mask[i] != 0).collect();
-    let padded = |mut front: Vec<i32>| {
-        front.resize(n, 0);
-        front
-    };
-    let mut slots = vec![-1; n];
-    for (slot, &i) in kept.iter().enumerate() {
-        slots[i] = slot as i32;
-    }
-    for (emit, expected) in [
-        (
-            Emit::Values,
-            padded(kept.iter().map(|&i| values[i]).collect()),
-        ),
-        (
-            Emit::Indices,
-            padded(kept.iter().map(|&i| i as i32).collect()),
-        ),
-        (Emit::Slots, slots),
-    ] {
-        let int = i32::elem_type_native();
-        let (output, count) = (sentinel(client, n), sentinel(client, 1));
-        let input = upload(client, if n == 0 { &[0] } else { &values });
-        let mask_handle = upload(client, if n == 0 { &[0] } else { mask });
-        compact(
-            client,
-            (emit == Emit::Values).then(|| (flat(&input, n), int)),
-            (flat(&mask_handle, n), u32::elem_type_native()),
-            flat(&output, n),
-            flat(&count, 1),
-            int,
-            emit,
-            launch,
-        )
-        .expect("supported");
-        let found: Vec<i32> = read(client, output, n);
-        assert_eq!(
-            read::<i32>(client, count, 1)[0] as usize,
-            kept.len(),
-            "{emit:?}, {name}, n = {n}"
-        );
-        if let Some(at) = (0..n).find(|&at| found[at] != expected[at]) {
+    let kept = mask.iter().filter(|&&flag| flag != 0).count();
+    for emit in EMITS {
+        let (found, count) = device_compact(client, &values, mask, emit, launch, 0);
+        let expected = selected(&values, mask, emit);
+        assert_eq!(count as usize, kept, "{emit:?}, {name}, n = {n}");
+        if let Some(at) = (0..expected.len()).find(|&at| found[at] != expected[at]) {
             panic!(
                 "{emit:?}, {name}, n = {n}: {} instead of {} at {at}",
                 found[at], expected[at]
             );
         }
+    }
+    // One value too few, and one too many.
+    for len in [kept.saturating_sub(1), kept + 1] {
+        let packed: Vec<i32> = (1..=len as i32).collect();
+        let found = device_expand(client, &packed, mask, launch, 0);
+        assert!(
+            found == expanded(&packed, mask),
+            "{len} values expanded by {name}, n = {n}"
+        );
     }
 }
 
@@ -134,15 +67,24 @@ fn every_density() {
 #[test]
 fn mute_tiles() {
     let client = client();
-    for mute_every in [1, 3, 41] {
+    let schedules = [
+        (Mute::Every(1), Some(1)),
+        (Mute::Every(3), Some(4)),
+        (Mute::Every(41), Some(1)),
+        (Mute::Chosen(0xffff_fffe), Some(1)),
+        (Mute::Random { seed: 1, one_in: 2 }, None),
+    ];
+    for (mute, polls) in schedules {
         let launch = LaunchOptions {
-            mute_every: Some(mute_every),
-            polls: Some(1),
+            mute: Some(mute),
+            polls,
             ..small_tile()
         };
-        for (name, mask) in masks(9000) {
-            check_compact(&client, name, &mask, launch);
-        }
+        within_20_seconds(&format!("compaction with {mute:?}"), || {
+            for (name, mask) in masks(9000) {
+                check_compact(&client, name, &mask, launch);
+            }
+        });
     }
 }
 
@@ -216,17 +158,8 @@ fn check_keys(keys: &[i32], num_keys: usize) {
     let client = client();
     let n = keys.len();
     let int = i32::elem_type_native();
-    let mut slots = vec![-1; n];
-    let mut offsets = vec![0; num_keys + 1];
-    let mut next = 0;
-    for key in 0..num_keys as i32 {
-        for i in (0..n).filter(|&i| keys[i] == key) {
-            slots[i] = next;
-            next += 1;
-        }
-        offsets[key as usize + 1] = next;
-    }
-    let handle = upload(&client, if n == 0 { &[0] } else { keys });
+    let (slots, offsets) = grouped(keys, num_keys);
+    let handle = upload(&client, keys);
     let (slots_out, offsets_out) = (sentinel(&client, n), sentinel(&client, num_keys + 1));
     key_slots(
         &client,
@@ -252,7 +185,7 @@ fn check_keys(keys: &[i32], num_keys: usize) {
 #[test]
 fn stable_groups_of_every_number_of_keys() {
     let key = |i: usize, num_keys: usize| {
-        let mixed = (i as u32).wrapping_mul(2_654_435_761) >> 12;
+        let mixed = mixed(i);
         // Every tenth key or so is out of range, on either side.
         match mixed % 10 {
             0 => -1 - (mixed % 3) as i32,

@@ -65,6 +65,8 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
         let operation = "Expand By Mask";
         check::dtype(operation, &self);
         check::same_device(operation, &self, &mask, "mask");
+        let elements = mask.shape().num_elements();
+        check::fits(operation, &self.device(), elements, self.dtype());
         Tensor::from_dispatch(K::expand(self.into_dispatch(), mask.into_dispatch()))
     }
 
@@ -93,7 +95,14 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
                 ),
             );
         }
+        if num_keys >= i32::MAX as usize {
+            check::fail(
+                operation,
+                &format!("`num_keys` is {num_keys}; groups are numbered in 31 bits."),
+            );
+        }
         let int = self.device().settings().int_dtype;
+        check::fits(operation, &self.device(), num_keys + 1, int.into());
         let (slots, offsets) =
             <Dispatch as ScanOps>::key_slots(keys.into_dispatch(), num_keys, int);
         let values = K::scatter_slots(self.into_dispatch(), slots);

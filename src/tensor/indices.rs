@@ -1,8 +1,9 @@
 //! [`MaskIndices`].
 
+use crate::check;
 use crate::ops::ScanOps;
 use burn::backend::Dispatch;
-use burn::tensor::{Bool, Int, Tensor};
+use burn::tensor::{Bool, Int, IntDType, Tensor};
 
 /// Where the trues of a mask are: device-side replacements of Burn's host-side `argwhere` and `nonzero`.
 ///
@@ -55,7 +56,7 @@ pub trait MaskIndices<const D: usize>: Sized {
 
 impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     fn compact_indices(self) -> Tensor<1, Int> {
-        let int = self.device().settings().int_dtype;
+        let int = index_dtype("Compact Indices", &self);
         Tensor::from_dispatch(<Dispatch as ScanOps>::mask_indices(
             self.into_dispatch(),
             int,
@@ -63,7 +64,7 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 
     fn compact_argwhere(self) -> Tensor<2, Int> {
-        let int = self.device().settings().int_dtype;
+        let int = index_dtype("Compact Argwhere", &self);
         Tensor::from_dispatch(<Dispatch as ScanOps>::mask_argwhere(
             self.into_dispatch(),
             int,
@@ -73,4 +74,13 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     fn count_true(self) -> Tensor<1, Int> {
         self.int().sum()
     }
+}
+
+/// The device's int dtype, in which the positions of all elements of the mask fit a buffer.
+#[track_caller]
+fn index_dtype<const D: usize>(operation: &str, mask: &Tensor<D, Bool>) -> IntDType {
+    let device = mask.device();
+    let int = device.settings().int_dtype;
+    check::fits(operation, &device, mask.shape().num_elements(), int.into());
+    int
 }

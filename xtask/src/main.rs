@@ -5,16 +5,26 @@
 
 mod args;
 mod bundle_files;
+mod chromium;
+mod cmd_faults;
 mod cmd_features;
 mod cmd_gpu_bundle;
+mod cmd_mutants;
 mod cmd_peers;
 mod cmd_test;
+mod cmd_test_webgpu;
+mod copy;
 mod drivers;
+mod faults;
+mod http;
 mod libraries;
 mod llvm_stub;
 mod process;
+#[cfg(feature = "report")]
+mod report;
 mod swiftshader;
 mod vulkan;
+mod webgpu_report;
 
 use std::process::ExitCode;
 
@@ -35,6 +45,22 @@ usage: cargo xtask COMMAND [OPTIONS]
       --heavy               the long tier too (feature `heavy`)
       -- ARGS               passed to `cargo test`, e.g. `-- --test adapter`; only that step runs then
 
+  test-webgpu   Compile and run the kernels in headless Chromium, whose WGSL validator (Tint) is stricter than
+                naga, and check what they compute. Installs Debian's `chromium` by apt where there is none.
+      --replay              what target/webgpu holds of the last run: nothing is built
+
+  faults        Make the mistakes that kernels/tests/faults.txt lists, one at a time in a copy of the tree; each must fail
+                the test that is named for it.
+      WORD...               only faults with one of these in their name
+      --driver NAME         as for `test`
+
+  mutants       Change the host-side planning code a little, many times (cargo-mutants, installed where missing), and
+                list the changes that no test notices. Hours for all of it.
+      NAME...               only these parts: kernels checks fusion cpu
+      --list                only list the changes
+      --driver NAME         as for `test`
+      -- ARGS               passed to `cargo mutants`, e.g. `-- --shard 0/20`
+
   features      clippy with every feature alone, for both crates, warnings being errors.
       NAME...               only these features
 
@@ -42,6 +68,18 @@ usage: cargo xtask COMMAND [OPTIONS]
       --torch               torch too. On Linux pip takes the CUDA build, which is gigabytes: point pip
                             at PyTorch's CPU index first (PIP_EXTRA_INDEX_URL; pytorch.org names it)
       -- ARGS               passed to benches/peers/run.py
+
+  report        Run the benches and the peers, and write docs/performance.md: tables, plots, the machine, and where
+                this crate is slower. Takes two cores half an hour.
+      --quick               the headline cases only, a few minutes; the page goes to target/report/quick
+      --check               compare the headline cases' ratios to a copy with benches/baseline.toml; fails where
+                            one became more than 15 % slower
+      --write-baseline      write that file for this machine's devices
+      --from-existing       measure nothing: record the criterion folder of the last run, write the page
+      --criterion FOLDER    that folder (default: under target/report)
+      --name NAME           the run's name, benches/results/NAME.csv (default: adapter and cores)
+      --driver D, --torch   as for `test` and `peers`
+      -- ARGS               passed to `cargo bench`, e.g. `-- --features cuda`
 
   gpu-bundle OUT
                 Pack the test and bench binaries (release, stripped, xz) with a run script into the folder
@@ -65,8 +103,12 @@ fn main() -> ExitCode {
             Ok(())
         }
         "test" => cmd_test::run(rest),
+        "test-webgpu" => cmd_test_webgpu::run(rest),
+        "faults" => cmd_faults::run(rest),
+        "mutants" => cmd_mutants::run(rest),
         "features" => cmd_features::run(rest),
         "peers" => cmd_peers::run(rest),
+        "report" => report(rest),
         "gpu-bundle" => cmd_gpu_bundle::run(rest),
         "help" | "-h" | "--help" => {
             print!("{HELP}");
@@ -83,4 +125,20 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+#[cfg(feature = "report")]
+fn report(args: &[String]) -> Result<()> {
+    report::run(args)
+}
+
+/// A report draws and reads JSON: its dependencies are behind a feature, so that the other commands need not wait for
+/// them, and it is run by a build that has them, in a folder of its own since this executable is running.
+#[cfg(not(feature = "report"))]
+fn report(args: &[String]) -> Result<()> {
+    let folder = process::target_dir().join("xtask-report");
+    let mut command = process::cargo(&["run", "--quiet", "--package", "xtask"]);
+    command.args(["--features", "report", "--target-dir"]);
+    command.arg(folder).args(["--", "report"]);
+    process::run(command.args(args))
 }

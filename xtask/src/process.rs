@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -47,10 +47,15 @@ pub(crate) fn in_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
+/// Runs to its end, showing the command line first.
+pub(crate) fn status_of(command: &mut Command) -> Result<ExitStatus> {
+    eprintln!("$ {}", line_of(command));
+    command.status().map_err(|e| cannot_start(command, &e))
+}
+
 /// Runs to success, showing the command line first.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    eprintln!("$ {}", line_of(command));
-    let status = command.status().map_err(|e| cannot_start(command, &e))?;
+    let status = status_of(command)?;
     status
         .success()
         .then_some(())

@@ -4,7 +4,7 @@
 //! slot, and the offsets of the groups are found in the sorted keys by bisection.
 
 use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_digits_kernel};
-use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan_with};
+use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan_with, scratch};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::{ElemType, UIntKind};
@@ -87,7 +87,7 @@ pub fn key_slots(
         .required_address_type(1)
         .max(offsets.required_address_type(1));
     let tiles = n.div_ceil(TILE).max(1);
-    let words = |len: usize| client.empty(len.max(1) * size_of::<u32>());
+    let words = |len: usize| scratch::temporary(client, len.max(1) * size_of::<u32>());
     // SAFETY: every handle passed here was made with `len` words.
     let arg = |handle: &Handle, len: usize| unsafe {
         BufferArg::from_raw_parts(handle.clone(), len.max(1))

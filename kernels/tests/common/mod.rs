@@ -1,9 +1,22 @@
-//! One way to run a scan on the device and one oracle to compare it with.
+//! One way to run a scan on the device and one oracle to compare it with; buffers, masks and a watchdog.
 
-#![allow(dead_code, reason = "every test binary uses its own part")]
+#![allow(
+    dead_code,
+    unused_imports,
+    reason = "every test binary uses its own part"
+)]
+
+mod buffers;
+mod selections;
+mod watchdog;
+
+pub use buffers::*;
+pub use selections::*;
+pub use watchdog::*;
 
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 
@@ -61,6 +74,31 @@ impl View {
     }
 }
 
+/// Launches a scan of `view` of `buffer`, and returns the output it will fill.
+pub fn start_scan<T: CubeElement + Numeric>(
+    client: &Client,
+    buffer: &[T],
+    view: &View,
+    axis: usize,
+    op: ScanOp,
+    options: ScanOptions,
+    launch: LaunchOptions,
+) -> Result<Handle, ScanError> {
+    let input = client.create_from_slice(T::as_bytes(buffer));
+    let output = client.empty(view.elements().max(1) * size_of::<T>());
+    scan_with(
+        client,
+        tensor(input, view),
+        tensor(output.clone(), &View::contiguous(&view.shape)),
+        axis,
+        T::elem_type_native(),
+        op,
+        options,
+        launch,
+    )?;
+    Ok(output)
+}
+
 /// Scans on the device.
 pub fn device_scan<T: CubeElement + Numeric>(
     client: &Client,
@@ -71,28 +109,8 @@ pub fn device_scan<T: CubeElement + Numeric>(
     options: ScanOptions,
     launch: LaunchOptions,
 ) -> Result<Vec<T>, ScanError> {
-    let n = view.elements();
-    let input = client.create_from_slice(T::as_bytes(buffer));
-    let output = client.empty(n.max(1) * size_of::<T>());
-    let contiguous = View::contiguous(&view.shape);
-    let binding = |handle: cubecl::server::Handle, view: &View| TensorBinding {
-        handle: handle.binding(),
-        strides: view.strides.as_slice().into(),
-        shape: view.shape.as_slice().into(),
-        tiling: Default::default(),
-    };
-    scan_with(
-        client,
-        binding(input, view),
-        binding(output.clone(), &contiguous),
-        axis,
-        T::elem_type_native(),
-        op,
-        options,
-        launch,
-    )?;
-    let bytes = client.read_one(output).expect("the output can be read");
-    Ok(T::from_bytes(&bytes)[..n].to_vec())
+    let output = start_scan(client, buffer, view, axis, op, options, launch)?;
+    Ok(read(client, output, view.elements()))
 }
 
 /// Scans on the device and on the host and compares bit for bit.
@@ -139,6 +157,16 @@ pub fn values(n: usize, op: ScanOp) -> Vec<i32> {
                 ScanOp::Prod => [1, 2, -1, 1, -2][mixed as usize % 5],
                 _ => (mixed % 17) as i32 - 8,
             }
+        })
+        .collect()
+}
+
+/// Values of very different size, whose sums depend on the order of additions; other ones for every `n`.
+pub fn uneven(n: usize) -> Vec<f32> {
+    (0..n)
+        .map(|i| {
+            let mixed = ((n + i) as u32).wrapping_mul(2_654_435_761) >> 8;
+            (mixed as f32 / 16_777_216.0 - 0.5) * 8f32.powi((mixed % 7) as i32 - 3)
         })
         .collect()
 }

@@ -1,42 +1,26 @@
 //! Float sums whose roundings depend on the order of additions: the bits must not depend on the schedule.
 
 use super::*;
+use cubecl::client::Client;
+use cubecl_scan::scan::Mute;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Values of very different size, so that another order of additions shows.
-fn uneven(n: usize) -> Vec<f32> {
-    (0..n)
-        .map(|i| {
-            let mixed = (i as u32).wrapping_mul(2_654_435_761) >> 8;
-            (mixed as f32 / 16_777_216.0 - 0.5) * 10f32.powi((mixed % 7) as i32 - 3)
-        })
-        .collect()
-}
 
 fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// The bits of an inclusive sum of `uneven` data.
+fn sum_bits(client: &Client, view: &View, axis: usize, launch: LaunchOptions) -> Vec<u32> {
+    let data = uneven(view.elements());
+    let options = ScanOptions::default();
+    bits(&device_scan(client, &data, view, axis, ScanOp::Sum, options, launch).expect("supported"))
 }
 
 #[test]
 fn a_thousand_runs_under_load_have_one_bit_pattern() {
     let client = client();
     let view = View::contiguous(&[60 * 128 + 3]);
-    let data = uneven(view.elements());
-    let run = |launch| {
-        bits(
-            &device_scan(
-                &client,
-                &data,
-                &view,
-                0,
-                ScanOp::Sum,
-                all_options()[0],
-                launch,
-            )
-            .unwrap(),
-        )
-    };
-    let first = run(small_tile(RoutineKind::SinglePass));
+    let first = sum_bits(&client, &view, 0, small_tile(RoutineKind::SinglePass));
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -47,12 +31,12 @@ fn a_thousand_runs_under_load_have_one_bit_pattern() {
             });
         }
         for turn in 0..1000 {
-            // Impatience and mute tiles change who computes what, never the result.
+            // Impatience changes who computes what, never the result.
             let launch = LaunchOptions {
                 polls: [None, Some(1), Some(4)][turn % 3],
                 ..small_tile(RoutineKind::SinglePass)
             };
-            assert_eq!(run(launch), first, "run {turn}");
+            assert_eq!(sum_bits(&client, &view, 0, launch), first, "run {turn}");
         }
         stop.store(true, Ordering::Relaxed);
     });
@@ -61,65 +45,92 @@ fn a_thousand_runs_under_load_have_one_bit_pattern() {
 #[test]
 fn fallback_computes_the_bits_of_the_owner() {
     let client = client();
-    let view = View::contiguous(&[70 * 128]);
-    let data = uneven(view.elements());
-    let run = |mute_every| {
+    let view = View::contiguous(&[70 * 512]);
+    let run = |mute| {
         let launch = LaunchOptions {
-            mute_every,
+            mute,
             polls: Some(1),
+            vectors: Some(4),
             ..small_tile(RoutineKind::SinglePass)
         };
-        bits(
-            &device_scan(
-                &client,
-                &data,
-                &view,
-                0,
-                ScanOp::Sum,
-                all_options()[0],
-                launch,
-            )
-            .unwrap(),
-        )
+        within_20_seconds(&format!("{mute:?}"), || sum_bits(&client, &view, 0, launch))
     };
     let undisturbed = run(None);
-    for mute_every in [1, 2, 5, 33] {
-        assert_eq!(
-            run(Some(mute_every)),
-            undisturbed,
-            "every {mute_every}th tile mute"
-        );
+    for mute in [
+        Mute::Every(1),
+        Mute::Every(2),
+        Mute::Every(5),
+        Mute::Every(33),
+        Mute::Chosen(0xf0f0_0ff1),
+        Mute::Random { seed: 1, one_in: 3 },
+        Mute::Random { seed: 2, one_in: 9 },
+    ] {
+        assert_eq!(run(Some(mute)), undisturbed, "{mute:?}");
     }
 }
+
+/// Shapes that lead to every routine and every form of it.
+const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 6] = [
+    (RoutineKind::SingleCube, &[50, 33], 1),
+    (RoutineKind::SingleCube, &[50, 100], 1),
+    (RoutineKind::SinglePass, &[3, 4000], 1),
+    (RoutineKind::ReduceThenScan, &[5000], 0),
+    (RoutineKind::Columns, &[30, 900], 0),
+    (RoutineKind::Columns, &[500, 9], 0),
+];
 
 #[test]
 fn every_routine_repeats_itself() {
     let client = client();
-    for (routine, shape, axis) in [
-        (RoutineKind::SingleCube, vec![50, 100], 1),
-        (RoutineKind::ReduceThenScan, vec![5000], 0),
-        (RoutineKind::Columns, vec![500, 9], 0),
-    ] {
-        let view = View::contiguous(&shape);
-        let data = uneven(view.elements());
-        let launch = small_tile(routine);
-        let run = || {
-            bits(
-                &device_scan(
-                    &client,
-                    &data,
-                    &view,
-                    axis,
-                    ScanOp::Sum,
-                    all_options()[0],
-                    launch,
-                )
-                .unwrap(),
-            )
-        };
-        let first = run();
+    for (routine, shape, axis) in EVERY_ROUTINE {
+        let view = View::contiguous(shape);
+        let first = sum_bits(&client, &view, axis, small_tile(routine));
         for _ in 0..50 {
-            assert_eq!(run(), first, "{routine:?}");
+            let again = sum_bits(&client, &view, axis, small_tile(routine));
+            assert_eq!(again, first, "{routine:?}");
         }
+    }
+}
+
+/// Every thread has a stream and words of its own. 65 threads are one more than streams are remembered.
+#[test]
+fn bits_do_not_depend_on_the_number_of_host_threads() {
+    let client = client();
+    let run = || {
+        EVERY_ROUTINE.map(|(routine, shape, axis)| {
+            sum_bits(&client, &View::contiguous(shape), axis, small_tile(routine))
+        })
+    };
+    let alone = run();
+    for threads in [2, 8, 65] {
+        std::thread::scope(|scope| {
+            for thread in 0..threads {
+                let (run, alone) = (&run, &alone);
+                scope.spawn(move || {
+                    for _ in 0..3 {
+                        assert!(run() == *alone, "thread {thread} of {threads}");
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// An epoch has 16 bits: the words are made anew before it comes round. 65,536 is not a multiple of 3, so a word that
+/// survived the round would be one of other data.
+#[test]
+#[cfg_attr(not(feature = "heavy"), ignore = "70,000 launches; feature `heavy`")]
+fn the_epoch_comes_round() {
+    let client = client();
+    let launch = LaunchOptions {
+        mute: Some(Mute::Every(1)),
+        polls: Some(1),
+        ..small_tile(RoutineKind::SinglePass)
+    };
+    let views = [1000, 1001, 1002].map(|len| View::contiguous(&[len]));
+    let run = |turn: usize| sum_bits(&client, &views[turn % 3], 0, launch);
+    let first = [run(0), run(1), run(2)];
+    for turn in 0..70_000 {
+        assert_eq!(run(turn), first[turn % 3], "run {turn}");
     }
 }

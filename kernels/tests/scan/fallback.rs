@@ -1,34 +1,20 @@
 //! Tiles that never publish: every lookback that meets one must compute it itself, and nobody may wait.
 
 use super::*;
-use std::sync::mpsc;
-use std::time::Duration;
+use cubecl_scan::scan::Mute;
+use cubecl_scan::testing::{EPOCH, watch};
 
-/// Fails instead of hanging.
-fn within_20_seconds(run: impl FnOnce() + Send + 'static) {
-    let (done, wait) = mpsc::channel();
-    let worker = std::thread::spawn(move || {
-        run();
-        let _ = done.send(());
-    });
-    match wait.recv_timeout(Duration::from_secs(20)) {
-        Ok(()) => worker.join().expect("finished"),
-        Err(mpsc::RecvTimeoutError::Timeout) => {
-            panic!("a scan with mute tiles did not end within 20 s")
-        }
-        Err(mpsc::RecvTimeoutError::Disconnected) => {
-            std::panic::resume_unwind(worker.join().expect_err("panicked"))
-        }
-    }
+/// 100 tiles of 128 elements a row, so that walks reach beyond one window.
+fn long_rows() -> View {
+    View::contiguous(&[2, 100 * 128 + 5])
 }
 
-fn check_mute(mute_every: usize, polls: Option<u32>) {
-    within_20_seconds(move || {
-        let client = client();
-        // 100 tiles of 128 elements a row, so that walks reach beyond one window.
-        let view = View::contiguous(&[2, 100 * 128 + 5]);
+fn check_mute(mute: Mute, polls: Option<u32>) {
+    let what = format!("a scan with {mute:?} and {polls:?} polls");
+    within_20_seconds(&what, || {
+        let (client, view) = (client(), long_rows());
         let launch = LaunchOptions {
-            mute_every: Some(mute_every),
+            mute: Some(mute),
             polls,
             ..small_tile(RoutineKind::SinglePass)
         };
@@ -43,39 +29,91 @@ fn check_mute(mute_every: usize, polls: Option<u32>) {
 
 #[test]
 fn no_tile_publishes() {
-    check_mute(1, Some(1));
+    check_mute(Mute::Every(1), Some(1));
 }
 
 #[test]
 fn every_third_tile_is_mute() {
     for polls in [Some(1), Some(4), None] {
-        check_mute(3, polls);
+        check_mute(Mute::Every(3), polls);
     }
 }
 
 #[test]
 fn mute_tiles_further_apart_than_a_window() {
-    check_mute(67, Some(1));
+    check_mute(Mute::Every(67), Some(1));
+}
+
+/// The windows are 32 tiles wide: the tile next to each end of one, one that speaks among many that do not, and a run.
+#[test]
+fn chosen_tiles_are_mute() {
+    for bits in [1, 1 << 31, 1 | 1 << 31, !(1 << 7), 0x00ff_ff00] {
+        check_mute(Mute::Chosen(bits), Some(1));
+    }
+}
+
+/// Some publish nothing, some their aggregate only.
+#[test]
+fn random_tiles_are_mute() {
+    for (seed, one_in, polls) in [
+        (1, 2, Some(1)),
+        (2, 2, Some(4)),
+        (3, 7, Some(1)),
+        (4, 31, None),
+        (5, 1, Some(1)),
+    ] {
+        check_mute(Mute::Random { seed, one_in }, polls);
+    }
 }
 
 #[test]
 fn impatient_lookback_without_mute_tiles() {
-    let client = client();
-    let view = View::contiguous(&[1 << 18]);
-    let launch = LaunchOptions {
-        polls: Some(1),
-        ..small_tile(RoutineKind::SinglePass)
-    };
-    for _ in 0..10 {
-        let data = values(view.elements(), ScanOp::Sum);
-        check(
-            &client,
-            &data,
-            &view,
-            0,
-            ScanOp::Sum,
-            all_options()[0],
-            launch,
-        );
+    let (client, view) = (client(), View::contiguous(&[1 << 18]));
+    for polls in [Some(1), Some(4), None] {
+        let launch = LaunchOptions {
+            polls,
+            ..small_tile(RoutineKind::SinglePass)
+        };
+        within_20_seconds("an impatient scan", || {
+            for _ in 0..5 {
+                let data = values(view.elements(), ScanOp::Sum);
+                let options = all_options()[0];
+                check(&client, &data, &view, 0, ScanOp::Sum, options, launch);
+            }
+        });
     }
+}
+
+/// Scans with words that an earlier launch left, or that are half written, where no owner ever completes them.
+fn check_stale(stale: fn(usize) -> u32) {
+    let client = client();
+    for polls in [Some(1), Some(4), None] {
+        let launch = LaunchOptions {
+            mute: Some(Mute::Every(1)),
+            polls,
+            ..small_tile(RoutineKind::SinglePass)
+        };
+        within_20_seconds("a scan among stale words", || {
+            let view = long_rows();
+            let data = values(view.elements(), ScanOp::Sum);
+            let options = ScanOptions::default();
+            let chain = watch(stale, || {
+                check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
+            });
+            assert_eq!(chain.len(), 1, "the words of the chain");
+            chain[0].read::<u32>(&client);
+        });
+    }
+}
+
+#[test]
+fn words_of_an_earlier_launch_do_not_count() {
+    check_stale(|_| (EPOCH - 1) << 16 | 0x1234);
+    check_stale(|_| (EPOCH + 1) << 16 | 0x1234);
+}
+
+#[test]
+fn half_a_value_does_not_count() {
+    // A value is written low word first: a reader may find the low word of this launch beside an older high one, never the reverse.
+    check_stale(|word| (EPOCH - word as u32 % 2) << 16 | 0x1234);
 }

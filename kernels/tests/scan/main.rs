@@ -8,6 +8,7 @@ mod common;
 mod determinism;
 mod dtypes;
 mod fallback;
+mod golden;
 mod layouts;
 mod refusals;
 mod sizes;

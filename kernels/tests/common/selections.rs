@@ -1,0 +1,141 @@
+//! Masks, a way to compact by them on the device, and what must come of it.
+
+use super::flat;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::compact::{Emit, compact, expand};
+use cubecl_scan::scan::LaunchOptions;
+use cubecl_scan::testing::Guarded;
+
+/// Every form of a compaction.
+pub const EMITS: [Emit; 5] = [
+    Emit::Values,
+    Emit::ValuesFront,
+    Emit::Indices,
+    Emit::IndicesFront,
+    Emit::Slots,
+];
+
+/// A well-mixed number for every `i`.
+pub fn mixed(i: usize) -> u32 {
+    (i as u32).wrapping_mul(2_654_435_761) >> 16
+}
+
+/// Masks of every kind of density, by name.
+pub fn masks(n: usize) -> Vec<(&'static str, Vec<u32>)> {
+    let mask = |keep: &dyn Fn(usize) -> bool| (0..n).map(|i| u32::from(keep(i))).collect();
+    vec![
+        ("none", mask(&|_| false)),
+        ("all", mask(&|_| true)),
+        ("one", mask(&|i| i == n / 2)),
+        ("one in a thousand", mask(&|i| mixed(i) % 1000 == 3)),
+        ("half", mask(&|i| mixed(i) % 2 == 1)),
+        ("all but one in a thousand", mask(&|i| mixed(i) % 1000 != 3)),
+        ("alternating", mask(&|i| i % 2 == 0)),
+        ("runs", mask(&|i| (i / 37) % 2 == 0)),
+    ]
+}
+
+/// Compacts on the device: the output and the count. All buffers lie `offset` bytes behind an aligned position and between guards; inputs must stay as
+/// they were.
+pub fn device_compact(
+    client: &Client,
+    values: &[i32],
+    mask: &[u32],
+    emit: Emit,
+    launch: LaunchOptions,
+    offset: usize,
+) -> (Vec<i32>, i32) {
+    let (n, int) = (mask.len(), i32::elem_type_native());
+    let values_in = Guarded::new(client, values, offset);
+    let mask_in = Guarded::new(client, mask, offset);
+    let output = Guarded::empty(client, size_of_val(mask), offset);
+    let count = Guarded::empty(client, size_of::<i32>(), offset);
+    compact(
+        client,
+        matches!(emit, Emit::Values | Emit::ValuesFront)
+            .then(|| (flat(&values_in.handle(), n), int)),
+        (flat(&mask_in.handle(), n), u32::elem_type_native()),
+        flat(&output.handle(), n),
+        flat(&count.handle(), 1),
+        int,
+        emit,
+        launch,
+    )
+    .expect("supported");
+    assert_eq!(values_in.read::<i32>(client), values, "the values changed");
+    assert_eq!(mask_in.read::<u32>(client), mask, "the mask changed");
+    (output.read(client), count.read(client)[0])
+}
+
+/// Expands on the device, between guards; the packed values and the mask must stay as they were.
+pub fn device_expand(
+    client: &Client,
+    packed: &[i32],
+    mask: &[u32],
+    launch: LaunchOptions,
+    offset: usize,
+) -> Vec<i32> {
+    let packed_in = Guarded::new(client, packed, offset);
+    let mask_in = Guarded::new(client, mask, offset);
+    let output = Guarded::empty(client, size_of_val(mask), offset);
+    expand(
+        client,
+        flat(&packed_in.handle(), packed.len()),
+        (flat(&mask_in.handle(), mask.len()), u32::elem_type_native()),
+        flat(&output.handle(), mask.len()),
+        i32::elem_type_native(),
+        launch,
+    )
+    .expect("supported");
+    assert_eq!(
+        packed_in.read::<i32>(client),
+        packed,
+        "the packed values changed"
+    );
+    assert_eq!(mask_in.read::<u32>(client), mask, "the mask changed");
+    output.read(client)
+}
+
+/// The oracle: what the trues of `mask` receive of `packed`.
+pub fn expanded(packed: &[i32], mask: &[u32]) -> Vec<i32> {
+    let mut packed = packed.iter();
+    let mut next = || packed.next().copied().unwrap_or(0);
+    mask.iter()
+        .map(|&flag| if flag == 0 { 0 } else { next() })
+        .collect()
+}
+
+/// The oracle: what `emit` makes of `values` under `mask`, as far as it is specified.
+pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
+    let kept = || (0..mask.len()).filter(|&i| mask[i] != 0);
+    let mut expected: Vec<i32> = match emit {
+        Emit::Values | Emit::ValuesFront => kept().map(|i| values[i]).collect(),
+        Emit::Indices | Emit::IndicesFront => kept().map(|i| i as i32).collect(),
+        Emit::Slots => {
+            let mut slots = vec![-1; mask.len()];
+            for (slot, i) in kept().enumerate() {
+                slots[i] = slot as i32;
+            }
+            slots
+        }
+        other => unreachable!("{other:?} has no oracle"),
+    };
+    if !matches!(emit, Emit::ValuesFront | Emit::IndicesFront) {
+        expected.resize(mask.len(), 0);
+    }
+    expected
+}
+
+/// The oracle of a grouping: the slot of each key or −1, and where the groups begin.
+pub fn grouped(keys: &[i32], num_keys: usize) -> (Vec<i32>, Vec<i32>) {
+    let in_range = |&i: &usize| (0..num_keys as i32).contains(&keys[i]);
+    let mut order: Vec<usize> = (0..keys.len()).filter(in_range).collect();
+    order.sort_by_key(|&i| keys[i]);
+    let mut slots = vec![-1; keys.len()];
+    for (slot, &i) in order.iter().enumerate() {
+        slots[i] = slot as i32;
+    }
+    let below = |key: i32| order.partition_point(|&i| keys[i] < key) as i32;
+    (slots, (0..=num_keys as i32).map(below).collect())
+}

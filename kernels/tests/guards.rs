@@ -1,0 +1,325 @@
+//! Nothing is written beside an output or a scratch buffer, and no input is modified.
+//!
+//! Every buffer lies between guards that are checked after the launch, and inputs are surrounded by values that would show in
+//! a result. Buffers begin at every element offset from 0 to 16 that the device binds: WebGPU binds multiples of
+//! `min_storage_buffer_offset_alignment` only, and Burn copies what begins elsewhere on any device. The offsets that cannot be bound
+//! are reached as the rows of one tensor, which begin wherever its strides put them.
+
+mod common;
+
+use common::*;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::compact::{MoveShape, gather_slots, key_slots, scatter_slots};
+use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
+use cubecl_scan::testing::{Guarded, watch};
+use cubecl_scan::{ScanOp, reference};
+
+/// The offsets in bytes at which buffers of elements of so many bytes are placed: 0 to 16 elements, and 1 to 4 of the smallest
+/// offsets that the device binds.
+fn offsets(client: &Client, size: usize) -> Vec<usize> {
+    let smallest = client.properties().memory.alignment as usize;
+    let any = !client.name().starts_with("wgpu");
+    let (mut bound, unbound): (Vec<usize>, Vec<usize>) =
+        (0..=16).partition(|elements| any || elements * size % smallest == 0);
+    if !unbound.is_empty() {
+        println!(
+            "Unsupported: {} binds no element offsets {unbound:?}",
+            client.name()
+        );
+    }
+    bound.iter_mut().for_each(|elements| *elements *= size);
+    bound.extend((1..=4).map(|times| times * smallest));
+    bound.sort_unstable();
+    bound.dedup();
+    bound
+}
+
+/// A tile of 32 units × 1 vector, or × 4.
+fn launch_of(routine: RoutineKind, vectors: usize) -> LaunchOptions {
+    LaunchOptions {
+        strategy: Strategy::Forced(routine),
+        units: Some(32),
+        vectors: Some(vectors),
+        ..launch()
+    }
+}
+
+/// Scans between guards and returns how many scratch buffers that took.
+fn check_scan(
+    client: &Client,
+    view: &View,
+    axis: usize,
+    options: ScanOptions,
+    launch: LaunchOptions,
+    offset: usize,
+) -> usize {
+    let used = (0..view.shape.len()).map(|dim| (view.shape[dim] - 1) * view.strides[dim]);
+    let data = values(used.sum::<usize>() + 1, ScanOp::Sum);
+    let input = Guarded::new(client, &data, offset);
+    let output = Guarded::empty(client, view.elements() * size_of::<i32>(), offset);
+    let scratch = watch(
+        |_| 0,
+        || {
+            scan_with(
+                client,
+                tensor(input.handle(), view),
+                tensor(output.handle(), &View::contiguous(&view.shape)),
+                axis,
+                i32::elem_type_native(),
+                ScanOp::Sum,
+                options,
+                launch,
+            )
+            .expect("supported");
+        },
+    );
+    let expected = reference::scan(&view.gather(&data), &view.shape, axis, ScanOp::Sum, options);
+    assert_eq!(input.read::<i32>(client), data, "the input changed");
+    assert!(
+        output.read::<i32>(client) == expected,
+        "{view:?} along {axis}, {options:?}, {launch:?}, {offset} bytes in"
+    );
+    for scratch in &scratch {
+        scratch.read::<u8>(client);
+    }
+    scratch.len()
+}
+
+/// Every form of each routine, its tile, and the scratch buffers it takes; lengths are around the edges of tiles and vectors.
+fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
+    use RoutineKind::*;
+    for len in [1, 2, 4, 31, 32, 36, 63] {
+        check(&[7, len], 1, launch_of(SingleCube, 4), 0);
+    }
+    // Of rows longer than half a tile, each takes a cube: one chunk a row.
+    for len in [65, 67, 125, 127] {
+        check(&[3, len], 1, launch_of(SingleCube, 4), 1);
+    }
+    for len in [1, 31, 32, 33, 127, 128, 129, 132, 1000] {
+        check(&[3, len], 1, launch_of(SinglePass, 1), 1);
+        check(&[3, len], 1, launch_of(ReduceThenScan, 1), 1);
+    }
+    for (len, columns) in [(1, 5), (31, 5), (33, 8), (200, 3), (1000, 3), (1000, 8)] {
+        check(&[2, len, columns], 1, launch_of(Columns, 1), 1);
+    }
+}
+
+#[test]
+fn scans_write_nothing_but_their_output() {
+    let client = client();
+    for offset in offsets(&client, size_of::<i32>()) {
+        every_form(|shape, axis, launch, scratch| {
+            for options in [all_options()[0], all_options()[3]] {
+                let view = View::contiguous(shape);
+                let found = check_scan(&client, &view, axis, options, launch, offset);
+                assert_eq!(found, scratch, "scratch buffers of {launch:?}");
+            }
+        });
+    }
+}
+
+/// The words of a chain in which every tile falls back are as few as those of one in which none does.
+#[test]
+fn fallbacks_write_nothing_but_their_words() {
+    let client = client();
+    // The last tile, which has the last words, publishes under the second.
+    for mute in [
+        Mute::Every(1),
+        Mute::Every(2),
+        Mute::Random { seed: 7, one_in: 2 },
+    ] {
+        let launch = LaunchOptions {
+            mute: Some(mute),
+            polls: Some(1),
+            ..launch_of(RoutineKind::SinglePass, 1)
+        };
+        within_20_seconds("a scan between guards", || {
+            let view = View::contiguous(&[2, 40 * 32 + 1]);
+            let scratch = check_scan(&client, &view, 1, all_options()[3], launch, 0);
+            assert_eq!(scratch, 1);
+        });
+    }
+}
+
+/// Rows that begin at every element offset, and between which lie values that would show.
+#[test]
+fn rows_at_every_element_offset() {
+    use RoutineKind::*;
+    let client = client();
+    for (routine, len) in [(SingleCube, 32), (SinglePass, 132), (ReduceThenScan, 132)] {
+        for pitch in [len + 1, len + 2, len + 4] {
+            let view = View {
+                shape: vec![17, len],
+                strides: vec![pitch, 1],
+            };
+            let launch = launch_of(routine, 4);
+            check_scan(&client, &view, 1, all_options()[0], launch, 0);
+            check_scan(&client, &view, 1, all_options()[3], launch, 0);
+        }
+    }
+    for (columns, pitch) in [(8, 9), (8, 10), (8, 12), (7, 8)] {
+        let view = View {
+            shape: vec![17, columns],
+            strides: vec![pitch, 1],
+        };
+        let launch = launch_of(Columns, 1);
+        check_scan(&client, &view, 0, all_options()[0], launch, 0);
+        check_scan(&client, &view, 0, all_options()[3], launch, 0);
+    }
+}
+
+/// Runs `launches`, whose scratch memory is checked afterwards.
+fn with_guarded_scratch<R>(client: &Client, launches: impl FnOnce() -> R) -> R {
+    let mut result = None;
+    let scratch = watch(|_| 0, || result = Some(launches()));
+    for scratch in &scratch {
+        scratch.read::<u8>(client);
+    }
+    result.expect("launched")
+}
+
+#[test]
+fn compactions_write_nothing_but_their_output() {
+    let client = client();
+    let launch = LaunchOptions {
+        units: Some(32),
+        vectors: Some(1),
+        ..launch()
+    };
+    for offset in offsets(&client, size_of::<i32>()) {
+        for n in [1, 31, 32, 33, 127, 128, 129, 132, 1000] {
+            for (name, mask) in masks(n).into_iter().step_by(2) {
+                for emit in EMITS {
+                    let values: Vec<i32> = (1..=n as i32).collect();
+                    let (found, _) = with_guarded_scratch(&client, || {
+                        device_compact(&client, &values, &mask, emit, launch, offset)
+                    });
+                    let expected = selected(&values, &mask, emit);
+                    assert!(
+                        found[..expected.len()] == expected,
+                        "{emit:?}, {name}, {n}, {offset} bytes in"
+                    );
+                }
+                let packed: Vec<i32> = (1..=n.div_ceil(2) as i32).collect();
+                let found = with_guarded_scratch(&client, || {
+                    device_expand(&client, &packed, &mask, launch, offset)
+                });
+                assert!(found == expanded(&packed, &mask), "{name}, {n}");
+            }
+        }
+    }
+}
+
+/// Slots out of range on either side, by one and by much.
+#[test]
+fn slices_move_to_nothing_but_their_slots() {
+    let client = client();
+    let int = i32::elem_type_native();
+    for offset in offsets(&client, size_of::<i32>()) {
+        for (outer, inner) in [(1, 1), (3, 1), (1, 5), (2, 64)] {
+            let slots = [2, -1, 0, 4, 1, i32::MIN, 5, i32::MAX, 3];
+            let shape = MoveShape {
+                outer,
+                slices: slots.len(),
+                slots: 4,
+                inner,
+            };
+            let slices: Vec<i32> = (1..=(outer * slots.len() * inner) as i32).collect();
+            let from = Guarded::new(&client, &slices, offset);
+            let slot_list = Guarded::new(&client, &slots, offset);
+            let in_slots = Guarded::new(&client, &vec![0i32; outer * 4 * inner], offset);
+            let again = Guarded::empty(&client, size_of_val(&slices[..]), offset);
+            let list = || (flat(&slot_list.handle(), slots.len()), int);
+            let placed = || flat(&in_slots.handle(), outer * 4 * inner);
+            scatter_slots(
+                &client,
+                flat(&from.handle(), slices.len()),
+                list(),
+                placed(),
+                int,
+                shape,
+            );
+            gather_slots(
+                &client,
+                placed(),
+                list(),
+                flat(&again.handle(), slices.len()),
+                int,
+                shape,
+            );
+            let kept = |at: usize| (0..4).contains(&slots[at / inner % slots.len()]);
+            let expected: Vec<i32> = (0..slices.len())
+                .map(|at| if kept(at) { slices[at] } else { 0 })
+                .collect();
+            assert_eq!(again.read::<i32>(&client), expected, "{shape:?}");
+            assert_eq!(from.read::<i32>(&client), slices);
+            assert_eq!(slot_list.read::<i32>(&client), slots);
+            in_slots.read::<i32>(&client);
+        }
+    }
+}
+
+#[test]
+fn groupings_write_nothing_but_slots_and_offsets() {
+    let client = client();
+    let int = i32::elem_type_native();
+    for offset in offsets(&client, size_of::<i32>()) {
+        for (n, num_keys) in [(1, 1), (255, 3), (256, 255), (257, 256), (1000, 300)] {
+            let key = |i| match mixed(i) % 7 {
+                0 => -1,
+                1 => num_keys as i32,
+                2 => i32::MAX,
+                _ => (mixed(i) as usize % num_keys) as i32,
+            };
+            let keys: Vec<i32> = (0..n).map(key).collect();
+            let keys_in = Guarded::new(&client, &keys, offset);
+            let slots = Guarded::empty(&client, size_of_val(&keys[..]), offset);
+            let begins = Guarded::empty(&client, (num_keys + 1) * size_of::<i32>(), offset);
+            with_guarded_scratch(&client, || {
+                key_slots(
+                    &client,
+                    (flat(&keys_in.handle(), n), int),
+                    flat(&slots.handle(), n),
+                    flat(&begins.handle(), num_keys + 1),
+                    num_keys,
+                    int,
+                )
+                .expect("supported");
+            });
+            let (expected, expected_begins) = grouped(&keys, num_keys);
+            assert_eq!(slots.read::<i32>(&client), expected, "{n} keys");
+            assert_eq!(begins.read::<i32>(&client), expected_begins, "{n} keys");
+            assert_eq!(keys_in.read::<i32>(&client), keys, "the keys changed");
+        }
+    }
+}
+
+/// The guards themselves: a kernel that writes one element too far is seen.
+#[cube(launch_unchecked)]
+fn overrun_kernel(output: &mut [u32], at: usize) {
+    output[at] = 0;
+}
+
+fn overrun(at: usize) {
+    let client = client();
+    let output = Guarded::empty(&client, 40, 0);
+    // SAFETY: the buffer goes on behind the ten elements.
+    unsafe {
+        let binding = BufferArg::from_raw_parts(output.handle(), 10);
+        let (one, units) = (CubeCount::new_single(), CubeDim::new_single());
+        overrun_kernel::launch_unchecked(&client, one, units, binding, at);
+    }
+    output.read::<u32>(&client);
+}
+
+#[test]
+fn the_last_element_may_be_written() {
+    overrun(9);
+}
+
+#[test]
+#[should_panic(expected = "written 0 bytes behind the data")]
+fn an_overrun_is_seen() {
+    overrun(10);
+}

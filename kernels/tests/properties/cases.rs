@@ -1,0 +1,298 @@
+//! A random scan.
+
+use crate::common::*;
+use cubecl::CubeElement;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::Numeric;
+use cubecl_scan::scan::{self, LaunchOptions, Mute, RoutineKind, ScanOptions, scan_with};
+use cubecl_scan::testing::Guarded;
+use cubecl_scan::{ScanOp, reference};
+use half::{bf16, f16};
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+/// How the elements of a tensor lie in its buffer.
+#[derive(Clone, Copy, Debug)]
+pub enum Layout {
+    Contiguous,
+    /// Two dimensions of a contiguous tensor, exchanged.
+    Swapped(usize, usize),
+    /// The beginning of a tensor that is larger by this in every dimension.
+    Sliced(usize),
+    /// Every so-many-th element.
+    Stepped(usize),
+    /// Stride 0 in the dimensions whose bit is set.
+    Broadcast(usize),
+}
+
+/// What a kernel is compiled for.
+#[derive(Clone, Copy, Debug)]
+pub struct Compiled {
+    pub op: ScanOp,
+    pub options: ScanOptions,
+    pub dtype: &'static str,
+    pub units: usize,
+    pub vectors: usize,
+    pub mute: Option<Mute>,
+}
+
+/// One scan. Its `Debug` form is a literal.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    pub compiled: Compiled,
+    pub rank: usize,
+    pub shape: [usize; 4],
+    pub axis: usize,
+    pub layout: Layout,
+    /// Where the input begins, in the smallest offsets that the device binds.
+    pub offset: usize,
+    /// Which of the strategies that can serve.
+    pub strategy: usize,
+    pub polls: Option<u32>,
+    pub seed: u32,
+}
+
+impl Case {
+    pub fn shape(&self) -> &[usize] {
+        &self.shape[..self.rank]
+    }
+
+    pub fn len(&self) -> usize {
+        self.shape[self.axis]
+    }
+
+    /// The view, and the length of the buffer it looks at.
+    pub fn view(&self) -> (View, usize) {
+        let shape = self.shape();
+        let mut stored = shape.to_vec();
+        let (mut step, mut keep) = (1, 0);
+        match self.layout {
+            Layout::Contiguous => {}
+            Layout::Swapped(a, b) => stored.swap(a % self.rank, b % self.rank),
+            Layout::Sliced(gap) => stored.iter_mut().for_each(|size| *size += gap),
+            Layout::Stepped(by) => step = by,
+            Layout::Broadcast(dims) => keep = dims,
+        }
+        let spread = |dim: usize| keep >> dim & 1 == 1;
+        (0..self.rank)
+            .filter(|&dim| spread(dim))
+            .for_each(|dim| stored[dim] = 1);
+        let mut strides = View::contiguous(&stored).strides;
+        for (dim, stride) in strides.iter_mut().enumerate() {
+            *stride *= if spread(dim) { 0 } else { step };
+        }
+        if let Layout::Swapped(a, b) = self.layout {
+            strides.swap(a % self.rank, b % self.rank);
+        }
+        let shape = shape.to_vec();
+        let view = View { shape, strides };
+        let last: usize = (0..self.rank)
+            .map(|dim| view.shape[dim].saturating_sub(1) * view.strides[dim])
+            .sum();
+        (view, last + 1)
+    }
+
+    fn strategy(&self) -> scan::Strategy {
+        let columns = self.shape[self.axis + 1..self.rank]
+            .iter()
+            .product::<usize>()
+            != 1;
+        let fits = self.len() <= self.compiled.units * self.compiled.vectors;
+        let able: &[_] = match (columns, fits) {
+            (true, _) => &[RoutineKind::Columns],
+            (false, true) => &RoutineKind::ALL[..3],
+            (false, false) => &RoutineKind::ALL[1..3],
+        };
+        match self.strategy % (able.len() + 1) {
+            0 => scan::Strategy::Inferred,
+            forced => scan::Strategy::Forced(able[forced - 1]),
+        }
+    }
+
+    /// Calls the function of the case's element.
+    pub fn each(&self, runs: [(&str, fn(&Case)); 12]) {
+        let run = runs.iter().find(|(name, _)| *name == self.compiled.dtype);
+        run.expect("the name of an element").1(self);
+    }
+
+    /// Runs the scan of `data` with other options, between guards, and checks that the input stays as it is.
+    pub fn run<T: Element>(&self, client: &Client, data: &[T], options: ScanOptions) -> Vec<T> {
+        let launch = LaunchOptions {
+            strategy: self.strategy(),
+            units: Some(self.compiled.units),
+            vectors: Some(self.compiled.vectors),
+            polls: self.polls,
+            mute: self.compiled.mute,
+            ..launch()
+        };
+        let view = self.view().0;
+        let offset = self.offset * client.properties().memory.alignment as usize;
+        let input = Guarded::new(client, data, offset);
+        let output = Guarded::empty(client, view.elements() * size_of::<T>(), 0);
+        within_20_seconds("a random scan", || {
+            scan_with(
+                client,
+                tensor(input.handle(), &view),
+                tensor(output.handle(), &View::contiguous(self.shape())),
+                self.axis,
+                T::elem_type_native(),
+                self.compiled.op,
+                options,
+                launch,
+            )
+            .expect("supported");
+            assert_eq!(input.read::<T>(client), data, "the input changed");
+            output.read(client)
+        })
+    }
+}
+
+/// An element that can be drawn.
+pub trait Element: CubeElement + Numeric + reference::Scalar + PartialEq {
+    /// A value of which all partial results of `op` are exact, whatever the order.
+    fn draw(bits: u64, op: ScanOp) -> Self;
+}
+
+macro_rules! draw {
+    ($($int:ty),*; $($float:ty: $from:expr),*) => {
+        $(impl Element for $int {
+            fn draw(bits: u64, _: ScanOp) -> Self {
+                bits as $int
+            }
+        })*
+        $(impl Element for $float {
+            fn draw(bits: u64, op: ScanOp) -> Self {
+                $from(match op {
+                    ScanOp::Prod => (bits % 2) as f32 * 2.0 - 1.0,
+                    ScanOp::Sum => (bits % 17) as f32 - 8.0,
+                    _ => (bits % 255) as f32 - 127.0,
+                })
+            }
+        })*
+    };
+}
+draw!(i8, i16, i32, i64, u8, u16, u32, u64; f32: |x| x, f64: f64::from, f16: f16::from_f32, bf16: bf16::from_f32);
+
+/// A function that is generic over the element, for each element by name; the common ones come first.
+macro_rules! per_element {
+    ($run:ident: $signature:ty) => {
+        per_element!($run: $signature; i32 u32 f32 i64 u64 f64 f16 bf16 i8 i16 u8 u16)
+    };
+    ($run:ident: $signature:ty; $($element:ident)*) => {
+        [$((stringify!($element), $run::<$element> as $signature)),*]
+    };
+}
+pub(crate) use per_element;
+
+/// `len` values drawn by a seed.
+pub fn drawn<T: Element>(len: usize, op: ScanOp, seed: u32) -> Vec<T> {
+    let mut state = u64::from(seed);
+    let mut next = || {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    };
+    (0..len).map(|_| T::draw(next(), op)).collect()
+}
+
+const TILES: [(usize, usize); 3] = [(32, 1), (32, 4), (64, 2)];
+
+const SCHEDULES: [Option<Mute>; 4] = [
+    None,
+    Some(Mute::Every(3)),
+    Some(Mute::Random { seed: 7, one_in: 2 }),
+    Some(Mute::Chosen(0x8000_0f01)),
+];
+
+/// What kernels are compiled for: operators cross options and the common types, and each further type has its turn.
+static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+    fn elem_type<T: Element>() -> ElemType {
+        T::elem_type_native()
+    }
+    let client = client();
+    let (held, lacking): (Vec<_>, Vec<_>) = per_element!(elem_type: fn() -> ElemType)
+        .into_iter()
+        .partition(|(_, dtype)| client.properties().supports_type(dtype()));
+    for (name, _) in lacking {
+        println!("Unsupported: {name} on this device");
+    }
+    let (common, further) = held.split_at(3);
+    let turns = if cfg!(feature = "heavy") { 4 } else { 1 };
+    let names = (0..12 * turns)
+        .map(|i| common[i % 3].0)
+        .chain((0..further.len() * turns).map(|i| further[i % further.len()].0));
+    names
+        .enumerate()
+        .map(|(i, dtype)| {
+            let (units, vectors) = TILES[i / 3 % 3];
+            Compiled {
+                op: ScanOp::ALL[i % 4],
+                options: all_options()[(i + i / 4) % 4],
+                dtype,
+                units,
+                vectors,
+                mute: SCHEDULES[(i / 4 + i % 2 * 3) % 4],
+            }
+        })
+        .collect()
+});
+
+/// Lengths of a scan: a few elements, about a tile, several tiles; every second one in vectors of four.
+fn long() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        0..6usize,
+        0..140usize,
+        (0..70usize).prop_map(|n| 4 * n),
+        140..2000usize,
+        (35..1500usize).prop_map(|n| 4 * n),
+    ]
+}
+
+/// Lengths of the other dimensions.
+fn short() -> impl Strategy<Value = usize> {
+    prop_oneof![1 => Just(0usize), 20 => 1..8usize, 5 => Just(8usize)]
+}
+
+fn layouts() -> impl Strategy<Value = Layout> {
+    prop_oneof![
+        3 => Just(Layout::Contiguous),
+        1 => (0..4usize, 0..4usize).prop_map(|(a, b)| Layout::Swapped(a, b)),
+        1 => prop_oneof![Just(1usize), Just(4usize)].prop_map(Layout::Sliced),
+        1 => (2..4usize).prop_map(Layout::Stepped),
+        1 => (1..16usize).prop_map(Layout::Broadcast),
+    ]
+}
+
+pub fn polls() -> impl Strategy<Value = Option<u32>> {
+    prop_oneof![Just(None), Just(Some(1)), Just(Some(4))]
+}
+
+/// Any scan.
+pub fn cases() -> impl Strategy<Value = Case> {
+    let what = (0..COMPILED.len()).prop_map(|i| COMPILED[i]);
+    let sizes = [short(), short(), short(), short()];
+    let place = (layouts(), 0..3usize);
+    let rest = (0..4usize, polls(), any::<u32>());
+    (what, 1..=4usize, 0..4usize, long(), sizes, place, rest).prop_map(
+        |(compiled, rank, axis, len, mut shape, (layout, offset), (strategy, polls, seed))| {
+            let axis = axis % rank;
+            shape[axis] = 1;
+            let lines: usize = shape[..rank].iter().product();
+            shape[axis] = len.min((1 << 15) / lines.max(1));
+            Case {
+                compiled,
+                rank,
+                shape,
+                axis,
+                layout,
+                offset,
+                strategy,
+                polls,
+                seed,
+            }
+        },
+    )
+}

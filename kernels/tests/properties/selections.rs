@@ -1,0 +1,178 @@
+//! Compaction and grouping: against the oracle, and against each other.
+
+use super::cases::polls;
+use super::config;
+use crate::common::*;
+use cubecl::client::Client;
+use cubecl::prelude::Scalar;
+use cubecl_scan::compact::{MoveShape, gather_slots, key_slots};
+use cubecl_scan::scan::{LaunchOptions, Mute};
+use cubecl_scan::testing::Guarded;
+use proptest::prelude::*;
+
+/// One mask. Its `Debug` form is a literal.
+#[derive(Clone, Copy, Debug)]
+struct Selection {
+    len: usize,
+    /// Out of 16.
+    density: u32,
+    /// Elements that share a flag.
+    run: usize,
+    units: usize,
+    vectors: usize,
+    mute: Option<Mute>,
+    polls: Option<u32>,
+    /// Where the buffers begin, in the smallest offsets that the device binds.
+    offset: usize,
+    seed: usize,
+}
+
+impl Selection {
+    fn mask(&self) -> Vec<u32> {
+        (0..self.len)
+            .map(|i| mixed(i / self.run + self.seed))
+            .map(|mixed| {
+                if mixed % 16 < self.density {
+                    mixed | 1
+                } else {
+                    0
+                }
+            })
+            .collect()
+    }
+
+    fn launch(&self) -> LaunchOptions {
+        LaunchOptions {
+            units: Some(self.units),
+            vectors: Some(self.vectors),
+            mute: self.mute,
+            polls: self.polls,
+            ..launch()
+        }
+    }
+}
+
+const COMPILED: [(usize, usize, Option<Mute>); 4] = [
+    (32, 1, None),
+    (32, 1, Some(Mute::Every(1))),
+    (32, 4, Some(Mute::Random { seed: 7, one_in: 2 })),
+    (64, 2, Some(Mute::Chosen(0x8000_0f01))),
+];
+
+fn selections() -> impl Strategy<Value = Selection> {
+    let len = prop_oneof![
+        0..6usize,
+        0..600usize,
+        (0..2000usize).prop_map(|n| 4 * n),
+        600..9000usize
+    ];
+    let mask = (len, 0..=16u32, 1..50usize, 0..10_000usize);
+    (mask, 0..COMPILED.len(), polls(), 0..3usize).prop_map(
+        |((len, density, run, seed), compiled, polls, offset)| {
+            let (units, vectors, mute) = COMPILED[compiled];
+            Selection {
+                len,
+                density,
+                run,
+                units,
+                vectors,
+                mute,
+                polls,
+                offset,
+                seed,
+            }
+        },
+    )
+}
+
+/// Every form agrees with the oracle; `count = Σ mask`; the slots lead the values back: `expand(compact(x, m), m) = x · m`.
+fn check(selection: &Selection) {
+    let (client, mask) = (client(), selection.mask());
+    let offset = selection.offset * client.properties().memory.alignment as usize;
+    let values: Vec<i32> = (0..mask.len() as i32).map(|i| 7 * i + 1).collect();
+    let count = mask.iter().filter(|&&flag| flag != 0).count() as i32;
+    let launch = selection.launch();
+    let [compacted, _, _, _, slots] = EMITS.map(|emit| {
+        let found = within_20_seconds("a random compaction", || {
+            device_compact(&client, &values, &mask, emit, launch, offset)
+        });
+        assert_eq!(found.1, count, "{emit:?}");
+        let expected = selected(&values, &mask, emit);
+        assert_eq!(found.0[..expected.len()], expected, "{emit:?}");
+        found.0
+    });
+    let masked = |i: usize| if mask[i] == 0 { 0 } else { values[i] };
+    let masked: Vec<i32> = (0..mask.len()).map(masked).collect();
+    assert_eq!(gathered(&client, &compacted, &slots), masked);
+    let expanded = device_expand(&client, &compacted, &mask, launch, offset);
+    assert_eq!(expanded, masked);
+}
+
+fn gathered(client: &Client, values: &[i32], slots: &[i32]) -> Vec<i32> {
+    let (n, int) = (values.len(), i32::elem_type_native());
+    let values = Guarded::new(client, values, 0);
+    let slots = Guarded::new(client, slots, 0);
+    let output = Guarded::empty(client, n * size_of::<i32>(), 0);
+    let shape = MoveShape {
+        outer: 1,
+        slices: n,
+        slots: n,
+        inner: 1,
+    };
+    gather_slots(
+        client,
+        flat(&values.handle(), n),
+        (flat(&slots.handle(), n), int),
+        flat(&output.handle(), n),
+        int,
+        shape,
+    );
+    output.read(client)
+}
+
+/// The slots of keys in range are a permutation, and all is as the oracle says.
+fn check_groups(len: usize, num_keys: usize, seed: usize) {
+    let (client, int) = (client(), i32::elem_type_native());
+    let spread = num_keys as u32 + 4;
+    let keys: Vec<i32> = (0..len)
+        .map(|i| (mixed(i + seed) % spread) as i32 - 2)
+        .collect();
+    let keys_in = Guarded::new(&client, &keys, 0);
+    let slots = Guarded::empty(&client, size_of_val(&keys[..]), 0);
+    let offsets = Guarded::empty(&client, (num_keys + 1) * size_of::<i32>(), 0);
+    key_slots(
+        &client,
+        (flat(&keys_in.handle(), len), int),
+        flat(&slots.handle(), len),
+        flat(&offsets.handle(), num_keys + 1),
+        num_keys,
+        int,
+    )
+    .expect("supported");
+    let found = slots.read::<i32>(&client);
+    let mut placed: Vec<i32> = found.iter().copied().filter(|&slot| slot >= 0).collect();
+    placed.sort_unstable();
+    assert_eq!(placed, (0..placed.len() as i32).collect::<Vec<_>>());
+    let (expected, begins) = grouped(&keys, num_keys);
+    assert_eq!(found, expected);
+    assert_eq!(offsets.read::<i32>(&client), begins);
+    assert_eq!(keys_in.read::<i32>(&client), keys, "the keys changed");
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn compactions_agree_with_the_oracle_and_expand_again(selection in selections()) {
+        check(&selection);
+    }
+
+    #[test]
+    fn groups_are_stable_permutations(
+        len in 0..3000usize,
+        num_keys in prop_oneof![1..20usize, 250..260usize, 1..70_000usize],
+        seed in 0..10_000usize,
+    ) {
+        check_groups(len, num_keys, seed);
+    }
+}

@@ -1,0 +1,141 @@
+//! Compaction, slots and grouping by key.
+
+use super::browser::Planes;
+use super::common::{flat, grouped, selected, sentinel, upload, values};
+use super::record::case;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
+use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
+use cubecl_scan::scan::{LaunchOptions, Mute};
+
+pub fn record(client: &Client, planes: Planes) {
+    let group = |name: &str| format!("{name}{}", planes.suffix());
+    let small = LaunchOptions {
+        units: Some(32),
+        vectors: Some(1),
+        ..Default::default()
+    };
+    let mute = LaunchOptions {
+        mute: Some(Mute::Every(3)),
+        polls: Some(1),
+        ..small
+    };
+    for (tile, launch) in [
+        ("own tuning", LaunchOptions::default()),
+        ("small tiles", small),
+        ("mute tiles", mute),
+    ] {
+        for n in [97, 194, 5000] {
+            for emit in [Emit::Values, Emit::Indices, Emit::Slots] {
+                let name = format!("{emit:?} of {n}, {tile}");
+                record_compact(client, &group("compact"), &name, n, emit, launch);
+            }
+        }
+    }
+    record_moves(client, &group("slots"));
+    for (n, num_keys) in [(255, 8), (700, 300)] {
+        record_keys(client, &group("keys"), n, num_keys);
+    }
+}
+
+fn record_compact(
+    client: &Client,
+    group: &str,
+    name: &str,
+    n: usize,
+    emit: Emit,
+    launch: LaunchOptions,
+) {
+    let int = i32::elem_type_native();
+    let data = values(n, ScanOp::Sum);
+    let mask: Vec<u32> = data.iter().map(|value| u32::from(value % 3 == 0)).collect();
+    let kept = mask.iter().filter(|flag| **flag != 0).count() as i32;
+    let expected = selected(&data, &mask, emit);
+    case(client, group, name, || {
+        let (values, mask) = (upload(client, &data), upload(client, &mask));
+        let (output, count) = (sentinel(client, n), sentinel(client, 1));
+        compact(
+            client,
+            (emit == Emit::Values).then(|| (flat(&values, n), int)),
+            (flat(&mask, n), u32::elem_type_native()),
+            flat(&output, n),
+            flat(&count, 1),
+            int,
+            emit,
+            launch,
+        )
+        .expect("supported");
+        vec![(output, expected), (count, vec![kept])]
+    });
+}
+
+/// Slices scattered to slots, of which one is out of range and one nobody's, and gathered again.
+fn record_moves(client: &Client, group: &str) {
+    let int = i32::elem_type_native();
+    let shape = MoveShape {
+        outer: 2,
+        slices: 4,
+        slots: 3,
+        inner: 5,
+    };
+    let slots = [2, -1, 0, 7];
+    let data: Vec<i32> = (1..=40).collect();
+    let (mut there, mut back) = (vec![0; 30], vec![0; 40]);
+    for (from, value) in data.iter().enumerate() {
+        let (outer, slice, inner) = (from / 20, from / 5 % 4, from % 5);
+        if (0..3).contains(&slots[slice]) {
+            there[(outer * 3 + slots[slice] as usize) * 5 + inner] = *value;
+            back[from] = *value;
+        }
+    }
+    case(client, group, "scatter, then gather", || {
+        let (slices, list) = (upload(client, &data), upload(client, &slots));
+        let in_slots = upload(client, &vec![0i32; 30]);
+        let again = sentinel(client, 40);
+        let list = || (flat(&list, 4), int);
+        scatter_slots(
+            client,
+            flat(&slices, 40),
+            list(),
+            flat(&in_slots, 30),
+            int,
+            shape,
+        );
+        gather_slots(
+            client,
+            flat(&in_slots, 30),
+            list(),
+            flat(&again, 40),
+            int,
+            shape,
+        );
+        vec![(in_slots, there), (again, back)]
+    });
+}
+
+fn record_keys(client: &Client, group: &str, n: usize, num_keys: usize) {
+    let int = i32::elem_type_native();
+    // A few are out of range on either side.
+    let key = |value: (usize, i32)| (value.0 as i32 * 7 + value.1) % (num_keys as i32 + 2) - 1;
+    let keys: Vec<i32> = values(n, ScanOp::Sum)
+        .into_iter()
+        .enumerate()
+        .map(key)
+        .collect();
+    let (slots, offsets) = grouped(&keys, num_keys);
+    case(client, group, &format!("{n} keys below {num_keys}"), || {
+        let keys = upload(client, &keys);
+        let (slots_out, offsets_out) = (sentinel(client, n), sentinel(client, num_keys + 1));
+        key_slots(
+            client,
+            (flat(&keys, n), int),
+            flat(&slots_out, n),
+            flat(&offsets_out, num_keys + 1),
+            num_keys,
+            int,
+        )
+        .expect("supported");
+        vec![(slots_out, slots), (offsets_out, offsets)]
+    });
+}

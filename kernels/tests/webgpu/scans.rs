@@ -1,0 +1,149 @@
+//! Scans of tensors: every routine × operator × option × type, in each width of vector, with carries between tiles and without.
+
+use super::browser::Planes;
+use super::common::{View, all_options, start_scan, values};
+use super::record::case;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy};
+use cubecl_scan::{ScanOp, reference};
+
+/// One call of a scan.
+struct Call<'a> {
+    client: &'a Client,
+    group: String,
+    view: View,
+    axis: usize,
+    launch: LaunchOptions,
+}
+
+impl Call<'_> {
+    fn record<T>(&self, op: ScanOp, options: ScanOptions, from: fn(i32) -> T)
+    where
+        T: CubeElement + Numeric + reference::Scalar,
+    {
+        let Self {
+            client,
+            group,
+            view,
+            axis,
+            launch,
+        } = self;
+        // The last element that the view reaches, and those before it.
+        let reach = view.shape.iter().zip(&view.strides);
+        let reach: usize = reach.map(|(size, stride)| (size - 1) * stride).sum();
+        let data: Vec<T> = values(reach + 1, op).into_iter().map(from).collect();
+        let name = format!(
+            "{op:?}{}{} of {} {:?} by {:?} along {axis}, {:?} polls",
+            if options.exclusive { " exclusive" } else { "" },
+            if options.reverse { " reverse" } else { "" },
+            std::any::type_name::<T>(),
+            view.shape,
+            view.strides,
+            launch.polls,
+        );
+        case(client, group, &name, || {
+            let output = start_scan(client, &data, view, *axis, op, options, *launch);
+            let expected = reference::scan(&view.gather(&data), &view.shape, *axis, op, options);
+            vec![(output.expect("supported"), expected)]
+        });
+    }
+
+    /// Options and operators do not depend on the type, beyond the care that floats need for NaN.
+    fn every_option(&self) {
+        for (op, paired) in ScanOp::ALL.into_iter().zip(all_options()) {
+            for options in all_options() {
+                self.record::<i32>(op, options, |value| value);
+            }
+            self.record::<f32>(op, paired, |value| value as f32);
+        }
+        self.record::<u32>(ScanOp::Max, all_options()[1], |value| value as u32);
+    }
+}
+
+pub fn record(client: &Client, planes: Planes) {
+    let group = |name: &str| format!("scan: {name}{}", planes.suffix());
+    let call = |name: &str, view: View, axis: usize, launch: LaunchOptions| Call {
+        client,
+        group: group(name),
+        view,
+        axis,
+        launch,
+    };
+    for (name, routine, shape, axis) in [
+        ("short rows", RoutineKind::SingleCube, vec![9, 7], 1),
+        ("short rows", RoutineKind::SingleCube, vec![40, 6], 1),
+        ("a row a cube", RoutineKind::SingleCube, vec![3, 97], 1),
+        ("a row a cube", RoutineKind::SingleCube, vec![3, 388], 1),
+        ("single pass", RoutineKind::SinglePass, vec![3, 97], 1),
+        ("single pass", RoutineKind::SinglePass, vec![3, 194], 1),
+        ("single pass", RoutineKind::SinglePass, vec![3, 388], 1),
+        (
+            "reduce, then scan",
+            RoutineKind::ReduceThenScan,
+            vec![3, 97],
+            1,
+        ),
+        (
+            "reduce, then scan",
+            RoutineKind::ReduceThenScan,
+            vec![3, 388],
+            1,
+        ),
+        ("columns", RoutineKind::Columns, vec![2, 20, 5], 1),
+        ("columns in chunks", RoutineKind::Columns, vec![2, 97, 5], 1),
+        ("columns in chunks", RoutineKind::Columns, vec![2, 97, 8], 1),
+    ] {
+        let launch = small_tile(routine);
+        call(name, View::contiguous(&shape), axis, launch).every_option();
+    }
+    let strided = |shape: &[usize], strides: &[usize]| View {
+        shape: shape.into(),
+        strides: strides.into(),
+    };
+    for (view, axis) in [
+        (View::contiguous(&[20_000]), 0),
+        (View::contiguous(&[3, 5001]), 1),
+        (View::contiguous(&[300, 33]), 1),
+        (View::contiguous(&[16, 90, 16]), 1),
+        (View::contiguous(&[2000, 3]), 0),
+        (strided(&[2, 3, 1000], &[9000, 2000, 1]), 2),
+        (strided(&[4, 700], &[0, 1]), 1),
+        (strided(&[300, 20], &[1, 300]), 1),
+    ] {
+        let call = call("as inferred", view, axis, LaunchOptions::default());
+        for (op, options) in ScanOp::ALL.into_iter().zip(all_options()) {
+            call.record::<f32>(op, options, |value| value as f32);
+        }
+    }
+    // 50 tiles of 128 elements, so that walks reach beyond one window.
+    for (mute, polls) in [
+        (None, None),
+        (None, Some(1)),
+        (Some(Mute::Every(1)), Some(1)),
+        (Some(Mute::Every(3)), None),
+        (Some(Mute::Every(37)), Some(4)),
+    ] {
+        let launch = LaunchOptions {
+            mute,
+            polls,
+            ..small_tile(RoutineKind::SinglePass)
+        };
+        let call = call("fallback", View::contiguous(&[2, 6_404]), 1, launch);
+        for options in [all_options()[0], all_options()[3]] {
+            call.record::<i32>(ScanOp::Sum, options, |value| value);
+            call.record::<f32>(ScanOp::Sum, options, |value| value as f32);
+        }
+    }
+}
+
+/// As in `tests/scan`: the edges of tiles close together.
+fn small_tile(routine: RoutineKind) -> LaunchOptions {
+    let whole_rows = routine == RoutineKind::SingleCube;
+    LaunchOptions {
+        strategy: Strategy::Forced(routine),
+        units: Some(32),
+        vectors: Some(if whole_rows { 4 } else { 1 }),
+        ..Default::default()
+    }
+}

@@ -1,0 +1,44 @@
+//! Dimensions the tensor does not have.
+
+use burn::tensor::Device;
+use burn_scan::prelude::*;
+
+use super::{Bad, floats, ints, trues};
+
+pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
+    // Just beyond either end of `-2..2`, and as far as it goes.
+    let dims = [2, 100, -3, i64::MAX, i64::MIN].into_iter();
+    dims.flat_map(|dim| of_matrices(device, dim))
+        .chain(of_rows(device))
+        .collect()
+}
+
+fn of_matrices(device: &Device, dim: i64) -> Vec<Bad<'_>> {
+    let reason = format!("BoundsError: dimension {dim} out of bounds: 0..2");
+    let (x, row) = (move || floats(device), move || trues(device, [2]));
+    let reverse = ScanOptions::default().reverse();
+    table! {
+        "Scan", reason => x().scan(dim, ScanOp::Max, reverse);
+        "Scan", reason => x().int().scan(dim, ScanOp::Prod, reverse);
+        "Inclusive Cumsum", reason => x().inclusive_cumsum(dim);
+        "Inclusive Cumsum", reason => burn_scan::cumsum(x().int(), dim);
+        "Exclusive Cumsum", reason => x().exclusive_cumsum(dim);
+        "Reverse Cumsum", reason => x().reverse_cumsum(dim);
+        "Compact Dim By Mask", reason => x().compact_dim_by_mask(row(), dim);
+        "Compact Dim By Mask Padded", reason => x().compact_dim_by_mask_padded(row(), dim);
+    }
+}
+
+fn of_rows(device: &Device) -> Vec<Bad<'_>> {
+    let (above, below) = (
+        "BoundsError: dimension 1 out of bounds: 0..1",
+        "BoundsError: dimension -2 out of bounds: 0..1",
+    );
+    let (x, row) = (move || ints(device), move || trues(device, [3]));
+    table! {
+        "Inclusive Cumsum", above => x().inclusive_cumsum(1);
+        "Exclusive Cumsum", below => x().exclusive_cumsum(-2);
+        "Compact Dim By Mask", below => row().compact_dim_by_mask(row(), -2);
+        "Compact Dim By Mask Padded", above => x().compact_dim_by_mask_padded(row(), 1);
+    }
+}

@@ -1,0 +1,137 @@
+//! Tables of bad calls. Each panics at the call, with the very message the table states, in the form of Burn's own
+//! checks, and leaves process and device at work. `install()` called too late has a process of its own:
+//! `fusion_install_late.rs`.
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+/// One [`Bad`] a line: the operation and the reason that the panic names, and the call.
+macro_rules! table {
+    ($($operation:literal, $reason:expr => $call:expr;)*) => {
+        vec![$(crate::Bad {
+            operation: $operation,
+            reason: $reason.to_string(),
+            call: Box::new(move || drop($call)),
+        }),*]
+    };
+}
+
+mod devices;
+mod dimensions;
+mod dtypes;
+mod keys;
+mod masks;
+mod oversize;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
+use burn_scan::prelude::*;
+use common::{assert_same, host, panic_message};
+
+on_every_device![
+    a_dimension_out_of_range,
+    a_mask_of_another_shape,
+    keys_that_do_not_fit,
+    another_device,
+    a_quantized_tensor,
+    a_dtype_the_device_cannot_hold,
+    more_than_the_device_can_bind,
+    how_many,
+];
+
+fn a_dimension_out_of_range(device: &Device) {
+    refuse_all(device, dimensions::bad_calls(device));
+}
+
+fn a_mask_of_another_shape(device: &Device) {
+    refuse_all(device, masks::bad_calls(device));
+}
+
+fn keys_that_do_not_fit(device: &Device) {
+    refuse_all(device, keys::bad_calls(device));
+}
+
+/// Says `Unsupported` where there is only one device, through `common::devices::cube`.
+fn another_device(device: &Device) {
+    for other in common::devices::devices() {
+        if other != *device {
+            refuse_all(device, devices::bad_calls(device, &other));
+        }
+    }
+}
+
+fn a_quantized_tensor(device: &Device) {
+    refuse_all(device, dtypes::quantized(device));
+}
+
+fn a_dtype_the_device_cannot_hold(device: &Device) {
+    let bad_calls = dtypes::unsupported(device);
+    println!("{device:?} refuses dtypes in {} calls", bad_calls.len());
+    refuse_all(device, bad_calls);
+}
+
+fn more_than_the_device_can_bind(device: &Device) {
+    refuse_all(device, oversize::bad_calls(device));
+}
+
+/// The tables are not empty by accident.
+fn how_many(device: &Device) {
+    let tables = [
+        dimensions::bad_calls(device),
+        masks::bad_calls(device),
+        keys::bad_calls(device),
+        dtypes::quantized(device),
+    ];
+    let total: usize = tables.iter().map(Vec::len).sum();
+    assert!(total >= 60, "{total} bad calls");
+}
+
+/// A call, and what it has to be refused with.
+struct Bad<'a> {
+    operation: &'static str,
+    reason: String,
+    call: Box<dyn FnOnce() + 'a>,
+}
+
+fn refuse_all(device: &Device, bad_calls: Vec<Bad>) {
+    for Bad {
+        operation,
+        reason,
+        call,
+    } in bad_calls
+    {
+        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err(&reason);
+        let expected = format!(
+            "=== Tensor Operation Error ===\n  Operation: '{operation}'\n  Reason:\n    1. {reason} \n"
+        );
+        assert_eq!(panic_message(&*panic), expected);
+        assert_works(device);
+    }
+}
+
+/// A sum and a compaction.
+fn assert_works(device: &Device) {
+    let values = ints(device);
+    let sums = host::<i32, 1>(values.clone().inclusive_cumsum(0));
+    assert_same(&sums, &[3, 7, 12], || "a sum after a bad call".to_string());
+    let odd = values.clone().remainder_scalar(2).equal_scalar(1);
+    let kept = host::<i32, 1>(values.compact_by_mask(odd));
+    assert_same(&kept, &[3, 5], || {
+        "a compaction after a bad call".to_string()
+    });
+}
+
+fn ints(device: &Device) -> Tensor<1, Int> {
+    Tensor::from_data([3, 4, 5], device)
+}
+
+fn floats(device: &Device) -> Tensor<2> {
+    Tensor::from_data([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device)
+}
+
+fn trues<const D: usize>(device: &Device, shape: [usize; D]) -> Tensor<D, Bool> {
+    let all = vec![true; shape.iter().product()];
+    Tensor::from_data(TensorData::new(all, shape), device)
+}

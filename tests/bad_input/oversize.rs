@@ -1,0 +1,35 @@
+//! Results larger than a buffer of the device may be, of tensors that are small: broadcasts.
+
+use burn::backend::DispatchDevice;
+use burn::tensor::{Bool, Device, Int, Tensor};
+use burn_scan::prelude::*;
+
+use super::Bad;
+
+pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
+    let DispatchDevice::Cube(cube) = device.as_dispatch() else {
+        println!("{device:?} has no limit but the memory of the process");
+        return Vec::new();
+    };
+    let limit = cube.client().properties().memory.max_page_size as usize;
+    let n = limit / size_of::<i32>() + 1;
+    let one = move || Tensor::<1, Int>::from_data([1], device);
+    let many = move || one().expand([n]);
+    let mask = move || -> Tensor<1, Bool> { one().equal_scalar(1).expand([n]) };
+    let reason = format!(
+        "The result takes {} bytes; a buffer of the device {device:?} holds at most {limit}.",
+        n * size_of::<i32>()
+    );
+    table! {
+        "Scan", reason => many().inclusive_cumsum(0);
+        "Compact By Mask", reason => many().compact_by_mask(mask());
+        "Compact By Mask Padded", reason => many().compact_by_mask_padded(mask());
+        "Compact Dim By Mask", reason => many().compact_dim_by_mask(mask(), 0);
+        "Expand By Mask", reason => one().expand_by_mask(mask());
+        "Compact Indices", reason => mask().compact_indices();
+        "Compact Argwhere", reason => mask().compact_argwhere();
+        "Partition By Key", reason => one().partition_by_key(one(), n - 1);
+    }
+    .into_iter()
+    .collect()
+}

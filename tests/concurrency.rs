@@ -1,0 +1,214 @@
+//! Many threads on one device, two devices at once, and thousands of calls in a row: results are exact and memory stays
+//! what it was.
+
+#[macro_use]
+mod common;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use burn::tensor::{Bool, Device, Int, Tensor};
+use burn_scan::prelude::*;
+use common::element::hash;
+use common::{assert_same, devices, host, host_indices, mask, oracle, tensor};
+
+on_every_device![
+    threads_of_their_own_tensors,
+    threads_that_share_tensors,
+    memory_stays_flat,
+];
+
+const THREADS: usize = 8;
+/// Calls of each thread.
+const CALLS: usize = 200;
+/// Calls of each thread on tensors of another's: the threads wait for each other, and each call takes longer.
+const SHARED_CALLS: usize = 50;
+
+/// From one element to several tiles.
+const SIZES: [usize; 5] = [1, 300, 4097, 9_000, 20_000];
+
+/// One test at a time: each measures, or loads, the whole process.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the operations of a call are given.
+struct Inputs {
+    values: Vec<i32>,
+    kept: Vec<bool>,
+    keys: Vec<i32>,
+    on_device: (Tensor<1, Int>, Tensor<1, Bool>, Tensor<1, Int>),
+}
+
+impl Inputs {
+    /// `seed` makes them those of one call.
+    fn new(n: usize, seed: usize, device: &Device) -> Self {
+        let values: Vec<i32> = (seed..seed + n).map(|i| hash(i) as i32).collect();
+        let kept: Vec<bool> = (seed..seed + n).map(|i| hash(i) & 64 != 0).collect();
+        let keys: Vec<i32> = (seed..seed + n)
+            .map(|i| (hash(i) % 12) as i32 - 1)
+            .collect();
+        let on_device = (
+            tensor::<i32, 1>(&values, [n], device),
+            mask(&kept, [n], device),
+            tensor::<i32, 1>(&keys, [n], device),
+        );
+        Self {
+            values,
+            kept,
+            keys,
+            on_device,
+        }
+    }
+
+    /// The `call`-th of a mix of operations, compared with its oracle.
+    fn check(&self, call: usize) {
+        let (values, kept, keys) = self.on_device.clone();
+        let lines = [1, self.values.len(), 1];
+        let context = || format!("call {call}, {} elements", self.values.len());
+        let same = |found: Tensor<1, Int>, expected: &[i32]| {
+            assert_same(&host::<i32, 1>(found), expected, context)
+        };
+        let survivors = || oracle::compact(&self.values, &self.kept);
+        match call % 6 {
+            0 => {
+                let sums = oracle::scan(&self.values, lines, 0, i32::wrapping_add, false, false);
+                same(values.inclusive_cumsum(0), &sums);
+            }
+            1 => {
+                let options = ScanOptions::default().exclusive().reverse();
+                let maxima = oracle::scan(&self.values, lines, i32::MIN, i32::max, true, true);
+                same(values.scan(0, ScanOp::Max, options), &maxima);
+            }
+            2 => same(values.compact_by_mask(kept), &survivors()),
+            3 => {
+                let (padded, count) = values.compact_by_mask_padded(kept.clone());
+                let expanded = oracle::expand(&survivors(), &self.kept);
+                same(padded.expand_by_mask(kept), &expanded);
+                assert_eq!(host_indices(count), [survivors().len()], "{}", context());
+            }
+            4 => {
+                let keys_wide: Vec<i64> = self.keys.iter().copied().map(i64::from).collect();
+                let (sources, offsets) = oracle::partition(&keys_wide, 10);
+                let mut grouped: Vec<i32> = sources.iter().map(|&at| self.values[at]).collect();
+                grouped.resize(self.values.len(), 0);
+                let (found, found_offsets) = values.partition_by_key(keys, 10);
+                same(found, &grouped);
+                assert_eq!(host_indices(found_offsets), offsets, "{}", context());
+            }
+            _ => {
+                let indices = oracle::indices(&self.kept);
+                assert!(
+                    host_indices(kept.compact_indices()) == indices,
+                    "{}",
+                    context()
+                );
+            }
+        }
+    }
+}
+
+/// [`CALLS`] calls, each on tensors made for it.
+fn work(device: &Device, thread: usize) {
+    for call in 0..CALLS {
+        let n = SIZES[hash(thread * CALLS + call) % SIZES.len()];
+        Inputs::new(n, 1000 * thread + call, device).check(call + thread);
+    }
+}
+
+fn threads_of_their_own_tensors(device: &Device) {
+    let _alone = alone();
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            scope.spawn(move || work(device, thread));
+        }
+    });
+}
+
+/// The same tensors under every thread at once, none of which made them.
+fn threads_that_share_tensors(device: &Device) {
+    let _alone = alone();
+    let shared = SIZES.map(|n| Inputs::new(n, n, device));
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let shared = &shared;
+            scope.spawn(move || {
+                for call in 0..SHARED_CALLS {
+                    shared[hash(thread * CALLS + call) % SIZES.len()].check(call + thread);
+                }
+            });
+        }
+    });
+    for inputs in shared {
+        let (values, ..) = inputs.on_device;
+        assert_same(&host::<i32, 1>(values), &inputs.values, || {
+            "shared".to_string()
+        });
+    }
+}
+
+/// Says `Unsupported` where there is only one device, through [`devices::cube`].
+#[test]
+fn two_devices_at_once() {
+    let _alone = alone();
+    let devices = devices::devices();
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let device = &devices[thread % devices.len()];
+            scope.spawn(move || work(device, thread));
+        }
+    });
+}
+
+/// Bytes of the process that are in memory, where the system tells.
+fn resident_bytes() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: usize = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+/// The device's own report, and the process's size, after 1,000 calls and after 10,000 more.
+fn memory_stays_flat(device: &Device) {
+    /// A leak of half a KiB a call would be more.
+    const TOLERANCE: usize = 5 << 20;
+    let _alone = alone();
+    let inputs = SIZES.map(|n| Inputs::new(n, n, device));
+    let usage_after = |calls| {
+        for call in 0..calls {
+            inputs[hash(call) % SIZES.len()].check(call);
+        }
+        device.sync().expect("the device syncs");
+        (device.memory_pool_usage(), resident_bytes())
+    };
+    let (pools_before, process_before) = usage_after(1_000);
+    let (pools, process) = usage_after(10_000);
+
+    match (pools_before, pools) {
+        (Some(before), Some(after)) => {
+            println!("{device:?}: {before:?}, then {after:?}");
+            assert!(
+                after.bytes_in_use <= before.bytes_in_use,
+                "device memory in use grows"
+            );
+            assert!(
+                after.bytes_reserved <= before.bytes_reserved,
+                "device memory grows"
+            );
+        }
+        _ => println!("{device:?} reports no memory of its own"),
+    }
+    match (process_before, process) {
+        (Some(before), Some(after)) => {
+            println!("{device:?}: the process has {before} bytes, then {after}");
+            assert!(
+                after <= before + TOLERANCE,
+                "the process grows from {before} to {after}"
+            );
+        }
+        _ => println!("Unsupported: the system does not tell the size of a process"),
+    }
+}

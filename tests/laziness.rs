@@ -1,0 +1,207 @@
+//! What reads nothing back waits for nothing: it is built, planned and launched while the device stands still.
+//!
+//! ```text
+//! device thread   ──┤ held ├──────────────────────────────────┤ released ├──
+//! this thread          build the graph   have it launched   tell
+//! ```
+//!
+//! The probe holds the device's own thread, through which every kernel and every read has to go. A call that needs an
+//! answer from the device cannot return before the probe gives up; the exact forms show that the probe sees it.
+#![cfg(feature = "cubecl-backend")]
+
+mod common;
+
+use std::sync::mpsc::channel;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use burn::backend::{BackendTensor, DispatchDevice, DispatchTensorKind};
+use burn::tensor::{Bool, Device, Int, Tensor};
+use burn_scan::prelude::*;
+use common::element::numbered;
+use common::views::half;
+use common::{devices, host_indices, mask, oracle, tensor};
+
+/// For calls that must not wait: reached only by a failure.
+const PATIENT: Duration = Duration::from_secs(30);
+/// For calls that must wait: they do so to the end of it.
+const BRIEF: Duration = Duration::from_millis(300);
+
+const N: usize = 20_000;
+
+/// Runs `body` while the device is held, for no longer than `limit`: its result, and whether it returned in that time.
+fn while_held<T>(device: &Device, limit: Duration, body: impl FnOnce() -> T) -> (T, bool) {
+    let DispatchDevice::Cube(cube) = device.as_dispatch() else {
+        unreachable!("only Cube devices are held")
+    };
+    let client = cube.client();
+    let ((held, is_held), (tell, told)) = (channel(), channel());
+    thread::scope(|scope| {
+        let holder = scope.spawn(move || {
+            let hold = move || {
+                held.send(()).expect("the probe listens");
+                told.recv_timeout(limit).is_ok()
+            };
+            client.exclusive(hold).expect("the device can be held")
+        });
+        is_held.recv().expect("the device is held");
+        let result = body();
+        let _ = tell.send(()); // nobody listens after the limit
+        (result, holder.join().expect("no panic"))
+    })
+}
+
+/// Has everything launched that is still queued for the tensor's device, without a word from the device. Without fusion
+/// that was done as it was called.
+fn launch(tensor: &Tensor<1, Int>) {
+    let DispatchTensorKind::Cube(BackendTensor::Int(tensor)) = tensor.clone().into_dispatch().kind
+    else {
+        unreachable!("an int tensor on a Cube device")
+    };
+    #[cfg(feature = "fusion")]
+    tensor.client.sync(|| ());
+    #[cfg(not(feature = "fusion"))]
+    drop(tensor);
+}
+
+struct Inputs {
+    /// A device that is held for one test answers no other.
+    _alone: MutexGuard<'static, ()>,
+    device: Device,
+    values: Tensor<2, Int>,
+    kept: Tensor<2, Bool>,
+    row: Tensor<1, Bool>,
+    keys: Tensor<1, Int>,
+    trues: usize,
+}
+
+/// Tensors that are on the device, their uploads done.
+fn inputs() -> Option<Inputs> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = devices::cube()?.device.clone();
+    let shape = [N / 20, 20];
+    let kept: Vec<bool> = (0..N).map(half).collect();
+    let keys: Vec<i32> = (0..N as i32).map(|i| i % 7).collect();
+    let inputs = Inputs {
+        _alone: alone,
+        values: tensor::<i32, 2>(&numbered(N), shape, &device),
+        kept: mask(&kept, shape, &device),
+        row: mask(&kept[..20], [20], &device),
+        keys: tensor::<i32, 1>(&keys, [N], &device),
+        trues: oracle::indices(&kept).len(),
+        device,
+    };
+    inputs.device.sync().expect("the device syncs");
+    Some(inputs)
+}
+
+/// Builds with `build` once to have tuning and compilation over with, then in a standstill of the device; then has the
+/// same launched in another. `check` looks at each result, which the device computes afterwards.
+#[track_caller]
+fn assert_lazy(build: impl Fn(&Inputs) -> Tensor<1, Int>, check: impl Fn(&Inputs, Vec<usize>)) {
+    let Some(inputs) = inputs() else { return };
+    check(&inputs, host_indices(build(&inputs)));
+
+    let (built, returned) = while_held(&inputs.device, PATIENT, || build(&inputs));
+    assert!(returned, "building the graph waits for the device");
+    check(&inputs, host_indices(built));
+
+    let (launched, returned) = while_held(&inputs.device, PATIENT, || {
+        let built = build(&inputs);
+        launch(&built);
+        built
+    });
+    assert!(returned, "launching the graph waits for the device");
+    check(&inputs, host_indices(launched));
+}
+
+/// The same probe, and a call that has to be seen waiting.
+#[track_caller]
+fn assert_waits<T>(call: impl Fn(&Inputs) -> T) {
+    let Some(inputs) = inputs() else { return };
+    call(&inputs);
+    let (_, returned) = while_held(&inputs.device, BRIEF, || call(&inputs));
+    assert!(
+        !returned,
+        "the call has read a number from a device that stood still"
+    );
+}
+
+#[test]
+fn compact_by_mask_padded() {
+    assert_lazy(
+        |x| {
+            let (values, count) = x.values.clone().compact_by_mask_padded(x.kept.clone());
+            Tensor::cat(vec![count, values.equal_elem(0).int().sum()], 0)
+        },
+        |x, found| assert_eq!(found, [x.trues, N - x.trues]),
+    );
+}
+
+#[test]
+fn compact_dim_by_mask_padded() {
+    assert_lazy(
+        |x| {
+            x.values
+                .clone()
+                .compact_dim_by_mask_padded(x.row.clone(), 1)
+                .1
+        },
+        |_, found| assert_eq!(found, [(0..20).filter(|&i| half(i)).count()]),
+    );
+}
+
+#[test]
+fn count_true() {
+    assert_lazy(
+        |x| x.kept.clone().count_true(),
+        |x, found| assert_eq!(found, [x.trues]),
+    );
+}
+
+#[test]
+fn partition_by_key() {
+    assert_lazy(
+        |x| {
+            let values = x.values.clone().reshape([N]);
+            values.partition_by_key(x.keys.clone(), 7).1
+        },
+        |_, found| assert_eq!((found[0], found[7]), (0, N)),
+    );
+}
+
+#[test]
+fn expand_by_mask() {
+    assert_lazy(
+        |x| {
+            let ones = Tensor::<1, Int>::ones([N], &x.device);
+            ones.expand_by_mask(x.kept.clone()).sum()
+        },
+        |x, found| assert_eq!(found, [x.trues]),
+    );
+}
+
+#[test]
+fn scan() {
+    assert_lazy(
+        |x| x.kept.clone().int().reshape([N]).exclusive_cumsum(0).max(),
+        |x, found| assert!(x.trues - found[0] <= 1),
+    );
+}
+
+#[test]
+fn compact_by_mask_is_seen_to_wait() {
+    assert_waits(|x| x.values.clone().compact_by_mask(x.kept.clone()));
+}
+
+#[test]
+fn compact_dim_by_mask_is_seen_to_wait() {
+    assert_waits(|x| x.values.clone().compact_dim_by_mask(x.row.clone(), 1));
+}
+
+#[test]
+fn compact_indices_is_seen_to_wait() {
+    assert_waits(|x| x.kept.clone().compact_indices());
+}

@@ -1,0 +1,54 @@
+//! Random calls on every device, against the oracles and against laws that tie calls to one another.
+//!
+//! proptest draws a case, shrinks a failing one as far as it still fails, and the failure prints it as the value it is.
+//! `PROPTEST_RNG_SEED` repeats a whole run.
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod drawn;
+mod groups;
+mod moves;
+mod scans;
+
+use std::fmt::Debug;
+
+use burn::tensor::Device;
+use proptest::strategy::Strategy;
+use proptest::test_runner::{Config, TestError, TestRunner};
+
+/// Cases of each property: on Flex, and on a device that compiles a kernel for most of them.
+const CASES: (u32, u32) = if cfg!(feature = "heavy") {
+    (20_000, 20_000)
+} else {
+    (300, 100)
+};
+
+/// Checks [`CASES`] cases and panics with the smallest that fails.
+#[track_caller]
+fn for_all<S: Strategy>(device: &Device, cases: S, check: impl Fn(S::Value))
+where
+    S::Value: Debug,
+{
+    let (on_flex, on_cube) = CASES;
+    let mut runner = TestRunner::new(Config {
+        cases: if drawn::is_cube(device) {
+            on_cube
+        } else {
+            on_flex
+        },
+        failure_persistence: None,
+        max_shrink_iters: 1000,
+        ..Config::default()
+    });
+    let outcome = runner.run(&cases, |case| {
+        check(case);
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, case)) => panic!("{reason}\nthe smallest case: {case:?}"),
+        Err(TestError::Abort(reason)) => panic!("no cases could be drawn: {reason}"),
+    }
+}

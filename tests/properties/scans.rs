@@ -1,0 +1,163 @@
+//! Scans: the oracle, and three laws.
+
+use burn::tensor::{DType, Device, Tensor, bf16, f16};
+use burn_scan::{ScanOp, TensorScan};
+use proptest::prelude::*;
+
+use crate::common::element::Number;
+use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
+use crate::drawn::{Drawn, NUMBERS, dim_of, dims, held, is_cube, tensors};
+use crate::for_all;
+
+on_every_device![scans];
+
+#[derive(Clone, Debug)]
+struct Scan {
+    input: Drawn,
+    dtype: DType,
+    dim: i64,
+    op: ScanOp,
+    /// Exclusive, reverse.
+    way: (bool, bool),
+    /// Where a concatenation is cut, modulo the length.
+    cut: usize,
+}
+
+/// The types and operators that are tried together. Each pair is kernels of its own, so a short run keeps to a few.
+fn pairs(device: &Device) -> Vec<(DType, ScanOp)> {
+    if is_cube(device) && cfg!(not(feature = "heavy")) {
+        return vec![
+            (DType::F32, ScanOp::Sum),
+            (DType::I32, ScanOp::Max),
+            (DType::I32, ScanOp::Prod),
+        ];
+    }
+    let dtypes = held(device, &NUMBERS).into_iter();
+    dtypes.flat_map(|dtype| OPS.map(|op| (dtype, op))).collect()
+}
+
+fn scans(device: &Device) {
+    let pair = prop::sample::select(pairs(device));
+    let way = prop::sample::select(WAYS.to_vec());
+    let cases = (tensors(4), pair, dims(), way, any::<usize>());
+    let cases = cases.prop_map(|(input, (dtype, op), dim, way, cut)| Scan {
+        input,
+        dtype,
+        dim,
+        op,
+        way,
+        cut,
+    });
+    for_all(device, cases, |case| match case.input.shape.len() {
+        1 => check_rank::<1>(&case, device),
+        2 => check_rank::<2>(&case, device),
+        3 => check_rank::<3>(&case, device),
+        _ => check_rank::<4>(&case, device),
+    });
+}
+
+fn check_rank<const D: usize>(case: &Scan, device: &Device) {
+    match case.dtype {
+        DType::F64 => check::<f64, D>(case, device),
+        DType::F32 => check::<f32, D>(case, device),
+        DType::F16 => check::<f16, D>(case, device),
+        DType::BF16 => check::<bf16, D>(case, device),
+        DType::I64 => check::<i64, D>(case, device),
+        DType::I32 => check::<i32, D>(case, device),
+        DType::I16 => check::<i16, D>(case, device),
+        DType::I8 => check::<i8, D>(case, device),
+        DType::U64 => check::<u64, D>(case, device),
+        DType::U32 => check::<u32, D>(case, device),
+        DType::U16 => check::<u16, D>(case, device),
+        DType::U8 => check::<u8, D>(case, device),
+        dtype => unreachable!("{dtype:?} is not a number"),
+    }
+}
+
+/// Values of which any combination in any order is exact in the accumulator: a view may put any of them on one line.
+fn values<T: Number>(op: ScanOp, n: usize) -> Vec<T> {
+    let value = |i| match op {
+        ScanOp::Prod => T::sample(op, i, 0, 1),
+        _ => T::sample(op, 0, i, n),
+    };
+    (0..n).map(value).collect()
+}
+
+fn check<T: Number, const D: usize>(case: &Scan, device: &Device)
+where
+    Tensor<D, T::Kind>: TensorScan,
+{
+    let (op, (exclusive, reverse)) = (case.op, case.way);
+    let base: Vec<T> = values(op, case.input.shape.iter().product());
+    let input = case
+        .input
+        .view(tensor::<T, D>(&base, case.input.shape(), device));
+    let (dim, written_dim) = dim_of(case.dim, D);
+    let scan =
+        |tensor: Tensor<D, T::Kind>, way| host::<T, D>(tensor.scan(written_dim, op, options(way)));
+    let (input_values, lines) = (host::<T, D>(input.clone()), axis(&input.dims(), dim));
+    let combine = |left: T, right: T| T::round(T::combine(op, left.widen(), right.widen()));
+
+    let found = scan(input.clone(), case.way);
+    let wide: Vec<T::Wide> = input_values.iter().map(|value| value.widen()).collect();
+    let identity = T::identity(op);
+    let step = |left, right| T::combine(op, left, right);
+    let expected = oracle::scan(&wide, lines, identity, step, exclusive, reverse);
+    let expected: Vec<T> = expected.into_iter().map(T::round).collect();
+    assert_same(&found, &expected, || "the oracle".to_string());
+
+    // Flip, scan, flip.
+    let flipped = input.clone().flip([dim]);
+    let flipped = flipped.scan(written_dim, op, options((exclusive, !reverse)));
+    assert_same(&host::<T, D>(flipped.flip([dim])), &found, || {
+        "flip, scan, flip".to_string()
+    });
+
+    // A half float is rounded as it is stored: what is combined on the host afterwards has lost bits.
+    if matches!(T::dtype(), DType::F16 | DType::BF16) {
+        return;
+    }
+    let other = scan(input.clone(), (!exclusive, reverse));
+    let (before, with) = if exclusive {
+        (&found, &other)
+    } else {
+        (&other, &found)
+    };
+    let summed: Vec<T> = before
+        .iter()
+        .zip(&input_values)
+        .map(|(&before, &value)| combine(before, value))
+        .collect();
+    assert_same(with, &summed, || {
+        "inclusive = exclusive combined with the input".to_string()
+    });
+
+    let [outer, len, inner] = lines;
+    let cut = case.cut % (len + 1);
+    if cut == 0 || cut == len {
+        return;
+    }
+    // The first part of a scan is the scan of the first part; the second carries the first one's total.
+    let (first, second) = (0..cut, cut..len);
+    let parts = [first, second].map(|part| input.clone().slice_dim(dim, part));
+    let lead = usize::from(reverse);
+    let scanned = parts.clone().map(|part| scan(part, case.way));
+    let totals = scan(parts[lead].clone(), (false, reverse));
+    let lengths = [cut, len - cut];
+    let total_row = if reverse { 0 } else { lengths[lead] - 1 };
+    for (i, &found) in found.iter().enumerate() {
+        let (block, row, column) = (i / (len * inner), i / inner % len, i % inner);
+        let part = usize::from(row >= cut);
+        let at = |part: usize, row: usize| (block * lengths[part] + row) * inner + column;
+        let own = scanned[part][at(part, row - part * cut)];
+        let expected = if part == lead {
+            own
+        } else {
+            combine(totals[at(lead, total_row)], own)
+        };
+        assert!(
+            found.same(expected),
+            "cut at {cut} of {outer}x{len}x{inner}, {i}: {found:?} instead of {expected:?}"
+        );
+    }
+}

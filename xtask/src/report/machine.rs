@@ -1,0 +1,161 @@
+//! What a figure depends on beside the code: processor, system, compiler, commit, date.
+
+use std::fs;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::record::Facts;
+use crate::process::output;
+
+/// The facts of this machine, of the checked-out commit and of today.
+pub(crate) fn facts() -> Facts {
+    let mut facts = Facts::default();
+    facts.push("date", &today());
+    facts.push("commit", &commit());
+    facts.push("cpu", &cpu());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    facts.push("cores", &cores.to_string());
+    facts.push("system", &system());
+    facts.push(
+        "rustc",
+        output("rustc", &["--version"]).trim_start_matches("rustc "),
+    );
+    facts
+}
+
+/// The device a case ran on as far as its speed goes: baselines of one class are comparable.
+///
+/// The driver's version is part of an adapter's line but not of the class, while the processor is: a software adapter
+/// runs on it, and so does the host's part of a GPU's work.
+pub(crate) fn device_class(facts: &Facts, place: &str) -> Option<String> {
+    let device = match place {
+        "flex" => "Flex",
+        _ => facts.get("adapter")?.split(" (").next()?,
+    };
+    let (cpu, cores) = (facts.get("cpu")?, facts.get("cores")?);
+    Some(format!("{device} on {cpu}, {cores} cores"))
+}
+
+/// A file name for the machine: `llvmpipe-2-cores`.
+pub(crate) fn slug(facts: &Facts) -> String {
+    let adapter = facts.get("adapter").unwrap_or("flex");
+    let adapter = adapter.split(" (").next().unwrap_or(adapter);
+    let cores = facts.get("cores").unwrap_or("unknown");
+    let words = format!("{adapter} {cores} cores").to_lowercase();
+    let words = words.split(|c: char| !c.is_ascii_alphanumeric());
+    words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
+/// Software adapters by the names they give themselves.
+pub(crate) fn is_software(adapter: &str) -> bool {
+    ["llvmpipe", "SwiftShader", "Basic Render"]
+        .iter()
+        .any(|name| adapter.contains(name))
+}
+
+fn commit() -> String {
+    // A tag would hide the hash.
+    output(
+        "git",
+        &[
+            "describe",
+            "--always",
+            "--dirty",
+            "--abbrev=12",
+            "--exclude=*",
+        ],
+    )
+}
+
+fn cpu() -> String {
+    let of_linux = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.to_owned())
+    });
+    of_linux
+        .or_else(|| std::env::var("PROCESSOR_IDENTIFIER").ok())
+        .unwrap_or_else(
+            || match output("sysctl", &["-n", "machdep.cpu.brand_string"]) {
+                unknown if unknown.is_empty() => std::env::consts::ARCH.to_owned(),
+                name => name,
+            },
+        )
+}
+
+fn system() -> String {
+    let release = fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let name = release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let name = name.map_or(std::env::consts::OS, |name| name.trim_matches('"'));
+    format!("{name}, {}", std::env::consts::ARCH)
+}
+
+fn today() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    date(since.map_or(0, |since| since.as_secs() / 86_400))
+}
+
+/// The date of a day since 1970, counted in years that begin in March and so end with the leap day.
+fn date(days: u64) -> String {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    format!("{:04}-{month:02}-{day:02}", era * 400 + year + carry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        assert_eq!(date(0), "1970-01-01");
+        assert_eq!(date(11_016), "2000-02-29");
+        assert_eq!(date(19_782), "2024-02-29");
+        assert_eq!(date(19_783), "2024-03-01");
+        assert_eq!(date(20_453), "2025-12-31");
+    }
+
+    #[test]
+    fn a_class_is_the_adapter_and_the_processor() {
+        let mut facts = Facts::default();
+        facts.push("cpu", "Some CPU");
+        facts.push("cores", "2");
+        assert_eq!(
+            device_class(&facts, "flex").unwrap(),
+            "Flex on Some CPU, 2 cores"
+        );
+        assert_eq!(device_class(&facts, "cube"), None);
+        assert_eq!(slug(&facts), "flex-2-cores");
+        facts.push(
+            "adapter",
+            "llvmpipe (LLVM 15.0.6) (Vulkan, driver Mesa 22.3.6), plane size 8-8",
+        );
+        let class = device_class(&facts, "cube").unwrap();
+        assert_eq!(class, "llvmpipe on Some CPU, 2 cores");
+        assert_eq!(slug(&facts), "llvmpipe-2-cores");
+        assert!(is_software(&class) && !is_software("NVIDIA H100"));
+    }
+
+    #[test]
+    fn this_machine_has_every_fact() {
+        let facts = facts();
+        for key in ["date", "cpu", "cores", "system", "rustc"] {
+            assert!(
+                facts.get(key).is_some_and(|value| !value.is_empty()),
+                "{key}"
+            );
+        }
+    }
+}
