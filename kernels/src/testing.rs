@@ -20,7 +20,7 @@ const SENTINEL: u8 = 0xa5;
 /// The bytes of a guard: a full tile of the largest element, and a multiple of any device's alignment.
 const GUARD: usize = 1 << 15;
 
-const SENTINELS: [u8; GUARD] = [SENTINEL; GUARD];
+static SENTINELS: [u8; GUARD] = [SENTINEL; GUARD];
 
 /// Data between two guards.
 #[derive(Clone, Debug)]

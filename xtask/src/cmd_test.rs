@@ -23,6 +23,15 @@ const SPEC: Spec = Spec {
 
 const NO_FUSION: &str = "std,flex,wgpu,autodiff";
 
+/// The tests of the kernels, by which the package is selected: `-p cubecl-scan` would build all dependencies with other features.
+const KERNEL_TESTS: [&str; 5] = [
+    "scan",
+    "compact",
+    "cube_scan",
+    "guards",
+    "kernel_properties",
+];
+
 /// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
 const WITHOUT_FUSION: [&str; 12] = [
     "names",
@@ -62,7 +71,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     let heavy = if args.flag("--heavy") { ",heavy" } else { "" };
     // One selection of packages and features for all steps that can share it: one build.
-    let features = format!("cubecl-scan/wgpu{heavy}");
+    let features = format!("cubecl-scan/wgpu,xtask/report{heavy}");
     let workspace = ["--workspace", "--features", &features];
 
     let mut steps = Steps::default();
@@ -89,14 +98,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
         );
         steps.step("kernels on SwiftShader, plane operations forced", || {
-            let features = format!("wgpu{heavy}");
-            let mut command = test(&[
-                "-p",
-                "cubecl-scan",
-                "--features",
-                &features,
-                "--no-fail-fast",
-            ]);
+            let mut command = test(&workspace);
+            command.arg("--no-fail-fast");
+            command.args(KERNEL_TESTS.iter().flat_map(|name| ["--test", name]));
             run_to_success(command.args(&args.rest))
         });
     } else {

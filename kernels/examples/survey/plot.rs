@@ -158,7 +158,7 @@ impl Frame {
             let y = 54 + 22 * row as i32;
             let stroke = vec![(4, y), (30, y)];
             if line.is_copy {
-                let dashes = DashedPathElement::new(stroke.into_iter(), 6, 4, line.style());
+                let dashes = DashedPathElement::new(stroke, 6, 4, line.style());
                 legend.draw(&dashes)?;
             } else {
                 legend.draw(&PathElement::new(stroke, line.style()))?;

@@ -53,6 +53,9 @@ pub struct Case {
     pub seed: u32,
 }
 
+/// The name of an element, and what to do with a case of it.
+pub type Run<'a> = (&'a str, fn(&Case));
+
 impl Case {
     pub fn shape(&self) -> &[usize] {
         &self.shape[..self.rank]
@@ -111,7 +114,7 @@ impl Case {
     }
 
     /// Calls the function of the case's element.
-    pub fn each(&self, runs: [(&str, fn(&Case)); 12]) {
+    pub fn each(&self, runs: [Run; 12]) {
         let run = runs.iter().find(|(name, _)| *name == self.compiled.dtype);
         run.expect("the name of an element").1(self);
     }

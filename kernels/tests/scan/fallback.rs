@@ -4,9 +4,12 @@ use super::*;
 use cubecl_scan::scan::Mute;
 use cubecl_scan::testing::{EPOCH, watch};
 
-/// 100 tiles of 128 elements a row, so that walks reach beyond one window.
+/// So many tiles a row that walks reach beyond one window; an odd length, so that a tile of 32 units is one of 32 elements.
+const ROW: usize = 100 * 128 + 5;
+const LONG_ROWS_TILES: usize = 2 * ROW.div_ceil(32);
+
 fn long_rows() -> View {
-    View::contiguous(&[2, 100 * 128 + 5])
+    View::contiguous(&[2, ROW])
 }
 
 fn check_mute(mute: Mute, polls: Option<u32>) {
@@ -114,6 +117,11 @@ fn words_of_an_earlier_launch_do_not_count() {
 
 #[test]
 fn half_a_value_does_not_count() {
-    // A value is written low word first: a reader may find the low word of this launch beside an older high one, never the reverse.
     check_stale(|word| (EPOCH - word as u32 % 2) << 16 | 0x1234);
+    // The reverse, among the prefixes alone: nobody writes those here, while an aggregate is written low word first and for a
+    // moment would be whole, beside a high word that no launch left.
+    check_stale(|word| {
+        let high = word >= 2 * LONG_ROWS_TILES && word % 2 == 1;
+        (EPOCH - u32::from(!high)) << 16 | 0x1234
+    });
 }

@@ -91,7 +91,7 @@ fn record_moves(client: &Client, group: &str) {
     }
     case(client, group, "scatter, then gather", || {
         let (slices, list) = (upload(client, &data), upload(client, &slots));
-        let in_slots = upload(client, &vec![0i32; 30]);
+        let in_slots = upload(client, &[0i32; 30]);
         let again = sentinel(client, 40);
         let list = || (flat(&list, 4), int);
         scatter_slots(
