@@ -1,6 +1,6 @@
 //! Masks, a way to compact by them on the device, and what must come of it.
 
-use super::flat;
+use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{Emit, compact, expand};
@@ -46,16 +46,29 @@ pub fn device_compact(
     launch: LaunchOptions,
     offset: usize,
 ) -> (Vec<i32>, i32) {
-    let (n, int) = (mask.len(), i32::elem_type_native());
+    let view = View::contiguous(&[mask.len()]);
+    device_compact_views(client, (values, &view), (mask, &view), emit, launch, offset)
+}
+
+/// [`device_compact`] of views of one shape.
+pub fn device_compact_views(
+    client: &Client,
+    (values, values_view): (&[i32], &View),
+    (mask, mask_view): (&[u32], &View),
+    emit: Emit,
+    launch: LaunchOptions,
+    offset: usize,
+) -> (Vec<i32>, i32) {
+    let (n, int) = (mask_view.elements(), i32::elem_type_native());
     let values_in = Guarded::new(client, values, offset);
     let mask_in = Guarded::new(client, mask, offset);
-    let output = Guarded::empty(client, size_of_val(mask), offset);
+    let output = Guarded::empty(client, n * size_of::<i32>(), offset);
     let count = Guarded::empty(client, size_of::<i32>(), offset);
     compact(
         client,
         matches!(emit, Emit::Values | Emit::ValuesFront)
-            .then(|| (flat(&values_in.handle(), n), int)),
-        (flat(&mask_in.handle(), n), u32::elem_type_native()),
+            .then(|| (tensor(values_in.handle(), values_view), int)),
+        (tensor(mask_in.handle(), mask_view), u32::elem_type_native()),
         flat(&output.handle(), n),
         flat(&count.handle(), 1),
         int,
