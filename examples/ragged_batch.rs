@@ -63,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let batch = Batch::upload(&host, &device);
 
     let offsets = read(batch.offsets());
-    println!("offsets: {}", shown(&offsets));
+    println!("offsets: {offsets:?}");
     let packed = batch.pack();
     let (tokens, all) = (packed.dims()[0], host.padded.len());
     let padding = 100.0 * (all - tokens) as f64 / all as f64;
@@ -113,20 +113,6 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         println!("All {files} texts were packed into {tokens} tokens and came back unchanged.");
     }
     Ok(checks.passed())
-}
-
-/// All of a few numbers, the first and the last of many.
-fn shown(numbers: &[i32]) -> String {
-    match numbers {
-        [first @ .., last] if first.len() > 11 => {
-            let first: String = first[..8]
-                .iter()
-                .map(|number| format!("{number}, "))
-                .collect();
-            format!("[{first}.., {last}]")
-        }
-        few => format!("{few:?}"),
-    }
 }
 
 /// Adds the Rust files below `folder` that hold anything, in order of their paths.

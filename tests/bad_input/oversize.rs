@@ -21,7 +21,7 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
         n * size_of::<i32>()
     );
     table! {
-        "Scan", reason => many().inclusive_cumsum(0);
+        "Inclusive Cumsum", reason => many().inclusive_cumsum(0);
         "Compact By Mask", reason => many().compact_by_mask(mask());
         "Compact By Mask Padded", reason => many().compact_by_mask_padded(mask());
         "Compact Dim By Mask", reason => many().compact_dim_by_mask(mask(), 0);
