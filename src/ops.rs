@@ -94,7 +94,7 @@ macro_rules! move_ops {
         $Trait:ident, $Tensor:ident, $slice:ident,
         $compact_padded:ident, $compact:ident, $expand:ident,
         $compact_dim_padded:ident, $compact_dim:ident, $expand_dim:ident,
-        $scatter_slots:ident, $gather_slots:ident
+        $scatter_slots:ident, $gather_slots:ident, $front:ident
     ) => {
         $(#[$doc])*
         #[backend_extension(
@@ -122,7 +122,13 @@ macro_rules! move_ops {
                 int_dtype: IntDType,
             ) -> $Tensor<Self> {
                 let (padded, count) = Self::$compact_padded(values, mask, false, int_dtype);
-                Self::$slice(padded, &[first(read_count::<Self>(count))])
+                Self::$front(padded, read_count::<Self>(count))
+            }
+
+            /// The first `count` of the values of a one-dimensional tensor.
+            #[fusion(meta = front_spec)]
+            fn $front(values: $Tensor<Self>, count: usize) -> $Tensor<Self> {
+                Self::$slice(values, &[first(count)])
             }
 
             /// The `i`-th true of `mask` receives `values[i]`; zero elsewhere and where values are missing.
@@ -177,21 +183,21 @@ move_ops!(
     FloatMoveOps, FloatTensor, float_slice,
     float_compact_padded, float_compact, float_expand_by_mask,
     float_compact_dim_padded, float_compact_dim, float_expand_dim,
-    float_scatter_slots, float_gather_slots
+    float_scatter_slots, float_gather_slots, float_front
 );
 move_ops!(
     /// Compaction, expansion and grouping of int tensors.
     IntMoveOps, IntTensor, int_slice,
     int_compact_padded, int_compact, int_expand_by_mask,
     int_compact_dim_padded, int_compact_dim, int_expand_dim,
-    int_scatter_slots, int_gather_slots
+    int_scatter_slots, int_gather_slots, int_front
 );
 move_ops!(
     /// Compaction, expansion and grouping of bool tensors.
     BoolMoveOps, BoolTensor, bool_slice,
     bool_compact_padded, bool_compact, bool_expand_by_mask,
     bool_compact_dim_padded, bool_compact_dim, bool_expand_dim,
-    bool_scatter_slots, bool_gather_slots
+    bool_scatter_slots, bool_gather_slots, bool_front
 );
 
 /// The slice of the first `count` entries.
@@ -245,6 +251,11 @@ fn compact_spec(
         TensorSpec::new(flat, values.dtype),
         TensorSpec::new([1].into(), (*int_dtype).into()),
     )
+}
+
+#[cfg(feature = "fusion")]
+fn front_spec(values: &TensorSpec, count: &usize) -> TensorSpec {
+    TensorSpec::new([*count].into(), values.dtype)
 }
 
 #[cfg(feature = "fusion")]

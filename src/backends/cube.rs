@@ -10,6 +10,7 @@ use burn_cubecl::CubeBackend;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::ops::numeric::{empty_device_contiguous_dtype, zeros_client};
 use burn_cubecl::tensor::CubeTensor;
+use burn_std::Metadata;
 use cubecl::prelude::TensorBinding;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{self, Emit, MoveShape};
@@ -102,6 +103,22 @@ fn compact_padded(
     );
     let count = compact_into(Some(values), mask, &output, int_dtype, emit);
     (output, count)
+}
+
+/// A view of the first values where they are a fair part of the buffer, which it keeps alive as a whole; else a copy.
+///
+/// Burn's own slice copies unless the end is aligned. A copy of half of 2^22 values took 10 ms on lavapipe, as long as the
+/// compaction itself.
+fn front(values: CubeTensor, count: usize) -> CubeTensor {
+    let len = values.shape().num_elements();
+    if 4 * count < len || !values.is_contiguous() {
+        return burn_cubecl::kernel::slice(values, std::slice::from_ref(&(0..count)));
+    }
+    let unused = ((len - count) * values.dtype.size()) as u64;
+    let alignment = values.client.properties().memory.alignment;
+    let handle = values.handle.offset_end(unused - unused % alignment);
+    let metadata = Metadata::new([count], [1usize]);
+    CubeTensor::new(values.client, handle, metadata, values.device, values.dtype)
 }
 
 /// The rank of each true among the trues, −1 for each false, and the number of trues.
@@ -244,7 +261,7 @@ impl ScanOps for CubeBackend {
 macro_rules! cube_moves {
     (
         $Trait:ident, $compact_padded:ident, $expand:ident, $compact_dim_padded:ident, $expand_dim:ident,
-        $scatter_slots:ident, $gather_slots:ident
+        $scatter_slots:ident, $gather_slots:ident, $front:ident
     ) => {
         impl $Trait for CubeBackend {
             fn $compact_padded(
@@ -281,6 +298,10 @@ macro_rules! cube_moves {
                 let shape = values.shape();
                 gather(values, slots, 0, shape)
             }
+
+            fn $front(values: CubeTensor, count: usize) -> CubeTensor {
+                front(values, count)
+            }
         }
     };
 }
@@ -292,7 +313,8 @@ cube_moves!(
     float_compact_dim_padded,
     float_expand_dim,
     float_scatter_slots,
-    float_gather_slots
+    float_gather_slots,
+    float_front
 );
 cube_moves!(
     IntMoveOps,
@@ -301,7 +323,8 @@ cube_moves!(
     int_compact_dim_padded,
     int_expand_dim,
     int_scatter_slots,
-    int_gather_slots
+    int_gather_slots,
+    int_front
 );
 cube_moves!(
     BoolMoveOps,
@@ -310,5 +333,6 @@ cube_moves!(
     bool_compact_dim_padded,
     bool_expand_dim,
     bool_scatter_slots,
-    bool_gather_slots
+    bool_gather_slots,
+    bool_front
 );

@@ -2,10 +2,9 @@
 
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps};
 use crate::{ScanOp, ScanOptions};
-use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
-use burn::tensor::{Bool, Float, Int, IntDType, Slice};
+use burn::tensor::{Bool, Float, Int, IntDType};
 
 type Padded = (DispatchTensor, DispatchTensor);
 
@@ -45,7 +44,7 @@ pub trait Scannable: Basic {
 macro_rules! movable {
     (
         $Kind:ty, $Ops:ident, $compact_padded:ident, $compact:ident, $compact_dim_padded:ident, $compact_dim:ident,
-        $expand:ident, $scatter_slots:ident, $slice:ident
+        $expand:ident, $scatter_slots:ident, $front:ident
     ) => {
         impl Movable for $Kind {
             fn compact_padded(
@@ -86,7 +85,7 @@ macro_rules! movable {
                 <Dispatch as $Ops>::$scatter_slots(values, slots)
             }
             fn front(values: DispatchTensor, count: usize) -> DispatchTensor {
-                Dispatch::$slice(values, &[Slice::from(0..count)])
+                <Dispatch as $Ops>::$front(values, count)
             }
         }
     };
@@ -101,7 +100,7 @@ movable!(
     float_compact_dim,
     float_expand_by_mask,
     float_scatter_slots,
-    float_slice
+    float_front
 );
 movable!(
     Int,
@@ -112,7 +111,7 @@ movable!(
     int_compact_dim,
     int_expand_by_mask,
     int_scatter_slots,
-    int_slice
+    int_front
 );
 movable!(
     Bool,
@@ -123,7 +122,7 @@ movable!(
     bool_compact_dim,
     bool_expand_by_mask,
     bool_scatter_slots,
-    bool_slice
+    bool_front
 );
 
 impl Scannable for Float {
