@@ -52,7 +52,9 @@ impl View {
         match self {
             Self::Swap(a, b) => tensor.swap_dims(a % D, b % D),
             Self::Flip(dim) => tensor.flip([dim % D]),
-            Self::Step { dim, .. } | Self::Broadcast { dim, .. } if sizes[dim % D] == 0 => tensor,
+            Self::Step { dim, .. } if sizes[dim % D] == 0 => tensor,
+            // Burn expands nothing that has no elements, along whatever dimension.
+            Self::Broadcast { .. } if sizes.contains(&0) => tensor,
             Self::Step { dim, from, step } => {
                 let from = (from % sizes[dim % D]) as isize;
                 tensor.slice_dim(dim % D, Slice::new(from, None, step))
