@@ -93,31 +93,42 @@ fn mute_tiles() {
 fn strided_values_and_masks() {
     let client = client();
     let view = |strides: &[usize]| View {
-        shape: vec![37, 52],
+        shape: vec![137, 152],
         strides: strides.to_vec(),
     };
-    let buffer_len = 37 * 128;
+    let buffer_len = 137 * 304;
     let values: Vec<i32> = (0..buffer_len as i32).map(|i| i * 3 + 1).collect();
-    let strides = [[52, 1], [1, 37], [0, 1], [1, 0], [0, 0], [64, 1], [104, 2]];
+    let strides = [
+        [152, 1],
+        [1, 137],
+        [0, 1],
+        [1, 0],
+        [0, 0],
+        [256, 1],
+        [304, 2],
+    ];
     for values_strides in strides {
         for mask_strides in strides {
             let (values_view, mask_view) = (view(&values_strides), view(&mask_strides));
             for (name, mask) in masks(buffer_len).drain(4..6) {
                 let gathered = (values_view.gather(&values), mask_view.gather(&mask));
-                for emit in EMITS {
+                for (emit, launch) in EMITS
+                    .into_iter()
+                    .flat_map(|emit| [(emit, small_tile()), (emit, launch())])
+                {
                     let found = device_compact_views(
                         &client,
                         (&values, &values_view),
                         (&mask, &mask_view),
                         emit,
-                        small_tile(),
+                        launch,
                         0,
                     );
                     let expected = selected(&gathered.0, &gathered.1, emit);
                     let kept = gathered.1.iter().filter(|&&flag| flag != 0).count();
                     assert!(
                         found.1 as usize == kept && found.0[..expected.len()] == expected[..],
-                        "{emit:?} of {values_strides:?} by {name} {mask_strides:?}"
+                        "{emit:?} with {launch:?} of {values_strides:?} by {name} {mask_strides:?}"
                     );
                 }
             }

@@ -46,8 +46,9 @@ struct Run {
     total: u32,
 }
 
+/// Bit `l` is set where lane `l` is true.
 #[cube]
-fn lane_bits<M: Numeric, N: Size>(value: Vector<M, N>) -> u32 {
+pub(super) fn lane_bits<M: Numeric, N: Size>(value: Vector<M, N>) -> u32 {
     let mut bits = 0u32;
     #[unroll]
     for lane in 0..N::value().comptime() {

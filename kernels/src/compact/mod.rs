@@ -10,6 +10,7 @@ mod keys;
 mod mask_tile;
 mod place;
 mod plan;
+mod runs;
 mod select;
 mod slots;
 

@@ -26,7 +26,12 @@ pub(super) struct Plan {
     pub tag: u32,
     pub polls: u32,
     pub config: MaskConfig,
+    /// [`runs`](super::runs) is the better way on this device.
+    pub walks_runs: bool,
 }
+
+/// Tiles from which on two launches more are worth their while on a software adapter.
+const MIN_TILES_FOR_RUNS: usize = 4;
 
 impl Plan {
     /// `beside` are the tensors read or written at the mask's own positions, by vectors; `staged` the bytes of an element that a tile keeps in
@@ -93,6 +98,10 @@ impl Plan {
             state,
             tag,
             polls: tuning.polls,
+            // A caller who tunes or mutes tiles wants tiles.
+            walks_runs: !tuning.plane
+                && tiles >= MIN_TILES_FOR_RUNS
+                && launch == LaunchOptions::default(),
             config: MaskConfig {
                 tile,
                 ballot_words: hardware.plane_size_max.div_ceil(32) as usize,

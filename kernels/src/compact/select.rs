@@ -18,8 +18,8 @@
 //! Lookback, fallback and their guarantees are those of the scan: see [`lookback`](crate::scan::components::lookback).
 
 use super::mask_tile::{MaskConfig, MaskTile, Ranks};
-use super::place;
 use super::plan::{Plan, bindable, same_elements, unused, view};
+use super::{place, runs};
 use crate::ScanError;
 use crate::scan::LaunchOptions;
 use crate::scan::components::{
@@ -59,7 +59,7 @@ impl Emit {
 
 /// What vector `at` has to emit.
 #[cube]
-fn emitted<V: Numeric, N: Size>(
+pub(super) fn emitted<V: Numeric, N: Size>(
     values: &LinearView<'_, Vector<V, N>>,
     at: usize,
     #[comptime] emit: Emit,
@@ -77,6 +77,28 @@ fn emitted<V: Numeric, N: Size>(
     }
 }
 
+/// Writes the lanes of vector `at` to the front or, as zeros, to the tail; `rank` trues precede it.
+#[cube]
+pub(super) fn write_vector<V: Numeric, N: Size>(
+    output: &mut [V],
+    value: Vector<V, N>,
+    flags: u32,
+    rank: u32,
+    at: usize,
+    vectors: usize,
+) {
+    let lanes = N::value().comptime();
+    let mut rank = rank as usize;
+    #[unroll]
+    for lane in 0..lanes {
+        let keep = (flags >> comptime!(lane as u32)) & 1u32;
+        let tail = vectors * lanes - 1 - (at * lanes + lane - rank);
+        let slot = select(keep == 1u32, rank, tail);
+        output[slot] = select(keep == 1u32, value.extract(lane), V::from_int(0));
+        rank += keep as usize;
+    }
+}
+
 /// Every unit writes what it holds.
 #[cube]
 fn write_directly<V: Numeric, N: Size>(
@@ -89,22 +111,13 @@ fn write_directly<V: Numeric, N: Size>(
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
 ) {
-    let lanes = N::value().comptime();
     #[unroll]
     for k in 0..config.tile.vectors {
         let at = first + vector_in_tile(k, config.tile);
         if at < vectors {
-            let flags = tile_mask.flags(k);
             let value = emitted::<V, N>(values, at, emit);
-            let mut rank = (ranks.tile + ranks.unit + tile_mask.before(k)) as usize;
-            #[unroll]
-            for lane in 0..lanes {
-                let keep = (flags >> comptime!(lane as u32)) & 1u32;
-                let tail = vectors * lanes - 1 - (at * lanes + lane - rank);
-                let slot = select(keep == 1u32, rank, tail);
-                output[slot] = select(keep == 1u32, value.extract(lane), V::from_int(0));
-                rank += keep as usize;
-            }
+            let rank = ranks.tile + ranks.unit + tile_mask.before(k);
+            write_vector::<V, N>(output, value, tile_mask.flags(k), rank, at, vectors);
         }
     }
 }
@@ -258,6 +271,9 @@ pub fn compact(
     let address_type = plan
         .address_type
         .max(output.required_address_type(emitted.size()));
+    if plan.walks_runs {
+        return runs::compact(client, plan, values, mask, (output, count, index), emit);
+    }
     // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by it; a rank is below the
     // number of trues, and the tail begins behind them; the state holds an aggregate and a prefix per tile.
     unsafe {

@@ -26,7 +26,7 @@ pub fn record(client: &Client, planes: Planes) {
         ("small tiles", small),
         ("mute tiles", mute),
     ] {
-        for n in [97, 194, 5000] {
+        for n in [97, 194, 20_002] {
             for emit in [Emit::Values, Emit::Indices, Emit::Slots] {
                 let name = format!("{emit:?} of {n}, {tile}");
                 record_compact(client, &group("compact"), &name, n, emit, launch);
