@@ -4,16 +4,16 @@
 //! slot, and the offsets of the groups are found in the sorted keys by bisection.
 
 use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_digits_kernel};
-use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan_with, scratch};
-use crate::{ScanError, ScanOp};
+use super::plan::begins_of;
+use crate::ScanError;
+use crate::scan::{cube_count, scratch};
 use cubecl::client::Client;
-use cubecl::ir::{ElemType, UIntKind};
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 
 /// Units of a cube of the element-wise kernels.
 const UNITS: usize = 128;
-const U32: ElemType = ElemType::UInt(UIntKind::U32);
 
 /// Brings keys into `0..=num_keys`, out of range being `num_keys`.
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -136,26 +136,7 @@ pub fn key_slots(
                 shift,
             );
         }
-        let run = |handle: &Handle| TensorBinding {
-            handle: handle.clone().binding(),
-            strides: [1].into(),
-            shape: [DIGITS * tiles].into(),
-            tiling: Default::default(),
-        };
-        let exclusive = ScanOptions {
-            exclusive: true,
-            reverse: false,
-        };
-        scan_with(
-            client,
-            run(&counts),
-            run(&begins),
-            0,
-            U32,
-            ScanOp::Sum,
-            exclusive,
-            LaunchOptions::default(),
-        )?;
+        begins_of(client, &counts, &begins, DIGITS * tiles)?;
         let positions_out_len = if last { 1 } else { n };
         let (keys_out, positions_out) = (words(n), words(positions_out_len));
         // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.

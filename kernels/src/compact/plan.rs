@@ -2,11 +2,12 @@
 
 use super::mask_tile::MaskConfig;
 use crate::scan::components::{lookback::ChainConfig, tile::TileConfig};
-use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
+use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::{ElemType, UIntKind};
 use cubecl::prelude::*;
+use cubecl::server::Handle;
 use cubecl::std::tensor::is_contiguous;
 use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
 
@@ -109,6 +110,28 @@ impl Plan {
             },
         })
     }
+}
+
+/// Where each of `len` counted runs begins: the exclusive scan of their 32-bit counts.
+pub(super) fn begins_of(
+    client: &Client,
+    counts: &Handle,
+    begins: &Handle,
+    len: usize,
+) -> Result<(), ScanError> {
+    let run = |handle: &Handle| TensorBinding {
+        handle: handle.clone().binding(),
+        strides: [1].into(),
+        shape: [len].into(),
+        tiling: Default::default(),
+    };
+    let exclusive = ScanOptions {
+        exclusive: true,
+        reverse: false,
+    };
+    let count = ElemType::UInt(UIntKind::U32);
+    let sum = ScanOp::Sum;
+    scan(client, run(counts), run(begins), 0, count, sum, exclusive)
 }
 
 /// Whether a tensor can be walked by vectors of so many lanes: every run of its last dimension and every step divides by them.

@@ -10,10 +10,10 @@
 //! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch.
 
 use super::mask_tile::lane_bits;
-use super::plan::{Plan, Typed, bindable, view};
+use super::plan::{Plan, Typed, begins_of, bindable, view};
 use super::select::{Emit, emitted, write_vector};
-use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan_with, scratch};
-use crate::{ScanError, ScanOp};
+use crate::ScanError;
+use crate::scan::{cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -81,7 +81,6 @@ pub(super) fn compact(
     (output, count, index): (TensorBinding, TensorBinding, ElemType),
     emit: Emit,
 ) -> Result<(), ScanError> {
-    let u32_type = u32::elem_type_native();
     let runs = plan.vectors.div_ceil(RUN);
     let cubes = || cube_count(client, runs.div_ceil(UNITS));
     let cube_dim = CubeDim::new_1d(UNITS as u32);
@@ -105,26 +104,7 @@ pub(super) fn compact(
             mask.1,
         );
     }
-    let binding = |handle: &cubecl::server::Handle| TensorBinding {
-        handle: handle.clone().binding(),
-        strides: [1].into(),
-        shape: [runs].into(),
-        tiling: Default::default(),
-    };
-    let exclusive = ScanOptions {
-        exclusive: true,
-        reverse: false,
-    };
-    scan_with(
-        client,
-        binding(&counts),
-        binding(&begins),
-        0,
-        u32_type,
-        ScanOp::Sum,
-        exclusive,
-        LaunchOptions::default(),
-    )?;
+    begins_of(client, &counts, &begins, runs)?;
     // SAFETY: mask, values and output hold the same number of elements, and a run ends with the mask; a rank is below the number of
     // trues, and the tail begins behind them.
     unsafe {
