@@ -1,6 +1,7 @@
 //! What a scan or a compaction refuses, and why.
 
 use crate::scan::RoutineKind;
+use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use thiserror::Error;
 
@@ -51,4 +52,19 @@ pub enum ScanError {
         /// What stands in its way.
         reason: String,
     },
+}
+
+/// Refuses the first of `dtypes` that the device cannot hold.
+pub(crate) fn check_types(
+    client: &Client,
+    dtypes: impl IntoIterator<Item = ElemType>,
+) -> Result<(), ScanError> {
+    let held = |dtype: &ElemType| client.properties().supports_type(*dtype);
+    match dtypes.into_iter().find(|dtype| !held(dtype)) {
+        Some(dtype) => Err(ScanError::UnsupportedType {
+            dtype,
+            device: client.name(),
+        }),
+        None => Ok(()),
+    }
 }

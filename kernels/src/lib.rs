@@ -38,3 +38,8 @@ pub mod testing;
 
 pub use error::ScanError;
 pub use operator::ScanOp;
+
+/// The code blocks of the README, as tests. They begin with a device, which only a build with a runtime has.
+#[cfg(all(doctest, feature = "wgpu"))]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

@@ -34,7 +34,7 @@ impl ScanOp {
     ///
     /// It travels as an argument because infinity is not a valid WGSL constant. `dtype` is that of the *stored*
     /// elements, so that the identity of a narrow integer is still exact after its accumulation in 32 bits.
-    pub(crate) fn identity(self, dtype: ElemType, accumulator: ElemType) -> InputScalar {
+    pub fn identity(self, dtype: ElemType, accumulator: ElemType) -> InputScalar {
         let float = dtype.is_float();
         match self {
             ScanOp::Sum => InputScalar::new(0, accumulator),

@@ -1,4 +1,11 @@
 //! Plain loops that say what every kernel must return. Slow on purpose: one glance shows that they are right.
+//!
+//! ```
+//! use cubecl_scan::{ScanOp, reference, scan::ScanOptions};
+//!
+//! let sums = reference::scan(&[3, 1, 4, 1, 5], &[5], 0, ScanOp::Sum, ScanOptions::default());
+//! assert_eq!(sums, [3, 4, 8, 9, 14]);
+//! ```
 
 use crate::ScanOp;
 use crate::scan::ScanOptions;

@@ -124,8 +124,13 @@ fn guarded(make: impl FnOnce(fn(usize) -> u32) -> Guarded) -> Option<Handle> {
     })
 }
 
-/// What the order of a float sum depends on: whether planes scan, the units of a cube, and the vectors of a unit.
-pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (bool, usize, usize) {
+/// What the order of a float sum depends on: the class of the device, the units of a cube, and the vectors of a unit.
+pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usize, usize) {
     let tuning = Tuning::of(client, launch);
-    (tuning.plane, tuning.units, tuning.vectors)
+    let class = match (tuning.plane, tuning.unit_runs) {
+        (true, _) => "planes",
+        (false, false) => "shared-memory",
+        (false, true) => "software",
+    };
+    (class, tuning.units, tuning.vectors)
 }

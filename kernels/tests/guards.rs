@@ -86,7 +86,7 @@ fn check_scan(
     scratch.len()
 }
 
-/// Every form of each routine, its tile, and the scratch buffers it takes; lengths are around the edges of tiles and vectors.
+/// Every form of each routine, its tile, and the least of scratch buffers it takes, beside which a scan of totals takes its own; lengths are around the edges of tiles and vectors.
 fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
     use RoutineKind::*;
     for len in [1, 2, 4, 31, 32, 36, 63] {
@@ -100,8 +100,20 @@ fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
         check(&[3, len], 1, launch_of(SinglePass, 1), 1);
         check(&[3, len], 1, launch_of(ReduceThenScan, 1), 1);
     }
-    for (len, columns) in [(1, 5), (31, 5), (33, 8), (200, 3), (1000, 3), (1000, 8)] {
+    for (len, columns) in [(1, 5), (31, 5), (33, 8), (200, 3)] {
         check(&[2, len, columns], 1, launch_of(Columns, 1), 1);
+        check(&[2, len, columns], 1, launch_of(Columns, 8), 1);
+    }
+    // Many chunks: totals, and their scan.
+    for (len, columns) in [(1000, 3), (1000, 8)] {
+        check(&[2, len, columns], 1, launch_of(Columns, 1), 2);
+    }
+    // Rows cut in many runs, rows of one run, and runs of several rows.
+    for len in [5, 31, 32, 33, 132, 1000] {
+        check(&[3, len], 1, launch_of(UnitRuns, 1), 2);
+    }
+    for len in [1, 2, 3, 7, 31, 64] {
+        check(&[33, len], 1, launch_of(UnitRuns, 64), 0);
     }
 }
 
@@ -113,7 +125,7 @@ fn scans_write_nothing_but_their_output() {
             for options in [all_options()[0], all_options()[3]] {
                 let view = View::contiguous(shape);
                 let found = check_scan(&client, &view, axis, options, launch, offset);
-                assert_eq!(found, scratch, "scratch buffers of {launch:?}");
+                assert!(found >= scratch, "{found} scratch buffers of {launch:?}");
             }
         });
     }
@@ -147,7 +159,12 @@ fn fallbacks_write_nothing_but_their_words() {
 fn rows_at_every_element_offset() {
     use RoutineKind::*;
     let client = client();
-    for (routine, len) in [(SingleCube, 32), (SinglePass, 132), (ReduceThenScan, 132)] {
+    for (routine, len) in [
+        (SingleCube, 32),
+        (SinglePass, 132),
+        (ReduceThenScan, 132),
+        (UnitRuns, 132),
+    ] {
         for pitch in [len + 1, len + 2, len + 4] {
             let view = View {
                 shape: vec![17, len],

@@ -6,6 +6,7 @@
 use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_digits_kernel};
 use super::plan::begins_of;
 use crate::ScanError;
+use crate::error::check_types;
 use crate::scan::{cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -74,14 +75,7 @@ pub fn key_slots(
     index: ElemType,
 ) -> Result<(), ScanError> {
     let (keys, dtype) = keys;
-    for dtype in [dtype, index] {
-        if !client.properties().supports_type(dtype) {
-            return Err(ScanError::UnsupportedType {
-                dtype,
-                device: client.name(),
-            });
-        }
-    }
+    check_types(client, [dtype, index])?;
     let n: usize = keys.shape.iter().product();
     let address_type = keys
         .required_address_type(1)

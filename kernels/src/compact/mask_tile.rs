@@ -10,8 +10,9 @@
 //! of vectors are counted by one ballot per lane; elsewhere each unit counts its own.
 
 use crate::scan::components::{
+    chain::{Chain, ChainConfig},
     cube_totals::scan_totals,
-    lookback::{Chain, ChainConfig, Walk},
+    lookback::Walk,
     tile::{TileConfig, vector_in_tile},
 };
 use cubecl::prelude::*;

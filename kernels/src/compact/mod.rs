@@ -4,6 +4,47 @@
 //! - [`expand`]: the way back.
 //! - [`gather_slots`] and [`scatter_slots`]: move slices to and from such slots; each is the adjoint of the other.
 //! - [`key_slots`]: the slots of a stable grouping by key.
+//!
+//! ```text
+//! mask      1  0  1  1  0
+//! values    a  b  c  d  e
+//! compact   a  c  d  0  0     count 3
+//! indices   0  2  3  0  0
+//! slots     0 −1  1  2 −1     expand: `false` receives 0, the i-th `true` the i-th packed value
+//! ```
+//!
+//! # Example
+//!
+//! ```no_run
+//! use cubecl::{client::Client, prelude::*, server::Handle};
+//! use cubecl_scan::{ScanError, compact::{Emit, compact}, scan::LaunchOptions};
+//!
+//! /// The positive ones of five numbers, and how many they are.
+//! fn positive(client: &Client) -> Result<(Handle, Handle), ScanError> {
+//!     let values = client.create_from_slice(i32::as_bytes(&[3, -1, 4, 1, -5]));
+//!     let mask = client.create_from_slice(u32::as_bytes(&[1, 0, 1, 1, 0]));
+//!     let (output, count) = (client.empty(5 * 4), client.empty(4));
+//!     let tensor = |handle: &Handle, len: usize| TensorBinding {
+//!         handle: handle.clone().binding(),
+//!         strides: [1].into(),
+//!         shape: [len].into(),
+//!         tiling: Default::default(),
+//!     };
+//!     let (int, flag) = (i32::elem_type_native(), u32::elem_type_native());
+//!     compact(
+//!         client,
+//!         Some((tensor(&values, 5), int)),
+//!         (tensor(&mask, 5), flag),
+//!         tensor(&output, 5),
+//!         tensor(&count, 1),
+//!         int,
+//!         Emit::Values,
+//!         LaunchOptions::default(),
+//!     )?;
+//!     Ok((output, count)) // 3, 4, 1, 0, 0, and 3
+//! }
+//! # fn main() {}
+//! ```
 
 mod digits;
 mod keys;

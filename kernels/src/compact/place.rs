@@ -12,10 +12,7 @@ use super::mask_tile::{MaskConfig, MaskTile};
 use super::plan::{Plan, Typed, bindable, same_elements, unused, view};
 use crate::ScanError;
 use crate::scan::LaunchOptions;
-use crate::scan::components::{
-    lookback::{Chain, take_ticket},
-    tile::vector_in_tile,
-};
+use crate::scan::components::{chain::Chain, lookback::take_ticket, tile::vector_in_tile};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;

@@ -1,8 +1,9 @@
 //! How a mask is cut into tiles and launched.
 
 use super::mask_tile::MaskConfig;
-use crate::scan::components::{lookback::ChainConfig, tile::TileConfig};
-use crate::scan::{LaunchOptions, ScanOptions, cube_count, scan, scratch, tuning::Tuning};
+use crate::error::check_types;
+use crate::scan::components::{chain::ChainConfig, tile::TileConfig};
+use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::{ElemType, UIntKind};
@@ -48,14 +49,7 @@ impl Plan {
             return Err(ScanError::NoChain { obstacle });
         }
         let all = || beside.iter().copied().chain([mask]);
-        for (_, dtype) in all() {
-            if !client.properties().supports_type(*dtype) {
-                return Err(ScanError::UnsupportedType {
-                    dtype: *dtype,
-                    device: client.name(),
-                });
-            }
-        }
+        check_types(client, all().map(|(_, dtype)| *dtype))?;
         let elements: usize = mask.0.shape.iter().product();
         let widest = all().map(|(_, dtype)| dtype.size()).max().unwrap_or(1);
         let lanes = client
@@ -100,7 +94,7 @@ impl Plan {
             tag,
             polls: tuning.polls,
             // A caller who tunes or mutes tiles wants tiles.
-            walks_runs: !tuning.plane
+            walks_runs: tuning.unit_runs
                 && tiles >= MIN_TILES_FOR_RUNS
                 && launch == LaunchOptions::default(),
             config: MaskConfig {
@@ -119,19 +113,8 @@ pub(super) fn begins_of(
     begins: &Handle,
     len: usize,
 ) -> Result<(), ScanError> {
-    let run = |handle: &Handle| TensorBinding {
-        handle: handle.clone().binding(),
-        strides: [1].into(),
-        shape: [len].into(),
-        tiling: Default::default(),
-    };
-    let exclusive = ScanOptions {
-        exclusive: true,
-        reverse: false,
-    };
     let count = ElemType::UInt(UIntKind::U32);
-    let sum = ScanOp::Sum;
-    scan(client, run(counts), run(begins), 0, count, sum, exclusive)
+    scratch::prefixes_of(client, counts, begins, [1, len, 1], count, ScanOp::Sum)
 }
 
 /// Whether a tensor can be walked by vectors of so many lanes: every run of its last dimension and every step divides by them.

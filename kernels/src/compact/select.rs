@@ -21,11 +21,9 @@ use super::mask_tile::{MaskConfig, MaskTile, Ranks};
 use super::plan::{Plan, bindable, same_elements, unused, view};
 use super::{place, runs};
 use crate::ScanError;
+use crate::error::check_types;
 use crate::scan::LaunchOptions;
-use crate::scan::components::{
-    lookback::{Chain, take_ticket},
-    tile::vector_in_tile,
-};
+use crate::scan::components::{chain::Chain, lookback::take_ticket, tile::vector_in_tile};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -260,14 +258,7 @@ pub fn compact(
     } else {
         Plan::new(client, &mask, &[], emitted.size(), launch)?
     };
-    for dtype in [emitted, index] {
-        if !client.properties().supports_type(dtype) {
-            return Err(ScanError::UnsupportedType {
-                dtype,
-                device: client.name(),
-            });
-        }
-    }
+    check_types(client, [emitted, index])?;
     let address_type = plan
         .address_type
         .max(output.required_address_type(emitted.size()));

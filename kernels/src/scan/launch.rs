@@ -73,6 +73,9 @@ pub fn scan_with(
         input = into_contiguous(client, input, dtype).binding();
         problem = ScanProblem::new(&input, axis, dtype, op, options)?;
     }
+    if launch.strategy == Strategy::Inferred {
+        problem = problem.with_single_elements_as_rows();
+    }
     // Vector widths are powers of two: they divide both offsets where they divide this.
     problem.offset |= output.handle.offset_start.unwrap_or(0) as usize / dtype.size();
     let address_type = input
@@ -117,6 +120,8 @@ impl Call<'_> {
     fn infer(&self) -> RoutineKind {
         if !self.problem.inner.is_empty() {
             RoutineKind::Columns
+        } else if routines::unit_runs::serves(self) {
+            RoutineKind::UnitRuns
         } else if self.problem.len() <= self.tile_elements() {
             RoutineKind::SingleCube
         } else if scratch::obstacle(self.client).is_none() {
@@ -132,10 +137,7 @@ impl Call<'_> {
             RoutineKind::Columns if self.problem.inner.is_empty() => {
                 refuse("there is no dimension after the axis".into())
             }
-            RoutineKind::Columns => {
-                routines::columns::launch(self);
-                Ok(())
-            }
+            RoutineKind::Columns => routines::columns::launch(self),
             _ if !self.problem.inner.is_empty() => refuse("the axis is not the innermost".into()),
             RoutineKind::SingleCube if self.problem.len() > self.tile_elements() => {
                 refuse(format!(
@@ -152,6 +154,7 @@ impl Call<'_> {
                 }
                 Ok(())
             }
+            RoutineKind::UnitRuns => routines::unit_runs::launch(self),
             RoutineKind::SinglePass => match scratch::obstacle(self.client) {
                 Some(obstacle) => refuse(obstacle.into()),
                 None => {

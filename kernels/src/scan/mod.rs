@@ -1,6 +1,23 @@
 //! Scans of tensors: problem → strategy → routine → kernel.
+//!
+//! The tensor is seen as `[outer…, len, inner…]` around the scan axis. [`Strategy::Inferred`] chooses a [`RoutineKind`] by rules on
+//! shape and device, never by timing; a caller may force one. Rows longer than a tile are scanned in a single pass where the device has 32-bit
+//! atomics: each cube takes the next tile, publishes the tile's total and folds what its predecessors have published.
+//!
+//! ```text
+//! row          │ tile 0    │ tile 1    │ tile 2    │ …
+//! totals         a₀          a₁          a₂            published as soon as a tile is scanned
+//! prefixes       a₀          a₀⊕a₁       a₀⊕a₁⊕a₂      always folded from left to right
+//!
+//! tile, without plane operations      with them
+//! unit 0   v0 v1 v2 v3                unit 0   v0 v8  v16 …
+//! unit 1   v4 v5 v6 v7                unit 1   v1 v9  v17 …       v: a vector of neighbouring elements
+//! ```
+//!
+//! No cube waits for another without a bound, and a float result has the same bits whatever the schedule. Decoupled lookback: Merrill & Garland
+//! (2016); the fallback for totals that do not come: Smith, Levien & Owens (2025).
 
-pub mod components;
+pub(crate) mod components;
 mod launch;
 mod problem;
 mod routines;

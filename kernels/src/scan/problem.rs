@@ -62,6 +62,18 @@ impl ScanProblem {
         })
     }
 
+    /// Lines of one element are rows as well as columns: as rows, where they lie side by side.
+    pub(crate) fn with_single_elements_as_rows(mut self) -> Self {
+        let dims: Vec<Dim> = self.outer.iter().chain(&self.inner).copied().collect();
+        if self.len() == 1
+            && let [(size, 1)] = merge(&dims)[..]
+        {
+            self.outer = vec![(size, 1)];
+            self.inner.clear();
+        }
+        self
+    }
+
     pub(crate) fn accumulator(&self) -> ElemType {
         accumulator_of(self.dtype)
     }

@@ -1,13 +1,14 @@
 //! The words through which tiles communicate, kept from launch to launch.
 //!
-//! A launch recognises its own words by its epoch (see [`lookback`](super::components::lookback)), so the buffer is
+//! A launch recognises its own words by its epoch (see [`chain`](super::components::chain)), so the buffer is
 //! cleared once per 65,535 launches and never allocated per call. It is keyed by device and stream: launches of one stream run one after
 //! the other, which is what makes the sharing safe.
 
-use super::components::lookback::HEADER_WORDS;
-use crate::testing;
+use super::components::chain::HEADER_WORDS;
+use super::{ScanOptions, scan};
+use crate::{ScanError, ScanOp, testing};
 use cubecl::client::Client;
-use cubecl::ir::features::AtomicUsage;
+use cubecl::ir::{ElemType, features::AtomicUsage};
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_common::device::ServiceId;
@@ -48,6 +49,37 @@ pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
 /// A buffer of so many bytes for what one launch leaves to the next.
 pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
     testing::guarded_bytes(client, bytes).unwrap_or_else(|| client.empty(bytes))
+}
+
+/// The exclusive scan of totals, `[outer, totals of a line, lines side by side]`, from one buffer to another: what precedes each part of a
+/// line that was cut.
+pub(crate) fn prefixes_of(
+    client: &Client,
+    totals: &Handle,
+    prefixes: &Handle,
+    shape: [usize; 3],
+    dtype: ElemType,
+    op: ScanOp,
+) -> Result<(), ScanError> {
+    let tensor = |handle: &Handle| TensorBinding {
+        handle: handle.clone().binding(),
+        strides: [shape[1] * shape[2], shape[2], 1].into(),
+        shape: shape.into(),
+        tiling: Default::default(),
+    };
+    let exclusive = ScanOptions {
+        exclusive: true,
+        reverse: false,
+    };
+    scan(
+        client,
+        tensor(totals),
+        tensor(prefixes),
+        1,
+        dtype,
+        op,
+        exclusive,
+    )
 }
 
 /// A buffer of at least `words` words beside its header, and the tag of this launch.

@@ -8,6 +8,8 @@ use super::components::mute::Mute;
 pub enum Strategy {
     /// By plain rules on the shape and the device; never by measuring at run time, so that results do not depend on timing.
     ///
+    /// - nothing after the axis, on a device that is no card (lavapipe, SwiftShader): [`RoutineKind::UnitRuns`], unless rows must be cut and
+    ///   there are fewer than 2^16 elements;
     /// - nothing after the axis, rows of at most half a tile, contiguous: [`RoutineKind::SingleCube`], several rows a cube;
     /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row a cube;
     /// - nothing after the axis, longer rows: [`RoutineKind::SinglePass`] where the device has 32-bit atomics, else
@@ -31,15 +33,19 @@ pub enum RoutineKind {
     ReduceThenScan,
     /// Dimensions after the axis: units walk the axis, neighbouring units take neighbouring columns.
     Columns,
+    /// A run of a row, or whole rows, for each unit: no barriers; one launch, or three and more and 3n memory traffic where rows are cut. For
+    /// devices that are no card.
+    UnitRuns,
 }
 
 impl RoutineKind {
     /// Every routine, for tests and tables.
-    pub const ALL: [RoutineKind; 4] = [
+    pub const ALL: [RoutineKind; 5] = [
         RoutineKind::SingleCube,
         RoutineKind::SinglePass,
         RoutineKind::ReduceThenScan,
         RoutineKind::Columns,
+        RoutineKind::UnitRuns,
     ];
 }
 
@@ -54,7 +60,7 @@ pub struct LaunchOptions {
     pub plane: Option<bool>,
     /// Units of a cube.
     pub units: Option<usize>,
-    /// Vectors held by a unit.
+    /// Vectors held by a unit; in [`RoutineKind::Columns`] loaded ahead, in [`RoutineKind::UnitRuns`] those of a run.
     pub vectors: Option<usize>,
     /// How often a lookback reads a word before it computes the missing tile itself.
     pub polls: Option<u32>,

@@ -102,10 +102,11 @@ impl Case {
             .product::<usize>()
             != 1;
         let fits = self.len() <= self.compiled.units * self.compiled.vectors;
+        use RoutineKind::*;
         let able: &[_] = match (columns, fits) {
-            (true, _) => &[RoutineKind::Columns],
-            (false, true) => &RoutineKind::ALL[..3],
-            (false, false) => &RoutineKind::ALL[1..3],
+            (true, _) => &[Columns],
+            (false, true) => &[SingleCube, SinglePass, ReduceThenScan, UnitRuns],
+            (false, false) => &[SinglePass, ReduceThenScan, UnitRuns],
         };
         match self.strategy % (able.len() + 1) {
             0 => scan::Strategy::Inferred,

@@ -70,13 +70,16 @@ fn fallback_computes_the_bits_of_the_owner() {
 }
 
 /// Shapes that lead to every routine and every form of it.
-const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 6] = [
+const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 9] = [
     (RoutineKind::SingleCube, &[50, 33], 1),
     (RoutineKind::SingleCube, &[50, 100], 1),
     (RoutineKind::SinglePass, &[3, 4000], 1),
     (RoutineKind::ReduceThenScan, &[5000], 0),
     (RoutineKind::Columns, &[30, 900], 0),
     (RoutineKind::Columns, &[500, 9], 0),
+    (RoutineKind::Columns, &[5000, 9], 0),
+    (RoutineKind::UnitRuns, &[3, 4000], 1),
+    (RoutineKind::UnitRuns, &[5000, 3], 1),
 ];
 
 #[test]

@@ -10,8 +10,8 @@ use cubecl_scan::testing::tile_shape;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Shapes that lead to every routine with the device's own tuning, and one that is forced.
-const SHAPES: [(&[usize], usize, Strategy); 9] = [
+/// Shapes that lead to every routine with the device's own tuning, or force it.
+const SHAPES: [(&[usize], usize, Strategy); 12] = [
     (&[100_003], 0, Strategy::Inferred),
     (&[3, 20_000], 1, Strategy::Inferred),
     (&[500, 7], 1, Strategy::Inferred),
@@ -21,18 +21,21 @@ const SHAPES: [(&[usize], usize, Strategy); 9] = [
     (&[20_000, 3], 0, Strategy::Inferred),
     (&[4, 700, 5], 1, Strategy::Inferred),
     (&[100_003], 0, Strategy::Forced(RoutineKind::ReduceThenScan)),
+    (&[100_003], 0, Strategy::Forced(RoutineKind::SinglePass)),
+    (&[40, 900], 1, Strategy::Forced(RoutineKind::SingleCube)),
+    (&[500, 7], 1, Strategy::Forced(RoutineKind::SingleCube)),
 ];
 
 fn class(client: &Client, launch: &LaunchOptions) -> String {
-    let (plane, units, vectors) = tile_shape(client, launch);
+    let (class, units, vectors) = tile_shape(client, launch);
     let lanes = client.io_optimized_vector_sizes(size_of::<f32>()).max();
     let tile = format!("{units}x{vectors}x{}", lanes.expect("at least 1"));
-    if plane {
+    if class == "planes" {
         let runtime = client.name().replace(|c: char| !c.is_alphanumeric(), "-");
         let size = client.properties().hardware.plane_size_min;
         format!("{runtime}-planes-of-{size}-{tile}")
     } else {
-        format!("shared-memory-{tile}")
+        format!("{class}-{tile}")
     }
 }
 

@@ -46,13 +46,13 @@ fn per_length() -> Vec<(ScanOp, ScanOptions)> {
 
 /// Stamps the cases that every routine must pass; `$shape` says how a line of `len` elements is shaped for it, and the axis.
 macro_rules! stamp {
-    ($name:ident, $routine:expr, $longest:expr, $shape:expr) => {
+    ($name:ident, $launch:expr, $longest:expr, $shape:expr) => {
         mod $name {
             use super::*;
 
             #[test]
             fn every_operator_and_option() {
-                let (client, launch) = (client(), small_tile($routine));
+                let (client, launch) = (client(), $launch);
                 let (shape, axis) = $shape(97);
                 let view = View::contiguous(&shape);
                 for op in ScanOp::ALL {
@@ -67,7 +67,7 @@ macro_rules! stamp {
 
             #[test]
             fn every_length_up_to_two_tiles() {
-                let (client, launch) = (client(), small_tile($routine));
+                let (client, launch) = (client(), $launch);
                 for len in 0..=$longest {
                     let (shape, axis) = $shape(len);
                     let view = View::contiguous(&shape);
@@ -81,21 +81,51 @@ macro_rules! stamp {
     };
 }
 
-stamp!(single_cube, RoutineKind::SingleCube, 128, |len| (
-    vec![3, len],
-    1
-));
-stamp!(single_pass, RoutineKind::SinglePass, 2 * 128 + 1, |len| (
-    vec![3, len],
-    1
-));
+fn rows_of(len: usize) -> (Vec<usize>, usize) {
+    (vec![3, len], 1)
+}
+
+stamp!(
+    single_cube,
+    small_tile(RoutineKind::SingleCube),
+    128,
+    rows_of
+);
+stamp!(
+    single_pass,
+    small_tile(RoutineKind::SinglePass),
+    2 * 128 + 1,
+    rows_of
+);
 stamp!(
     reduce_then_scan,
-    RoutineKind::ReduceThenScan,
+    small_tile(RoutineKind::ReduceThenScan),
     2 * 128 + 1,
-    |len| (vec![3, len], 1)
+    rows_of
 );
-stamp!(columns, RoutineKind::Columns, 2 * 32 + 1, |len| (
-    vec![2, len, 5],
-    1
-));
+stamp!(
+    columns,
+    small_tile(RoutineKind::Columns),
+    2 * 32 + 1,
+    |len| (vec![2, len, 5], 1)
+);
+stamp!(
+    columns_ahead,
+    LaunchOptions {
+        vectors: Some(8),
+        ..small_tile(RoutineKind::Columns)
+    },
+    2 * 32 + 1,
+    |len| (vec![2, len, 5], 1)
+);
+// Runs of one vector cut every row; those of 40 hold several rows up to a length of 40, and one or a part of one beyond.
+stamp!(unit_runs, small_tile(RoutineKind::UnitRuns), 65, rows_of);
+stamp!(
+    long_unit_runs,
+    LaunchOptions {
+        vectors: Some(40),
+        ..small_tile(RoutineKind::UnitRuns)
+    },
+    2 * 40 + 1,
+    |len| (vec![37, len], 1)
+);

@@ -90,9 +90,18 @@ pub fn record(client: &Client, planes: Planes) {
             vec![3, 388],
             1,
         ),
+        ("runs of units", RoutineKind::UnitRuns, vec![3, 97], 1),
+        ("runs of units", RoutineKind::UnitRuns, vec![3, 388], 1),
+        ("runs of short rows", RoutineKind::UnitRuns, vec![40, 3], 1),
         ("columns", RoutineKind::Columns, vec![2, 20, 5], 1),
         ("columns in chunks", RoutineKind::Columns, vec![2, 97, 5], 1),
         ("columns in chunks", RoutineKind::Columns, vec![2, 97, 8], 1),
+        (
+            "columns in many chunks",
+            RoutineKind::Columns,
+            vec![700, 3],
+            0,
+        ),
     ] {
         let launch = small_tile(routine);
         call(name, View::contiguous(&shape), axis, launch).every_option();

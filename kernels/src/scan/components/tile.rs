@@ -83,7 +83,7 @@ pub(crate) fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize 
 }
 
 #[cube]
-fn stored_vector(logical: usize, row: Row, #[comptime] reverse: bool) -> usize {
+pub(crate) fn stored_vector(logical: usize, row: Row, #[comptime] reverse: bool) -> usize {
     if comptime!(reverse) {
         row.vectors - 1 - logical
     } else {

@@ -4,9 +4,11 @@
 //! ```text
 //!              columns →            few columns: the axis is cut in chunks
 //!   axis   u0 u1 u2 u3 …            launch 1  totals of every chunk of every column
-//!    ↓     ↓  ↓  ↓  ↓               launch 2  fold the totals of the chunks before, then walk
+//!    ↓     ↓  ↓  ↓  ↓               scan      exclusive, of the totals, where there are many
+//!                                   launch 2  begin with the totals of the chunks before, then walk
 //! ```
 
+use crate::ScanError;
 use crate::operator::{ScanOp, combine};
 use crate::scan::launch::{Call, cube_count};
 use crate::scan::scratch;
@@ -14,8 +16,16 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-/// Rows loaded before the first is combined, so that their latencies overlap.
-const AHEAD: usize = 8;
+/// What a chunk starts from.
+#[derive_cube_comptime]
+pub(crate) enum Chunked {
+    /// The axis is one chunk.
+    No,
+    /// Each unit folds the totals of the chunks before its own.
+    Totals,
+    /// A scan has done it.
+    Prefixes,
+}
 
 /// The comptime facts of the kernels.
 #[derive_cube_comptime]
@@ -23,8 +33,17 @@ pub(crate) struct ColumnsConfig {
     pub op: ScanOp,
     pub exclusive: bool,
     pub reverse: bool,
-    /// Whether the axis is cut.
-    pub chunked: bool,
+    /// Whether the axis is cut, and who folds the totals of the chunks before.
+    pub chunks: Chunked,
+    /// Rows loaded before the first is combined, so that their latencies overlap.
+    pub ahead: usize,
+}
+
+impl ColumnsConfig {
+    /// Whether a step may reach beyond the last row.
+    fn overshoots(&self) -> bool {
+        self.ahead > 1
+    }
 }
 
 /// `[outer…, len, columns]`, columns in vectors.
@@ -104,6 +123,15 @@ fn stored(logical: usize, column: Column, #[comptime] config: ColumnsConfig) -> 
 }
 
 #[cube]
+fn is_inside(logical: usize, column: Column, #[comptime] config: ColumnsConfig) -> bool {
+    if comptime!(config.overshoots()) {
+        logical < column.end
+    } else {
+        true.runtime()
+    }
+}
+
+#[cube]
 fn combine_lanes<A: Numeric, N: Size>(
     lhs: Vector<A, N>,
     rhs: Vector<A, N>,
@@ -123,7 +151,7 @@ fn combine_lanes<A: Numeric, N: Size>(
     }
 }
 
-/// Loads up to [`AHEAD`] rows from logical row `at`.
+/// Loads up to `ahead` rows from logical row `at`.
 #[cube]
 fn load_ahead<T: Numeric, A: Numeric, N: Size>(
     input: &[Vector<T, N>],
@@ -132,11 +160,11 @@ fn load_ahead<T: Numeric, A: Numeric, N: Size>(
     identity: A,
     #[comptime] config: ColumnsConfig,
 ) -> Array<Vector<A, N>> {
-    let mut loaded = Array::<Vector<A, N>>::new(AHEAD);
+    let mut loaded = Array::<Vector<A, N>>::new(config.ahead);
     #[unroll]
-    for k in 0..AHEAD {
+    for k in 0..config.ahead {
         let mut value = Vector::<A, N>::new(identity);
-        if at + k < column.end {
+        if is_inside(at + k, column, config) {
             value = Vector::cast_from(
                 input[column.input + stored(at + k, column, config) * column.stride],
             );
@@ -164,10 +192,10 @@ pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size>(
         while at < column.end {
             let loaded = load_ahead::<T, A, N>(input, column, at, identity, config);
             #[unroll]
-            for k in 0..AHEAD {
+            for k in 0..config.ahead {
                 running = combine_lanes::<A, N>(running, loaded[k], config.op);
             }
-            at += AHEAD;
+            at += config.ahead;
         }
         totals[column.totals + column.chunk * column.width] = running;
     }
@@ -188,20 +216,26 @@ pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size>(
         let identity = identity.get::<A>();
         let column = view.column(ABSOLUTE_POS);
         let mut running = Vector::<A, N>::new(identity);
-        if comptime!(config.chunked) {
-            for earlier in 0..column.chunk {
-                let total = totals[column.totals + earlier * column.width];
-                running = combine_lanes::<A, N>(running, total, config.op);
+        match config.chunks {
+            Chunked::No => {}
+            Chunked::Totals => {
+                for earlier in 0..column.chunk {
+                    let total = totals[column.totals + earlier * column.width];
+                    running = combine_lanes::<A, N>(running, total, config.op);
+                }
+            }
+            Chunked::Prefixes => {
+                running = totals[column.totals + column.chunk * column.width];
             }
         }
         let mut at = column.first;
         while at < column.end {
             let loaded = load_ahead::<T, A, N>(input, column, at, identity, config);
             #[unroll]
-            for k in 0..AHEAD {
+            for k in 0..config.ahead {
                 let before = running;
                 running = combine_lanes::<A, N>(running, loaded[k], config.op);
-                if at + k < column.end {
+                if is_inside(at + k, column, config) {
                     let result = if comptime!(config.exclusive) {
                         before
                     } else {
@@ -211,82 +245,76 @@ pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size>(
                         Vector::cast_from(result);
                 }
             }
-            at += AHEAD;
+            at += config.ahead;
         }
     }
 }
 
-/// Chunks the axis is cut into: as many as it takes to give every unit of the device a column, but none of fewer than
-/// [`MIN_CHUNK`] rows, because each chunk folds the totals of those before it.
-fn chunks(call: &Call, columns: usize) -> usize {
+/// The fewest rows of a chunk.
+const MIN_CHUNK: usize = 32;
+
+/// The most totals that a unit folds itself; one scan of them all costs a launch, but reads each total once.
+const MAX_FOLD: usize = 16;
+
+/// Bytes from row to row from which on every row is a page of its own. Units that walk many rows then fall out of the translation buffer of
+/// a processor, and short chunks are worth the second reading: [2^11, 2^11] takes 1.5 times Burn's addition on lavapipe, in one
+/// chunk twice.
+const PAGE: usize = 4096;
+
+/// Rows of a chunk: as few as it takes to give every unit of the device a column.
+fn chunk_len(call: &Call, columns: usize) -> usize {
     let len = call.problem.len();
-    call.tuning
-        .fill
-        .div_ceil(columns)
-        .min(len / MIN_CHUNK)
-        .clamp(1, MAX_CHUNKS)
+    let wanted = call.tuning.fill.div_ceil(columns);
+    let most = len.div_ceil(MIN_CHUNK);
+    let paged = call.problem.axis.1 * call.problem.dtype.size() >= PAGE;
+    let chunks = if call.tuning.unit_runs && paged {
+        most
+    } else {
+        wanted.min(most)
+    };
+    len.div_ceil(chunks)
 }
 
-/// The fewest rows of a chunk.
-const MIN_CHUNK: usize = 4 * AHEAD;
-
-/// The most chunks of a column; the last folds as many totals.
-const MAX_CHUNKS: usize = 256;
-
-pub(crate) fn launch(call: Call) {
+pub(crate) fn launch(call: Call) -> Result<(), ScanError> {
     let problem = &call.problem;
-    let lanes = call.vector_size;
+    let (client, lanes) = (call.client, call.vector_size);
     let columns = problem.inner_count() / lanes;
-    let per_column = chunks(&call, columns * problem.outer_count());
-    let chunk_len = problem.len().div_ceil(per_column);
-    let per_column = problem.len().div_ceil(chunk_len);
-    let units = problem.outer_count() * per_column * columns;
-    let view = || {
-        let mut shape = SequenceArg::new();
-        let mut strides = SequenceArg::new();
-        for (size, stride) in &problem.outer {
-            shape.push(*size);
-            strides.push(stride / lanes);
-        }
-        let stride = problem.axis.1 / lanes;
-        ColumnsViewLaunch::new(
-            shape,
-            strides,
-            columns,
-            columns,
-            stride,
-            problem.len(),
-            chunk_len,
-            per_column,
-            per_column,
-            units,
-        )
-    };
+    let outer = problem.outer_count();
+    let chunk_len = chunk_len(&call, columns * outer);
+    let chunks = problem.len().div_ceil(chunk_len);
+    let units = outer * chunks * columns;
+    let ahead = call.launch.vectors.unwrap_or(call.tuning.ahead);
+    let view = || view(&call, columns, chunk_len, chunks);
     let config = ColumnsConfig {
         op: problem.op,
         exclusive: problem.options.exclusive,
         reverse: problem.options.reverse,
-        chunked: per_column > 1,
+        chunks: match chunks {
+            1 => Chunked::No,
+            ..=MAX_FOLD => Chunked::Totals,
+            _ => Chunked::Prefixes,
+        },
+        ahead: ahead.min(chunk_len.next_power_of_two()),
     };
     let accumulator = problem.accumulator();
     let identity = problem.op.identity(problem.dtype, accumulator);
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
-    let cubes = || cube_count(call.client, units.div_ceil(call.tuning.units));
-    let totals_len = if config.chunked { units } else { 1 };
-    let totals = scratch::temporary(call.client, totals_len * lanes * accumulator.size());
-    // SAFETY: `totals` holds one vector per unit with work; the views address exactly the tensors' elements, and the kernels do nothing
-    // in units beyond them.
-    unsafe {
-        let totals = || BufferArg::from_raw_parts(totals.clone(), totals_len * lanes);
-        if config.chunked {
+    let cubes = || cube_count(client, units.div_ceil(call.tuning.units));
+    let values = if chunks > 1 { units * lanes } else { lanes };
+    let buffer = || scratch::temporary(client, values * accumulator.size());
+    let mut totals = buffer();
+    if chunks > 1 {
+        // SAFETY: one vector of totals per unit with work; the view addresses exactly the tensor's elements, and the kernel does
+        // nothing in units beyond them.
+        unsafe {
             column_totals_kernel::launch_unchecked(
-                call.client,
+                client,
                 cubes(),
                 cube_dim,
                 call.address_type,
                 lanes,
                 call.input.clone().into_buffer_arg(),
-                totals(),
+                BufferArg::from_raw_parts(totals.clone(), values),
                 view(),
                 identity,
                 config,
@@ -294,15 +322,24 @@ pub(crate) fn launch(call: Call) {
                 accumulator,
             );
         }
+    }
+    if config.chunks == Chunked::Prefixes {
+        let prefixes = buffer();
+        let shape = [outer, chunks, columns * lanes];
+        scratch::prefixes_of(client, &totals, &prefixes, shape, accumulator, problem.op)?;
+        totals = prefixes;
+    }
+    // SAFETY: as above; the output holds the same elements as the input.
+    unsafe {
         column_scan_kernel::launch_unchecked(
-            call.client,
+            client,
             cubes(),
             cube_dim,
             call.address_type,
             lanes,
-            call.input.into_buffer_arg(),
-            call.output.into_buffer_arg(),
-            totals(),
+            call.input.clone().into_buffer_arg(),
+            call.output.clone().into_buffer_arg(),
+            BufferArg::from_raw_parts(totals, values),
             view(),
             identity,
             config,
@@ -310,4 +347,27 @@ pub(crate) fn launch(call: Call) {
             accumulator,
         );
     }
+    Ok(())
+}
+
+fn view(call: &Call, columns: usize, chunk_len: usize, chunks: usize) -> ColumnsViewLaunch {
+    let (problem, lanes) = (&call.problem, call.vector_size);
+    let mut shape = SequenceArg::new();
+    let mut strides = SequenceArg::new();
+    for (size, stride) in &problem.outer {
+        shape.push(*size);
+        strides.push(stride / lanes);
+    }
+    ColumnsViewLaunch::new(
+        shape,
+        strides,
+        columns,
+        columns,
+        problem.axis.1 / lanes,
+        problem.len(),
+        chunk_len,
+        chunks,
+        chunks,
+        problem.outer_count() * chunks * columns,
+    )
 }

@@ -4,3 +4,4 @@ pub(crate) mod chunked;
 pub(crate) mod columns;
 pub(crate) mod short_rows;
 pub(crate) mod single_pass;
+pub(crate) mod unit_runs;

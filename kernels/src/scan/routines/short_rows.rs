@@ -211,6 +211,6 @@ pub(crate) fn launch(call: Call) {
     }
 }
 
-fn gcd(a: usize, b: usize) -> usize {
+pub(crate) fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }

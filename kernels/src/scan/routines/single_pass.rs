@@ -10,8 +10,9 @@
 
 use crate::operator::combine;
 use crate::scan::components::{
+    chain::{Chain, ChainConfig},
     cube_totals::scan_totals,
-    lookback::{Chain, ChainConfig, Walk, take_ticket},
+    lookback::{Walk, take_ticket},
     rows::RowsView,
     tile::{TileConfig, UnitTile},
 };

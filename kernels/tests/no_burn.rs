@@ -4,8 +4,13 @@ use std::process::Command;
 
 #[test]
 fn cubecl_scan_does_not_depend_on_burn() {
+    let sources = env!("CARGO_MANIFEST_DIR");
+    if !std::path::Path::new(sources).exists() {
+        println!("Unsupported: the sources are on the machine that built this");
+        return;
+    }
     let tree = Command::new(env!("CARGO"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .current_dir(sources)
         .args([
             "tree",
             "--locked",
