@@ -39,6 +39,23 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K>;
 
     /// [`compact_by_mask`](Self::compact_by_mask) where waiting must not block, as in a browser.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// async fn kept(values: Tensor<1, Int>, mask: Tensor<1, Bool>) -> Vec<i32> {
+    ///     let values = values.compact_by_mask_async(mask).await;
+    ///     values.into_data_async().await.unwrap().to_vec().unwrap()
+    /// }
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1, Int>::from_data([7, 0, 8], &device);
+    /// let mask = tensor.clone().greater_elem(0);
+    /// assert_eq!(burn::tensor::read_sync(kept(tensor, mask)), [7, 8]); // any executor will do
+    /// ```
     fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> impl Future<Output = Tensor<1, K>>;
 
     /// The elements under `true` at the front of a tensor as long as the input, zero (or false) behind them, and their number as a
@@ -76,7 +93,21 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K>;
 
     /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, zero slices behind the kept ones, and the number of kept
-    /// slices. Waits for nothing.
+    /// slices as a `[1]` tensor of the device's int dtype. Waits for nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<2, Int>::from_data([[1, 2], [3, 4], [5, 6]], &device);
+    /// let rows = Tensor::<1, Bool>::from_bool([true, false, true], &device);
+    /// let (kept, count) = tensor.compact_dim_by_mask_padded(rows, 0);
+    /// assert_eq!(kept.into_data().to_vec::<i32>().unwrap(), [1, 2, 5, 6, 0, 0]);
+    /// assert_eq!(count.into_scalar::<i64>(), 2);
+    /// ```
     fn compact_dim_by_mask_padded<I: AsIndex>(
         self,
         mask: Tensor<1, Bool>,

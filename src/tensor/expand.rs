@@ -13,8 +13,13 @@ use burn::tensor::{Bool, Int, Tensor};
 ///
 /// # Panics
 ///
-/// In Burn's message form: tensors on different devices, keys and values of different length, no keys to place values under, a quantized
-/// tensor, a dtype the device cannot compute with.
+/// In Burn's message form: tensors on different devices, keys and values of different length, no keys to place values under, 2³¹ − 1
+/// keys or more, a quantized tensor, a dtype the device cannot compute with, a result that no buffer of the device holds.
+///
+/// # Algorithm
+///
+/// On CubeCL devices expansion is compaction with the write turned round; grouping a stable radix sort of positions, 4 bits a pass
+/// (Zagha & Blelloch 1991).
 pub trait TensorExpand<K: Basic>: Sized {
     /// The inverse of [`compact_by_mask`](crate::TensorCompact::compact_by_mask): the `i`-th `true` of `mask` receives `values[i]`; `false` positions are
     /// zero (or false). Values beyond the number of trues are ignored; missing ones are zero.

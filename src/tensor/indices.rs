@@ -7,7 +7,15 @@ use burn::tensor::{Bool, Int, IntDType, Tensor};
 
 /// Where the trues of a mask are: device-side replacements of Burn's host-side `argwhere` and `nonzero`.
 ///
-/// Positions have the device's int dtype.
+/// Positions and counts have the device's int dtype. Masks have any shape, empty ones too.
+///
+/// # Panics
+///
+/// In Burn's message form, where the positions of all elements would not fit a buffer of the device; `count_true` does not.
+///
+/// # Algorithm
+///
+/// On CubeCL devices the compaction of [`TensorCompact`](crate::TensorCompact) with positions for values.
 pub trait MaskIndices<const D: usize>: Sized {
     /// The row-major flat positions of the trues, in order. Waits for the device to read the count.
     ///

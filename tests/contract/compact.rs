@@ -157,16 +157,7 @@ fn every_rank(device: &Device) {
             check_tensor::<bool, _>("half", &tensor::<bool, _>(&numbered(n), $shape, device), &kept);
         })*};
     }
-    check_shape!(
-        [11],
-        [13, 7],
-        [5, 3, 11],
-        [3, 5, 2, 7],
-        [0, 3],
-        [2, 0, 4],
-        [1, 1, 1, 1],
-        [70, 90]
-    );
+    every_rank!(check_shape);
 }
 
 /// Each view of the values under a contiguous mask, contiguous values under each view of a mask, and both.

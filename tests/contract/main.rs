@@ -7,6 +7,22 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+/// `every_rank!(check)` is `check!([..], [..], ..)` of shapes of every rank, which is part of a tensor's type.
+macro_rules! every_rank {
+    ($check:ident) => {
+        $check!(
+            [11],
+            [13, 7],
+            [5, 3, 11],
+            [3, 5, 2, 7],
+            [0, 3],
+            [2, 0, 4],
+            [1, 1, 1, 1],
+            [70, 90]
+        )
+    };
+}
+
 #[cfg(feature = "flex")]
 mod burns_own;
 mod compact;

@@ -73,6 +73,21 @@ impl Fault {
 mod tests {
     use super::*;
 
+    /// The code under `kernels/` changes; each fault must still find its place there.
+    #[test]
+    fn every_fault_of_the_list_can_be_planted() {
+        let kernels = crate::process::root().join("kernels");
+        let read = |file: &str| std::fs::read_to_string(kernels.join(file)).unwrap_or_default();
+        let faults = parse(&read("tests/faults.txt")).unwrap();
+        assert!(!faults.is_empty());
+        let lost = faults.iter().filter_map(|fault| {
+            let error = fault.plant(&read(&fault.file)).err()?;
+            Some(format!("`{}`: {error}", fault.name))
+        });
+        let lost: Vec<String> = lost.collect();
+        assert!(lost.is_empty(), "\n{}\n", lost.join("\n"));
+    }
+
     const LIST: &str = "\
 # A comment.
 

@@ -1,7 +1,7 @@
 //! The name of a case, taken apart: `OP/PLACE/DTYPE/AxB/REST`, as in `cumsum/flex/f32/1x16777216/dim1`.
 
 /// The operations in the order of the page, with what they are there.
-pub(crate) const OPS: [(&str, &str); 8] = [
+pub(crate) const OPS: [(&str, &str); 9] = [
     ("cumsum", "Cumulative sum: `inclusive_cumsum`"),
     (
         "compact",
@@ -15,6 +15,10 @@ pub(crate) const OPS: [(&str, &str); 8] = [
     (
         "reverse-installed",
         "`flip`, `cumsum`, `flip` after `install()`",
+    ),
+    (
+        "chain-installed",
+        "`(x * a + b).cumsum(dim) * c + d` after `install()`",
     ),
 ];
 
