@@ -1,5 +1,6 @@
 //! What `install()` makes of Burn's own methods, on Cube: `x.cumsum(dim)` taken over against `inclusive_cumsum` called
-//! by name, and Burn's gradient sandwich flip ∘ cumsum ∘ flip against `reverse_cumsum`.
+//! by name, Burn's gradient sandwich flip ∘ cumsum ∘ flip against `reverse_cumsum`, and a scan between scales and biases, which
+//! `install()` computes in the scan's load and store, while a scan called by name keeps them in kernels of their own.
 //!
 //! ```text
 //! cargo bench --bench install
@@ -59,7 +60,46 @@ fn case(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: usize)
     copies(&mut case, place, &input, elements);
 }
 
-criterion_group! { name = benches; config = common::criterion(); targets = installed }
+/// A scale and a bias on both sides of a scan.
+fn chained(criterion: &mut Criterion) {
+    let Some(place) = cube() else {
+        return;
+    };
+    for (shape, dim) in [
+        ([1, 1 << 16], 1),
+        ([1, 1 << 22], 1),
+        ([1 << 11, 1 << 11], 0),
+        ([1 << 11, 1 << 11], 1),
+        ([1 << 19, 1 << 3], 1),
+    ] {
+        let elements = shape[0] * shape[1];
+        let traffic = Traffic {
+            read: elements * size_of::<f32>(),
+            written: elements * size_of::<f32>(),
+        };
+        let name = common::axes("chain-installed", &place, DType::F32, &shape);
+        let input = LazyCell::new(|| Input::<f32, 2>::new(steps(elements), shape, &place.device));
+        let before = |x: Tensor<2>| x * 2.0 + 1.0;
+        let after = |sums: Tensor<2>| sums * 0.5 + 0.25;
+        let x = || input.tensor.clone();
+        // Halves and quarters of sums below 2^23: exact in f32.
+        let check = |output| {
+            let add = |a, b| a + b;
+            let biased: Vec<f32> = input.values.iter().map(|x| x * 2.0 + 1.0).collect();
+            let sums = oracle::scan(&biased, axis(&shape, dim), 0.0, add, false, false);
+            let expected: Vec<f32> = sums.iter().map(|sum| sum * 0.5 + 0.25).collect();
+            check_equal(&host::<f32, 2>(output), &expected)
+        };
+        let mut case = place.case(criterion, &format!("{name}/dim{dim}"));
+        let by_name = || after(before(x()).inclusive_cumsum(dim));
+        case.contender("burn-scan", traffic, by_name, check);
+        let installed = || after(before(x()).cumsum(dim));
+        case.contender("burn-scan-installed", traffic, installed, check);
+        copies(&mut case, &place, &input, elements);
+    }
+}
+
+criterion_group! { name = benches; config = common::criterion(); targets = installed, chained }
 
 fn main() {
     burn_scan::install().expect("no tensor operation precedes this");

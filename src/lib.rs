@@ -27,12 +27,24 @@
 //! - Nothing waits for the device but the exact forms of compaction, which read back one number.
 //! - Bad input panics in Burn's message form, and the device goes on working.
 //!
-//! # Features
+//! # How it works
 //!
-//! `flex` (the CPU backend), one of `wgpu`, `vulkan`, `webgpu`, `metal`, `cuda`, `rocm`, `cpu` (CubeCL runtimes), `fusion` ([`install`], and lazy
-//! operations), `autodiff` (gradients), `std`. The default is what runs on a machine without a GPU: `std`, `flex`, `wgpu`, `fusion`, `autodiff`.
+//! On CubeCL devices a long row is scanned in one pass. Each cube scans a tile, publishes its total, and looks back at what its
+//! predecessors have published (Merrill & Garland 2016); a total that is missing it computes itself (Smith, Levien & Owens 2025).
+//!
+//! ```text
+//! tile        …  t−5   t−4   t−3   t−2   t−1    t        A  total of the tile ("aggregate")
+//! published      P     P     A     A     ·      ?        P  total of the row up to and with the tile ("prefix")
+//!                      └──⊕──┴──⊕──┘     ▲               ·  nothing yet
+//!                                        └ after a bounded number of reads the cube computes this one itself
+//! ```
 //!
 //! The kernels are a crate of their own, `cubecl-scan`, which does not depend on Burn.
+//!
+//! # Features
+//!
+//! The default is what runs on a machine without a GPU: `std`, `flex` (the CPU backend), `wgpu`, `fusion` (lazy operations, and
+//! [`install`]) and `autodiff`. Every other device has a feature of its own; the README lists them.
 
 pub mod backends;
 mod check;
@@ -58,3 +70,8 @@ pub mod prelude {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// Those of the migration page.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/migration.md")]
+pub struct Migration;

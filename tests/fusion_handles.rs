@@ -1,4 +1,5 @@
-//! A reverse scan never makes the two inner tensors of its sandwich, and leaves nothing behind. The container of
+//! A reverse scan never makes the two inner tensors of its sandwich, a scan with a load and a store never makes those
+//! around it, and neither leaves anything behind. The container of
 //! handles is shared by all streams of a device, so this is the only test of its process.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
@@ -28,6 +29,14 @@ fn a_sandwich_leaves_one_handle() {
         1,
         "the output alone is new"
     );
+
+    let input = Host::of(x.clone());
+    let chained = (x.clone() * 2.0 + 1.0).cumsum(0) * 3.0 + 4.0;
+    device.sync().expect("the device syncs");
+    let handles = inspector.new_handles_since_baseline().len();
+    assert_eq!(handles, 2, "the two outputs alone are new");
+    let sums = input.map(|v| v * 2.0 + 1.0).cumsum(0);
+    Host::of(chained).assert_close(&sums.map(|v| v * 3.0 + 4.0));
     Host::of(output).assert_close(&expected);
 
     // The last use of an input frees it with the scan.

@@ -25,6 +25,7 @@ enum Mix {
     Plain,
     Reversals,
     Scans,
+    Casts,
 }
 
 impl Mix {
@@ -34,6 +35,7 @@ impl Mix {
             Self::Plain => 9,
             Self::Reversals => 12,
             Self::Scans => 15,
+            Self::Casts => 12,
         }
     }
 }
@@ -65,7 +67,11 @@ fn graph(random: &mut Random, inputs: &[Tensor<2>], mix: Mix) -> Vec<Tensor<2>> 
         };
         let (x, y) = (operand(), operand());
         let dim = random.below(2);
-        pool.push(match random.below(mix.choices()) {
+        let choice = match (random.below(mix.choices()), mix) {
+            (choice @ 9..12, Mix::Casts) => choice + 6,
+            (choice, _) => choice,
+        };
+        pool.push(match choice {
             0 => x * 0.5,
             1 => x + 0.25,
             2 | 3 => x + y,
@@ -79,7 +85,10 @@ fn graph(random: &mut Random, inputs: &[Tensor<2>], mix: Mix) -> Vec<Tensor<2>> 
             11 => x.slice(s![.., ..;-1]),
             12 => x.cumsum(dim).tanh(),
             13 => x.cummax(dim),
-            _ => x.flip([dim]).cumsum(dim).flip([dim]).tanh(),
+            14 => x.flip([dim]).cumsum(dim).flip([dim]).tanh(),
+            15 => x.greater_elem(0.0).float(),
+            16 => x.greater(y).float(),
+            _ => x.lower(y).int().float(),
         });
     }
     pool
@@ -110,6 +119,7 @@ fn child() {
     let mix = match mix {
         "plain" => Mix::Plain,
         "reversals" => Mix::Reversals,
+        "casts" => Mix::Casts,
         _ => Mix::Scans,
     };
     let device = if hook == "hooked" {
@@ -179,7 +189,8 @@ fn assert_rare(what: &str, exceptions: &[String], bound: usize) {
 
 #[test]
 fn plain_graphs_keep_their_plan() {
-    let differences: Vec<String> = (run_both("plain").iter())
+    let graphs = [run_both("plain"), run_both("casts")].concat();
+    let differences: Vec<String> = (graphs.iter())
         .filter(|(bare, hooked)| bare.0 != hooked.0)
         .map(|(bare, hooked)| format!("{}\n  instead of {}", hooked.0, bare.0))
         .collect();

@@ -19,12 +19,7 @@ use cubecl_scan::scan::LaunchOptions;
 /// Scans along `dim`: one launch for rows of up to a tile and for long rows, two for few long columns.
 pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
     let output = empty_like(&input, input.shape(), input.dtype);
-    let op = match op {
-        ScanOp::Sum => cubecl_scan::ScanOp::Sum,
-        ScanOp::Prod => cubecl_scan::ScanOp::Prod,
-        ScanOp::Max => cubecl_scan::ScanOp::Max,
-        ScanOp::Min => cubecl_scan::ScanOp::Min,
-    };
+    let op = kernel_op(op);
     let options = cubecl_scan::scan::ScanOptions {
         exclusive: options.exclusive,
         reverse: options.reverse,
@@ -42,6 +37,16 @@ pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptio
     );
     accept("Scan", launched);
     output
+}
+
+/// The operator by the name the kernels give it.
+pub(crate) fn kernel_op(op: ScanOp) -> cubecl_scan::ScanOp {
+    match op {
+        ScanOp::Sum => cubecl_scan::ScanOp::Sum,
+        ScanOp::Prod => cubecl_scan::ScanOp::Prod,
+        ScanOp::Max => cubecl_scan::ScanOp::Max,
+        ScanOp::Min => cubecl_scan::ScanOp::Min,
+    }
 }
 
 fn empty_like(like: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {

@@ -1,16 +1,30 @@
 //! The CPU backend: tensors as slices for the CPU engine.
 
+mod kept;
+
 use crate::check::fail;
 use crate::cpu;
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::tensor::{DType, IntDType, Shape};
-use burn_backend::{Bytes, Element};
+use burn_backend::Element;
 use burn_flex::{Flex, FlexTensor, Layout};
 use burn_std::BoolStore;
 use half::{bf16, f16};
 use std::borrow::Cow;
+
+/// Frees the memory that the CPU backend keeps for its next outputs: that of large outputs which were dropped, 256 MiB
+/// at most.
+///
+/// # Example
+///
+/// ```
+/// burn_scan::backends::free_kept_memory();
+/// ```
+pub fn free_kept_memory() {
+    cpu::pool::trim();
+}
 
 /// The elements of a contiguous tensor, read as `T`, which has the size of its dtype.
 fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
@@ -24,11 +38,7 @@ fn tensor<T: bytemuck::Pod + Send + Sync>(
     shape: Shape,
     dtype: DType,
 ) -> FlexTensor {
-    FlexTensor::new(
-        Bytes::from_elems(elements),
-        Layout::contiguous(shape),
-        dtype,
-    )
+    FlexTensor::new(kept::bytes(elements), Layout::contiguous(shape), dtype)
 }
 
 /// A mask as bytes, whatever its store.

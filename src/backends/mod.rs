@@ -6,3 +6,6 @@ mod autodiff;
 pub(crate) mod cube;
 #[cfg(feature = "flex")]
 mod flex;
+
+#[cfg(feature = "flex")]
+pub use flex::free_kept_memory;

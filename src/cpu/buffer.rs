@@ -1,18 +1,13 @@
-//! Fresh outputs that nothing writes twice.
+//! Outputs that nothing writes twice.
 //!
-//! A large output costs more in page faults than in arithmetic: the kernel maps and clears it 4 KiB at a time, on
-//! first touch. Here it is neither zero-filled nor mapped in small pages: it is handed out uninitialised, after the
-//! huge pages inside it have been asked for, and the threads that fill it are the first to touch it.
+//! A large output costs more in page faults than in arithmetic. Here it is neither zero-filled nor mapped in small
+//! pages: it is handed out uninitialised, in memory that was kept (see `pool`) or for which huge pages were asked.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-/// The size from which huge pages are asked for: below it the advice costs more than the faults it spares.
-///
-/// At 64 MiB, a copy into memory that was advised takes a quarter of the time of a copy into memory that was not.
-#[cfg(target_os = "linux")]
-const ADVISED_BYTES: usize = 4 << 20;
+use super::pool;
 
 /// A vector being filled: `len` slots, none of them initialised.
 pub(crate) struct Output<T> {
@@ -22,9 +17,10 @@ pub(crate) struct Output<T> {
 
 impl<T: Copy> Output<T> {
     pub(crate) fn new(len: usize) -> Self {
-        let vec = Vec::with_capacity(len);
-        advise_huge_pages(&vec);
-        Self { vec, len }
+        Self {
+            vec: pool::take(len),
+            len,
+        }
     }
 
     pub(crate) fn slots(&mut self) -> &mut [MaybeUninit<T>] {
@@ -81,30 +77,3 @@ impl<'a, T> Shared<'a, T> {
         unsafe { (*self.start.add(index)).write(value) };
     }
 }
-
-#[cfg(target_os = "linux")]
-fn advise_huge_pages<T>(vec: &Vec<T>) {
-    const HUGE_PAGE: usize = 2 << 20;
-
-    let start = vec.as_ptr() as usize;
-    let bytes = vec.capacity() * size_of::<T>();
-    if bytes < ADVISED_BYTES {
-        return;
-    }
-    let first = start.next_multiple_of(HUGE_PAGE);
-    let last = (start + bytes) / HUGE_PAGE * HUGE_PAGE;
-    if first < last {
-        // SAFETY: the pages lie inside the vector's allocation, and the advice changes no content. Its result is
-        // ignored because the buffer is as good without it.
-        unsafe {
-            libc::madvise(
-                first as *mut libc::c_void,
-                last - first,
-                libc::MADV_HUGEPAGE,
-            )
-        };
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn advise_huge_pages<T>(_vec: &Vec<T>) {}

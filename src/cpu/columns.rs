@@ -17,7 +17,8 @@ use core::ops::Range;
 use rayon::prelude::*;
 
 use super::buffer::Shared;
-use super::element::{Accumulator, Element, Operator, TILE};
+use super::element::{Accumulator, Element, TILE};
+use super::operator::Operator;
 use super::rows::{GRAIN, PARALLEL};
 use super::simd::vectorize;
 

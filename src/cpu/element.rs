@@ -1,13 +1,15 @@
-//! Element types, the accumulators they are scanned in, and the four operators.
+//! Element types, and the accumulators they are scanned in.
 //!
 //! A scan works on accumulators: an element type is its own accumulator, but for `f16` and `bf16`, which are widened
-//! to
-//! `f32` a tile at a time, scanned, and rounded once when they are stored.
+//! to `f32`, scanned, and rounded once when they are stored.
 
 use core::mem::MaybeUninit;
 
 use half::{bf16, f16};
 
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{Bf16x8, F16x8, F32x8, F64x4, I32x8, I64x4, U32x8, U64x4};
+use super::lanes::{Lanes, Portable};
 use super::simd::{round_f16, vectorize, widen_f16};
 
 /// Elements in a tile: the unit of widening, and of the row scan (see `rows`).
@@ -19,11 +21,38 @@ pub(crate) const TILE: usize = 1024;
 pub(crate) trait Accumulator: Copy + Send + Sync + PartialOrd + 'static {
     const ZERO: Self;
     const ONE: Self;
+    /// All ones for an integer without a sign.
+    const NEGATIVE_ONE: Self;
     const LOWEST: Self;
     const HIGHEST: Self;
 
+    /// Whether no grouping of elements changes a sum or a product.
+    const EXACT: bool;
+
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
+
+    // `x != x` is true of NaN alone: a NaN on the right is taken, and one on the left is kept because it compares
+    // false.
+    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        if (other > self) | (other != other) {
+            other
+        } else {
+            self
+        }
+    }
+
+    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        if (other < self) | (other != other) {
+            other
+        } else {
+            self
+        }
+    }
 
     /// Whether `carry + total` is what adding the elements of `total` to `carry` one by one gives, up to rounding.
     fn sum_is_regular(_carry: Self, _total: Self) -> bool {
@@ -42,8 +71,10 @@ macro_rules! integer_accumulator {
         impl Accumulator for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
+            const NEGATIVE_ONE: Self = (0 as $ty).wrapping_sub(1);
             const LOWEST: Self = <$ty>::MIN;
             const HIGHEST: Self = <$ty>::MAX;
+            const EXACT: bool = true;
 
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -63,8 +94,10 @@ macro_rules! float_accumulator {
         impl Accumulator for $ty {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const NEGATIVE_ONE: Self = -1.0;
             const LOWEST: Self = <$ty>::NEG_INFINITY;
             const HIGHEST: Self = <$ty>::INFINITY;
+            const EXACT: bool = false;
 
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -98,87 +131,23 @@ macro_rules! float_accumulator {
 integer_accumulator!(i8, i16, i32, i64, u8, u16, u32, u64);
 float_accumulator!(f32, f64);
 
-/// An associative operator over accumulators. Every function is a few instructions without a branch.
-pub(crate) trait Operator<A>: Send + Sync + 'static {
-    const IDENTITY: A;
-
-    fn combine(left: A, right: A) -> A;
-
-    /// Whether `combine(carry, total)` may stand for folding the elements of `total` into `carry` one by one.
-    #[inline(always)]
-    fn is_regular(_carry: A, _total: A) -> bool {
-        true
-    }
-}
-
-pub(crate) struct Sum;
-pub(crate) struct Prod;
-pub(crate) struct Max;
-pub(crate) struct Min;
-
-impl<A: Accumulator> Operator<A> for Sum {
-    const IDENTITY: A = A::ZERO;
-
-    #[inline(always)]
-    fn combine(left: A, right: A) -> A {
-        left.add(right)
-    }
-
-    #[inline(always)]
-    fn is_regular(carry: A, total: A) -> bool {
-        A::sum_is_regular(carry, total)
-    }
-}
-
-impl<A: Accumulator> Operator<A> for Prod {
-    const IDENTITY: A = A::ONE;
-
-    #[inline(always)]
-    fn combine(left: A, right: A) -> A {
-        left.mul(right)
-    }
-
-    #[inline(always)]
-    fn is_regular(carry: A, total: A) -> bool {
-        A::product_is_regular(carry, total)
-    }
-}
-
-// `x != x` is true of NaN alone: a NaN on the right is taken, and one on the left is kept because it compares false.
-#[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-impl<A: Accumulator> Operator<A> for Max {
-    const IDENTITY: A = A::LOWEST;
-
-    #[inline(always)]
-    fn combine(left: A, right: A) -> A {
-        if (right > left) | (right != right) {
-            right
-        } else {
-            left
-        }
-    }
-}
-
-#[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-impl<A: Accumulator> Operator<A> for Min {
-    const IDENTITY: A = A::HIGHEST;
-
-    #[inline(always)]
-    fn combine(left: A, right: A) -> A {
-        if (right < left) | (right != right) {
-            right
-        } else {
-            left
-        }
-    }
-}
-
 /// An element type of a tensor.
 pub(crate) trait Element: Copy + Send + Sync + 'static {
     type Acc: Accumulator;
 
     /// Room for one widened tile; nothing for a type that is its own accumulator.
     type Scratch: Default;
+
+    /// Lanes for any processor, as many as `Avx2` has.
+    type Portable: Lanes<Self>;
+
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Self>;
+
+    fn to_acc(self) -> Self::Acc;
+
+    /// Rounds to nearest, ties to even.
+    fn from_acc(acc: Self::Acc) -> Self;
 
     /// Shows `src` (at most a tile) as accumulators.
     fn widen<'a>(src: &'a [Self], scratch: &'a mut Self::Scratch) -> &'a [Self::Acc];
@@ -193,10 +162,24 @@ pub(crate) trait Element: Copy + Send + Sync + 'static {
 }
 
 macro_rules! native_element {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty: $count:literal $avx2:ty;)*) => {$(
         impl Element for $ty {
             type Acc = $ty;
             type Scratch = ();
+            type Portable = Portable<$ty, $count>;
+
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
+
+            #[inline(always)]
+            fn to_acc(self) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn from_acc(acc: Self) -> Self {
+                acc
+            }
 
             #[inline(always)]
             fn widen<'a>(src: &'a [Self], _scratch: &'a mut ()) -> &'a [Self] {
@@ -216,7 +199,18 @@ macro_rules! native_element {
     )*};
 }
 
-native_element!(f32, f64, i8, i16, i32, i64, u8, u16, u32, u64);
+native_element! {
+    f32: 8 F32x8;
+    f64: 4 F64x4;
+    i32: 8 I32x8;
+    u32: 8 U32x8;
+    i64: 4 I64x4;
+    u64: 4 U64x4;
+    i8: 8 Portable<i8, 8>;
+    i16: 8 Portable<i16, 8>;
+    u8: 8 Portable<u8, 8>;
+    u16: 8 Portable<u16, 8>;
+}
 
 /// A tile on its way through `f32`.
 pub(crate) struct HalfScratch<H> {
@@ -226,7 +220,7 @@ pub(crate) struct HalfScratch<H> {
 }
 
 macro_rules! half_element {
-    ($($ty:ty: $widen:path, $round:path;)*) => {$(
+    ($($ty:ty: $avx2:ty, $widen:path, $round:path;)*) => {$(
         impl Default for HalfScratch<$ty> {
             fn default() -> Self {
                 Self {
@@ -240,6 +234,20 @@ macro_rules! half_element {
         impl Element for $ty {
             type Acc = f32;
             type Scratch = HalfScratch<$ty>;
+            type Portable = Portable<f32, 8>;
+
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
+
+            #[inline(always)]
+            fn to_acc(self) -> f32 {
+                self.to_f32()
+            }
+
+            #[inline(always)]
+            fn from_acc(acc: f32) -> Self {
+                Self::from_f32(acc)
+            }
 
             #[inline]
             fn widen<'a>(src: &'a [Self], scratch: &'a mut Self::Scratch) -> &'a [f32] {
@@ -270,8 +278,8 @@ macro_rules! half_element {
 }
 
 half_element! {
-    f16: widen_f16, round_f16;
-    bf16: widen_bf16, round_bf16;
+    f16: F16x8, widen_f16, round_f16;
+    bf16: Bf16x8, widen_bf16, round_bf16;
 }
 
 fn widen_bf16(src: &[bf16], dst: &mut [f32]) {

@@ -1,19 +1,26 @@
 //! The CPU engine: scans and stream compaction over slices.
 //!
-//! Nothing here knows of tensors. Inputs are contiguous and row-major, outputs are fresh vectors, and every result
+//! Nothing here knows of tensors. Inputs are contiguous and row-major, outputs are new vectors, and every result
 //! is a function of the input alone: work is cut into blocks of fixed size and partial results are combined in a
 //! fixed order, so the bits of a float result depend neither on the number of threads nor on their timing.
 
 mod buffer;
+mod chain;
 mod columns;
 mod compact;
 mod element;
 mod expand;
+mod huge_pages;
+mod lanes;
+mod operator;
 mod partition;
+pub(crate) mod pool;
 mod rows;
+mod short_rows;
 mod simd;
 #[cfg(test)]
 mod tests;
+mod tile;
 
 pub(crate) use compact::{
     argwhere, compact, compact_indices, compact_padded, compact_rows, compact_rows_padded,
@@ -24,7 +31,7 @@ pub(crate) use expand::{expand, expand_rows};
 pub(crate) use partition::partition_permutation;
 
 use buffer::Output;
-use element::{Max, Min, Operator, Prod, Sum};
+use operator::{Max, Min, Operator, Prod, Sum};
 
 /// What a scan combines its elements with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

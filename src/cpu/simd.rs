@@ -1,8 +1,8 @@
 //! Vector code for the processor at hand.
 //!
 //! The crate is built for the baseline of its target: on x86-64 that is SSE2, without the blends that maxima want,
-//! the conversions of `f16`, and half of the width. The loops of the engine are written over arrays that the
-//! compiler turns into vector instructions; [`vectorize`] has it do so a second time for AVX2, which is used where
+//! the conversions of `f16`, and half of the width. The loops over columns and short rows are written over arrays that
+//! the compiler turns into vector instructions; [`vectorize`] has it do so a second time for AVX2, which is used where
 //! the processor has it. Both versions do the same operations in the same order and give the same bits.
 
 use half::f16;
@@ -21,16 +21,22 @@ pub(super) fn vectorize<R>(kernel: impl FnOnce() -> R) -> R {
             kernel()
         }
 
-        if std::is_x86_feature_detected!("avx2")
-            && std::is_x86_feature_detected!("f16c")
-            && std::is_x86_feature_detected!("bmi1")
-            && std::is_x86_feature_detected!("bmi2")
-        {
+        if has_avx2() {
             // SAFETY: the processor has these features.
             return unsafe { with_avx2(kernel) };
         }
     }
     kernel()
+}
+
+/// Whether the processor has all that the AVX2 versions are compiled for.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn has_avx2() -> bool {
+    std::is_x86_feature_detected!("avx2")
+        && std::is_x86_feature_detected!("f16c")
+        && std::is_x86_feature_detected!("bmi1")
+        && std::is_x86_feature_detected!("bmi2")
 }
 
 /// Widens `f16`, by the hardware's conversion where there is one.

@@ -3,6 +3,8 @@
 //! ```text
 //! Following ── scan, or the built-in fusers closed ──────────────────────────────────▶ Closed
 //!     │                                                                                  ▲
+//!     ├── scan with a load and store ──▶ Extending ── operation that does not fit, ──────┤
+//!     │                                                or of another block               │
 //!     └── reversal, nothing to gain ──▶ Held ── scan of it ──▶ Waiting ── any operation ─┤
 //!                                         ├── operation of a block merged in ─▶ Joining ─┤
 //!                                         └── any other operation ───────────────────────┘
@@ -16,6 +18,7 @@ use burn_cubecl::fusion::CubeOptimization;
 use burn_fusion::{FuserProperties, FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
+use super::chain::Chain;
 use super::hold::{History, Hold, Join, Search};
 use super::mirror::BuiltinMirror;
 use super::operation::ScanOperation;
@@ -31,6 +34,8 @@ pub(super) struct ScanFuser {
     /// How many operations there are up to the last scan, the reversal behind it included.
     claimed: usize,
     stage: Stage,
+    /// A scan computes the operations in front of it in its load, from the first one on.
+    loads_front: bool,
     /// The only operation so far ended a hold elsewhere and is to head a search of its own.
     is_released_head: bool,
 }
@@ -39,6 +44,12 @@ pub(super) struct ScanFuser {
 enum Stage {
     /// Open as long as a built-in fuser is.
     Following,
+    /// The operations so far end with a scan and what goes into its store.
+    /// Nothing is waited for in a merge, which would look worthwhile then.
+    Extending {
+        chain: Box<Chain>,
+        hold: Option<Hold>,
+    },
     /// The last operation is a reversal a scan may follow.
     Held {
         lead: Box<Reversal>,
@@ -60,16 +71,25 @@ impl ScanFuser {
             operations: Vec::new(),
             claimed: 0,
             stage: Stage::Following,
+            loads_front: false,
             is_released_head: false,
         }
     }
 
     /// The stage behind `operation`. One copy made since the operation before is a merge for the sake of an operation
     /// to come.
-    fn follow(&self, stage: Stage, operation: &OperationIr, copies: u64) -> Stage {
+    fn follow(&mut self, stage: Stage, operation: &OperationIr, copies: u64) -> Stage {
         match stage {
             Stage::Following if self.mirror.is_open() => Stage::Following,
+            Stage::Following if ScanStep::parse(operation).is_some() => {
+                let chain = self.chain(operation);
+                chain.map_or(Stage::Closed, |chain| self.extending(chain, operation))
+            }
             Stage::Following => self.hold(operation).unwrap_or(Stage::Closed),
+            Stage::Extending { mut chain, .. } => match chain.extend(operation) {
+                true => self.extending(chain, operation),
+                false => self.scan_alone(operation),
+            },
             Stage::Held { lead, .. } => match ScanStep::parse(operation) {
                 Some(scan) if scan.may_follow(&lead) => {
                     Stage::Waiting(Hold::on_claimed(&self.search))
@@ -97,12 +117,46 @@ impl ScanFuser {
         }
     }
 
+    /// The chain that ends with the scan `operation`: all operations so far, or the scan alone if Burn gains nothing
+    /// from those in front of it.
+    fn chain(&mut self, operation: &OperationIr) -> Option<Box<Chain>> {
+        let device = self.mirror.device();
+        let mut all = self.operations.clone();
+        all.push(operation.clone());
+        if let Some(chain) = Chain::new(device, &all) {
+            self.loads_front = chain.in_front() > 0;
+            return Some(Box::new(chain));
+        }
+        let is_claimed = self.mirror.best_score() == 0;
+        is_claimed.then(|| self.chain_alone(operation)).flatten()
+    }
+
+    fn chain_alone(&self, scan: &OperationIr) -> Option<Box<Chain>> {
+        let chain = Chain::new(self.mirror.device(), std::slice::from_ref(scan));
+        chain.map(Box::new)
+    }
+
+    /// The stage behind an operation that did not fit a chain: another one, if it is a scan.
+    fn scan_alone(&self, operation: &OperationIr) -> Stage {
+        let chain = self.chain_alone(operation);
+        chain.map_or(Stage::Closed, |chain| self.extending(chain, operation))
+    }
+
+    fn extending(&self, chain: Box<Chain>, last: &OperationIr) -> Stage {
+        let hold = (!self.is_merged_by(last)).then(|| Hold::on_claimed(&self.search));
+        Stage::Extending { chain, hold }
+    }
+
+    /// Whether `operation`, or one before it, came here from another block.
+    fn is_merged_by(&self, operation: &OperationIr) -> bool {
+        self.history.is_merged() || !self.history.is_related(operation)
+    }
+
     /// A hold on `operation` if it may be a reversal, and Burn gains nothing from the operations in front of it:
     /// otherwise it heads the next search, and is held there.
     fn hold(&self, operation: &OperationIr) -> Option<Stage> {
         let lead = Reversal::parse(operation)?;
-        let is_merged = self.history.is_merged() || !self.history.is_related(operation);
-        (!is_merged && self.mirror.best_score() == 0).then(|| Stage::Held {
+        (!self.is_merged_by(operation) && self.mirror.best_score() == 0).then(|| Stage::Held {
             lead: Box::new(lead),
             hold: Hold::on_unclaimed(&self.search),
         })
@@ -118,10 +172,11 @@ impl ScanFuser {
 
     /// Above every built-in fuser, so that a scan is never left behind in the tail of a block: the tail of the last
     /// block before a sync runs unfused. Nothing if this is the only block and a built-in fuser gains from the
-    /// operations in front: it takes them, and the scan heads the next search.
+    /// operations in front, which the scan does not load: it takes them, and the scan heads the next search.
     fn score(&self) -> u64 {
         let builtin = self.mirror.best_score();
-        let leave_to_builtin = builtin > 0 && self.search.has_seen_only(self.operations.len());
+        let leave_to_builtin =
+            builtin > 0 && !self.loads_front && self.search.has_seen_only(self.operations.len());
         match self.claimed == 0 || leave_to_builtin {
             true => 0,
             false => builtin + 1,
@@ -142,7 +197,8 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
         }
 
         self.operations.push(operation.clone());
-        if self.ends_with_scan() {
+        let extends_scan = matches!(self.stage, Stage::Extending { .. });
+        if extends_scan || self.ends_with_scan() {
             self.claimed = self.operations.len();
         }
     }
@@ -159,12 +215,16 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
         self.operations.clear();
         self.claimed = 0;
         self.stage = Stage::Following;
+        self.loads_front = false;
         self.is_released_head = false;
     }
 
     fn status(&self) -> FuserStatus {
         match &self.stage {
             Stage::Following => FuserStatus::Open,
+            Stage::Extending { hold, .. } => {
+                (hold.as_ref()).map_or(FuserStatus::Closed, Hold::status)
+            }
             Stage::Held { hold, .. } | Stage::Waiting(hold) => hold.status(),
             Stage::Joining(join) => join.status(),
             Stage::Closed => FuserStatus::Closed,

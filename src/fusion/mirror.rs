@@ -35,6 +35,10 @@ impl BuiltinMirror {
         }
     }
 
+    pub(super) fn device(&self) -> &CubeDevice {
+        &self.device
+    }
+
     pub(super) fn fuse(&mut self, operation: &OperationIr) {
         for fuser in &mut self.fusers {
             fuser.fuse(operation);

@@ -19,6 +19,7 @@
 //!
 //! ```text
 //! queue:       op  op  ..  op  CumSum                   (op..: whatever keeps a built-in fuser open)
+//! the scan can load op..op?     yes: all are claimed together, with the built-in's score and 1
 //! built-in pays (score > 0)?    yes: it takes its operations, the scan heads the next search, and is claimed there
 //!                               no:  op..op and the scan are claimed together, with score 1
 //! ```
@@ -39,13 +40,25 @@
 //! gradient of `cumprod` with slices of step −1. To see the whole of it the fuser has to wait on a reversal for the
 //! operation behind it, where Burn would have run the reversal at once; [`hold`] tells how the wait is kept from
 //! changing the plan of a graph that only flips.
+//!
+//! # Load and store
+//!
+//! Element-wise operations right in front of a scan and right behind it are computed in its own load and store: a
+//! [`chain`] is planned as one kernel's work with Burn's trace engine, as Burn itself does around a reduction, and
+//! [run](fused) by the kernels of [`walk`]. The fuser stays open behind a claimed scan as long as the very next
+//! operation of the stream still fits. Where a call turns out not to suit those kernels (strided tensors, nothing to scan),
+//! it is run by a second plan without them, made along with the first.
 
+mod chain;
+mod fused;
 mod fuser;
 mod hold;
+mod lines;
 mod mirror;
 mod operation;
 mod pattern;
 mod plan;
 mod provider;
+mod walk;
 
 pub(crate) use provider::register;

@@ -46,13 +46,7 @@ impl FusedOperation for ScanOperation {
     }
 
     fn max_relative_shape_id(&self) -> Option<usize> {
-        let builtins = self.steps.iter().filter_map(|step| match step {
-            Step::Builtin { optimization, .. } => Some(optimization),
-            Step::Unfused { .. } | Step::Scan(_) | Step::Sandwich { .. } => None,
-        });
-        builtins
-            .filter_map(NumOperations::max_relative_shape_id)
-            .max()
+        max_relative_shape_id(&self.steps)
     }
 
     fn run(
@@ -60,60 +54,79 @@ impl FusedOperation for ScanOperation {
         context: &mut Context<CubeFusionHandle>,
         fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
     ) {
-        for step in &mut self.steps {
-            match step {
-                Step::Unfused { index } => fallback(*index).run(context),
-                Step::Builtin {
-                    start,
-                    optimization,
-                } => optimization.run(context, &|index| fallback(*start + index)),
-                Step::Scan(scan) => run_scan(scan, context),
-                Step::Sandwich { start, sandwich } => {
-                    run_sandwich(sandwich, context, &|index| fallback(*start + index));
-                }
-            }
-        }
+        run_steps(&mut self.steps, context, fallback);
     }
 
     fn to_state(&self) -> Self::State {
-        let save = |step: &Step<CubeOptimization>| match step {
-            Step::Unfused { index } => Step::Unfused { index: *index },
-            Step::Builtin {
-                start,
-                optimization,
-            } => Step::Builtin {
-                start: *start,
-                optimization: optimization.to_state(),
-            },
-            Step::Scan(scan) => Step::Scan(scan.clone()),
-            Step::Sandwich { start, sandwich } => Step::Sandwich {
-                start: *start,
-                sandwich: sandwich.clone(),
-            },
-        };
         ScanOperationState {
-            steps: self.steps.iter().map(save).collect(),
+            steps: convert(&self.steps, &|optimization| optimization.to_state()),
             num_operations: self.num_operations,
         }
     }
 
     fn from_state(device: &CubeDevice, state: Self::State) -> Self {
-        let restore = |step| match step {
-            Step::Unfused { index } => Step::Unfused { index },
+        let restore = |optimization: &_| mirror::restore(device, optimization);
+        Self::new(convert(&state.steps, &restore), state.num_operations)
+    }
+}
+
+/// The steps with their built-in optimizations converted.
+fn convert<B, C>(steps: &[Step<B>], builtin: &dyn Fn(&B) -> C) -> Vec<Step<C>> {
+    let convert = |step: &Step<B>| match step {
+        Step::Unfused { index } => Step::Unfused { index: *index },
+        Step::Builtin {
+            start,
+            optimization,
+        } => Step::Builtin {
+            start: *start,
+            optimization: builtin(optimization),
+        },
+        Step::Scan(scan) => Step::Scan(scan.clone()),
+        Step::Sandwich { start, sandwich } => Step::Sandwich {
+            start: *start,
+            sandwich: sandwich.clone(),
+        },
+        Step::Fused { fused, otherwise } => Step::Fused {
+            fused: fused.clone(),
+            otherwise: convert(otherwise, builtin),
+        },
+    };
+    steps.iter().map(convert).collect()
+}
+
+fn max_relative_shape_id(steps: &[Step<CubeOptimization>]) -> Option<usize> {
+    let of_step = |step: &Step<CubeOptimization>| match step {
+        Step::Builtin { optimization, .. } => optimization.max_relative_shape_id(),
+        Step::Fused { fused, otherwise } => {
+            (fused.trace.max_relative_shape_id()).max(max_relative_shape_id(otherwise))
+        }
+        Step::Unfused { .. } | Step::Scan(_) | Step::Sandwich { .. } => None,
+    };
+    steps.iter().filter_map(of_step).max()
+}
+
+fn run_steps(
+    steps: &mut [Step<CubeOptimization>],
+    context: &mut Context<CubeFusionHandle>,
+    fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
+) {
+    for step in steps {
+        match step {
+            Step::Unfused { index } => fallback(*index).run(context),
             Step::Builtin {
                 start,
                 optimization,
-            } => Step::Builtin {
-                start,
-                optimization: mirror::restore(device, &optimization),
-            },
-            Step::Scan(scan) => Step::Scan(scan),
-            Step::Sandwich { start, sandwich } => Step::Sandwich { start, sandwich },
-        };
-        Self::new(
-            state.steps.into_iter().map(restore).collect(),
-            state.num_operations,
-        )
+            } => optimization.run(context, &|index| fallback(*start + index)),
+            Step::Scan(scan) => run_scan(scan, context),
+            Step::Sandwich { start, sandwich } => {
+                run_sandwich(sandwich, context, &|index| fallback(*start + index));
+            }
+            Step::Fused { fused, otherwise } => {
+                if !fused.run(context) {
+                    run_steps(otherwise, context, fallback);
+                }
+            }
+        }
     }
 }
 

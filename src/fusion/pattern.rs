@@ -6,7 +6,10 @@
 
 use burn_cubecl::fusion::CubeFusionHandle;
 use burn_fusion::stream::Context;
-use burn_ir::{BaseOperationIr, DimOpIr, NumericOperationIr, OperationIr, TensorIr, TensorStatus};
+use burn_ir::{
+    BaseOperationIr, BoolOperationIr, CastOpIr, DimOpIr, NumericOperationIr, OperationIr, TensorIr,
+    TensorStatus,
+};
 use burn_std::Slice;
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +117,16 @@ impl Reversal {
             let wanted = if dim == axis { -1 } else { 1 };
             range == (0..size) && (step == wanted || size <= 1)
         })
+    }
+}
+
+/// A cast of a mask to numbers, which Burn's fusers do not take.
+pub(super) fn mask_cast(operation: &OperationIr) -> Option<&CastOpIr> {
+    match operation {
+        OperationIr::Bool(BoolOperationIr::IntoFloat(cast) | BoolOperationIr::IntoInt(cast)) => {
+            Some(cast)
+        }
+        _ => None,
     }
 }
 

@@ -5,6 +5,8 @@ use burn_fusion::NumOperations;
 use burn_ir::OperationIr;
 use serde::{Deserialize, Serialize};
 
+use super::chain::Chain;
+use super::fused::FusedScan;
 use super::mirror::BuiltinMirror;
 use super::pattern::{Reversal, ScanStep, is_consumed_by};
 
@@ -22,6 +24,11 @@ pub(super) enum Step<B> {
     Sandwich {
         start: usize,
         sandwich: Box<Sandwich>,
+    },
+    /// A scan with what stands around it, and the plan for calls that do not suit it.
+    Fused {
+        fused: Box<FusedScan>,
+        otherwise: Vec<Step<B>>,
     },
 }
 
@@ -62,18 +69,46 @@ impl ScanStep {
     }
 }
 
-/// Plans operations that end with a scan or a sandwich.
+/// What may go into the load and the store of a scan.
+#[derive(Clone, Copy, PartialEq)]
+enum Reach {
+    LoadAndStore,
+    Store,
+    Nothing,
+}
+
+/// Plans operations with a scan among them.
 pub(super) fn plan(
     builtins: &mut BuiltinMirror,
     operations: &[OperationIr],
 ) -> Vec<Step<CubeOptimization>> {
+    plan_from(0, Reach::LoadAndStore, builtins, operations)
+}
+
+/// Plans operations of which `offset` precede the first.
+fn plan_from(
+    offset: usize,
+    reach: Reach,
+    builtins: &mut BuiltinMirror,
+    operations: &[OperationIr],
+) -> Vec<Step<CubeOptimization>> {
     let mut steps = Vec::new();
-    let mut start = 0;
-    while start < operations.len() {
-        let rest = &operations[start..];
+    let mut at = 0;
+    while at < operations.len() {
+        let rest = &operations[at..];
+        let start = offset + at;
         let (step, len) = if let Some(sandwich) = Sandwich::parse(rest) {
             let sandwich = Box::new(sandwich);
             (Step::Sandwich { start, sandwich }, Sandwich::LEN)
+        } else if let Some(chain) = chain(reach, builtins, rest) {
+            let len = chain.len();
+            let reach = match chain.in_front() > 0 && chain.behind() > 0 {
+                true => Reach::Store,
+                false => Reach::Nothing,
+            };
+            let otherwise = plan_from(start, reach, builtins, &rest[..len]);
+            let fused = Box::new(chain.finish());
+            (Step::Fused { fused, otherwise }, len)
         } else if let Some(scan) = ScanStep::parse(&rest[0]) {
             (Step::Scan(scan), 1)
         } else if let Some(optimization) = builtins.finish_best(&rest[..until_scan(rest)]) {
@@ -89,9 +124,16 @@ pub(super) fn plan(
             (Step::Unfused { index: start }, 1)
         };
         steps.push(step);
-        start += len;
+        at += len;
     }
     steps
+}
+
+fn chain(reach: Reach, builtins: &BuiltinMirror, operations: &[OperationIr]) -> Option<Chain> {
+    match reach {
+        Reach::Nothing => None,
+        _ => Chain::longest(builtins.device(), operations, reach == Reach::LoadAndStore),
+    }
 }
 
 /// How many operations precede the first scan or sandwich.

@@ -18,6 +18,8 @@ fn keep(tensors: impl Any) -> Kept {
 pub(crate) fn assert_plans(device: &Device) {
     let (a, b) = (floats(device, [24, 16]), floats(device, [24, 16]) + 0.5);
     let (m, n) = (floats(device, [16, 16]), ints(device, [24, 16]));
+    let mask = a.clone().greater_elem(0.0);
+    let k = || mask.clone();
     let (a, b, m, n) = (|| a.clone(), || b.clone(), || m.clone(), || n.clone());
 
     let graphs: &[(&str, &str, &dyn Fn() -> Kept)] = &[
@@ -149,6 +151,56 @@ pub(crate) fn assert_plans(device: &Device) {
             drop(a().flip([0]));
             keep(())
         }),
+        ("cast of a mask", "_(IntoFloat)", &|| keep(k().float())),
+        ("comparison, cast", "_(GreaterElem IntoFloat)", &|| {
+            keep(a().greater_elem(0.5).float())
+        }),
+        (
+            "cast of a mask, chain",
+            "_(IntoFloat) ElementWise(MulScalar AddScalar)",
+            &|| keep(k().float() * 2.0 + 1.0),
+        ),
+        (
+            "comparison, cast, chain",
+            "_(GreaterElem IntoFloat) ElementWise(MulScalar AddScalar)",
+            &|| keep(a().greater_elem(0.5).float() * 2.0 + 1.0),
+        ),
+        (
+            "chain, comparison, cast, chain",
+            "ElementWise(MulScalar AddScalar GreaterElem) _(IntoInt) ElementWise(MulScalar AddScalar)",
+            &|| keep((a() * 2.0 + 1.0).greater_elem(0.5).int() * 2 + 1),
+        ),
+        (
+            "cast, reduce, chain",
+            "_(IntoFloat) _(SumDim) ElementWise(MulScalar AddScalar)",
+            &|| keep(k().float().sum_dim(0) * 2.0 + 1.0),
+        ),
+        (
+            "cast, operand",
+            "_(IntoFloat) ElementWise(Mul AddScalar)",
+            &|| keep(k().float() * a() + 1.0),
+        ),
+        (
+            "cast, chain beside it, both",
+            "_(IntoFloat) ElementWise(MulScalar Exp Add)",
+            &|| {
+                let cast = k().float();
+                keep((a() * 2.0).exp() + cast)
+            },
+        ),
+        (
+            "cast beside a chain",
+            "_(IntoFloat) ElementWise(MulScalar AddScalar)",
+            &|| {
+                let cast = k().float();
+                keep((cast, b() * 2.0 + 1.0))
+            },
+        ),
+        (
+            "cast, slice, matmul, bias",
+            "_(IntoFloat) _(Slice) Matmul(Matmul AddScalar)",
+            &|| keep(k().float().slice(s![0..16, ..]).matmul(m()) + 1.0),
+        ),
         (
             "flip of integers, chain",
             "_(Flip) ElementWise(AddScalar MulScalar)",

@@ -80,6 +80,9 @@ impl Trial {
     fn new(driver: &str, faults: &[Fault]) -> Result<Self> {
         let mut drivers = BTreeMap::new();
         for name in faults.iter().map(|fault| fault.driver.clone()) {
+            if drivers.contains_key(&name) {
+                continue;
+            }
             let chosen = name.as_deref().unwrap_or(driver);
             let mut env = drivers::get(chosen)?;
             env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
@@ -127,7 +130,8 @@ impl Trial {
 
     /// The test executable of the copy as it stands.
     fn build(&self, binary: &str) -> Result<PathBuf> {
-        let mut command = cargo(&["test", "--workspace", "--features", "cubecl-scan/wgpu"]);
+        // The copy has a folder of its own to be built in, and needs nothing of Burn.
+        let mut command = cargo(&["test", "-p", "cubecl-scan", "--features", "wgpu"]);
         command
             .args(["--test", binary, "--no-run"])
             .arg("--message-format=json-render-diagnostics")

@@ -114,7 +114,15 @@ pub(super) fn begins_of(
     len: usize,
 ) -> Result<(), ScanError> {
     let count = ElemType::UInt(UIntKind::U32);
-    scratch::prefixes_of(client, counts, begins, [1, len, 1], count, ScanOp::Sum)
+    scratch::prefixes_of(
+        client,
+        counts,
+        begins,
+        [1, len, 1],
+        count,
+        ScanOp::Sum,
+        false,
+    )
 }
 
 /// Whether a tensor can be walked by vectors of so many lanes: every run of its last dimension and every step divides by them.

@@ -52,7 +52,7 @@ pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
 }
 
 /// The exclusive scan of totals, `[outer, totals of a line, lines side by side]`, from one buffer to another: what precedes each part of a
-/// line that was cut.
+/// line that was cut. In `reverse`, the last total is that of the first part.
 pub(crate) fn prefixes_of(
     client: &Client,
     totals: &Handle,
@@ -60,6 +60,7 @@ pub(crate) fn prefixes_of(
     shape: [usize; 3],
     dtype: ElemType,
     op: ScanOp,
+    reverse: bool,
 ) -> Result<(), ScanError> {
     let tensor = |handle: &Handle| TensorBinding {
         handle: handle.clone().binding(),
@@ -69,7 +70,7 @@ pub(crate) fn prefixes_of(
     };
     let exclusive = ScanOptions {
         exclusive: true,
-        reverse: false,
+        reverse,
     };
     scan(
         client,

@@ -137,3 +137,22 @@ fn the_epoch_comes_round() {
         assert_eq!(run(turn), first[turn % 3], "run {turn}");
     }
 }
+
+/// Rows of 295 totals are scanned by a routine that takes several rows a cube: a reverse scan must meet them the other way round.
+#[test]
+fn a_reverse_scan_of_cut_rows_mirrors_a_forward_one() {
+    let client = client();
+    let view = View::contiguous(&[3, 295]);
+    let launch = LaunchOptions {
+        vectors: Some(1),
+        ..small_tile(RoutineKind::UnitRuns)
+    };
+    let data = uneven(view.elements());
+    let flipped: Vec<f32> = data.iter().rev().copied().collect();
+    let [forward, _, reverse, _] = all_options();
+    let scan = |data: &[f32], options| {
+        let found = device_scan(&client, data, &view, 1, ScanOp::Sum, options, launch);
+        found.expect("supported").into_iter().map(f32::to_bits)
+    };
+    assert!(scan(&data, reverse).eq(scan(&flipped, forward).rev()));
+}

@@ -326,7 +326,15 @@ pub(crate) fn launch(call: Call) -> Result<(), ScanError> {
     if config.chunks == Chunked::Prefixes {
         let prefixes = buffer();
         let shape = [outer, chunks, columns * lanes];
-        scratch::prefixes_of(client, &totals, &prefixes, shape, accumulator, problem.op)?;
+        scratch::prefixes_of(
+            client,
+            &totals,
+            &prefixes,
+            shape,
+            accumulator,
+            problem.op,
+            false,
+        )?;
         totals = prefixes;
     }
     // SAFETY: as above; the output holds the same elements as the input.

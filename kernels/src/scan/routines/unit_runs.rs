@@ -42,6 +42,18 @@ pub(crate) struct Runs {
     pub count: usize,
 }
 
+/// The run, in logical order, that a unit walks of its row: in reverse units mirror those of a forward scan, and so does the scan of their
+/// totals, which makes the two the same sums.
+#[cube]
+fn run_of(unit: usize, runs: Runs, #[comptime] reverse: bool) -> usize {
+    let in_row = unit % runs.per_row;
+    if comptime!(reverse) {
+        runs.per_row - 1 - in_row
+    } else {
+        in_row
+    }
+}
+
 /// The lane that is `step`-th in logical order.
 fn lane(step: usize, lanes: usize, reverse: bool) -> usize {
     if reverse { lanes - 1 - step } else { step }
@@ -61,7 +73,7 @@ pub(crate) fn run_totals_kernel<T: Numeric, A: Numeric, N: Size>(
     if ABSOLUTE_POS < runs.count {
         let lanes = N::value().comptime();
         let row = rows.row(ABSOLUTE_POS / runs.per_row);
-        let first = ABSOLUTE_POS % runs.per_row * runs.vectors;
+        let first = run_of(ABSOLUTE_POS, runs, config.reverse) * runs.vectors;
         let mut running = identity.get::<A>();
         for logical in first..min(first + runs.vectors, row.vectors) {
             let at = row.input + stored_vector(logical, row, config.reverse);
@@ -91,7 +103,7 @@ pub(crate) fn run_scan_kernel<T: Numeric, A: Numeric, N: Size>(
     if ABSOLUTE_POS < runs.count {
         let lanes = N::value().comptime();
         let row = rows.row(ABSOLUTE_POS / runs.per_row);
-        let first = ABSOLUTE_POS % runs.per_row * runs.vectors;
+        let first = run_of(ABSOLUTE_POS, runs, config.reverse) * runs.vectors;
         let identity = identity.get::<A>();
         let mut running = identity;
         if comptime!(config.cut) {
@@ -283,6 +295,7 @@ fn rows(call: Call) -> Result<(), ScanError> {
             shape,
             accumulator,
             problem.op,
+            config.reverse,
         )?;
     }
     let (cubes, cube_dim) = grid(&call, count);

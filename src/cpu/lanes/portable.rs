@@ -1,0 +1,113 @@
+//! Lanes in arrays, for the processors that have nothing better.
+
+use super::super::element::{Accumulator, Element};
+use super::super::operator::Operator;
+use super::Lanes;
+
+#[derive(Clone, Copy)]
+pub(crate) struct Portable<A, const COUNT: usize>([A; COUNT]);
+
+impl<A: Accumulator, const COUNT: usize> Portable<A, COUNT> {
+    #[inline(always)]
+    fn zip(self, other: Self, combine: impl Fn(A, A) -> A) -> Self {
+        Self(core::array::from_fn(|lane| {
+            combine(self.0[lane], other.0[lane])
+        }))
+    }
+}
+
+impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
+    const COUNT: usize = COUNT;
+
+    #[inline(always)]
+    unsafe fn load(from: *const T) -> Self {
+        // SAFETY: the caller has `COUNT` elements there.
+        Self(core::array::from_fn(|lane| {
+            unsafe { from.add(lane).read() }.to_acc()
+        }))
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut T) {
+        for (lane, value) in self.0.into_iter().enumerate() {
+            // SAFETY: the caller has room for `COUNT` elements there.
+            unsafe { to.add(lane).write(T::from_acc(value)) };
+        }
+    }
+
+    #[inline(always)]
+    fn splat(value: T::Acc) -> Self {
+        Self([value; COUNT])
+    }
+
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        self.zip(other, Accumulator::add)
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.zip(other, Accumulator::mul)
+    }
+
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        self.zip(other, Accumulator::max)
+    }
+
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.zip(other, Accumulator::min)
+    }
+
+    #[inline(always)]
+    fn prefix<O: Operator<T::Acc>>(mut self) -> Self {
+        // Each half on its own, by one and then by two.
+        let mut by = 1;
+        while by < COUNT / 2 {
+            let before = Self(core::array::from_fn(|lane| {
+                if lane % (COUNT / 2) < by {
+                    O::IDENTITY
+                } else {
+                    self.0[lane - by]
+                }
+            }));
+            self = O::combine_lanes::<T, Self>(before, self);
+            by *= 2;
+        }
+        let before = Self(core::array::from_fn(|lane| {
+            if lane < COUNT / 2 {
+                O::IDENTITY
+            } else {
+                self.0[COUNT / 2 - 1]
+            }
+        }));
+        O::combine_lanes::<T, Self>(before, self)
+    }
+
+    #[inline(always)]
+    fn last(self) -> Self {
+        Self([self.0[COUNT - 1]; COUNT])
+    }
+
+    #[inline(always)]
+    fn pushed(self, first: Self) -> Self {
+        Self(core::array::from_fn(|lane| {
+            if lane == 0 {
+                first.0[0]
+            } else {
+                self.0[lane - 1]
+            }
+        }))
+    }
+
+    #[inline(always)]
+    fn reversed(self) -> Self {
+        Self(core::array::from_fn(|lane| self.0[COUNT - 1 - lane]))
+    }
+
+    #[inline(always)]
+    fn for_each(self, each: impl FnMut(T::Acc)) {
+        self.0.into_iter().for_each(each);
+    }
+}

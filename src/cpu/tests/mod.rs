@@ -1,0 +1,57 @@
+//! The engine against oracles of a few lines each.
+
+mod compact;
+mod lanes;
+mod pool;
+mod range;
+mod scan;
+
+use super::element::TILE;
+use super::*;
+
+/// Around every size at which the engine takes another path.
+const LENGTHS: [usize; 17] = [
+    0,
+    1,
+    2,
+    7,
+    127,
+    128,
+    129,
+    TILE - 1,
+    TILE,
+    TILE + 1,
+    3 * TILE + 133,
+    (1 << 15) - 1,
+    1 << 15,
+    (1 << 16) + 129,
+    (1 << 17) + 1,
+    (1 << 20) - 1,
+    (1 << 20) + TILE + 9,
+];
+
+const OPS: [Op; 4] = [Op::Sum, Op::Prod, Op::Max, Op::Min];
+
+/// A small generator, so that a failure can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 16
+    }
+
+    fn mask(&mut self, len: usize, percent: u64) -> Vec<u8> {
+        (0..len)
+            .map(|_| {
+                if self.next() % 100 < percent {
+                    1 + (self.next() % 255) as u8
+                } else {
+                    0
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,119 @@
+//! NaN, and floats that leave the range of their type.
+
+use super::*;
+
+#[test]
+fn nan_stays() {
+    for (len, inner) in [(100, 1), (5000, 1), (200_000, 1), (100_000, 2), (300, 300)] {
+        for at in [0, len / 3, len - 1] {
+            let mut input = vec![0.5f32; len * inner];
+            input[at * inner] = f32::NAN;
+            for op in OPS {
+                let output = scan(&input, 1, len, inner, op, false, false);
+                for (line, output) in output.chunks(inner).enumerate() {
+                    assert_eq!(output[0].is_nan(), line >= at, "{op:?} {len} {at} {line}");
+                    assert!(inner == 1 || !output[1].is_nan());
+                }
+            }
+        }
+    }
+}
+
+/// Totals of single runs leave the range of the type here, and the sequential result does not.
+#[test]
+fn a_product_leaves_the_range_where_a_loop_does() {
+    for (len, inner) in [(5000, 1), (200_000, 1), (100_000, 2)] {
+        let scan = |line: &dyn Fn(usize) -> f32| {
+            let input: Vec<f32> = (0..len * inner).map(|index| line(index / inner)).collect();
+            let output = scan(&input, 1, len, inner, Op::Prod, false, false);
+            output.chunks(inner).map(|line| line[0]).collect::<Vec<_>>()
+        };
+        let zero_first = scan(&|line| if line == 0 { 0.0 } else { 3.0 });
+        assert!(zero_first.iter().all(|&product| product == 0.0));
+        let zero_late = scan(&|line| {
+            if line == 4000 {
+                0.0
+            } else {
+                1.0 + (line / 4001) as f32
+            }
+        });
+        assert!(
+            zero_late
+                .iter()
+                .enumerate()
+                .all(|(line, &product)| product == if line < 4000 { 1.0 } else { 0.0 })
+        );
+        let grows = scan(&|_| 3.0);
+        assert!(grows[81..].iter().all(|&product| product == f32::INFINITY));
+        // Up by 2^120, then down by 2^200.
+        let up_and_down = scan(&|line| match line {
+            0..40 => 8.0,
+            300..500 => 0.5,
+            _ => 1.0,
+        });
+        assert_eq!(up_and_down[250], 2f32.powi(120));
+        assert!(
+            up_and_down[500..]
+                .iter()
+                .all(|&product| product == 2f32.powi(-80))
+        );
+    }
+    let mut input = vec![0.0f32; 3000];
+    (input[0], input[1100], input[1101]) = (-f32::MAX, f32::MAX, f32::MAX);
+    assert_eq!(
+        super::scan(&input, 1, 3000, 1, Op::Sum, false, false)[2999],
+        f32::MAX
+    );
+}
+
+#[test]
+fn a_sum_leaves_the_range_where_a_loop_does() {
+    for len in [3000, 200_000] {
+        for at in [0, 7, 1500, len - 4] {
+            let mut input = vec![0.0f32; len];
+            input[at..at + 4].copy_from_slice(&[-f32::MAX, f32::MAX, f32::MAX, -f32::MAX]);
+            let output = super::scan(&input, 1, len, 1, Op::Sum, false, false);
+            assert_eq!(
+                output[at..at + 4],
+                [-f32::MAX, 0.0, f32::MAX, 0.0],
+                "{len} {at}"
+            );
+            assert_eq!(output[len - 1], 0.0);
+        }
+    }
+}
+
+/// Every tile has zeros, before and after the product has become zero.
+#[test]
+fn a_product_of_a_mask_is_one_up_to_the_first_zero() {
+    for len in [3000, 200_000] {
+        for first in [0, 5, 1023, 2500] {
+            let input: Vec<f32> = (0..len)
+                .map(|index| {
+                    if index >= first && index % 3 != 1 {
+                        0.0
+                    } else {
+                        1.0
+                    }
+                })
+                .collect();
+            let end = input.iter().position(|&x| x == 0.0).unwrap();
+            let output = super::scan(&input, 1, len, 1, Op::Prod, false, false);
+            assert!((0..len).all(|index| output[index] == if index < end { 1.0 } else { 0.0 }));
+        }
+    }
+}
+
+#[test]
+fn infinities_add_up_as_in_a_loop() {
+    let mut input = vec![1.0f32; 200_000];
+    (input[70_000], input[150_000]) = (f32::INFINITY, f32::NEG_INFINITY);
+    let output = super::scan(&input, 1, input.len(), 1, Op::Sum, false, false);
+    assert_eq!(output[69_999], 70_000.0);
+    assert!(
+        output[70_000..150_000]
+            .iter()
+            .all(|&sum| sum == f32::INFINITY)
+    );
+    assert!(output[150_000..].iter().all(|sum| sum.is_nan()));
+}

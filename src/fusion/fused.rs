@@ -1,0 +1,328 @@
+//! Running a [chain](super::chain): one scan whose load and store compute what stands around it.
+//!
+//! What the plan could not know is looked at here, with the tensors of the call at hand. [`FusedScan::run`] declines
+//! what the kernels of [`walk`](super::walk) would serve badly, and leaves every tensor as it was.
+
+use burn_backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::fusion::CubeFusionHandle;
+use burn_cubecl_fusion::engine::codegen::ir::{
+    FuseArg, FuseBlockConfig, FuseOp, GlobalArgsLaunch, UnaryFuseArgs,
+};
+use burn_cubecl_fusion::engine::codegen::tensor::GlobalTensorArg;
+use burn_cubecl_fusion::engine::launch::FuseTraceLauncher;
+use burn_cubecl_fusion::engine::launch::runner::{TraceRunner, Vectorization};
+use burn_cubecl_fusion::engine::trace::FuseTrace;
+use burn_fusion::stream::Context;
+use burn_std::Shape;
+use burn_std::tensor::is_contiguous;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::ir::features::Plane;
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use cubecl_scan::ScanError;
+use cubecl_scan::operator::accumulator_of;
+use cubecl_scan::scan::{ScanOptions, scan};
+use serde::{Deserialize, Serialize};
+
+use super::lines::{Cut, Lines};
+use super::pattern::ScanStep;
+use super::walk::{LoadLaunch, StoreLaunch, WalkConfig, WalkLaunch, scan_kernel, totals_kernel};
+use crate::backends::cube::kernel_op;
+
+/// Vectors loaded ahead on a GPU, as by the scan without a load and store of its own. Not measured.
+const AHEAD: usize = 8;
+
+/// Units of a cube.
+const UNITS: u32 = 64;
+
+/// A scan with the operations in front of it and behind it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct FusedScan {
+    /// Two blocks: the load and the store.
+    pub(super) trace: FuseTrace,
+    pub(super) scan: ScanStep,
+    /// The scan's input, which the first block makes.
+    pub(super) input: FuseArg,
+    /// The scan's output, which the second block starts from.
+    pub(super) output: FuseArg,
+}
+
+/// Why nothing was launched.
+#[derive(Debug)]
+#[expect(dead_code, reason = "shown by whoever prints it")]
+enum Declined {
+    /// The two blocks differ in vector width, or it does not divide a line.
+    Width,
+    /// The scan of the totals was refused.
+    Totals(ScanError),
+}
+
+impl FusedScan {
+    /// Runs the chain. `false` if it was declined.
+    pub(super) fn run(&self, context: &mut Context<CubeFusionHandle>) -> bool {
+        let axis = self.scan.ir.axis;
+        let shape = context.tensors[&self.scan.ir.input.id].shape.clone();
+        let Some(handle) = self.probe(context, &shape) else {
+            return false;
+        };
+        let (client, device) = (handle.client.clone(), handle.device.clone());
+        let lines = Lines::of(&shape, axis);
+        if shape.num_elements() == 0 || !lines.suit(has_planes(&client)) {
+            return false;
+        }
+        let runner = Runner { fused: self, lines };
+        FuseTraceLauncher::new(&self.trace, &runner)
+            .launch(&client, &device, context)
+            .is_ok()
+    }
+
+    /// The first input, if all can be read in place: in rows, contiguous where they are as large as the scan.
+    fn probe<'a>(
+        &self,
+        context: &'a Context<CubeFusionHandle>,
+        shape: &Shape,
+    ) -> Option<&'a CubeFusionHandle> {
+        let mut first = None;
+        for input in self.trace.resources.inputs.iter() {
+            let (relative, _) = input.as_normal_tensor()?;
+            let tensor = &context.tensors[&relative.id];
+            let handle = context.handles.get_handle_ref(&tensor.id)?;
+            let is_strided =
+                &tensor.shape == shape && !is_contiguous(&tensor.shape, &handle.strides);
+            if handle.tiles.is_some() || is_strided {
+                return None;
+            }
+            first = first.or(Some(handle));
+        }
+        first
+    }
+}
+
+/// Whether this is a device with plane operations, in practice a GPU.
+pub(super) fn has_planes(client: &Client) -> bool {
+    client.features().plane.contains(Plane::Ops)
+}
+
+/// Vectors a unit loads before it combines the first. On a CPU there is nothing to overlap.
+fn ahead(client: &Client) -> usize {
+    if has_planes(client) { AHEAD } else { 1 }
+}
+
+struct Runner<'a> {
+    fused: &'a FusedScan,
+    lines: Lines,
+}
+
+impl Vectorization for Runner<'_> {}
+
+impl TraceRunner for Runner<'_> {
+    type Error = Declined;
+
+    fn run<'a>(
+        &'a self,
+        client: &'a Client,
+        inputs: GlobalArgsLaunch,
+        outputs: GlobalArgsLaunch,
+        configs: &'a [FuseBlockConfig],
+    ) -> Result<(), Declined> {
+        let [load, store] = configs else {
+            unreachable!("a chain has two blocks");
+        };
+        let lanes = load.width;
+        let cut = self
+            .lines
+            .cut(has_planes(client), lanes)
+            .ok_or(Declined::Width)?;
+        if store.width != lanes {
+            return Err(Declined::Width);
+        }
+        let step = &self.fused.scan;
+        let op = kernel_op(step.op);
+        let dtype = dtype_to_storage_type(step.ir.input.dtype);
+        let accumulator = accumulator_of(dtype);
+        let is_cut = cut.per_line > 1;
+        let launch = Launch {
+            client,
+            address_type: inputs
+                .required_address_type()
+                .max(outputs.required_address_type()),
+            lanes,
+            config: WalkConfig {
+                op,
+                along: cut.along,
+                cut: is_cut,
+                ahead: ahead(client).min(cut.run.next_power_of_two()),
+            },
+            dtype,
+            accumulator,
+            cut: &cut,
+        };
+        let values = if is_cut {
+            cut.totals.iter().product()
+        } else {
+            1
+        };
+        let buffer = || client.empty(values * accumulator.size());
+        let prefixes = buffer();
+        let store = |outputs| StoreLaunch::new(outputs, store.clone(), self.fused.output.clone());
+        let loaded =
+            |inputs, operations| LoadLaunch::new(inputs, operations, self.fused.input.clone());
+        if is_cut {
+            let totals = buffer();
+            let load = loaded(duplicate(&inputs), without_writes(load));
+            launch.totals(load, store(duplicate(&outputs)), &totals, values);
+            let exclusive = ScanOptions {
+                exclusive: true,
+                reverse: false,
+            };
+            let (totals, prefixes) = (tensor(&cut, &totals), tensor(&cut, &prefixes));
+            scan(client, totals, prefixes, 1, accumulator, op, exclusive)
+                .map_err(Declined::Totals)?;
+        }
+        launch.scan(
+            loaded(inputs, load.clone()),
+            store(outputs),
+            &prefixes,
+            values,
+        );
+        Ok(())
+    }
+}
+
+/// The binding of a buffer of totals.
+fn tensor(cut: &Cut, handle: &Handle) -> TensorBinding {
+    let [_, middle, inner] = cut.totals;
+    TensorBinding {
+        handle: handle.clone().binding(),
+        strides: [middle * inner, inner, 1].into(),
+        shape: cut.totals.into(),
+        tiling: Default::default(),
+    }
+}
+
+/// What both kernels are launched with.
+struct Launch<'a> {
+    client: &'a Client,
+    address_type: AddressType,
+    lanes: usize,
+    config: WalkConfig,
+    dtype: ElemType,
+    accumulator: ElemType,
+    cut: &'a Cut,
+}
+
+impl Launch<'_> {
+    fn grid(&self) -> (CubeCount, CubeDim) {
+        let cube_dim = CubeDim::new_1d(UNITS);
+        let cubes = cubecl::calculate_cube_count_elemwise(self.client, self.cut.runs, cube_dim);
+        (cubes, cube_dim)
+    }
+
+    fn walk(&self) -> WalkLaunch {
+        let Cut {
+            steps,
+            width,
+            run,
+            per_line,
+            runs,
+            ..
+        } = *self.cut;
+        WalkLaunch::new(steps, width, run, per_line, runs)
+    }
+
+    fn identity(&self) -> InputScalar {
+        self.config.op.identity(self.dtype, self.accumulator)
+    }
+
+    fn totals(&self, load: LoadLaunch, store: StoreLaunch, totals: &Handle, values: usize) {
+        let (cubes, cube_dim) = self.grid();
+        // SAFETY: units beyond the runs do nothing, a run ends with its line, and there is a total for every run.
+        unsafe {
+            totals_kernel::launch_unchecked(
+                self.client,
+                cubes,
+                cube_dim,
+                self.address_type,
+                self.lanes,
+                load,
+                store,
+                BufferArg::from_raw_parts(totals.clone(), values),
+                self.walk(),
+                self.identity(),
+                self.config,
+                self.dtype,
+                self.accumulator,
+            );
+        }
+    }
+
+    fn scan(&self, load: LoadLaunch, store: StoreLaunch, prefixes: &Handle, values: usize) {
+        let (cubes, cube_dim) = self.grid();
+        // SAFETY: as above, with a prefix for every run where lines are cut.
+        unsafe {
+            scan_kernel::launch_unchecked(
+                self.client,
+                cubes,
+                cube_dim,
+                self.address_type,
+                self.lanes,
+                load,
+                store,
+                BufferArg::from_raw_parts(prefixes.clone(), values),
+                self.walk(),
+                self.identity(),
+                self.config,
+                self.dtype,
+                self.accumulator,
+            );
+        }
+    }
+}
+
+/// The arguments once more, for a launch of its own.
+fn duplicate(arguments: &GlobalArgsLaunch) -> GlobalArgsLaunch {
+    let mut copy = GlobalArgsLaunch::default();
+    for tensor in &arguments.tensors.values {
+        let binding = match &tensor.tensor {
+            TensorArg::Handle { handle } => TensorArg::Handle {
+                handle: handle.clone(),
+            },
+            TensorArg::Alias { .. } => unreachable!("nothing is computed in place"),
+        };
+        let GlobalTensorArg {
+            ty,
+            broadcasted,
+            address_type,
+            ..
+        } = *tensor;
+        let tensor = GlobalTensorArg::new(binding, ty, broadcasted, address_type);
+        copy.tensors.push(tensor);
+    }
+    copy.scalars
+        .values
+        .extend(arguments.scalars.values.iter().copied());
+    copy.reshapes
+        .values
+        .extend(arguments.reshapes.values.iter().copied());
+    copy.runtime_layouts
+        .values
+        .extend(arguments.runtime_layouts.values.iter().copied());
+    copy
+}
+
+/// The load of a launch that writes totals only.
+fn without_writes(load: &FuseBlockConfig) -> FuseBlockConfig {
+    let writes = |operation: &FuseOp| {
+        matches!(
+            operation,
+            FuseOp::Assign(UnaryFuseArgs {
+                out: FuseArg::Output(..),
+                ..
+            })
+        )
+    };
+    let mut load = load.clone();
+    load.ops.retain(|operation| !writes(operation));
+    load
+}

@@ -1,0 +1,418 @@
+//! Element-wise operations computed in the load and the store of a scan: which of them go there, and that the values are
+//! those of plain loops, for every way lines lie and are cut, and for every call that declines the plan.
+#![cfg(all(feature = "fusion", feature = "wgpu"))]
+
+mod fusion_support;
+
+use burn::tensor::{DType, Device, Tensor, s};
+use fusion_support::{Host, factors, floats, hooked_device, ints, planned};
+
+/// Plans `graph`, replays it, and compares plan and values both times.
+#[track_caller]
+fn check<const D: usize>(
+    expected_plan: &str,
+    device: &Device,
+    graph: impl Fn() -> Tensor<D>,
+    expected: &Host,
+) {
+    for _ in 0..2 {
+        let (output, plan) = planned(device, &graph);
+        assert_eq!(plan, expected_plan);
+        Host::of(output).assert_close(expected);
+    }
+}
+
+const BOTH_SIDES: &str = "Scan(MulScalar AddScalar CumSum MulScalar AddScalar)";
+
+#[track_caller]
+fn check_both_sides<const D: usize>(device: &Device, x: Tensor<D>, dim: usize) {
+    let host = Host::of(x.clone());
+    let expected = (host.map(|v| v * 2.0 + 0.5).cumsum(dim)).map(|v| v * 3.0 + 4.0);
+    let graph = || (x.clone() * 2.0 + 0.5).cumsum(dim) * 3.0 + 4.0;
+    check(BOTH_SIDES, device, graph, &expected);
+}
+
+/// The two operands of a bias, repeated to the shape of the tensor it is added to.
+fn expanded<const D: usize>(bias: &Tensor<D>, shape: [usize; D]) -> Host {
+    Host::of(bias.clone().expand(shape))
+}
+
+#[test]
+fn every_layout_of_lines() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for len in [1, 3, 4, 250, 1008, 1009, 1012, 5000, 5001, 40_000] {
+        check_both_sides(&device, floats(&device, [len]), 0);
+    }
+    for shape in [
+        [3, 5000],
+        [3, 5001],
+        [700, 36],
+        [701, 37],
+        [16, 4096],
+        [2500, 8],
+        [3000, 1],
+        [1, 8],
+        [1, 1],
+    ] {
+        for dim in [0, 1] {
+            check_both_sides(&device, floats(&device, shape), dim);
+        }
+    }
+    for dim in [0, 1, 2] {
+        check_both_sides(&device, floats(&device, [5, 140, 12]), dim);
+        check_both_sides(&device, floats(&device, [140, 5, 1]), dim);
+    }
+}
+
+/// Long columns are cut even where there are enough of them: software adapters end long loops.
+#[test]
+fn very_long_columns() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    check_both_sides(&device, floats(&device, [70_000, 4]), 0);
+}
+
+#[test]
+fn every_operator() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for (shape, dim) in [([2, 3000], 1), ([900, 12], 0)] {
+        let x = floats(&device, shape);
+        let host = || Host::of(x.clone()).map(|v| v * -2.0);
+        let plan = |op| format!("Scan(MulScalar {op} AddScalar)");
+        let max = || (x.clone() * -2.0).cummax(dim) + 1.0;
+        check(
+            &plan("CumMax"),
+            &device,
+            max,
+            &host().scan(dim, f64::max).map(|v| v + 1.0),
+        );
+        let min = || (x.clone() * -2.0).cummin(dim) + 1.0;
+        check(
+            &plan("CumMin"),
+            &device,
+            min,
+            &host().scan(dim, f64::min).map(|v| v + 1.0),
+        );
+    }
+    let x = factors(&device, [4, 60]);
+    let expected = (Host::of(x.clone()).map(|v| v * 1.5).scan(1, |a, b| a * b)).map(|v| v + 1.0);
+    let prod = || (x.clone() * 1.5).cumprod(1) + 1.0;
+    check(
+        "Scan(MulScalar CumProd AddScalar)",
+        &device,
+        prod,
+        &expected,
+    );
+}
+
+#[test]
+fn operands_on_both_sides() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0), ([6, 7], 1)] {
+        let [x, w, v] = [2.0, 3.0, 5.0].map(|scale| floats(&device, shape) * scale + 0.25);
+        let [hx, hw, hv] = [&x, &w, &v].map(|tensor| Host::of(tensor.clone()));
+        let expected = hx.zip(&hw, |a, b| a * b).cumsum(dim).zip(&hv, |a, b| a - b);
+        let graph = || (x.clone() * w.clone()).cumsum(dim) - v.clone();
+        check("Scan(Mul CumSum Sub)", &device, graph, &expected);
+    }
+}
+
+#[test]
+fn a_bias_is_broadcast() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let shape = [300, 24];
+    let x = floats(&device, shape);
+    for bias in [[1, 24], [300, 1], [1, 1]] {
+        let [before, after] = [0.5, 2.0].map(|scale| floats(&device, bias) * scale);
+        for dim in [0, 1] {
+            let biased = Host::of(x.clone()).zip(&expanded(&before, shape), |a, b| a + b);
+            let expected = biased
+                .cumsum(dim)
+                .zip(&expanded(&after, shape), |a, b| a + b);
+            let graph = || (x.clone() + before.clone()).cumsum(dim) + after.clone();
+            check("Scan(Add CumSum Add)", &device, graph, &expected);
+        }
+    }
+}
+
+#[test]
+fn what_is_made_on_the_way_can_be_kept() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0)] {
+        let x = floats(&device, shape);
+        let scaled = Host::of(x.clone()).map(|v| v * 2.0);
+        let sums = scaled.clone().map(|v| v + 1.0).cumsum(dim);
+        for _ in 0..2 {
+            let ((a, b, c, d), plan) = planned(&device, || {
+                let a = x.clone() * 2.0;
+                let b = (a.clone() + 1.0).cumsum(dim);
+                let c = b.clone() * 3.0;
+                let d = b.clone() - 4.0;
+                (a, b, c, d)
+            });
+            assert_eq!(plan, "Scan(MulScalar AddScalar CumSum MulScalar SubScalar)");
+            Host::of(a).assert_close(&scaled);
+            Host::of(b).assert_close(&sums);
+            Host::of(c).assert_close(&sums.clone().map(|v| v * 3.0));
+            Host::of(d).assert_close(&sums.clone().map(|v| v - 4.0));
+        }
+    }
+}
+
+/// Units write while others still read: the store leaves what the load has read or made to the next kernel.
+#[test]
+fn the_store_reads_nothing_of_the_load() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let x = floats(&device, [2, 3000]);
+    let host = || Host::of(x.clone());
+    let graph = || {
+        let y = x.clone() * 2.0 + 1.0;
+        y.clone().cumsum(1) * y * 0.5
+    };
+    let y = host().map(|v| v * 2.0 + 1.0);
+    let expected = y.clone().cumsum(1).zip(&y, |a, b| a * b * 0.5);
+    check(
+        "Scan(MulScalar AddScalar CumSum) ElementWise(Mul MulScalar)",
+        &device,
+        graph,
+        &expected,
+    );
+
+    let graph = || (x.clone().cumsum(1) + x.clone()) * 0.5;
+    let expected = host().cumsum(1).zip(&host(), |a, b| (a + b) * 0.5);
+    check(
+        "Scan(CumSum) ElementWise(Add MulScalar)",
+        &device,
+        graph,
+        &expected,
+    );
+}
+
+#[test]
+fn what_costs_more_twice_is_computed_in_front() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let [x, w, v] = [2.0, 3.0, 5.0].map(|scale| floats(&device, [2, 2000]) * scale);
+    let [hx, hw, hv] = [&x, &w, &v].map(|tensor| Host::of(tensor.clone()));
+    let product = hx.clone().zip(&hw, |a, b| a * b).zip(&hv, |a, b| a * b);
+    let three = || (x.clone() * w.clone() * v.clone()).cumsum(1) + 1.0;
+    let expected = product.cumsum(1).map(|v| v + 1.0);
+    check(
+        "ElementWise(Mul Mul) Scan(CumSum AddScalar)",
+        &device,
+        three,
+        &expected,
+    );
+
+    let costly = || x.clone().tanh().exp().sin().cumsum(1) + 1.0;
+    let expected = hx.map(|v| v.tanh().exp().sin()).cumsum(1).map(|v| v + 1.0);
+    check(
+        "ElementWise(Tanh Exp Sin) Scan(CumSum AddScalar)",
+        &device,
+        costly,
+        &expected,
+    );
+}
+
+/// Read through the engine element by element, they would be slower than a copy.
+#[test]
+fn strided_tensors_are_declined() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let x = floats(&device, [90, 70]).transpose();
+    device.sync().expect("the device syncs");
+    check_both_sides(&device, x.clone(), 0);
+    check_both_sides(&device, x.clone(), 1);
+    let operand = floats(&device, [70, 90]);
+    let expected = Host::of(operand.clone())
+        .cumsum(1)
+        .zip(&Host::of(x.clone()), |a, b| a + b);
+    check(
+        "Scan(CumSum Add)",
+        &device,
+        || operand.clone().cumsum(1) + x.clone(),
+        &expected,
+    );
+}
+
+#[test]
+fn slices_are_read_where_they_begin() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let whole = floats(&device, [41, 30]);
+    for rows in [s![1..41, ..], s![3..5, ..]] {
+        let x = whole.clone().slice(rows);
+        device.sync().expect("the device syncs");
+        check_both_sides(&device, x.clone(), 0);
+        check_both_sides(&device, x, 1);
+    }
+}
+
+#[test]
+fn replayed_with_other_sizes() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for len in [64, 5000, 1, 2, 4096, 65] {
+        check_both_sides(&device, floats(&device, [len, 3]), 0);
+        check_both_sides(&device, floats(&device, [3, len]), 1);
+    }
+}
+
+#[test]
+fn replayed_on_nothing() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    check_both_sides(&device, floats(&device, [5, 3]), 0);
+    let x = Tensor::<2>::empty([0, 3], &device);
+    device.sync().expect("the device syncs");
+    let (output, plan) = planned(&device, || (x.clone() * 2.0 + 0.5).cumsum(0) * 3.0 + 4.0);
+    assert_eq!(plan, BOTH_SIDES);
+    assert_eq!(output.dims(), [0, 3]);
+}
+
+#[test]
+fn integers() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0), ([9, 5], 1)] {
+        let x = ints(&device, shape);
+        let host = || Host::of_int(x.clone());
+        for _ in 0..2 {
+            let (output, plan) = planned(&device, || (x.clone() * 2 + 1).cumsum(dim) * 3);
+            assert_eq!(plan, "Scan(MulScalar AddScalar CumSum MulScalar)");
+            let expected = host().map(|v| v * 2.0 + 1.0).cumsum(dim).map(|v| v * 3.0);
+            assert_eq!(Host::of_int(output), expected);
+
+            let (output, plan) = planned(&device, || x.clone().float().cumsum(dim) * 0.5);
+            assert_eq!(plan, "Scan(IntoFloat CumSum MulScalar)");
+            Host::of(output).assert_close(&host().cumsum(dim).map(|v| v * 0.5));
+        }
+    }
+}
+
+#[test]
+fn masks_on_both_sides() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let x = floats(&device, [3, 4200]);
+    let positive = Host::of(x.clone()).map(|v| v.max(0.0)).cumsum(1);
+    let graph = || {
+        x.clone()
+            .mask_fill(x.clone().lower_elem(0.0), 0.0)
+            .cumsum(1)
+    };
+    check("Scan(LowerElem MaskFill CumSum)", &device, graph, &positive);
+
+    for _ in 0..2 {
+        let (mask, plan) = planned(&device, || (x.clone() + 1.0).cumsum(1).greater_elem(1000.0));
+        assert_eq!(plan, "Scan(AddScalar CumSum GreaterElem)");
+        let expected = Host::of(x.clone())
+            .map(|v| v + 1.0)
+            .cumsum(1)
+            .map(|v| f64::from(v > 1000.0));
+        Host::of(mask.float()).assert_close(&expected);
+    }
+}
+
+/// A mask is cast on its own in front of a scan: Burn settles the cast before the scan is queued. Behind one it goes into the
+/// store, and in front of one into the load where the scan is queued before another block is settled.
+#[test]
+fn casts_of_masks() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0), ([6, 5], 1)] {
+        let x = floats(&device, shape);
+        let mask = x.clone().greater_elem(0.25);
+        device.sync().expect("the device syncs");
+        let counts = Host::of(x.clone()).map(|v| f64::from(v > 0.25)).cumsum(dim);
+
+        let float = || mask.clone().float().cumsum(dim) - 1.0;
+        let before = counts.clone().map(|v| v - 1.0);
+        check(
+            "_(IntoFloat) Scan(CumSum SubScalar)",
+            &device,
+            float,
+            &before,
+        );
+        for _ in 0..2 {
+            let (positions, plan) = planned(&device, || mask.clone().int().cumsum(dim) - 1);
+            assert_eq!(plan, "_(IntoInt) Scan(CumSum SubScalar)");
+            assert_eq!(Host::of_int(positions), before);
+
+            let (late, plan) = planned(&device, || {
+                let counts = x.clone().greater_elem(0.25).int().cumsum(dim);
+                counts.greater_elem(10).int() * 3
+            });
+            assert_eq!(
+                plan,
+                "_(GreaterElem IntoInt) Scan(CumSum GreaterElem IntoInt MulScalar)"
+            );
+            let expected = counts.clone().map(|v| f64::from(v > 10.0) * 3.0);
+            assert_eq!(Host::of_int(late), expected);
+
+            let ((_open, positions), plan) = planned(&device, || {
+                let open = x.clone() * 2.0;
+                (open, mask.clone().int().cumsum(dim) - 1)
+            });
+            assert_eq!(plan, "_(MulScalar) Scan(IntoInt CumSum) _(SubScalar)");
+            assert_eq!(Host::of_int(positions), before);
+        }
+    }
+}
+
+#[test]
+fn half_precision_accumulates_in_single() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    if !device.supports_dtype(DType::F16) {
+        eprintln!("Unsupported: the device does not compute with f16");
+        return;
+    }
+    // Sums of 2^12 eighths: exact in f32, and off by whole steps once f16 has lost the eighths at 256.
+    let x = (Tensor::<1>::ones([4096], &device) * 0.25).cast(DType::F16);
+    device.sync().expect("the device syncs");
+    let (output, plan) = planned(&device, || (x.clone() * 0.5).cumsum(0) + 1.0);
+    assert_eq!(plan, "Scan(MulScalar CumSum AddScalar)");
+    let last = Host::of(output).values[4095];
+    assert!((last - 513.0).abs() <= 1.0, "{last} instead of 513");
+}
+
+#[test]
+fn chains_of_scans() {
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    let x = floats(&device, [60, 1200]);
+    let host = Host::of(x.clone());
+    let graph = || (((x.clone() * 0.5).cumsum(1) * 0.01).cumsum(0) + 1.0).cummax(1) * 2.0;
+    let expected = host.map(|v| v * 0.5).cumsum(1).map(|v| v * 0.01).cumsum(0);
+    let expected = expected.map(|v| v + 1.0).scan(1, f64::max).map(|v| v * 2.0);
+    check(
+        "Scan(MulScalar CumSum MulScalar CumSum AddScalar CumMax MulScalar)",
+        &device,
+        graph,
+        &expected,
+    );
+}
