@@ -82,6 +82,8 @@ impl Lines {
         let lines = self.outer * width;
         let fill = if has_planes { FILL } else { FILL_SOFTWARE };
         let parts = match along {
+            // Rows are enough for all units, and a line that is whole is loaded once.
+            true if lines >= FILL_SOFTWARE => 1,
             true => steps.div_ceil(RUN),
             false if !has_planes && self.inner >= PAGE => steps / MIN_RUN,
             false => fill.div_ceil(lines).min(steps / MIN_RUN),
@@ -136,6 +138,7 @@ mod tests {
     #[test]
     fn short_rows_and_many_columns_stay_whole() {
         assert_eq!(cut(&[4096, 1000], 1, 4).map(|cut| cut.per_line), Some(1));
+        assert_eq!(cut(&[4096, 8192], 1, 4).map(|cut| cut.per_line), Some(1));
         assert_eq!(cut(&[8, 4096, 512], 1, 4).map(|cut| cut.per_line), Some(1));
         assert!(cut(&[4096, 64], 0, 4).is_some_and(|cut| cut.per_line > 1));
     }
