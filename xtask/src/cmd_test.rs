@@ -4,7 +4,7 @@
 //! 2. The test `adapter` prints which adapter that is: one line `adapter: NAME …`. Nothing else runs if it
 //!    does not start: the Cube tests are never skipped silently.
 //! 3. The whole workspace with its default features, then the public contract without `fusion`, where ops
-//!    run one by one. SwiftShader gets the kernels' own tests instead.
+//!    run one by one. Where the driver is lavapipe, the kernels' own tests then run on SwiftShader as well, with plane operations.
 //!
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
@@ -13,7 +13,7 @@ use std::process::Command;
 
 use crate::Result;
 use crate::args::{Args, Spec};
-use crate::drivers;
+use crate::drivers::{self, Env};
 use crate::process::{Steps, cargo, run as run_to_success, run_reading};
 
 const SPEC: Spec = Spec {
@@ -57,18 +57,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let name = args.last("--driver").unwrap_or("system");
     let swiftshader = name == "swiftshader";
-    let mut env = drivers::get(name)?;
-    env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
-    if swiftshader {
-        env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
-    }
-    let test = |line: &[&str]| -> Command {
-        let mut command = cargo(&["test"]);
-        command
-            .args(line)
-            .envs(env.iter().map(|(name, value)| (name, value)));
-        command
-    };
+    let env = env_of(name)?;
+    let test = |line: &[&str]| cargo_test(line, &env);
     let heavy = if args.flag("--heavy") { ",heavy" } else { "" };
     // One selection of packages and features for all steps that can share it: one build.
     let features = format!("cubecl-scan/wgpu,xtask/report{heavy}");
@@ -93,16 +83,18 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         );
         return steps.finish();
     }
-    if swiftshader {
+    let on_swiftshader = |env: &Env| {
         println!(
             "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
         );
-        steps.step("kernels on SwiftShader, plane operations forced", || {
-            let mut command = test(&workspace);
-            command.arg("--no-fail-fast");
-            command.args(KERNEL_TESTS.iter().flat_map(|name| ["--test", name]));
-            run_to_success(command.args(&args.rest))
-        });
+        let mut command = cargo_test(&workspace, env);
+        command.arg("--no-fail-fast");
+        command.args(KERNEL_TESTS.iter().flat_map(|name| ["--test", name]));
+        run_to_success(command.args(&args.rest))
+    };
+    const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
+    if swiftshader {
+        steps.step(ON_SWIFTSHADER, || on_swiftshader(&env));
     } else {
         steps.step("workspace, default features", || {
             let mut command = test(&workspace);
@@ -114,13 +106,40 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                 command.args(["--test", "contract", "--test", "gradients", "--"]);
                 run_to_success(command.args(WITHOUT_FUSION))
             });
+            if adapter.iter().any(|line| line.contains("llvmpipe")) {
+                steps.step(ON_SWIFTSHADER, || on_swiftshader(&env_of("swiftshader")?));
+            } else {
+                println!(
+                    "not on lavapipe: SwiftShader, which runs planes where lavapipe does not, is left out"
+                );
+            }
         } else {
-            println!("arguments were given for cargo test: the step without fusion is left out");
+            println!(
+                "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
+            );
         }
     }
     let result = steps.finish();
     println!("{}", adapter.unwrap_or_default());
     result
+}
+
+/// What the tests read, for the driver of this name.
+fn env_of(driver: &str) -> Result<Env> {
+    let mut env = drivers::get(driver)?;
+    env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
+    if driver == "swiftshader" {
+        env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
+    }
+    Ok(env)
+}
+
+fn cargo_test(line: &[&str], env: &Env) -> Command {
+    let mut command = cargo(&["test"]);
+    command
+        .args(line)
+        .envs(env.iter().map(|(name, value)| (name, value)));
+    command
 }
 
 /// The adapter's line in what the test prints; the harness may have put the test's name before it.

@@ -89,6 +89,10 @@ impl Record {
         names.collect()
     }
 
+    pub fn launches(&self) -> usize {
+        self.launches
+    }
+
     pub fn fault(&mut self, message: String) {
         self.faults.push(message);
     }

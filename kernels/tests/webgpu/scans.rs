@@ -6,6 +6,7 @@ use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy};
+use cubecl_scan::testing::tile_shape;
 use cubecl_scan::{ScanOp, reference};
 
 /// One call of a scan.
@@ -125,6 +126,9 @@ pub fn record(client: &Client, planes: Planes) {
             call.record::<f32>(op, options, |value| value as f32);
         }
     }
+    if planes != Planes::Varying {
+        one_tile_is_one_launch(client, group("one tile"));
+    }
     // 50 tiles of 128 elements, so that walks reach beyond one window.
     for (mute, polls) in [
         (None, None),
@@ -143,6 +147,25 @@ pub fn record(client: &Client, planes: Planes) {
             call.record::<i32>(ScanOp::Sum, options, |value| value);
             call.record::<f32>(ScanOp::Sum, options, |value| value as f32);
         }
+    }
+}
+
+/// Rows of at most a tile are one launch, however many they are.
+fn one_tile_is_one_launch(client: &Client, group: String) {
+    let (_, units, vectors) = tile_shape(client, &LaunchOptions::default());
+    let tile = 4 * units * vectors;
+    for shape in [[1, 1], [1, 1000], [1, tile], [9, 1023], [9, tile]] {
+        let before = super::record::record().launches();
+        let call = Call {
+            client,
+            group: group.clone(),
+            view: View::contiguous(&shape),
+            axis: 1,
+            launch: LaunchOptions::default(),
+        };
+        call.record::<i32>(ScanOp::Sum, ScanOptions::default(), |value| value);
+        let launches = super::record::record().launches() - before;
+        assert_eq!(launches, 1, "launches of {shape:?}");
     }
 }
 
