@@ -105,7 +105,8 @@ impl Chain {
             .collect();
         let costly = in_front.iter().filter(|operation| is_costly(operation));
         let is_worthwhile = (1..=MAX_LOADED).contains(&read.len()) && costly.count() <= MAX_COSTLY;
-        if !in_front.is_empty() && !(made.contains(&scan.ir.input.id) && is_worthwhile) {
+        let is_fed = made.contains(&scan.ir.input.id);
+        if !(in_front.is_empty() || is_fed && is_worthwhile) {
             return None;
         }
 

@@ -21,9 +21,10 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        // SAFETY: the caller has `COUNT` elements there.
         Self(core::array::from_fn(|lane| {
-            unsafe { from.add(lane).read() }.to_acc()
+            // SAFETY: the caller has `COUNT` elements there.
+            let element = unsafe { from.add(lane).read() };
+            element.to_acc()
         }))
     }
 
