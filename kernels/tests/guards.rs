@@ -112,6 +112,10 @@ fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
     for len in [5, 31, 32, 33, 132, 1000] {
         check(&[3, len], 1, launch_of(UnitRuns, 1), 2);
     }
+    // Runs that do not divide their row: the last is shorter.
+    for len in [5, 31, 131, 1001] {
+        check(&[3, len], 1, launch_of(UnitRuns, 4), 2);
+    }
     for len in [1, 2, 3, 7, 31, 64] {
         check(&[33, len], 1, launch_of(UnitRuns, 64), 0);
     }

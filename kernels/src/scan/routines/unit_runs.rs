@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The raking of Blelloch (1990) with a rake per unit. On a GPU neighbouring units would read far apart; a device that is no card runs a
-//! cube as a few loops over vectors of units, where that costs nothing, but every barrier parks and wakes those loops: a third reading
+//! cube as a few loops over vectors of units, where that costs nothing, but every barrier parks and wakes those loops: a second reading
 //! of the input is cheaper than the barriers of a tile.
 
 use super::short_rows::gcd;
