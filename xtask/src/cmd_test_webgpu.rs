@@ -62,7 +62,9 @@ fn record(folder: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     // The selection of packages and features is that of `cargo xtask test`: one build serves both.
-    let mut command = cargo(&["test", "--workspace", "--features", "cubecl-scan/wgpu"]);
+    // The features of `cargo xtask test`: one build.
+    let features = "cubecl-scan/wgpu,xtask/report";
+    let mut command = cargo(&["test", "--workspace", "--features", features]);
     command
         .args(["--test", "webgpu", "--", "--nocapture"])
         .env("BURN_SCAN_WEBGPU_RECORD", folder);
