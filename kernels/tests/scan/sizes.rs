@@ -16,19 +16,9 @@ fn check_inferred(shape: &[usize], axis: usize, options: ScanOptions) {
     );
 }
 
-/// SwiftShader is some fifteen times slower than lavapipe; there the long shapes are cut, which the test says.
-fn scale(n: usize) -> usize {
-    if std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1") {
-        println!("plane form forced: {n} elements cut to {}", n >> 4);
-        n >> 4
-    } else {
-        n
-    }
-}
-
 #[test]
 fn one_long_row() {
-    check_inferred(&[scale(1 << 24)], 0, ScanOptions::default());
+    check_inferred(&[1 << 24], 0, ScanOptions::default());
 }
 
 #[test]
@@ -43,7 +33,7 @@ fn powers_of_two_and_their_neighbours() {
 #[test]
 fn a_few_rows_of_odd_length() {
     check_inferred(
-        &[3, scale(400_001)],
+        &[3, 400_001],
         1,
         ScanOptions {
             exclusive: true,
@@ -60,7 +50,7 @@ fn more_than_65_535_short_rows() {
 /// With 32 units of one element, 2^22 elements make 131,072 tiles: more than one axis of the grid holds.
 #[test]
 fn more_than_65_535_tiles() {
-    let n = scale(1 << 22) + 1;
+    let n = (1 << 22) + 1;
     let view = View::contiguous(&[n]);
     let data = values(n, ScanOp::Sum);
     let launch = small_tile(RoutineKind::SinglePass);
@@ -86,7 +76,7 @@ fn rows_and_columns_of_a_square() {
 #[test]
 fn few_long_columns() {
     check_inferred(
-        &[scale(1 << 18), 3],
+        &[1 << 18, 3],
         0,
         ScanOptions {
             exclusive: false,
