@@ -1,6 +1,8 @@
 //! The shapes of real use with the device's own tuning: long, few, many, short, and three-dimensional.
 
 use super::*;
+use cubecl::prelude::*;
+use half::f16;
 
 fn check_inferred(shape: &[usize], axis: usize, options: ScanOptions) {
     let view = View::contiguous(shape);
@@ -84,6 +86,25 @@ fn few_long_columns() {
         },
     );
     check_inferred(&[16, 1 << 10, 16], 1, ScanOptions::default());
+}
+
+/// Columns enough for all units of a software adapter, which ends every loop after 65,535 rounds: they have to be cut all the same. f32
+/// would exceed the 128 MiB that such a device binds.
+#[test]
+fn many_columns_longer_than_any_loop() {
+    let client = client();
+    if !client.properties().supports_type(f16::elem_type_native()) {
+        println!("Unsupported: f16 on this device");
+        return;
+    }
+    let view = View::contiguous(&[66_000, 513]);
+    let data = values(view.elements(), ScanOp::Sum);
+    let data: Vec<f16> = data
+        .into_iter()
+        .map(|value| f16::from_f32(value as f32))
+        .collect();
+    let options = ScanOptions::default();
+    check(&client, &data, &view, 0, ScanOp::Sum, options, launch());
 }
 
 #[test]

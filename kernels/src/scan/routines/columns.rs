@@ -253,6 +253,9 @@ pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size>(
 /// The fewest rows of a chunk.
 const MIN_CHUNK: usize = 32;
 
+/// The most: software adapters end every loop after 65,535 rounds.
+const MAX_CHUNK: usize = 1 << 14;
+
 /// The most totals that a unit folds itself; one scan of them all costs a launch, but reads each total once.
 const MAX_FOLD: usize = 16;
 
@@ -261,7 +264,7 @@ const MAX_FOLD: usize = 16;
 /// chunk twice.
 const PAGE: usize = 4096;
 
-/// Rows of a chunk: as few as it takes to give every unit of the device a column.
+/// Rows of a chunk: as few as it takes to give every unit of the device a column, within the bounds.
 fn chunk_len(call: &Call, columns: usize) -> usize {
     let len = call.problem.len();
     let wanted = call.tuning.fill.div_ceil(columns);
@@ -270,7 +273,7 @@ fn chunk_len(call: &Call, columns: usize) -> usize {
     let chunks = if call.tuning.unit_runs && paged {
         most
     } else {
-        wanted.min(most)
+        wanted.min(most).max(len.div_ceil(MAX_CHUNK))
     };
     len.div_ceil(chunks)
 }
