@@ -15,6 +15,7 @@ use crate::Result;
 use crate::args::{Args, Spec};
 use crate::drivers::{self, Env};
 use crate::process::{Steps, cargo, run as run_to_success, run_reading};
+use crate::swiftshader;
 
 const SPEC: Spec = Spec {
     flags: &["--heavy"],
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ));
     }
     let name = args.last("--driver").unwrap_or("system");
-    let swiftshader = name == "swiftshader";
+    let is_swiftshader = name == "swiftshader";
     let env = env_of(name)?;
     let test = |line: &[&str]| cargo_test(line, &env);
     let heavy = if args.flag("--heavy") { ",heavy" } else { "" };
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         run_to_success(command.args(&args.rest))
     };
     const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
-    if swiftshader {
+    if is_swiftshader {
         steps.step(ON_SWIFTSHADER, || on_swiftshader(&env));
     } else {
         steps.step("workspace, default features", || {
@@ -106,11 +107,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                 command.args(["--test", "contract", "--test", "gradients", "--"]);
                 run_to_success(command.args(WITHOUT_FUSION))
             });
-            if adapter.iter().any(|line| line.contains("llvmpipe")) {
+            let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
+            if on_lavapipe && swiftshader::is_offered() {
                 steps.step(ON_SWIFTSHADER, || on_swiftshader(&env_of("swiftshader")?));
             } else {
                 println!(
-                    "not on lavapipe: SwiftShader, which runs planes where lavapipe does not, is left out"
+                    "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
                 );
             }
         } else {

@@ -7,7 +7,10 @@ use std::process::Command;
 
 use crate::Result;
 use crate::drivers::{Env, as_root, pin};
-use crate::process::{in_path, run, target_dir};
+use crate::process::{in_path, output, run, target_dir};
+
+/// Debian's package that brings it.
+const PACKAGE: &str = "chromium-common";
 
 /// The variables that select it; downloads it the first time.
 pub(crate) fn get() -> Result<Env> {
@@ -31,6 +34,15 @@ pub(crate) fn get() -> Result<Env> {
     Ok(env)
 }
 
+/// Whether this machine's package lists offer it: Ubuntu's do not.
+pub(crate) fn is_offered() -> bool {
+    let policy = output("apt-cache", &["policy", PACKAGE]);
+    let candidate = policy
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("Candidate:"));
+    candidate.is_some_and(|version| version.trim() != "(none)")
+}
+
 fn unpack(folder: &Path, driver: &Path) -> Result<()> {
     let io = |error: std::io::Error| format!("{}: {error}", folder.display());
     let _ = fs::remove_dir_all(folder);
@@ -40,7 +52,7 @@ fn unpack(folder: &Path, driver: &Path) -> Result<()> {
     );
     let download = || {
         run(Command::new("apt-get")
-            .args(["download", "chromium-common"])
+            .args(["download", PACKAGE])
             .current_dir(folder))
     };
     download().or_else(|_| {
