@@ -84,11 +84,7 @@ impl Trial {
                 continue;
             }
             let chosen = name.as_deref().unwrap_or(driver);
-            let mut env = drivers::get(chosen)?;
-            env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
-            if chosen == "swiftshader" {
-                env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
-            }
+            let env = drivers::for_tests(chosen)?;
             drivers.insert(name, env);
         }
         let copy = copy_sources()?;

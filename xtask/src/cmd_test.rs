@@ -58,7 +58,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let name = args.last("--driver").unwrap_or("system");
     let is_swiftshader = name == "swiftshader";
-    let env = env_of(name)?;
+    let env = drivers::for_tests(name)?;
     let test = |line: &[&str]| cargo_test(line, &env);
     let heavy = if args.flag("--heavy") { ",heavy" } else { "" };
     // One selection of packages and features for all steps that can share it: one build.
@@ -109,7 +109,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             });
             let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
             if on_lavapipe && swiftshader::is_offered() {
-                steps.step(ON_SWIFTSHADER, || on_swiftshader(&env_of("swiftshader")?));
+                steps.step(ON_SWIFTSHADER, || {
+                    on_swiftshader(&drivers::for_tests("swiftshader")?)
+                });
             } else {
                 println!(
                     "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
@@ -124,16 +126,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let result = steps.finish();
     println!("{}", adapter.unwrap_or_default());
     result
-}
-
-/// What the tests read, for the driver of this name.
-fn env_of(driver: &str) -> Result<Env> {
-    let mut env = drivers::get(driver)?;
-    env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
-    if driver == "swiftshader" {
-        env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
-    }
-    Ok(env)
 }
 
 fn cargo_test(line: &[&str], env: &Env) -> Command {

@@ -13,6 +13,16 @@ use crate::vulkan::{Machine, OVERRIDES};
 /// Variables that make a process use the driver.
 pub(crate) type Env = Vec<(&'static str, OsString)>;
 
+/// The same with what the tests read beside it: a device must start, and SwiftShader runs planes without advertising them.
+pub(crate) fn for_tests(name: &str) -> Result<Env> {
+    let mut env = get(name)?;
+    env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
+    if name == "swiftshader" {
+        env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
+    }
+    Ok(env)
+}
+
 /// The driver that `--driver NAME` asks for.
 pub(crate) fn get(name: &str) -> Result<Env> {
     match name {
