@@ -177,8 +177,7 @@ pub(crate) fn run_short_rows_kernel<T: Numeric, A: Numeric, N: Size>(
 }
 
 /// Vectors of a run of a row that is cut. Not a power of two, which would make neighbouring units meet in one set of the cache. On lavapipe, 2^22
-/// elements take 0.95 to 1.04 times an addition with 252 or 300, 1.09 times
-/// with 200 or 508.
+/// elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.
 const RUN: usize = 260;
 
 /// Vectors of a row that one unit walks where rows are enough for all units. Cut, [1024, 4096] takes 1.0 times an addition on lavapipe, whole
