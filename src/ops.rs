@@ -10,7 +10,7 @@ use crate::{ScanOp, ScanOptions};
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, backend_extension};
-use burn::tensor::{IntDType, Shape, Slice};
+use burn::tensor::{IndexingUpdateOp, IntDType, Shape, Slice};
 
 /// Everything a backend offers to this crate.
 pub trait ScanBackend: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps {}
@@ -41,6 +41,18 @@ pub trait ScanOps: Backend {
         op: ScanOp,
         options: ScanOptions,
     ) -> IntTensor<Self>;
+
+    /// At each head the sum of the values from it up to the next one, along `dim` and, in `reverse`, from its end; zero
+    /// elsewhere. The first of a line is a head whatever `heads` says. The adjoint of a running maximum.
+    #[fusion(dtype = values, shape = values)]
+    fn float_segment_sums(
+        values: FloatTensor<Self>,
+        heads: BoolTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self> {
+        segment_sums_by_index::<Self>(values, heads, dim, reverse)
+    }
 
     /// The row-major positions of the trues at the front of a tensor as long as the mask, what is behind them being unspecified; and
     /// their number.
@@ -85,6 +97,46 @@ pub trait ScanOps: Backend {
         num_keys: usize,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>);
+}
+
+/// The sums by additions at the index of each value's head, for backends without a walk of their own: what differentiates a gradient once
+/// more.
+fn segment_sums_by_index<B: ScanOps>(
+    values: FloatTensor<B>,
+    heads: BoolTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let (shape, device) = (values.shape(), values.device());
+    let len = shape[dim];
+    if len == 0 {
+        return values;
+    }
+    let int_dtype = burn_backend::get_or_init_device_settings::<B>(&device).int_dtype;
+    let mut line = vec![1; shape.num_dims()];
+    line[dim] = len;
+    // Positions in the order of the scan: "the last head so far" is then a running maximum in either direction.
+    let positions = B::int_arange(0..len as i64, &device, int_dtype);
+    let positions = if reverse {
+        B::int_flip(positions, &[0])
+    } else {
+        positions
+    };
+    let positions = B::int_expand(B::int_reshape(positions, Shape::from(line)), shape.clone());
+    let heads = B::int_mul(positions, B::bool_into_int(heads, int_dtype));
+    let options = ScanOptions {
+        exclusive: false,
+        reverse,
+    };
+    let sources = B::int_scan(heads, dim, ScanOp::Max, options);
+    let sources = if reverse {
+        let from_the_front = B::int_mul_scalar(sources, (-1).into());
+        B::int_add_scalar(from_the_front, (len as i64 - 1).into())
+    } else {
+        sources
+    };
+    let zeros = B::float_zeros(shape, &device, values.dtype().into());
+    B::float_scatter(dim, zeros, sources, values, IndexingUpdateOp::Add)
 }
 
 /// The trait of one kind of values; the kinds differ in nothing but their tensor type.

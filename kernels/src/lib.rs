@@ -1,8 +1,9 @@
 //! Scan and stream-compaction kernels for CubeCL: device level, cube level and plane level.
 //!
-//! - [`scan`]: tensors of any rank, strides and numeric type along any axis, by one of four routines.
+//! - [`scan`]: tensors of any rank, strides and numeric type along any axis, by one of five routines.
 //! - [`compact`]: what a mask keeps, where it goes, and stable grouping by key.
 //! - [`cube`]: scans over the units of one cube or plane, as `#[cube]` functions for kernels of your own.
+//! - [`segments`]: sums of segments that begin at heads, the adjoint of a running maximum.
 //! - [`reference`](mod@reference): plain loops that say what every kernel must return.
 //!
 //! ```no_run
@@ -33,6 +34,7 @@ pub mod error;
 pub mod operator;
 pub mod reference;
 pub mod scan;
+pub mod segments;
 #[doc(hidden)]
 pub mod testing;
 

@@ -94,3 +94,30 @@ pub fn scan<T: Scalar>(
     }
     output
 }
+
+/// The sums of the segments that begin at `heads`, along `axis`: at each head the sum from it up to the next one, zero elsewhere. The first
+/// element of a line is a head whatever `heads` says.
+pub fn segment_sums<T: Scalar>(
+    values: &[T],
+    heads: &[u32],
+    shape: &[usize],
+    axis: usize,
+    reverse: bool,
+) -> Vec<T> {
+    let len = shape[axis];
+    let inner: usize = shape[axis + 1..].iter().product();
+    let outer: usize = shape[..axis].iter().product();
+    let mut sums = vec![T::identity(ScanOp::Sum); values.len()];
+    for line in 0..outer * inner {
+        let mut head = 0;
+        for step in 0..len {
+            let row = if reverse { len - 1 - step } else { step };
+            let at = (line / inner * len + row) * inner + line % inner;
+            if step == 0 || heads[at] != 0 {
+                head = at;
+            }
+            sums[head] = T::accumulate(sums[head], values[at], ScanOp::Sum);
+        }
+    }
+    sums.into_iter().map(T::finish).collect()
+}

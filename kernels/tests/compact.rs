@@ -208,26 +208,24 @@ fn check_keys(keys: &[i32], num_keys: usize) {
     let int = i32::elem_type_native();
     let (slots, offsets) = grouped(keys, num_keys);
     let handle = upload(&client, keys);
-    let (slots_out, offsets_out) = (sentinel(&client, n), sentinel(&client, num_keys + 1));
-    key_slots(
-        &client,
-        (flat(&handle, n), int),
-        flat(&slots_out, n),
-        flat(&offsets_out, num_keys + 1),
-        num_keys,
-        int,
-    )
-    .expect("supported");
-    assert_eq!(
-        read::<i32>(&client, slots_out, n),
-        slots,
-        "slots of {n} keys below {num_keys}"
-    );
-    assert_eq!(
-        read::<i32>(&client, offsets_out, num_keys + 1),
-        offsets,
-        "offsets of {n} keys below {num_keys}"
-    );
+    // As the device would have it, and by digits.
+    for launch in [LaunchOptions::default(), small_tile()] {
+        let (slots_out, offsets_out) = (sentinel(&client, n), sentinel(&client, num_keys + 1));
+        key_slots(
+            &client,
+            (flat(&handle, n), int),
+            flat(&slots_out, n),
+            flat(&offsets_out, num_keys + 1),
+            num_keys,
+            int,
+            launch,
+        )
+        .expect("supported");
+        let what = format!("{n} keys below {num_keys}, {launch:?}");
+        assert_eq!(read::<i32>(&client, slots_out, n), slots, "slots of {what}");
+        let found = read::<i32>(&client, offsets_out, num_keys + 1);
+        assert_eq!(found, offsets, "offsets of {what}");
+    }
 }
 
 #[test]

@@ -12,6 +12,7 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{MoveShape, gather_slots, key_slots, scatter_slots};
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
+use cubecl_scan::segments::segment_sums;
 use cubecl_scan::testing::{Guarded, watch};
 use cubecl_scan::{ScanOp, reference};
 
@@ -295,23 +296,65 @@ fn groupings_write_nothing_but_slots_and_offsets() {
             };
             let keys: Vec<i32> = (0..n).map(key).collect();
             let keys_in = Guarded::new(&client, &keys, offset);
-            let slots = Guarded::empty(&client, size_of_val(&keys[..]), offset);
-            let begins = Guarded::empty(&client, (num_keys + 1) * size_of::<i32>(), offset);
+            // As the device would have it, and by digits.
+            let by_digits = LaunchOptions {
+                units: Some(64),
+                ..LaunchOptions::default()
+            };
+            for launch in [LaunchOptions::default(), by_digits] {
+                let slots = Guarded::empty(&client, size_of_val(&keys[..]), offset);
+                let begins = Guarded::empty(&client, (num_keys + 1) * size_of::<i32>(), offset);
+                with_guarded_scratch(&client, || {
+                    key_slots(
+                        &client,
+                        (flat(&keys_in.handle(), n), int),
+                        flat(&slots.handle(), n),
+                        flat(&begins.handle(), num_keys + 1),
+                        num_keys,
+                        int,
+                        launch,
+                    )
+                    .expect("supported");
+                });
+                let (expected, expected_begins) = grouped(&keys, num_keys);
+                assert_eq!(slots.read::<i32>(&client), expected, "{n} keys");
+                assert_eq!(begins.read::<i32>(&client), expected_begins, "{n} keys");
+            }
+            assert_eq!(keys_in.read::<i32>(&client), keys, "the keys changed");
+        }
+    }
+}
+
+#[test]
+fn segments_stay_inside() {
+    let (client, int) = (client(), i32::elem_type_native());
+    for offset in offsets(&client, size_of::<i32>()) {
+        for (shape, axis) in [([1, 200], 1), ([5000, 3], 1), ([130, 7], 0)] {
+            let n = shape[0] * shape[1];
+            let values: Vec<i32> = (0..n).map(|i| i as i32 % 11 + 1).collect();
+            let heads: Vec<u32> = (0..n).map(|i| u32::from(mixed(i) % 5 == 0)).collect();
+            let [values_in, heads_in] = [
+                Guarded::new(&client, &values, offset),
+                Guarded::new(&client, &heads, offset),
+            ];
+            let output = Guarded::empty(&client, size_of_val(&values[..]), offset);
+            let view = View::contiguous(&shape);
             with_guarded_scratch(&client, || {
-                key_slots(
+                segment_sums(
                     &client,
-                    (flat(&keys_in.handle(), n), int),
-                    flat(&slots.handle(), n),
-                    flat(&begins.handle(), num_keys + 1),
-                    num_keys,
+                    tensor(values_in.handle(), &view),
+                    (tensor(heads_in.handle(), &view), u32::elem_type_native()),
+                    tensor(output.handle(), &view),
+                    axis,
                     int,
+                    false,
                 )
                 .expect("supported");
             });
-            let (expected, expected_begins) = grouped(&keys, num_keys);
-            assert_eq!(slots.read::<i32>(&client), expected, "{n} keys");
-            assert_eq!(begins.read::<i32>(&client), expected_begins, "{n} keys");
-            assert_eq!(keys_in.read::<i32>(&client), keys, "the keys changed");
+            let expected = reference::segment_sums(&values, &heads, &shape, axis, false);
+            assert_eq!(output.read::<i32>(&client), expected, "{shape:?}");
+            assert_eq!(values_in.read::<i32>(&client), values, "the values changed");
+            assert_eq!(heads_in.read::<u32>(&client), heads, "the heads changed");
         }
     }
 }

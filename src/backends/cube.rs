@@ -15,6 +15,7 @@ use cubecl::prelude::TensorBinding;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{self, Emit, MoveShape};
 use cubecl_scan::scan::LaunchOptions;
+use cubecl_scan::segments::segment_sums;
 
 /// Scans along `dim`: one launch for rows of up to a tile and for long rows, two for few long columns.
 pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
@@ -237,6 +238,29 @@ impl ScanOps for CubeBackend {
         scan(tensor, dim, op, options)
     }
 
+    fn float_segment_sums(
+        values: CubeTensor,
+        heads: CubeTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> CubeTensor {
+        let (values, heads) = (into_contiguous(values), into_contiguous(heads));
+        let output = empty_like(&values, values.shape(), values.dtype);
+        let client = values.client.clone();
+        let (values, dtype) = typed(values);
+        let launched = segment_sums(
+            &client,
+            values,
+            typed(heads),
+            output.clone().binding(),
+            dim,
+            dtype,
+            reverse,
+        );
+        accept("Scan", launched);
+        output
+    }
+
     fn mask_indices_front(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
         emit_indices(mask, int_dtype, Emit::IndicesFront)
     }
@@ -257,6 +281,7 @@ impl ScanOps for CubeBackend {
             offsets.clone().binding(),
             num_keys,
             dtype_to_storage_type(int_dtype.into()),
+            LaunchOptions::default(),
         );
         accept("Partition By Key", launched);
         (slots, offsets)

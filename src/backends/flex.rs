@@ -3,12 +3,11 @@
 mod kept;
 
 use crate::check::fail;
-use crate::cpu;
+use crate::cpu::{self, Index};
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::tensor::{DType, IntDType, Shape};
-use burn_backend::Element;
 use burn_flex::{Flex, FlexTensor, Layout};
 use burn_std::BoolStore;
 use half::{bf16, f16};
@@ -52,29 +51,24 @@ fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
     }
 }
 
-/// An int tensor with one entry per element of `values`.
-fn ints<I: Copy>(values: &[I], int_dtype: IntDType, convert: impl Fn(I) -> i64) -> FlexTensor {
-    fn collect<I: Copy, T: Element + bytemuck::Pod + Send + Sync>(
-        values: &[I],
-        convert: impl Fn(I) -> T,
-    ) -> FlexTensor {
-        let converted = values.iter().map(|&value| convert(value)).collect();
-        tensor::<T>(converted, [values.len()].into(), T::dtype())
-    }
-    match int_dtype {
-        IntDType::I64 => collect(values, convert),
-        IntDType::I32 => collect(values, |value| convert(value) as i32),
-        IntDType::I16 => collect(values, |value| convert(value) as i16),
-        IntDType::I8 => collect(values, |value| convert(value) as i8),
-        IntDType::U64 => collect(values, |value| convert(value) as u64),
-        IntDType::U32 => collect(values, |value| convert(value) as u32),
-        IntDType::U16 => collect(values, |value| convert(value) as u16),
-        IntDType::U8 => collect(values, |value| convert(value) as u8),
-    }
+/// Runs `$body` with `$T` the integer type `$dtype`.
+macro_rules! by_int {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_int!($dtype, $T => $body; I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8)
+    };
+    ($dtype:expr, $T:ident => $body:expr; $($DType:ident $ty:ty),*) => {
+        match $dtype {
+            $(DType::$DType => {
+                type $T = $ty;
+                $body
+            })*
+            dtype => fail("Partition By Key", &format!("{dtype:?} is not an int dtype.")),
+        }
+    };
 }
 
 fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
-    ints(&[count], int_dtype, |count| count as i64)
+    by_int!(int_dtype.into(), I => tensor(vec![I::from_usize(count)], [1].into(), int_dtype.into()))
 }
 
 fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
@@ -206,59 +200,41 @@ fn around(shape: &Shape, dim: usize) -> (usize, usize) {
     )
 }
 
-/// Int elements as `i64`.
-fn as_i64(tensor: &FlexTensor) -> Vec<i64> {
-    let tensor = tensor.to_contiguous();
-    macro_rules! widen {
-        ($T:ty) => {
-            elements::<$T>(&tensor)
-                .iter()
-                .map(|&element| element as i64)
-                .collect()
-        };
-    }
-    match tensor.dtype() {
-        DType::I64 => elements(&tensor).to_vec(),
-        DType::I32 => widen!(i32),
-        DType::I16 => widen!(i16),
-        DType::I8 => widen!(i8),
-        DType::U64 => elements::<u64>(&tensor)
-            .iter()
-            .map(|&element| i64::try_from(element).unwrap_or(i64::MAX))
-            .collect(),
-        DType::U32 => widen!(u32),
-        DType::U16 => widen!(u16),
-        DType::U8 => widen!(u8),
-        dtype => fail(
-            "Partition By Key",
-            &format!("{dtype:?} is not an int dtype."),
-        ),
-    }
-}
-
 fn scatter_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
-    let (values, slots) = (values.to_contiguous(), as_i64(&slots));
-    by_size!(values, T => {
-        let mut output = vec![0 as T; slots.len()];
-        for (&value, &slot) in elements::<T>(&values).iter().zip(&slots) {
-            if let Some(place) = usize::try_from(slot).ok().and_then(|slot| output.get_mut(slot)) {
-                *place = value;
-            }
-        }
-        tensor(output, values.shape(), values.dtype())
-    })
+    let (values, slots) = (values.to_contiguous(), slots.to_contiguous());
+    by_size!(values, T => by_int!(slots.dtype(), I => {
+        let scattered = cpu::scatter_slots::<T, I>(elements(&values), elements(&slots));
+        tensor(scattered, values.shape(), values.dtype())
+    }))
 }
 
 fn gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
-    let (values, slots) = (values.to_contiguous(), as_i64(&slots));
-    by_size!(values, T => {
-        let from = elements::<T>(&values);
-        let gathered = slots
-            .iter()
-            .map(|&slot| usize::try_from(slot).ok().and_then(|slot| from.get(slot)).copied().unwrap_or(0))
-            .collect();
-        tensor::<T>(gathered, values.shape(), values.dtype())
-    })
+    let (values, slots) = (values.to_contiguous(), slots.to_contiguous());
+    by_size!(values, T => by_int!(slots.dtype(), I => {
+        let gathered = cpu::gather_slots::<T, I>(elements(&values), elements(&slots));
+        tensor(gathered, values.shape(), values.dtype())
+    }))
+}
+
+fn segment_sums(values: FlexTensor, heads: FlexTensor, dim: usize, reverse: bool) -> FlexTensor {
+    let (values, heads) = (values.to_contiguous(), heads.to_contiguous());
+    let shape = values.shape();
+    let (outer, inner) = around(&shape, dim);
+    let lines = [outer, shape[dim], inner];
+    macro_rules! by_float {
+        ($($dtype:pat => $T:ty),* $(,)?) => {
+            match values.dtype() {
+                $($dtype => {
+                    let sums = cpu::segment_sums::<$T>(elements(&values), &mask_bytes(&heads), lines, reverse);
+                    tensor(sums, shape, values.dtype())
+                })*
+                dtype => fail("Scan", &format!("The CPU backend cannot scan {dtype:?}.")),
+            }
+        };
+    }
+    by_float! {
+        DType::F64 => f64, DType::F32 | DType::Flex32 => f32, DType::F16 => f16, DType::BF16 => bf16,
+    }
 }
 
 impl ScanOps for Flex {
@@ -270,40 +246,54 @@ impl ScanOps for Flex {
         scan(tensor, dim, op, options)
     }
 
+    fn float_segment_sums(
+        values: FlexTensor,
+        heads: FlexTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> FlexTensor {
+        segment_sums(values, heads, dim, reverse)
+    }
+
     fn mask_indices_front(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
         let mask = mask.to_contiguous();
-        let mut indices = cpu::compact_indices::<i64>(&mask_bytes(&mask));
-        let count = indices.len();
-        indices.resize(mask.shape().num_elements(), 0);
-        (ints(&indices, int, |index| index), count_tensor(count, int))
+        by_int!(int.into(), I => {
+            let mut indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
+            let count = indices.len();
+            let len = mask.shape().num_elements();
+            indices.resize(len, 0);
+            (tensor(indices, [len].into(), int.into()), count_tensor(count, int))
+        })
     }
 
     fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
         let mask = mask.to_contiguous();
-        let indices = cpu::compact_indices::<i64>(&mask_bytes(&mask));
-        ints(&indices, int, |index| index)
+        by_int!(int.into(), I => {
+            let indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
+            let count = indices.len();
+            tensor(indices, [count].into(), int.into())
+        })
     }
 
     fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
         let mask = mask.to_contiguous();
         let shape = mask.shape();
-        let rows = cpu::argwhere::<i64>(&mask_bytes(&mask), &shape);
-        let count = rows.len() / shape.num_dims();
-        let rows = ints(&rows, int, |coordinate| coordinate);
-        rows.reshape([count, shape.num_dims()].into())
+        by_int!(int.into(), I => {
+            let rows = cpu::argwhere::<I>(&mask_bytes(&mask), &shape);
+            let count = rows.len() / shape.num_dims();
+            tensor(rows, [count, shape.num_dims()].into(), int.into())
+        })
     }
 
     fn key_slots(keys: FlexTensor, num_keys: usize, int: IntDType) -> (FlexTensor, FlexTensor) {
-        let keys = as_i64(&keys);
-        let (sources, offsets) = cpu::partition_permutation(&keys, num_keys);
-        let mut slots = vec![-1; keys.len()];
-        for (slot, &source) in sources.iter().enumerate() {
-            slots[source] = slot as i64;
-        }
-        (
-            ints(&slots, int, |slot| slot),
-            ints(&offsets, int, |offset| offset as i64),
-        )
+        let keys = keys.to_contiguous();
+        by_int!(keys.dtype(), K => by_int!(int.into(), I => {
+            let (slots, offsets) = cpu::key_slots::<K, I>(elements(&keys), num_keys);
+            (
+                tensor(slots, keys.shape(), int.into()),
+                tensor(offsets, [num_keys + 1].into(), int.into()),
+            )
+        }))
     }
 }
 

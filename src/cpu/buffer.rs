@@ -66,14 +66,4 @@ impl<'a, T> Shared<'a, T> {
         // SAFETY: the range lies inside the slots, and the caller has it to itself.
         unsafe { core::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
-
-    /// # Safety
-    ///
-    /// `index` is less than the number of slots, and no other thread is given that slot.
-    #[inline(always)]
-    pub(crate) unsafe fn write(&self, index: usize, value: T) {
-        debug_assert!(index < self.len);
-        // SAFETY: the slot exists and is the caller's.
-        unsafe { (*self.start.add(index)).write(value) };
-    }
 }

@@ -12,23 +12,28 @@ mod element;
 mod expand;
 mod huge_pages;
 mod lanes;
+mod moves;
 mod operator;
 mod partition;
 pub(crate) mod pool;
 mod rows;
+mod segments;
 mod short_rows;
 mod simd;
+mod slices;
+mod slots;
 #[cfg(test)]
 mod tests;
 mod tile;
 
-pub(crate) use compact::{
-    argwhere, compact, compact_indices, compact_padded, compact_rows, compact_rows_padded,
-    count_true,
-};
+pub(crate) use compact::{argwhere, compact, compact_indices, compact_padded, count_true};
 pub(crate) use element::Element;
-pub(crate) use expand::{expand, expand_rows};
-pub(crate) use partition::partition_permutation;
+pub(crate) use expand::expand;
+pub(crate) use moves::Index;
+pub(crate) use partition::key_slots;
+pub(crate) use segments::segment_sums;
+pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
+pub(crate) use slots::{gather_slots, scatter_slots};
 
 use buffer::Output;
 use operator::{Max, Min, Operator, Prod, Sum};

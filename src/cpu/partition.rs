@@ -1,16 +1,18 @@
 //! Stable grouping by key: a counting sort.
 //!
 //! The input is cut into blocks. Each block counts its keys; a scan of the counts, key by key and block by block
-//! within a key, gives every block the place of its first element of each key; then every block moves its elements
-//! there. Elements of one key stay in the order they came in, since blocks and the elements of a block are taken in
-//! order.
+//! within a key, gives every block the place of its first element of each key; then every block numbers its elements
+//! from there. Elements of one key stay in the order they came in, since blocks and the elements of a block are taken
+//! in order.
 //!
 //! Keys outside of `0..num_keys` are dropped.
 
+use core::mem::MaybeUninit;
+
 use rayon::prelude::*;
 
-use super::buffer::{Output, Shared};
-use super::compact::Index;
+use super::buffer::Output;
+use super::moves::Index;
 use super::rows::PARALLEL;
 
 /// The fewest elements in a block: a task of some 50 µs.
@@ -19,16 +21,18 @@ const BLOCK: usize = 1 << 15;
 /// Elements in a block for each key, at the least, so that the table of counts stays small beside the input.
 const ELEMENTS_PER_KEY: usize = 8;
 
-/// The index each place of the groups takes its element from, and the `num_keys + 1` offsets of the groups.
-pub(crate) fn partition_permutation<K: Index>(
-    keys: &[K],
-    num_keys: usize,
-) -> (Vec<usize>, Vec<usize>) {
+/// −1, once it is an index of fewer bits or the same.
+const NOWHERE: usize = usize::MAX;
+
+/// For each key its slot, its place in the groups, or −1 for a key that is dropped; and the `num_keys + 1` offsets of
+/// the groups.
+pub(crate) fn key_slots<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
     let plan = Plan::new(keys, num_keys);
-    let mut output = Output::new(plan.kept());
-    let offsets = plan.place(Shared::new(output.slots()), |index| index);
-    // SAFETY: there are as many slots as elements that are kept.
-    (unsafe { output.finish() }, offsets)
+    let mut slots = Output::new(keys.len());
+    let offsets = plan.place(slots.slots());
+    let offsets = offsets.into_iter().map(I::from_usize).collect();
+    // SAFETY: every key has been given a slot.
+    (unsafe { slots.finish() }, offsets)
 }
 
 /// Where the elements go.
@@ -83,45 +87,42 @@ impl<'a, K: Index> Plan<'a, K> {
         }
     }
 
-    /// The number of elements whose key is in range.
-    fn kept(&self) -> usize {
-        self.offsets[self.num_keys]
-    }
-
-    /// Writes `value(index)` to the place of each element that is kept. Returns the offsets.
-    fn place<T: Send>(
-        mut self,
-        groups: Shared<'_, T>,
-        value: impl Fn(usize) -> T + Sync,
-    ) -> Vec<usize> {
-        if self.kept() == 0 {
+    /// Writes the slot of each key. Returns the offsets.
+    fn place<I: Index>(mut self, slots: &mut [MaybeUninit<I>]) -> Vec<usize> {
+        if self.num_keys == 0 {
+            slots.fill(MaybeUninit::new(I::from_usize(NOWHERE)));
             return self.offsets;
         }
-        let block = self.block;
-        let move_block = |(number, (cursors, keys)): (usize, (&mut [usize], &[K]))| {
-            for (index, &key) in keys.iter().enumerate() {
-                if let Some(cursor) = cursors.get_mut(key.to_usize()) {
-                    // SAFETY: the counts gave each block as many places of a key as it has elements of it, and the
-                    // places of all blocks and keys follow each other up to the number of slots.
-                    unsafe { groups.write(*cursor, value(number * block + index)) };
-                    *cursor += 1;
-                }
-            }
-        };
-        let cursors = &mut self.cursors;
+        let (cursors, block) = (&mut self.cursors, self.block);
         if self.keys.len() < PARALLEL {
             cursors
                 .chunks_mut(self.num_keys)
                 .zip(self.keys.chunks(block))
-                .enumerate()
-                .for_each(move_block);
+                .zip(slots.chunks_mut(block))
+                .for_each(|((cursors, keys), slots)| place_block(cursors, keys, slots));
         } else {
             cursors
                 .par_chunks_mut(self.num_keys)
                 .zip(self.keys.par_chunks(block))
-                .enumerate()
-                .for_each(move_block);
+                .zip(slots.par_chunks_mut(block))
+                .for_each(|((cursors, keys), slots)| place_block(cursors, keys, slots));
         }
         self.offsets
+    }
+}
+
+/// Writes the slots of a block of keys, given the place of its next element of each key.
+fn place_block<K: Index, I: Index>(
+    cursors: &mut [usize],
+    keys: &[K],
+    slots: &mut [MaybeUninit<I>],
+) {
+    for (slot, &key) in slots.iter_mut().zip(keys) {
+        let mut place = NOWHERE;
+        if let Some(cursor) = cursors.get_mut(key.to_usize()) {
+            place = *cursor;
+            *cursor += 1;
+        }
+        slot.write(I::from_usize(place));
     }
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::Result;
-use crate::drivers::as_root;
-use crate::process::{in_path, output, run};
+use crate::drivers::apt_install;
+use crate::process::{in_path, output};
 
 /// The program's names: Debian and Fedora, Arch and Alpine; Google's own packages.
 const NAMES: [&str; 4] = [
@@ -48,16 +48,7 @@ pub(crate) fn get() -> Result<&'static str> {
     eprintln!(
         "this machine has no Chromium: installing Debian's package `chromium` (about 400 MB installed)"
     );
-    let install = || {
-        run(&mut as_root(&[
-            "apt-get",
-            "install",
-            "-y",
-            "--no-install-recommends",
-            "chromium",
-        ]))
-    };
-    run(&mut as_root(&["apt-get", "update"])).and_then(|()| install())?;
+    apt_install("chromium", &["--no-install-recommends"])?;
     found().ok_or_else(|| "the package `chromium` brought no program of that name".to_owned())
 }
 

@@ -4,7 +4,7 @@
 //! 2. The test `adapter` prints which adapter that is: one line `adapter: NAME …`. Nothing else runs if it
 //!    does not start: the Cube tests are never skipped silently.
 //! 3. The whole workspace with its default features, then the public contract without `fusion`, where ops
-//!    run one by one. Where the driver is lavapipe, the kernels' own tests then run on SwiftShader as well, with plane operations.
+//!    run one by one. The long tier adds the CPU engine under valgrind. Where the driver is lavapipe, the kernels' own tests then run on SwiftShader as well, with plane operations.
 //!
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
@@ -13,6 +13,7 @@ use std::process::Command;
 
 use crate::Result;
 use crate::args::{Args, Spec};
+use crate::cmd_memcheck;
 use crate::drivers::{self, Env};
 use crate::process::{Steps, cargo, run as run_to_success, run_reading};
 use crate::swiftshader;
@@ -107,6 +108,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                 command.args(["--test", "contract", "--test", "gradients", "--"]);
                 run_to_success(command.args(WITHOUT_FUSION))
             });
+            if args.flag("--heavy") {
+                steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
+            }
             let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
             if on_lavapipe && swiftshader::is_offered() {
                 steps.step(ON_SWIFTSHADER, || {
@@ -119,7 +123,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             }
         } else {
             println!(
-                "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
+                "arguments were given for cargo test: the steps without fusion, under valgrind and on SwiftShader are left out"
             );
         }
     }

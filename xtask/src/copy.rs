@@ -1,13 +1,30 @@
-//! A copy of the sources, in which other commands make mistakes on purpose.
+//! Copies of the sources, in which other commands make mistakes on purpose.
 //!
-//! It is built in a folder of its own. Cargo names artifacts by paths relative to the workspace and judges them by the times of
+//! A copy is built in a folder of its own. Cargo names artifacts by paths relative to the workspace and judges them by the times of
 //! files: in one folder, those of the copy and of the sources would be taken for each other.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::Result;
 use crate::process::{output, root, target_dir};
+
+/// The manifest of [`copy_engine`]; the versions are those of the workspace's lock file.
+const ENGINE_MANIFEST: &str = r#"[package]
+name = "engine"
+version = "0.0.0"
+edition = "2024"
+
+[workspace]
+
+[dependencies]
+half = { version = "*", default-features = false, features = ["std"] }
+libc = "*"
+rayon = "*"
+
+[profile.dev]
+opt-level = 2
+"#;
 
 /// Where the copy is, and where it is built.
 pub(crate) struct Copy {
@@ -15,43 +32,78 @@ pub(crate) struct Copy {
     pub(crate) target: PathBuf,
 }
 
-/// Brings the copy up to date with what git tracks or would track. A file that did not change keeps its time, so that cargo
-/// builds it no second time.
+impl Copy {
+    fn new(name: &str) -> Self {
+        let folder = target_dir().join(name);
+        Self {
+            tree: folder.join("tree"),
+            target: folder.join("target"),
+        }
+    }
+}
+
+/// Everything that git tracks or would track.
 pub(crate) fn copy_sources() -> Result<Copy> {
-    let folder = target_dir().join("mistakes");
-    let copy = Copy {
-        tree: folder.join("tree"),
-        target: folder.join("target"),
-    };
+    let copy = Copy::new("mistakes");
+    for name in listed(".")? {
+        bring(&name, &copy.tree.join(&name))?;
+    }
+    Ok(copy)
+}
+
+/// The CPU engine as a crate of its own. It depends on nothing of Burn, and alone it builds in seconds.
+pub(crate) fn copy_engine() -> Result<Copy> {
+    let copy = Copy::new("engine");
+    for name in listed("src/cpu")? {
+        bring(&name, &copy.tree.join(&name))?;
+    }
+    bring("Cargo.lock", &copy.tree.join("Cargo.lock"))?;
+    write(&copy.tree.join("Cargo.toml"), ENGINE_MANIFEST.as_bytes())?;
+    let root = b"#![allow(dead_code)]\nmod cpu;\n";
+    write(&copy.tree.join("src/lib.rs"), root)?;
+    Ok(copy)
+}
+
+/// The files under a folder that git tracks or would track.
+fn listed(folder: &str) -> Result<Vec<String>> {
+    let root = root();
     let listed = output(
         "git",
         &[
             "-C",
-            &root().to_string_lossy(),
+            &root.to_string_lossy(),
             "ls-files",
             "--cached",
             "--others",
             "--exclude-standard",
+            folder,
         ],
     );
     if listed.is_empty() {
         return Err("git lists no files: the copy is made of what it tracks".into());
     }
-    for name in listed.lines() {
-        let (from, to) = (root().join(name), copy.tree.join(name));
-        let error = |e: std::io::Error| format!("{}: {e}", to.display());
-        let Ok(bytes) = fs::read(&from) else {
-            // Listed, yet deleted in the working tree.
-            let _ = fs::remove_file(&to);
-            continue;
-        };
-        if fs::read(&to).is_ok_and(|old| old == bytes) {
-            continue;
+    Ok(listed.lines().map(str::to_owned).collect())
+}
+
+/// Copies a file of the workspace; one that is listed, yet deleted in the working tree, is deleted in the copy.
+fn bring(name: &str, to: &Path) -> Result<()> {
+    match fs::read(root().join(name)) {
+        Ok(bytes) => write(to, &bytes),
+        Err(_) => {
+            let _ = fs::remove_file(to);
+            Ok(())
         }
-        if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder).map_err(error)?;
-        }
-        fs::write(&to, bytes).map_err(error)?;
     }
-    Ok(copy)
+}
+
+/// A file that holds the same already keeps its time, so that cargo builds it no second time.
+fn write(to: &Path, bytes: &[u8]) -> Result<()> {
+    let error = |e: std::io::Error| format!("{}: {e}", to.display());
+    if fs::read(to).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(error)?;
+    }
+    fs::write(to, bytes).map_err(error)
 }

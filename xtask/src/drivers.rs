@@ -74,26 +74,9 @@ pub(crate) fn pin(manifest: &Path) -> Env {
 }
 
 fn install_lavapipe() -> Result<PathBuf> {
-    let by_hand = by_hand(in_path);
     eprintln!("this machine has no Vulkan adapter: installing lavapipe, Mesa's software driver");
-    if !cfg!(target_os = "linux") || !in_path("apt-get") {
-        return Err(format!("cannot install it here (no apt-get). {by_hand}"));
-    }
-    if !is_root() && !in_path("sudo") {
-        return Err(format!(
-            "cannot install it here (not root, no sudo). {by_hand}"
-        ));
-    }
-    run(&mut as_root(&["apt-get", "update"]))
-        .and_then(|()| {
-            run(&mut as_root(&[
-                "apt-get",
-                "install",
-                "-y",
-                "mesa-vulkan-drivers",
-            ]))
-        })
-        .map_err(|error| format!("{error}. {by_hand}"))?;
+    apt_install("mesa-vulkan-drivers", &[])
+        .map_err(|error| format!("{error}. {}", by_hand(in_path)))?;
     let machine = Machine::look();
     eprintln!("{machine}");
     let manifest = machine.lavapipe().map(Path::to_owned);
@@ -122,6 +105,19 @@ fn by_hand(has: impl Fn(&str) -> bool) -> &'static str {
         .iter()
         .find(|(tool, _)| has(tool))
         .map_or(other, |(_, line)| line)
+}
+
+/// Installs a package of Debian's.
+pub(crate) fn apt_install(package: &str, options: &[&str]) -> Result<()> {
+    if !cfg!(target_os = "linux") || !in_path("apt-get") {
+        return Err(format!("cannot install {package} here (no apt-get)"));
+    }
+    if !is_root() && !in_path("sudo") {
+        return Err(format!("cannot install {package} here (not root, no sudo)"));
+    }
+    run(&mut as_root(&["apt-get", "update"]))?;
+    let mut command = as_root(&["apt-get", "install", "-y"]);
+    run(command.args(options).arg(package))
 }
 
 fn is_root() -> bool {

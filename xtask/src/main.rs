@@ -9,6 +9,7 @@ mod chromium;
 mod cmd_faults;
 mod cmd_features;
 mod cmd_gpu_bundle;
+mod cmd_memcheck;
 mod cmd_mutants;
 mod cmd_peers;
 mod cmd_test;
@@ -42,12 +43,15 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver lavapipe     Mesa's software driver, also where there is a GPU
       --driver swiftshader  Chromium's software driver, unpacked (not installed) from Debian's
                             `chromium-common`; about 15 times slower: the kernels' own tests only
-      --heavy               the long tier too (feature `heavy`)
+      --heavy               the long tier too: feature `heavy`, and `memcheck`; hours
       -- ARGS               passed to `cargo test`, e.g. `-- --test adapter`; only that step runs then
 
   test-webgpu   Compile and run the kernels in headless Chromium, whose WGSL validator (Tint) is stricter than
                 naga, and check what they compute. Installs Debian's `chromium` by apt where there is none.
       --replay              what target/webgpu holds of the last run: nothing is built
+
+  memcheck      Run the tests of the CPU engine under valgrind (installed by apt where missing).
+      NAME...               only tests with one of these in their name
 
   faults        Make the mistakes that kernels/tests/faults.txt lists, one at a time in a copy of the tree; each must fail
                 the test that is named for it.
@@ -56,7 +60,7 @@ usage: cargo xtask COMMAND [OPTIONS]
 
   mutants       Change the host-side planning code a little, many times (cargo-mutants, installed where missing), and
                 list the changes that no test notices. Hours for all of it.
-      NAME...               only these parts: kernels checks fusion cpu
+      NAME...               only these parts: kernels checks fusion engine
       --list                only list the changes
       --driver NAME         as for `test`
       -- ARGS               passed to `cargo mutants`, e.g. `-- --shard 0/20`
@@ -104,6 +108,7 @@ fn main() -> ExitCode {
         }
         "test" => cmd_test::run(rest),
         "test-webgpu" => cmd_test_webgpu::run(rest),
+        "memcheck" => cmd_memcheck::run(rest),
         "faults" => cmd_faults::run(rest),
         "mutants" => cmd_mutants::run(rest),
         "features" => cmd_features::run(rest),

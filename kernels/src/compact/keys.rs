@@ -1,13 +1,15 @@
-//! The slots of a stable grouping by key: a least-significant-digit radix sort that moves positions only, by [`digits`](super::digits) of 4 bits.
+//! The slots of a stable grouping by key: a least-significant-digit radix sort that moves positions only, by [`digits`](super::digits) of 4 bits;
+//! on devices that are no card, a counting sort by [`key_runs`].
 //!
 //! Keys out of range are given the key `num_keys`, so that they gather behind all groups. After the last digit, an element's place is its
 //! slot, and the offsets of the groups are found in the sorted keys by bisection.
 
 use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_digits_kernel};
+use super::key_runs;
 use super::plan::begins_of;
 use crate::ScanError;
 use crate::error::check_types;
-use crate::scan::{cube_count, scratch};
+use crate::scan::{LaunchOptions, cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -26,11 +28,7 @@ fn clamp_keys_kernel<K: Numeric>(
     #[define(K)] _dtype: ElemType,
 ) {
     if ABSOLUTE_POS < elements {
-        let key = keys[ABSOLUTE_POS];
-        // The second test catches what the cast to 32 bits would fold into range.
-        let narrow = u32::cast_from(key);
-        let valid = key >= K::from_int(0) && narrow < num_keys && K::cast_from(narrow) == key;
-        clamped[ABSOLUTE_POS] = select(valid, narrow, num_keys);
+        clamped[ABSOLUTE_POS] = key_runs::clamped::<K>(keys[ABSOLUTE_POS], num_keys);
     }
 }
 
@@ -61,7 +59,8 @@ fn offsets_kernel<I: Numeric>(
 
 /// For each key its slot in a stable grouping by keys `0..num_keys`, or −1 for a key out of range, into `slots` (as long as the keys); and
 /// where each group begins into `offsets` (`num_keys + 1` entries, the last being the number of keys in range). All tensors are
-/// contiguous; `slots` and `offsets` have the integer type `index`. Nothing waits for the device.
+/// contiguous; `slots` and `offsets` have the integer type `index`. Nothing waits for the device. Options other than the default choose the
+/// radix sort on every device.
 ///
 /// # Errors
 ///
@@ -73,6 +72,7 @@ pub fn key_slots(
     offsets: TensorBinding,
     num_keys: usize,
     index: ElemType,
+    launch: LaunchOptions,
 ) -> Result<(), ScanError> {
     let (keys, dtype) = keys;
     check_types(client, [dtype, index])?;
@@ -80,6 +80,10 @@ pub fn key_slots(
     let address_type = keys
         .required_address_type(1)
         .max(offsets.required_address_type(1));
+    if key_runs::serves(client, n, num_keys, launch) {
+        let keys = (keys, dtype);
+        return key_runs::key_slots(client, keys, slots, offsets, num_keys, index, address_type);
+    }
     let tiles = n.div_ceil(TILE).max(1);
     let words = |len: usize| scratch::temporary(client, len.max(1) * size_of::<u32>());
     // SAFETY: every handle passed here was made with `len` words.

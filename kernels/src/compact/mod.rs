@@ -47,6 +47,7 @@
 //! ```
 
 mod digits;
+mod key_runs;
 mod keys;
 mod mask_tile;
 mod place;

@@ -131,7 +131,7 @@ fn gathered(client: &Client, values: &[i32], slots: &[i32]) -> Vec<i32> {
 }
 
 /// The slots of keys in range are a permutation, and all is as the oracle says.
-fn check_groups(len: usize, num_keys: usize, seed: usize) {
+fn check_groups(len: usize, num_keys: usize, seed: usize, launch: LaunchOptions) {
     let (client, int) = (client(), i32::elem_type_native());
     let spread = num_keys as u32 + 4;
     let keys: Vec<i32> = (0..len)
@@ -147,6 +147,7 @@ fn check_groups(len: usize, num_keys: usize, seed: usize) {
         flat(&offsets.handle(), num_keys + 1),
         num_keys,
         int,
+        launch,
     )
     .expect("supported");
     let found = slots.read::<i32>(&client);
@@ -172,7 +173,10 @@ proptest! {
         len in 0..3000usize,
         num_keys in prop_oneof![1..20usize, 250..260usize, 1..70_000usize],
         seed in 0..10_000usize,
+        by_digits in any::<bool>(),
     ) {
-        check_groups(len, num_keys, seed);
+        // Options other than the default ask for digits.
+        let units = by_digits.then_some(64);
+        check_groups(len, num_keys, seed, LaunchOptions { units, ..Default::default() });
     }
 }

@@ -1,13 +1,14 @@
 //! Compaction, slots and grouping by key.
 
 use super::browser::Planes;
-use super::common::{flat, grouped, selected, sentinel, upload, values};
+use super::common::{View, flat, grouped, mixed, selected, sentinel, tensor, upload, values};
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
 use cubecl_scan::scan::{LaunchOptions, Mute};
+use cubecl_scan::segments::segment_sums;
+use cubecl_scan::{ScanOp, reference};
 
 pub fn record(client: &Client, planes: Planes) {
     let group = |name: &str| format!("{name}{}", planes.suffix());
@@ -34,8 +35,15 @@ pub fn record(client: &Client, planes: Planes) {
         }
     }
     record_moves(client, &group("slots"));
-    for (n, num_keys) in [(255, 8), (700, 300)] {
-        record_keys(client, &group("keys"), n, num_keys);
+    for keys in [(255, 8), (700, 300)] {
+        for form in [("as tuned", LaunchOptions::default()), ("by digits", small)] {
+            record_keys(client, &group("keys"), keys, form);
+        }
+    }
+    for shape in [[3, 500], [200, 3], [5000, 2]] {
+        for axis in [0, 1] {
+            record_segments(client, &group("segments"), shape, axis);
+        }
     }
 }
 
@@ -114,7 +122,12 @@ fn record_moves(client: &Client, group: &str) {
     });
 }
 
-fn record_keys(client: &Client, group: &str, n: usize, num_keys: usize) {
+fn record_keys(
+    client: &Client,
+    group: &str,
+    (n, num_keys): (usize, usize),
+    (form, launch): (&str, LaunchOptions),
+) {
     let int = i32::elem_type_native();
     // A few are out of range on either side.
     let key = |value: (usize, i32)| (value.0 as i32 * 7 + value.1) % (num_keys as i32 + 2) - 1;
@@ -124,18 +137,48 @@ fn record_keys(client: &Client, group: &str, n: usize, num_keys: usize) {
         .map(key)
         .collect();
     let (slots, offsets) = grouped(&keys, num_keys);
-    case(client, group, &format!("{n} keys below {num_keys}"), || {
-        let keys = upload(client, &keys);
-        let (slots_out, offsets_out) = (sentinel(client, n), sentinel(client, num_keys + 1));
-        key_slots(
+    case(
+        client,
+        group,
+        &format!("{n} keys below {num_keys} {form}"),
+        || {
+            let keys = upload(client, &keys);
+            let (slots_out, offsets_out) = (sentinel(client, n), sentinel(client, num_keys + 1));
+            key_slots(
+                client,
+                (flat(&keys, n), int),
+                flat(&slots_out, n),
+                flat(&offsets_out, num_keys + 1),
+                num_keys,
+                int,
+                launch,
+            )
+            .expect("supported");
+            vec![(slots_out, slots), (offsets_out, offsets)]
+        },
+    );
+}
+
+/// Sums of segments, in reverse along the second axis.
+fn record_segments(client: &Client, group: &str, shape: [usize; 2], axis: usize) {
+    let n = shape[0] * shape[1];
+    let (data, reverse) = (values(n, ScanOp::Sum), axis == 1);
+    let heads: Vec<u32> = (0..n).map(|i| u32::from(mixed(i) % 9 == 0)).collect();
+    let expected = reference::segment_sums(&data, &heads, &shape, axis, reverse);
+    case(client, group, &format!("{shape:?} along {axis}"), || {
+        let (elements, marks) = (upload(client, &data), upload(client, &heads));
+        let output = sentinel(client, n);
+        let view = View::contiguous(&shape);
+        segment_sums(
             client,
-            (flat(&keys, n), int),
-            flat(&slots_out, n),
-            flat(&offsets_out, num_keys + 1),
-            num_keys,
-            int,
+            tensor(elements, &view),
+            (tensor(marks, &view), u32::elem_type_native()),
+            tensor(output.clone(), &view),
+            axis,
+            i32::elem_type_native(),
+            reverse,
         )
         .expect("supported");
-        vec![(slots_out, slots), (offsets_out, offsets)]
+        vec![(output, expected)]
     });
 }

@@ -2,13 +2,15 @@
 //!
 //! Of equal elements the one nearest to the result counts, as in Burn's `cummax` and `cummin`. An exclusive result is the inclusive one of
 //! the element before it, and the first is a constant, so that its gradients are shifted by one and then treated alike.
+//!
+//! The results between one such element and the next are a segment, and the element's gradient is the sum of theirs.
 
 use super::Scan;
+use crate::ScanOptions;
 use crate::ops::ScanBackend;
-use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::{IndexingUpdateOp, Shape, Slice};
+use burn::tensor::Slice;
 
 pub(super) fn gradient<B: ScanBackend>(
     input: FloatTensor<B>,
@@ -16,13 +18,9 @@ pub(super) fn gradient<B: ScanBackend>(
     scan: Scan,
 ) -> FloatTensor<B> {
     let Scan { dim, op, options } = scan;
-    let shape = input.shape();
-    let len = shape[dim];
-    if len == 0 {
+    if grad.shape()[dim] == 0 {
         return grad;
     }
-    let device = input.device();
-    let settings = burn_backend::get_or_init_device_settings::<B>(&device);
     let inclusive = ScanOptions {
         exclusive: false,
         ..options
@@ -34,33 +32,9 @@ pub(super) fn gradient<B: ScanBackend>(
     };
 
     let output = B::float_scan(input.clone(), dim, op, inclusive);
-    let sets = B::bool_into_int(
-        B::float_equal(output, input, settings.bool_dtype),
-        settings.int_dtype,
-    );
-
-    // Positions in the order of the scan, so that "the last one so far" is a running maximum in either direction.
-    let mut line = vec![1; shape.num_dims()];
-    line[dim] = len;
-    let positions = B::int_arange(0..len as i64, &device, settings.int_dtype);
-    let positions = if options.reverse {
-        B::int_flip(positions, &[0])
-    } else {
-        positions
-    };
-    let positions = B::int_expand(B::int_reshape(positions, Shape::from(line)), shape.clone());
-    let source = B::int_scan(B::int_mul(positions, sets), dim, ScanOp::Max, inclusive);
-    let source = if options.reverse {
-        B::int_add_scalar(
-            B::int_mul_scalar(source, (-1).into()),
-            (len as i64 - 1).into(),
-        )
-    } else {
-        source
-    };
-
-    let zeros = B::float_zeros(shape, &device, grad.dtype().into());
-    B::float_scatter(dim, zeros, source, grad, IndexingUpdateOp::Add)
+    let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
+    let sets = B::float_equal(output, input, bool_dtype);
+    B::float_segment_sums(grad, sets, dim, options.reverse)
 }
 
 /// The gradient of result `j + 1` at `j` (of `j − 1` in a reverse scan); nothing at the end.

@@ -1,7 +1,8 @@
 //! Compaction, expansion and grouping.
 
-use half::f16;
+use core::mem::MaybeUninit;
 
+use super::super::moves::{self, Moved};
 use super::*;
 
 /// Some masks of each length.
@@ -9,7 +10,7 @@ fn for_each_mask(mut check: impl FnMut(&mut Random, &[u8])) {
     let mut random = Random(4242);
     for len in LENGTHS
         .into_iter()
-        .filter(|&len| len < 1 << 20)
+        .filter(|&len| len < 1 << 20 && has_time_for(len))
         .chain([(1 << 14) - 1, (1 << 14) + 1])
     {
         for percent in [0, 1, 50, 99, 100] {
@@ -25,11 +26,7 @@ fn positions(mask: &[u8]) -> Vec<usize> {
 
 #[test]
 fn compacts() {
-    fn check<T: Copy + Default + Send + Sync + PartialEq>(
-        mask: &[u8],
-        value: impl Fn(u64) -> T,
-        random: &mut Random,
-    ) {
+    fn check<T: Moved + PartialEq>(mask: &[u8], value: impl Fn(u64) -> T, random: &mut Random) {
         let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
         let mut expected: Vec<T> = positions(mask)
             .into_iter()
@@ -44,10 +41,55 @@ fn compacts() {
         assert_eq!(count_true(mask), positions(mask).len());
         assert!(compact_indices::<usize>(mask) == positions(mask));
         check(mask, |bits| bits as u8, random);
-        check(mask, |bits| f16::from_bits(bits as u16 & 0x7BFF), random);
+        check(mask, |bits| bits as u16, random);
         check(mask, |bits| bits as u32, random);
-        check(mask, |bits| bits as i64, random);
+        check(mask, |bits| bits, random);
     });
+}
+
+/// Every pattern of eight trues in the middle of a mask, in the form for the processor at hand and in the portable one.
+#[test]
+fn moves_every_pattern() {
+    fn check<T: Moved + PartialEq>(value: fn(u64) -> T) {
+        let mut random = Random(17);
+        for bits in 0..256 {
+            let mut mask = random.mask(19, 50);
+            mask.extend((0..8).map(|bit| 128 * (bits >> bit & 1) as u8));
+            mask.extend(random.mask(13, 50));
+            let trues = positions(&mask);
+            let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
+            let kept: Vec<T> = trues.iter().map(|&index| values[index]).collect();
+            let mut spread = vec![T::default(); mask.len()];
+            for &index in &trues {
+                spread[index] = values[index];
+            }
+            for (pack, put) in [
+                (moves::pack::<T> as Pack<T>, moves::spread::<T> as Pack<T>),
+                (moves::portable::pack, moves::portable::spread),
+            ] {
+                assert!(filled(kept.len(), |slots| pack(&values, &mask, slots)) == kept);
+                assert!(filled(mask.len(), |slots| put(&kept, &mask, slots)) == spread);
+            }
+            let shifted: Vec<i64> = trues.iter().map(|&index| index as i64 + 1000).collect();
+            for find in [moves::positions as Find, moves::portable::positions] {
+                assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
+            }
+        }
+    }
+    type Find = fn(&[u8], usize, &mut [MaybeUninit<i64>]);
+    type Pack<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]);
+    check(|bits| bits as u8);
+    check(|bits| bits as u16);
+    check(|bits| bits as u32);
+    check(|bits| bits);
+}
+
+/// `len` slots as `fill` has written them.
+fn filled<T: Copy>(len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) -> Vec<T> {
+    let mut output = Output::new(len);
+    fill(output.slots());
+    // SAFETY: a move writes every slot.
+    unsafe { output.finish() }
 }
 
 #[test]
@@ -55,7 +97,7 @@ fn expands() {
     for_each_mask(|random, mask| {
         let count = count_true(mask);
         for given in [count, count / 2, count + 3, 0] {
-            let values: Vec<i32> = (0..given).map(|_| random.next() as i32).collect();
+            let values: Vec<u32> = (0..given).map(|_| random.next() as u32).collect();
             let mut expected = vec![0; mask.len()];
             for (&value, index) in values.iter().zip(positions(mask)) {
                 expected[index] = value;
@@ -108,13 +150,13 @@ fn keeps_and_restores_rows() {
     ] {
         for percent in [0, 30, 100] {
             let mask = random.mask(len, percent);
-            let values: Vec<i16> = (0..outer * len * inner)
-                .map(|_| random.next() as i16)
+            let values: Vec<u16> = (0..outer * len * inner)
+                .map(|_| random.next() as u16)
                 .collect();
             let kept = positions(&mask);
             let row = |plane: usize, line: usize| &values[(plane * len + line) * inner..][..inner];
             let (mut compacted, mut padded, mut restored) =
-                (Vec::<i16>::new(), Vec::new(), Vec::<i16>::new());
+                (Vec::<u16>::new(), Vec::new(), Vec::<u16>::new());
             for plane in 0..outer {
                 for &line in &kept {
                     compacted.extend(row(plane, line));
@@ -147,14 +189,47 @@ fn partitions() {
             let keys: Vec<i64> = (0..len)
                 .map(|_| (random.next() % (num_keys as u64 + 2)) as i64 - 1)
                 .collect();
+            let valid = 0..num_keys as i64;
             let mut order: Vec<usize> = (0..len)
-                .filter(|&index| (0..num_keys as i64).contains(&keys[index]))
+                .filter(|&index| valid.contains(&keys[index]))
                 .collect();
             order.sort_by_key(|&index| keys[index]);
-            let offsets: Vec<usize> = (0..=num_keys)
-                .map(|key| order.partition_point(|&index| keys[index] < key as i64))
+            let mut slots = vec![-1; len];
+            for (slot, &index) in order.iter().enumerate() {
+                slots[index] = slot as i64;
+            }
+            let offsets: Vec<i64> = (0..=num_keys)
+                .map(|key| order.partition_point(|&index| keys[index] < key as i64) as i64)
                 .collect();
-            assert!(partition_permutation(&keys, num_keys) == (order, offsets));
+            let narrow = |indices: &[i64]| indices.iter().map(|&i| i as i32).collect::<Vec<_>>();
+            let narrowed = (narrow(&slots), narrow(&offsets));
+            assert!(key_slots::<i64, i32>(&keys, num_keys) == narrowed);
+            assert!(key_slots::<i32, i64>(&narrow(&keys), num_keys) == (slots, offsets));
         }
+    }
+}
+
+#[test]
+fn moves_to_slots_and_back() {
+    let mut random = Random(5);
+    for len in [0, 1, 1000, (1 << 17) + 5] {
+        // A permutation of which every seventh slot is none: below zero, or too large.
+        let slots: Vec<i64> = (0..len)
+            .map(|index: i64| match index % 14 {
+                3 => -1 - index,
+                10 => len + index,
+                _ => len - 1 - index,
+            })
+            .collect();
+        let values: Vec<u32> = slots.iter().map(|_| random.next() as u32 | 1).collect();
+        let (mut scattered, mut gathered) = (vec![0; slots.len()], vec![0; slots.len()]);
+        for (index, &slot) in slots.iter().enumerate() {
+            if (0..len).contains(&slot) {
+                scattered[slot as usize] = values[index];
+                gathered[index] = values[slot as usize];
+            }
+        }
+        assert!(scatter_slots(&values, &slots) == scattered);
+        assert!(gather_slots(&values, &slots) == gathered);
     }
 }

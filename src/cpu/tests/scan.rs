@@ -65,6 +65,7 @@ fn shapes() -> Vec<[usize; 3]> {
         [1, 40, 4097],
         [700, 60, 8],
     ]);
+    shapes.retain(|shape| has_time_for(shape.iter().product()));
     shapes
 }
 
@@ -157,7 +158,9 @@ float_scans! {
 #[test]
 fn threads_do_not_change_a_bit() {
     let mut random = Random(77);
-    let input: Vec<f32> = (0..(1 << 21) + 4321)
+    let most = (1 << 21) + 4321;
+    let elements = if has_time_for(most) { most } else { 150_000 };
+    let input: Vec<f32> = (0..elements)
         .map(|_| random.next() as f32 / 1e14 - 1.0)
         .collect();
     let len = input.len();

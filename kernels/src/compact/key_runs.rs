@@ -1,0 +1,187 @@
+//! Grouping by key without a barrier: a counting sort in which each unit has a run of the keys, and a counter for every key and run.
+//!
+//! ```text
+//! launch 1   unit: count the keys of its run           → counts [key, run], zero where a run lacks a key
+//! scan       exclusive                                 → the slot of each run's first element of each key
+//! launch 2   copy the first slot of each key           → offsets
+//! launch 3   unit: walk its run again; a key's counter is the slot of its next element
+//! ```
+//!
+//! One pass, whatever the number of keys, where [`digits`](super::digits) takes one for each four bits of them; but every counter is in global memory
+//! and no two units read together, which is the better bargain only on devices that are no card. 2^20 keys below 256 take RATIO256 of the digits' time
+//! on lavapipe.
+
+use super::plan::begins_of;
+use crate::ScanError;
+use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
+use cubecl::client::Client;
+use cubecl::ir::{AddressType, ElemType};
+use cubecl::prelude::*;
+
+/// Units of a cube.
+const UNITS: usize = 64;
+
+/// The fewest keys of a run: a few times what starting a unit costs.
+const RUN: usize = 256;
+
+/// Elements of a run for each key, so that the counters stay few beside the keys.
+const ELEMENTS_PER_KEY: usize = 4;
+
+/// The most keys to tell apart. With it a run has 2^14 elements: no loop may come near the 65,535 rounds after which some drivers end it.
+const MAX_KEYS: usize = 1 << 12;
+
+/// The key as an index, or `num_keys` where it is out of range.
+#[cube]
+pub(super) fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
+    // The last test catches what the cast to 32 bits would fold into range.
+    let narrow = u32::cast_from(key);
+    let valid = key >= K::from_int(0) && narrow < num_keys && K::cast_from(narrow) == key;
+    select(valid, narrow, num_keys)
+}
+
+/// How keys are dealt out.
+#[derive(CubeType, CubeLaunch, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+struct KeyRuns {
+    elements: usize,
+    run: usize,
+    runs: usize,
+    num_keys: usize,
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn count_keys_kernel<K: Numeric>(
+    keys: &[K],
+    counts: &mut [u32],
+    of: KeyRuns,
+    #[define(K)] _dtype: ElemType,
+) {
+    if ABSOLUTE_POS < of.runs {
+        for key in 0..of.num_keys {
+            counts[key * of.runs + ABSOLUTE_POS] = 0u32;
+        }
+        let first = ABSOLUTE_POS * of.run;
+        for step in 0..min(of.run, of.elements - first) {
+            let key = clamped::<K>(keys[first + step], of.num_keys as u32) as usize;
+            if key < of.num_keys {
+                counts[key * of.runs + ABSOLUTE_POS] += 1u32;
+            }
+        }
+        // Behind the last counter, so that the scan ends with the number of keys in range.
+        if ABSOLUTE_POS == 0 {
+            counts[of.num_keys * of.runs] = 0u32;
+        }
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn copy_offsets_kernel<I: Numeric>(
+    begins: &[u32],
+    offsets: &mut [I],
+    of: KeyRuns,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS <= of.num_keys {
+        offsets[ABSOLUTE_POS] = I::cast_from(begins[ABSOLUTE_POS * of.runs]);
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn place_keys_kernel<K: Numeric, I: Numeric>(
+    keys: &[K],
+    begins: &mut [u32],
+    slots: &mut [I],
+    of: KeyRuns,
+    #[define(K)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < of.runs {
+        let first = ABSOLUTE_POS * of.run;
+        for step in 0..min(of.run, of.elements - first) {
+            let key = clamped::<K>(keys[first + step], of.num_keys as u32) as usize;
+            let mut slot = I::from_int(-1);
+            if key < of.num_keys {
+                let counter = key * of.runs + ABSOLUTE_POS;
+                let next = begins[counter];
+                begins[counter] = next + 1u32;
+                slot = I::cast_from(next);
+            }
+            slots[first + step] = slot;
+        }
+    }
+}
+
+/// Whether this is the better way on the device at hand.
+pub(super) fn serves(
+    client: &Client,
+    elements: usize,
+    num_keys: usize,
+    launch: LaunchOptions,
+) -> bool {
+    // A caller who tunes tiles wants tiles.
+    launch == LaunchOptions::default()
+        && Tuning::of(client, &launch).unit_runs
+        && (1..=MAX_KEYS).contains(&num_keys)
+        && elements > 0
+}
+
+/// [`key_slots`](super::key_slots()) of keys that are [served](serves), after all checks.
+pub(super) fn key_slots(
+    client: &Client,
+    (keys, dtype): (TensorBinding, ElemType),
+    slots: TensorBinding,
+    offsets: TensorBinding,
+    num_keys: usize,
+    index: ElemType,
+    address_type: AddressType,
+) -> Result<(), ScanError> {
+    let elements: usize = keys.shape.iter().product();
+    let run = RUN.max(num_keys * ELEMENTS_PER_KEY);
+    let runs = elements.div_ceil(run);
+    let counters = num_keys * runs + 1;
+    let words = || scratch::temporary(client, counters * size_of::<u32>());
+    let (counts, begins) = (words(), words());
+    let of = || KeyRunsLaunch::new(elements, run, runs, num_keys);
+    let cube_dim = CubeDim::new_1d(UNITS as u32);
+    let cubes = |units: usize| cube_count(client, units.div_ceil(UNITS));
+    // SAFETY: one counter per key and run, and one more; a run ends with the keys, and only keys in range have a counter.
+    unsafe {
+        count_keys_kernel::launch_unchecked(
+            client,
+            cubes(runs),
+            cube_dim,
+            address_type,
+            keys.clone().into_buffer_arg(),
+            BufferArg::from_raw_parts(counts.clone(), counters),
+            of(),
+            dtype,
+        );
+    }
+    begins_of(client, &counts, &begins, counters)?;
+    // SAFETY: as above; there is an offset for each key and one more, and a slot for each element.
+    unsafe {
+        copy_offsets_kernel::launch_unchecked(
+            client,
+            cubes(num_keys + 1),
+            cube_dim,
+            address_type,
+            BufferArg::from_raw_parts(begins.clone(), counters),
+            offsets.into_buffer_arg(),
+            of(),
+            index,
+        );
+        place_keys_kernel::launch_unchecked(
+            client,
+            cubes(runs),
+            cube_dim,
+            address_type,
+            keys.into_buffer_arg(),
+            BufferArg::from_raw_parts(begins, counters),
+            slots.into_buffer_arg(),
+            of(),
+            dtype,
+            index,
+        );
+    }
+    Ok(())
+}

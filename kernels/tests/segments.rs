@@ -1,0 +1,145 @@
+//! Sums of segments against a plain loop: every length around a run and around runs of runs, lines and columns, both directions.
+
+mod common;
+
+use common::*;
+use cubecl::CubeElement;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::reference;
+use cubecl_scan::segments::segment_sums;
+use half::f16;
+
+/// One in `density` elements is a head, by a hash; none where it is 0.
+fn heads(n: usize, density: usize) -> Vec<u32> {
+    let drawn = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
+    let is_head = |i: usize| density > 0 && drawn(i).is_multiple_of(density as u64);
+    (0..n).map(|i| 3 * u32::from(is_head(i))).collect()
+}
+
+/// Small, never zero, and without a period that a power of two divides: every sum is exact.
+fn values(n: usize) -> Vec<i32> {
+    (0..n)
+        .map(|i| (i % 13) as i32 - 4 + (i % 13 / 4) as i32)
+        .collect()
+}
+
+fn check_as<T>(client: &Client, shape: [usize; 3], density: usize, from: fn(i32) -> T)
+where
+    T: CubeElement + Numeric + PartialEq + reference::Scalar,
+{
+    let n = shape.iter().product();
+    let (values, heads) = (values(n), heads(n, density));
+    let elements: Vec<T> = values.iter().map(|&value| from(value)).collect();
+    let contiguous = View::contiguous(&shape);
+    let (input, marks) = (upload(client, &elements), upload(client, &heads));
+    for reverse in [false, true] {
+        let output = sentinel(client, n * size_of::<T>().div_ceil(4));
+        segment_sums(
+            client,
+            tensor(input.clone(), &contiguous),
+            (tensor(marks.clone(), &contiguous), u32::elem_type_native()),
+            tensor(output.clone(), &contiguous),
+            1,
+            T::elem_type_native(),
+            reverse,
+        )
+        .expect("supported");
+        let expected = reference::segment_sums(&elements, &heads, &shape, 1, reverse);
+        let found = read::<T>(client, output, n);
+        if let Some(at) = (0..n).find(|&at| found[at] != expected[at]) {
+            panic!(
+                "{shape:?}, a head in {density}, reverse {reverse}: {:?} instead of {:?} at {at}",
+                found[at], expected[at]
+            );
+        }
+    }
+}
+
+fn check(client: &Client, shape: [usize; 3], density: usize) {
+    check_as::<i32>(client, shape, density, |value| value);
+}
+
+#[test]
+fn every_length_up_to_three_runs() {
+    let client = client();
+    for len in 0..=3 * 64 + 1 {
+        check(&client, [2, len, 1], 7);
+    }
+}
+
+/// A run of runs, and a run of those.
+#[test]
+fn long_lines() {
+    let client = client();
+    for len in [
+        64 * 64 - 1,
+        64 * 64,
+        64 * 64 + 1,
+        64 * 64 * 64 + 65,
+        (1 << 20) + 3,
+    ] {
+        for density in [0, 1, 2, 100, 20_000] {
+            check(&client, [1, len, 1], density);
+        }
+    }
+}
+
+/// Columns, lines enough to be walked whole, and nothing.
+#[test]
+fn many_lines() {
+    let client = client();
+    for shape in [
+        [3, 70, 5],
+        [1, 300, 129],
+        [4100, 90, 1],
+        [1, 90, 4100],
+        [2, 70, 2050],
+        [0, 5, 2],
+        [2, 0, 3],
+        [2, 3, 0],
+        [5, 1, 7],
+    ] {
+        for density in [0, 9] {
+            check(&client, shape, density);
+        }
+    }
+}
+
+#[test]
+fn floats() {
+    let client = client();
+    let shape = [3, 1000, 2];
+    check_as::<f32>(&client, shape, 50, |value| value as f32);
+    if client.properties().supports_type(f16::elem_type_native()) {
+        check_as::<f16>(&client, shape, 50, |value| f16::from_f32(value as f32));
+    } else {
+        println!("Unsupported: f16 on this device");
+    }
+}
+
+/// What is no number, or too large, stays in its segment.
+#[test]
+fn segments_are_apart() {
+    let client = client();
+    let values = [1.0, f32::INFINITY, 2.0, f32::NAN, 3.0, 4.0];
+    let shape = View::contiguous(&[6]);
+    let output = sentinel(&client, 6);
+    segment_sums(
+        &client,
+        tensor(upload(&client, &values), &shape),
+        (
+            tensor(upload(&client, &[1u32, 1, 1, 1, 1, 0]), &shape),
+            u32::elem_type_native(),
+        ),
+        tensor(output.clone(), &shape),
+        0,
+        f32::elem_type_native(),
+        false,
+    )
+    .expect("supported");
+    let found = read::<f32>(&client, output, 6);
+    assert_eq!((found[0], found[1], found[2]), (1.0, f32::INFINITY, 2.0));
+    assert!(found[3].is_nan());
+    assert_eq!((found[4], found[5]), (7.0, 0.0));
+}

@@ -1,0 +1,111 @@
+//! The moves in plain Rust.
+//!
+//! Packing writes each element at the cursor, and the cursor moves on by the mask, so that the next element
+//! overwrites one that was not to be kept. Near the end of the slots, where such a write could fall outside, the last
+//! survivors are written one by one. Spreading looks at as many of the next values as a group of mask bytes could
+//! take, and every slot reads one of them or the zero beside them.
+
+use core::mem::MaybeUninit;
+
+use super::{GROUP, Index, Moved};
+
+/// As [`super::pack`].
+pub(in crate::cpu) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
+    assert_eq!(values.len(), mask.len());
+    // SAFETY: `write_survivors` asks for indices of the mask, and there are as many values.
+    write_survivors(mask, slots, |index| unsafe { *values.get_unchecked(index) });
+}
+
+/// As [`super::positions`].
+pub(in crate::cpu) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut [MaybeUninit<I>]) {
+    write_survivors(mask, slots, |index| I::from_usize(first + index));
+}
+
+/// As [`super::spread`].
+pub(in crate::cpu) fn spread<T: Moved>(
+    mut values: &[T],
+    mask: &[u8],
+    slots: &mut [MaybeUninit<T>],
+) {
+    let (groups, rest) = mask.as_chunks::<GROUP>();
+    let (slot_groups, rest_slots) = slots.as_chunks_mut::<GROUP>();
+    for (bytes, slots) in groups.iter().zip(slot_groups) {
+        let Some(&next) = values.first_chunk::<GROUP>() else {
+            values = spread_last(values, bytes, slots);
+            continue;
+        };
+        // Reading at an index that is zero for a false cannot be compiled to a branch, unlike a choice of two values,
+        // which took four times as long under a random mask.
+        let mut choices = [T::default(); GROUP + 1];
+        choices[1..].copy_from_slice(&next);
+        let mut taken = 0;
+        for (slot, &byte) in slots.iter_mut().zip(bytes) {
+            let kept = usize::from(byte != 0);
+            taken += kept;
+            // SAFETY: `taken` has grown by at most one for each of `GROUP` bytes.
+            slot.write(unsafe { *choices.get_unchecked(taken & kept.wrapping_neg()) });
+        }
+        values = &values[taken..];
+    }
+    spread_last(values, rest, rest_slots);
+}
+
+/// As [`spread`], where the values may end. Returns the values that are left.
+pub(super) fn spread_last<'a, T: Moved>(
+    mut values: &'a [T],
+    mask: &[u8],
+    slots: &mut [MaybeUninit<T>],
+) -> &'a [T] {
+    for (slot, &byte) in slots.iter_mut().zip(mask) {
+        let mut value = T::default();
+        if byte != 0
+            && let Some((&first, rest)) = values.split_first()
+        {
+            (value, values) = (first, rest);
+        }
+        slot.write(value);
+    }
+    values
+}
+
+/// Writes `value(index)` for each true of the mask. There is a slot for each of them.
+#[inline(always)]
+fn write_survivors<U>(mask: &[u8], slots: &mut [MaybeUninit<U>], value: impl Fn(usize) -> U) {
+    let mut cursor = 0;
+    let (groups, rest) = mask.as_chunks::<GROUP>();
+    for (group, bytes) in groups.iter().enumerate() {
+        if u64::from_ne_bytes(*bytes) == 0 {
+            continue;
+        }
+        let first = group * GROUP;
+        if slots.len() - cursor >= GROUP {
+            for (offset, &byte) in bytes.iter().enumerate() {
+                // SAFETY: the cursor has moved on by less than `GROUP` since there were `GROUP` slots behind it.
+                unsafe { slots.get_unchecked_mut(cursor) }.write(value(first + offset));
+                cursor += usize::from(byte != 0);
+            }
+        } else {
+            cursor = write_last(bytes, slots, cursor, |offset| value(first + offset));
+        }
+    }
+    let first = groups.len() * GROUP;
+    cursor = write_last(rest, slots, cursor, |offset| value(first + offset));
+    assert_eq!(cursor, slots.len());
+}
+
+/// As the loop of [`write_survivors`], with a branch and without a write that is not kept. Returns the cursor.
+#[inline(always)]
+pub(super) fn write_last<U>(
+    mask: &[u8],
+    slots: &mut [MaybeUninit<U>],
+    mut cursor: usize,
+    value: impl Fn(usize) -> U,
+) -> usize {
+    for (offset, &byte) in mask.iter().enumerate() {
+        if byte != 0 {
+            slots[cursor].write(value(offset));
+            cursor += 1;
+        }
+    }
+    cursor
+}

@@ -1,0 +1,79 @@
+//! Sums of segments: each head receives the sum of the elements from it up to the next head, see
+//! [`float_segment_sums`](crate::ops::ScanOps::float_segment_sums).
+//!
+//! A line is walked from its end with what has been added up since the last head. Lines are walked a block of columns at a
+//! time, so that neighbouring elements are read together; blocks are what threads share. One long line is one
+//! thread's work.
+
+use core::ops::Range;
+
+use rayon::prelude::*;
+
+use super::buffer::{Output, Shared};
+use super::element::{Accumulator, Element};
+use super::rows::{GRAIN, PARALLEL};
+
+/// Columns of a block: a cache line or more of each line.
+const COLUMNS: usize = 64;
+
+/// The sums at the heads of a contiguous `[outer, len, inner]`, along its middle dimension and, in `reverse`, from its end;
+/// zero elsewhere. The first element of a line is a head whatever its byte says.
+pub(crate) fn segment_sums<T: Element>(
+    values: &[T],
+    heads: &[u8],
+    [outer, len, inner]: [usize; 3],
+    reverse: bool,
+) -> Vec<T> {
+    assert!(values.len() == outer * len * inner && heads.len() == values.len());
+    let mut output = Output::new(values.len());
+    if !values.is_empty() {
+        let sums = Shared::new(output.slots());
+        let blocks = inner.div_ceil(COLUMNS);
+        let walk = |task: usize| {
+            let first = task % blocks * COLUMNS;
+            let plane = task / blocks * len;
+            let columns = first..inner.min(first + COLUMNS);
+            let lines = (0..len).map(|step| plane + if reverse { len - 1 - step } else { step });
+            // SAFETY: no other task has these columns of this plane.
+            unsafe { walk_block(values, heads, &sums, inner, columns, lines) };
+        };
+        let tasks = 0..outer * blocks;
+        if values.len() < PARALLEL {
+            tasks.for_each(walk);
+        } else {
+            let least = GRAIN.div_ceil(len * inner.min(COLUMNS));
+            tasks.into_par_iter().with_min_len(least).for_each(walk);
+        }
+    }
+    // SAFETY: every element lies in one block, all of whose elements were written.
+    unsafe { output.finish() }
+}
+
+/// Writes the sums of some columns, given the lines in the order of the scan.
+///
+/// # Safety
+///
+/// No other thread writes these columns of these lines.
+unsafe fn walk_block<T: Element>(
+    values: &[T],
+    heads: &[u8],
+    sums: &Shared<T>,
+    inner: usize,
+    columns: Range<usize>,
+    lines: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
+) {
+    let mut flows = [T::Acc::ZERO; COLUMNS];
+    for (step, line) in lines.enumerate().rev() {
+        let places = line * inner + columns.start..line * inner + columns.end;
+        let (values, heads) = (&values[places.clone()], &heads[places.clone()]);
+        // SAFETY: the caller has these columns to itself.
+        let sums = unsafe { sums.slice(places) };
+        for (((slot, value), &head), flow) in sums.iter_mut().zip(values).zip(heads).zip(&mut flows)
+        {
+            let sum = value.to_acc().add(*flow);
+            let is_head = step == 0 || head != 0;
+            slot.write(T::from_acc(if is_head { sum } else { T::Acc::ZERO }));
+            *flow = if is_head { T::Acc::ZERO } else { sum };
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Sums of segments.
+
+use half::f16;
+
+use super::*;
+
+fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
+    let mut random = Random(71);
+    for shape in [
+        [0, 4, 2],
+        [2, 0, 3],
+        [3, 5, 0],
+        [1, 1, 1],
+        [4, 7, 1],
+        [3, 129, 65],
+        [2, 300, 7],
+        [1, 140_000, 1],
+        [300, 451, 1],
+        [1, 1100, 130],
+    ] {
+        let [outer, len, inner] = shape;
+        for percent in [0, 3, 60, 100] {
+            let n = outer * len * inner;
+            let heads = random.mask(n, percent);
+            // Few and small: sums of half-precision floats stay exact.
+            let values: Vec<i32> = (0..n)
+                .map(|_| i32::from(random.next() % 200 == 0))
+                .collect();
+            let elements: Vec<T> = values.iter().map(|&value| from(value)).collect();
+            for reverse in [false, true] {
+                let mut sums = vec![0; n];
+                for line in 0..outer * inner {
+                    let mut head = 0;
+                    for step in 0..len {
+                        let along = if reverse { len - 1 - step } else { step };
+                        let at = (line / inner * len + along) * inner + line % inner;
+                        if step == 0 || heads[at] != 0 {
+                            head = at;
+                        }
+                        sums[head] += values[at];
+                    }
+                }
+                let expected: Vec<T> = sums.into_iter().map(from).collect();
+                let found = segment_sums(&elements, &heads, shape, reverse);
+                assert!(found == expected, "{shape:?} {percent} % reverse {reverse}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_segments() {
+    check(|value| value);
+    check(|value| value as f64);
+    check(|value| f16::from_f32(value as f32));
+}
