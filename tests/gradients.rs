@@ -16,6 +16,7 @@ on_every_device![
     long_sum_scans,
     product_scans_with_zeros,
     extremum_scans_with_ties,
+    long_extremum_scans,
     length_one_stays_in_the_graph,
     empty_stays_in_the_graph,
     compact_by_mask,
@@ -179,6 +180,36 @@ fn extremum_scans_with_ties(device: &Device) {
         check_scan(op, &few, [30, 4], 0, device);
         check_scan(op, &[2.0; 12], [12], 0, device);
         check_scan(op, &samples(op, [1, 300, 1]), [300], 0, device);
+    }
+}
+
+/// Lines longer than the 65,535 rounds after which some drivers end a loop, with segments of one element up to all.
+fn long_extremum_scans(device: &Device) {
+    let len = 70_001;
+    let values: Vec<f64> = (0..len)
+        .map(|i| ((hash(i) % 300) as usize * (i % 2) + i / 400 * (i / 20_000 % 2)) as f64)
+        .collect();
+    for way in WAYS {
+        let (exclusive, reverse) = way;
+        let adjoint = |w: &[f64]| {
+            let mut gradient = vec![0.0; len];
+            let mut source: Option<usize> = None;
+            for step in 0..len {
+                let at = if reverse { len - 1 - step } else { step };
+                let latest = match source {
+                    Some(source) if values[source] > values[at] => source,
+                    _ => at,
+                };
+                let reached = if exclusive { source } else { Some(latest) };
+                if let Some(reached) = reached {
+                    gradient[reached] += w[at];
+                }
+                source = Some(latest);
+            }
+            gradient
+        };
+        let scan = |x: Tensor<1>| x.scan(0, ScanOp::Max, options(way));
+        check("long maximum", &values, [len], device, scan, adjoint);
     }
 }
 
