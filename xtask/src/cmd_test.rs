@@ -4,7 +4,10 @@
 //! 2. The test `adapter` prints which adapter that is: one line `adapter: NAME …`. Nothing else runs if it
 //!    does not start: the Cube tests are never skipped silently.
 //! 3. The whole workspace with its default features, then the public contract without `fusion`, where ops
-//!    run one by one. The long tier adds the CPU engine under valgrind. Where the driver is lavapipe, the kernels' own tests then run on SwiftShader as well, with plane operations.
+//!    run one by one. Where the driver is lavapipe, the kernels' own tests then run on SwiftShader as well, with plane operations.
+//!
+//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU engine
+//! under valgrind.
 //!
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
@@ -26,13 +29,17 @@ const SPEC: Spec = Spec {
 const NO_FUSION: &str = "std,flex,wgpu,autodiff";
 
 /// The tests of the kernels, by which the package is selected: `-p cubecl-scan` would build all dependencies with other features.
-const KERNEL_TESTS: [&str; 5] = [
+const KERNEL_TESTS: [&str; 6] = [
     "scan",
     "compact",
     "cube_scan",
     "guards",
     "kernel_properties",
+    "segments",
 ];
+
+/// The tests that have a long form.
+const LONG_TESTS: [&str; 3] = ["kernel_properties", "properties", "scan"];
 
 /// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
 const WITHOUT_FUSION: [&str; 12] = [
@@ -85,18 +92,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         );
         return steps.finish();
     }
-    let on_swiftshader = |env: &Env| {
-        println!(
-            "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
-        );
+    let selected = |names: &[&str], env: &Env| {
         let mut command = cargo_test(&workspace, env);
         command.arg("--no-fail-fast");
-        command.args(KERNEL_TESTS.iter().flat_map(|name| ["--test", name]));
+        command.args(names.iter().flat_map(|name| ["--test", name]));
         run_to_success(command.args(&args.rest))
     };
     const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
-    if is_swiftshader {
-        steps.step(ON_SWIFTSHADER, || on_swiftshader(&env));
+    if args.flag("--heavy") {
+        steps.step("the long form of tests", || selected(&LONG_TESTS, &env));
+        steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
+    } else if is_swiftshader {
+        println!(
+            "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
+        );
+        steps.step(ON_SWIFTSHADER, || selected(&KERNEL_TESTS, &env));
     } else {
         steps.step("workspace, default features", || {
             let mut command = test(&workspace);
@@ -108,13 +118,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                 command.args(["--test", "contract", "--test", "gradients", "--"]);
                 run_to_success(command.args(WITHOUT_FUSION))
             });
-            if args.flag("--heavy") {
-                steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
-            }
             let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
             if on_lavapipe && swiftshader::is_offered() {
                 steps.step(ON_SWIFTSHADER, || {
-                    on_swiftshader(&drivers::for_tests("swiftshader")?)
+                    selected(&KERNEL_TESTS, &drivers::for_tests("swiftshader")?)
                 });
             } else {
                 println!(
@@ -123,7 +130,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             }
         } else {
             println!(
-                "arguments were given for cargo test: the steps without fusion, under valgrind and on SwiftShader are left out"
+                "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
             );
         }
     }

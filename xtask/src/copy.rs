@@ -59,7 +59,7 @@ pub(crate) fn copy_engine() -> Result<Copy> {
     }
     bring("Cargo.lock", &copy.tree.join("Cargo.lock"))?;
     write(&copy.tree.join("Cargo.toml"), ENGINE_MANIFEST.as_bytes())?;
-    let root = b"#![allow(dead_code)]\nmod cpu;\n";
+    let root = b"#![allow(dead_code, unused_imports)]\nmod cpu;\n";
     write(&copy.tree.join("src/lib.rs"), root)?;
     Ok(copy)
 }
