@@ -187,7 +187,7 @@ fn extremum_scans_with_ties(device: &Device) {
 fn long_extremum_scans(device: &Device) {
     let len = 70_001;
     let values: Vec<f64> = (0..len)
-        .map(|i| ((hash(i) % 300) as usize * (i % 2) + i / 400 * (i / 20_000 % 2)) as f64)
+        .map(|i| (hash(i) % 300 * (i % 2) + i / 400 * (i / 20_000 % 2)) as f64)
         .collect();
     for way in WAYS {
         let (exclusive, reverse) = way;

@@ -131,8 +131,12 @@ macro_rules! by_size {
 
 fn compact(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
     let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let mask = mask_bytes(&mask);
+    if cpu::all_true(&mask) {
+        return flat(values);
+    }
     by_size!(values, T => {
-        let kept = cpu::compact::<T>(elements(&values), &mask_bytes(&mask));
+        let kept = cpu::compact::<T>(elements(&values), &mask);
         let shape = [kept.len()].into();
         tensor(kept, shape, values.dtype())
     })
@@ -140,11 +144,21 @@ fn compact(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
 
 fn compact_padded(values: FlexTensor, mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
     let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let mask = mask_bytes(&mask);
+    if cpu::all_true(&mask) {
+        return (flat(values), count_tensor(mask.len(), int));
+    }
     by_size!(values, T => {
-        let (kept, count) = cpu::compact_padded::<T>(elements(&values), &mask_bytes(&mask));
+        let (kept, count) = cpu::compact_padded::<T>(elements(&values), &mask);
         let shape = [kept.len()].into();
         (tensor(kept, shape, values.dtype()), count_tensor(count, int))
     })
+}
+
+/// Contiguous values in one dimension, which shares their memory.
+fn flat(values: FlexTensor) -> FlexTensor {
+    let len = values.shape().num_elements();
+    values.reshape([len].into())
 }
 
 fn expand(values: FlexTensor, mask: FlexTensor) -> FlexTensor {

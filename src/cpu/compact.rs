@@ -23,6 +23,12 @@ pub(crate) fn count_true(mask: &[u8]) -> usize {
     }
 }
 
+/// Whether every entry is true. The first block with a false ends the search.
+pub(crate) fn all_true(mask: &[u8]) -> bool {
+    mask.chunks(BLOCK)
+        .all(|mask| count_block(mask) == mask.len())
+}
+
 /// The values under `true`.
 pub(crate) fn compact<T: Moved>(values: &[T], mask: &[u8]) -> Vec<T> {
     assert_eq!(values.len(), mask.len(), "one mask entry for each value");

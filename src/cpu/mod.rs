@@ -26,7 +26,9 @@ mod slots;
 mod tests;
 mod tile;
 
-pub(crate) use compact::{argwhere, compact, compact_indices, compact_padded, count_true};
+pub(crate) use compact::{
+    all_true, argwhere, compact, compact_indices, compact_padded, count_true,
+};
 pub(crate) use element::Element;
 pub(crate) use expand::expand;
 pub(crate) use moves::Index;

@@ -39,6 +39,7 @@ fn compacts() {
     }
     for_each_mask(|random, mask| {
         assert_eq!(count_true(mask), positions(mask).len());
+        assert_eq!(all_true(mask), !mask.contains(&0));
         assert!(compact_indices::<usize>(mask) == positions(mask));
         check(mask, |bits| bits as u8, random);
         check(mask, |bits| bits as u16, random);
