@@ -7,7 +7,7 @@
 //! let device = burn::tensor::Device::flex();
 //! let lengths = Tensor::<1, Int>::from_data([3, 0, 2], &device);
 //! let offsets = lengths.exclusive_cumsum(0); // where each packed row begins
-//! assert_eq!(offsets.into_data().to_vec::<i32>().unwrap(), [0, 3, 3]);
+//! assert_eq!(offsets.into_data().try_to_vec::<i32>().unwrap(), [0, 3, 3]);
 //! ```
 //!
 //! | trait | for | what |

@@ -247,6 +247,11 @@ fn stable_groups_of_every_number_of_keys() {
         (1000, 256),
         (1000, 257),
         (3000, 65_536),
+        // Several runs, the last of which is cut short; and one key more than runs serve.
+        (1025, 64),
+        (20_011, 300),
+        (40_000, 4096),
+        (40_000, 4097),
     ] {
         let keys: Vec<i32> = (0..n).map(|i| key(i, num_keys)).collect();
         check_keys(&keys, num_keys);

@@ -34,7 +34,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let tensor = Tensor::<2>::from_data([[1., -2.], [-3., 4.]], &device);
     /// let positive = tensor.clone().greater_elem(0.);
-    /// assert_eq!(tensor.compact_by_mask(positive).into_data().to_vec::<f32>().unwrap(), [1., 4.]);
+    /// assert_eq!(tensor.compact_by_mask(positive).into_data().try_to_vec::<f32>().unwrap(), [1., 4.]);
     /// ```
     fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K>;
 
@@ -71,7 +71,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// let tensor = Tensor::<1, Int>::from_data([7, 0, 8, 0, 9], &device);
     /// let kept = tensor.clone().greater_elem(0);
     /// let (values, count) = tensor.compact_by_mask_padded(kept);
-    /// assert_eq!(values.into_data().to_vec::<i32>().unwrap(), [7, 8, 9, 0, 0]);
+    /// assert_eq!(values.into_data().try_to_vec::<i32>().unwrap(), [7, 8, 9, 0, 0]);
     /// assert_eq!(count.into_scalar::<i64>(), 3);
     /// ```
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>);
@@ -88,7 +88,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let tensor = Tensor::<2, Int>::from_data([[1, 2, 3], [4, 5, 6]], &device);
     /// let columns = Tensor::<1, Bool>::from_bool([true, false, true], &device);
-    /// assert_eq!(tensor.compact_dim_by_mask(columns, 1).into_data().to_vec::<i32>().unwrap(), [1, 3, 4, 6]);
+    /// assert_eq!(tensor.compact_dim_by_mask(columns, 1).into_data().try_to_vec::<i32>().unwrap(), [1, 3, 4, 6]);
     /// ```
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K>;
 
@@ -105,7 +105,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// let tensor = Tensor::<2, Int>::from_data([[1, 2], [3, 4], [5, 6]], &device);
     /// let rows = Tensor::<1, Bool>::from_bool([true, false, true], &device);
     /// let (kept, count) = tensor.compact_dim_by_mask_padded(rows, 0);
-    /// assert_eq!(kept.into_data().to_vec::<i32>().unwrap(), [1, 2, 5, 6, 0, 0]);
+    /// assert_eq!(kept.into_data().try_to_vec::<i32>().unwrap(), [1, 2, 5, 6, 0, 0]);
     /// assert_eq!(count.into_scalar::<i64>(), 2);
     /// ```
     fn compact_dim_by_mask_padded<I: AsIndex>(

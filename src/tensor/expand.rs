@@ -33,7 +33,7 @@ pub trait TensorExpand<K: Basic>: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &device);
     /// let packed = Tensor::<1, Int>::from_data([5, 6, 7], &device);
-    /// assert_eq!(packed.expand_by_mask(mask).into_data().to_vec::<i32>().unwrap(), [5, 0, 6, 7]);
+    /// assert_eq!(packed.expand_by_mask(mask).into_data().try_to_vec::<i32>().unwrap(), [5, 0, 6, 7]);
     /// ```
     fn expand_by_mask<const D: usize>(self, mask: Tensor<D, Bool>) -> Tensor<D, K>;
 
@@ -53,10 +53,10 @@ pub trait TensorExpand<K: Basic>: Sized {
     /// let values = Tensor::<1>::from_data([0.1, 0.9, 0.2, 0.7, 0.3], &device);
     /// let bins = Tensor::<1, Int>::from_data([0, 2, 0, 2, 1], &device);
     /// let (grouped, offsets) = values.partition_by_key(bins, 3);
-    /// assert_eq!(grouped.into_data().to_vec::<f32>().unwrap(), [0.1, 0.2, 0.3, 0.9, 0.7]);
+    /// assert_eq!(grouped.into_data().try_to_vec::<f32>().unwrap(), [0.1, 0.2, 0.3, 0.9, 0.7]);
     ///
     /// let histogram = offsets.clone().slice(1..) - offsets.slice(..3);
-    /// assert_eq!(histogram.into_data().to_vec::<i32>().unwrap(), [2, 1, 2]);
+    /// assert_eq!(histogram.into_data().try_to_vec::<i32>().unwrap(), [2, 1, 2]);
     /// ```
     fn partition_by_key(
         self,

@@ -27,7 +27,7 @@ pub trait MaskIndices<const D: usize>: Sized {
     ///
     /// let device = burn::tensor::Device::flex();
     /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &device);
-    /// assert_eq!(mask.compact_indices().into_data().to_vec::<i32>().unwrap(), [0, 2, 3]);
+    /// assert_eq!(mask.compact_indices().into_data().try_to_vec::<i32>().unwrap(), [0, 2, 3]);
     /// ```
     fn compact_indices(self) -> Tensor<1, Int>;
 
@@ -43,7 +43,7 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &device);
     /// let rows = mask.compact_argwhere();
-    /// assert_eq!(rows.into_data().to_vec::<i32>().unwrap(), [0, 0, 1, 0, 1, 1]);
+    /// assert_eq!(rows.into_data().try_to_vec::<i32>().unwrap(), [0, 0, 1, 0, 1, 1]);
     /// ```
     fn compact_argwhere(self) -> Tensor<2, Int>;
 

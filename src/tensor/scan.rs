@@ -34,7 +34,7 @@ pub trait TensorScan: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let tensor = Tensor::<1, Int>::from_data([3, 1, 4, 1, 5], &device);
     /// let highest_so_far = tensor.scan(0, ScanOp::Max, ScanOptions::default());
-    /// assert_eq!(highest_so_far.into_data().to_vec::<i32>().unwrap(), [3, 3, 4, 4, 5]);
+    /// assert_eq!(highest_so_far.into_data().try_to_vec::<i32>().unwrap(), [3, 3, 4, 4, 5]);
     /// ```
     fn scan<I: AsIndex>(self, dim: I, op: ScanOp, options: ScanOptions) -> Self;
 
@@ -49,7 +49,7 @@ pub trait TensorScan: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let tensor = Tensor::<2>::from_data([[1., 2., 3.], [4., 5., 6.]], &device);
     /// let sums = tensor.inclusive_cumsum(-1);
-    /// assert_eq!(sums.into_data().to_vec::<f32>().unwrap(), [1., 3., 6., 4., 9., 15.]);
+    /// assert_eq!(sums.into_data().try_to_vec::<f32>().unwrap(), [1., 3., 6., 4., 9., 15.]);
     /// ```
     fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self;
 
@@ -63,7 +63,7 @@ pub trait TensorScan: Sized {
     ///
     /// let device = burn::tensor::Device::flex();
     /// let lengths = Tensor::<1, Int>::from_data([5, 2, 7], &device);
-    /// assert_eq!(lengths.exclusive_cumsum(0).into_data().to_vec::<i32>().unwrap(), [0, 5, 7]);
+    /// assert_eq!(lengths.exclusive_cumsum(0).into_data().try_to_vec::<i32>().unwrap(), [0, 5, 7]);
     /// ```
     fn exclusive_cumsum<I: AsIndex>(self, dim: I) -> Self;
 
@@ -77,7 +77,7 @@ pub trait TensorScan: Sized {
     ///
     /// let device = burn::tensor::Device::flex();
     /// let tensor = Tensor::<1>::from_data([1., 2., 3.], &device);
-    /// assert_eq!(tensor.reverse_cumsum(0).into_data().to_vec::<f32>().unwrap(), [6., 5., 3.]);
+    /// assert_eq!(tensor.reverse_cumsum(0).into_data().try_to_vec::<f32>().unwrap(), [6., 5., 3.]);
     /// ```
     fn reverse_cumsum<I: AsIndex>(self, dim: I) -> Self;
 }
@@ -145,7 +145,7 @@ fn checked<const D: usize, K: Scannable, I: AsIndex>(
 ///
 /// let device = burn::tensor::Device::flex();
 /// let tensor = Tensor::<1>::from_data([1., 2., 3.], &device);
-/// assert_eq!(burn_scan::cumsum(tensor, 0).into_data().to_vec::<f32>().unwrap(), [1., 3., 6.]);
+/// assert_eq!(burn_scan::cumsum(tensor, 0).into_data().try_to_vec::<f32>().unwrap(), [1., 3., 6.]);
 /// ```
 pub fn cumsum<const D: usize, K: Basic, I: AsIndex>(tensor: Tensor<D, K>, dim: I) -> Tensor<D, K>
 where
