@@ -5,6 +5,14 @@
 //!
 //! Masks and keys have been checked against the values by then; dimensions are in range. Counts and offsets have the integer type asked for.
 
+#![cfg_attr(
+    not(any(feature = "flex", feature = "cubecl-backend")),
+    allow(
+        unused_variables,
+        reason = "without a backend the extension macro has nowhere to pass arguments on"
+    )
+)]
+
 use crate::{ScanOp, ScanOptions};
 #[cfg(feature = "fusion")]
 use burn::backend::fusion::custom::TensorSpec;
