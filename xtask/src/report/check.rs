@@ -3,7 +3,7 @@
 //! What is compared is the time of a case as a multiple of the fastest copy of its bytes in the same run, never a time: two
 //! machines of one class, or one machine on two days, differ in speed, and their copies with them. Of several [`ROUNDS`] the
 //! fastest sample of either counts: what else a machine does makes both slower, and by different amounts; the ratio of two medians
-//! of unchanged code was seen to differ by 30 %.
+//! of unchanged code was seen to differ by 30 %. On two shared cores the fastest samples of some cases still do.
 
 use std::collections::BTreeMap;
 
