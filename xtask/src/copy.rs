@@ -33,7 +33,7 @@ pub(crate) struct Copy {
 }
 
 impl Copy {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let folder = target_dir().join(name);
         Self {
             tree: folder.join("tree"),

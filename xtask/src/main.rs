@@ -77,9 +77,9 @@ usage: cargo xtask COMMAND [OPTIONS]
   report        Run the benches and the peers, and write docs/performance.md: tables, plots, the machine, and where
                 this crate is slower. Takes two cores half an hour.
       --quick               the headline cases only, a few minutes; the page goes to target/report/quick
-      --check               compare the headline cases' ratios to a copy with benches/baseline.toml; fails where
-                            one became more than 15 % slower
-      --write-baseline      write that file for this machine's devices
+      --check               measure the headline cases of this tree and of the commit it stands on in turn; fails
+                            where one became more than 15 % slower. 10 minutes beside the builds
+      --against REVISION    with --check: that revision instead
       --from-existing       measure nothing: record the criterion folder of the last run, write the page
       --criterion FOLDER    that folder (default: under target/report)
       --name NAME           the run's name, benches/results/NAME.csv (default: adapter and cores)

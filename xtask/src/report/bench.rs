@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -11,75 +11,105 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::record::Facts;
 use crate::Result;
+use crate::bundle_files::{Binary, binary_of};
+use crate::copy::Copy;
 use crate::drivers::Env;
-use crate::process::{cargo, root, run as run_to_success};
+use crate::process::{cargo, root, run_reading, target_dir};
 
-/// How the benches are built and on which driver they run.
+/// The benches of a tree, built, and on which driver they run.
 pub(crate) struct Benches {
+    tree: PathBuf,
     env: Env,
-    names: Vec<String>,
-    /// Further arguments for `cargo bench`, as `--features cuda`.
-    cargo_args: Vec<String>,
+    binaries: Vec<Binary>,
 }
 
 impl Benches {
-    /// Builds them, so that a first run does not compile under the progress bar.
-    pub(crate) fn build(mut env: Env, cargo_args: Vec<String>) -> Result<Self> {
-        env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
-        let names = names()?;
-        let benches = Self {
-            env,
-            names,
-            cargo_args,
+    /// Those of the workspace; `cargo_args` as in `--features cuda`.
+    pub(crate) fn build(env: &Env, cargo_args: &[String]) -> Result<Self> {
+        let workspace = Copy {
+            tree: root(),
+            target: target_dir(),
         };
-        run_to_success(benches.cargo_bench().arg("--no-run"))?;
-        Ok(benches)
+        Self::build_in(&workspace, env, cargo_args)
     }
 
-    /// Measures what `filter` matches into a fresh folder; what the benches say becomes facts: `adapter`, and `wrong` for
-    /// wrong answers.
-    pub(crate) fn run(&self, filter: &str, folder: &Path) -> Result<Facts> {
+    /// Those of another tree, in its own folder for build products.
+    pub(crate) fn build_in(tree: &Copy, env: &Env, cargo_args: &[String]) -> Result<Self> {
+        let mut command = cargo(&["bench", "--package", "burn-scan", "--no-run"]);
+        command.arg("--message-format=json-render-diagnostics");
+        for name in names(&tree.tree)? {
+            command.args(["--bench", &name]);
+        }
+        command.args(cargo_args).current_dir(&tree.tree);
+        command.env("CARGO_TARGET_DIR", &tree.target);
+        let mut binaries = Vec::new();
+        run_reading(&mut command, false, |line| {
+            binaries.extend(binary_of(line, &tree.tree));
+        })?;
+        binaries.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut env = env.clone();
+        env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
+        Ok(Self {
+            tree: tree.tree.clone(),
+            env,
+            binaries,
+        })
+    }
+
+    /// Measures what `filter` matches into a fresh folder, each bench under `settings` of criterion; what the benches say
+    /// becomes facts: `adapter`, and `wrong` for wrong answers.
+    pub(crate) fn run(&self, filter: &str, settings: &[&str], folder: &Path) -> Result<Facts> {
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(format!("{}: {error}", folder.display()));
             }
             _ => {}
         }
-        let mut list = self.cargo_bench();
-        let list = list
-            .args(["--", "--list", filter])
-            .stderr(Stdio::null())
-            .output();
-        let list = list.map_err(|e| format!("cannot list the benches: {e}"))?;
-        let count = String::from_utf8_lossy(&list.stdout)
-            .lines()
-            .filter(|line| line.ends_with(": benchmark"))
-            .count();
-        if !list.status.success() || count == 0 {
-            return Err(format!(
-                "no bench matches `{filter}`, or one does not start"
-            ));
+        let mut chosen = Vec::new();
+        for binary in &self.binaries {
+            let count = self.count(binary, filter)?;
+            chosen.extend((count > 0).then_some((binary, count)));
         }
-        let mut command = self.cargo_bench();
-        command.args(["--", filter]).env("CRITERION_HOME", folder);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        watch(&mut command, &bar(count as u64))
+        if chosen.is_empty() {
+            return Err(format!("no bench matches `{filter}`"));
+        }
+        let bar = bar(chosen.iter().map(|(_, count)| count).sum());
+        let mut facts = Facts::default();
+        for (binary, _) in chosen {
+            let mut command = self.command(binary, &[filter]);
+            command.args(settings).env("CRITERION_HOME", folder);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            watch(&mut command, &bar, &mut facts)?;
+        }
+        bar.finish_and_clear();
+        Ok(facts)
     }
 
-    fn cargo_bench(&self) -> Command {
-        let mut command = cargo(&["bench", "--package", "burn-scan"]);
-        for name in &self.names {
-            command.args(["--bench", name]);
+    /// How many cases of a bench `filter` matches.
+    fn count(&self, binary: &Binary, filter: &str) -> Result<u64> {
+        let mut list = self.command(binary, &["--list", filter]);
+        let list = list.stderr(Stdio::null()).output();
+        let list = list.map_err(|e| format!("cannot list {}: {e}", binary.name))?;
+        if !list.status.success() {
+            return Err(format!("{} does not start", binary.name));
         }
-        let env = self.env.iter().map(|(name, value)| (name, value));
-        command.args(&self.cargo_args).envs(env);
+        let lines = String::from_utf8_lossy(&list.stdout);
+        let cases = lines.lines().filter(|line| line.ends_with(": benchmark"));
+        Ok(cases.count() as u64)
+    }
+
+    /// The command that `cargo bench` would run.
+    fn command(&self, binary: &Binary, args: &[&str]) -> Command {
+        let mut command = Command::new(&binary.path);
+        command.arg("--bench").args(args).current_dir(&self.tree);
+        command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
 }
 
 /// The benches by their files, so that a new one cannot be forgotten.
-fn names() -> Result<Vec<String>> {
-    let folder = root().join("benches");
+fn names(tree: &Path) -> Result<Vec<String>> {
+    let folder = tree.join("benches");
     let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
     let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
@@ -100,10 +130,10 @@ fn bar(count: u64) -> ProgressBar {
 
 /// Criterion names a case on standard error as it begins and prints its time on standard output as it ends; whatever
 /// else is on standard error is shown.
-fn watch(command: &mut Command, bar: &ProgressBar) -> Result<Facts> {
+fn watch(command: &mut Command, bar: &ProgressBar, facts: &mut Facts) -> Result<()> {
     let mut child = command
         .spawn()
-        .map_err(|e| format!("cannot start cargo: {e}"))?;
+        .map_err(|e| format!("cannot start a bench: {e}"))?;
     let stdout = child.stdout.take().expect("stdout is piped");
     let stderr = child.stderr.take().expect("stderr is piped");
     let ended = bar.clone();
@@ -111,13 +141,12 @@ fn watch(command: &mut Command, bar: &ProgressBar) -> Result<Facts> {
         let times = lines(stdout).filter(|line| line.contains(" time:   ["));
         times.for_each(|_| ended.inc(1));
     });
-    let (mut facts, mut begun) = (Facts::default(), 0);
     for line in lines(stderr) {
         match Said::of(&line) {
             // No terminal: a line each.
             Said::Begins(case) if bar.is_hidden() => {
-                begun += 1;
-                eprintln!("{begun}/{} {case}", bar.length().unwrap_or_default());
+                let count = bar.length().unwrap_or_default();
+                eprintln!("{}/{count} {case}", bar.position() + 1);
             }
             Said::Begins(case) => bar.set_message(case.to_owned()),
             Said::Nothing => {}
@@ -134,10 +163,9 @@ fn watch(command: &mut Command, bar: &ProgressBar) -> Result<Facts> {
     }
     times.join().expect("reading the times does not panic");
     let status = child.wait().map_err(|e| e.to_string())?;
-    bar.finish_and_clear();
     match status.success() {
-        true => Ok(facts),
-        false => Err(format!("the benches ended with {status}")),
+        true => Ok(()),
+        false => Err(format!("a bench ended with {status}")),
     }
 }
 
@@ -162,7 +190,10 @@ impl<'a> Said<'a> {
             Self::Adapter(adapter)
         } else if let Some(wrong) = line.strip_prefix("WRONG ANSWER of ") {
             Self::Wrong(wrong.split(',').next().unwrap_or(wrong))
-        } else if line.trim().is_empty() || line.starts_with("Warning: Unable to complete") {
+        } else if line.trim().is_empty()
+            || line.starts_with("Warning: Unable to complete")
+            || line.starts_with("error: XDG_RUNTIME_DIR")
+        {
             Self::Nothing
         } else {
             Self::Other
@@ -198,6 +229,11 @@ mod tests {
                 "Warning: Unable to complete 10 samples in 1.0s.",
                 Said::Nothing,
             ),
+            // A software driver without a desktop.
+            (
+                "error: XDG_RUNTIME_DIR is invalid or not set in the environment.",
+                Said::Nothing,
+            ),
             ("", Said::Nothing),
         ] {
             assert_eq!(Said::of(line), said);
@@ -206,7 +242,7 @@ mod tests {
 
     #[test]
     fn the_benches_are_found() {
-        let names = names().unwrap();
+        let names = names(&root()).unwrap();
         assert!(names.iter().any(|name| name == "scan"), "{names:?}");
         assert!(names.iter().all(|name| name != "common"), "{names:?}");
     }

@@ -52,35 +52,12 @@ pub(crate) fn run(folder: &Path, name: Option<&str>) -> Result<Run> {
 
 /// Every measurement of a case, in the page's order.
 pub(crate) fn measures(folder: &Path) -> Result<Vec<Measure>> {
-    read(folder, |_, measure| Ok(measure))
-}
-
-/// The same with the fastest sample in the place of the median: what a disturbed machine can do when it is not.
-pub(crate) fn fastest(folder: &Path) -> Result<Vec<Measure>> {
-    read(folder, |folder, measure| {
-        let sample = json(&folder.join("sample.json"))?;
-        let numbers = |key: &str| sample[key].as_array().into_iter().flatten();
-        let times = numbers("times").zip(numbers("iters"));
-        let median_ns = times
-            .filter_map(|(time, rounds)| Some(time.as_f64()? / rounds.as_f64()?))
-            .fold(measure.median_ns, f64::min);
-        Ok(Measure {
-            median_ns,
-            ..measure
-        })
-    })
-}
-
-/// Every measurement in the folder, as `revise` has it, which is given its own folder as well.
-fn read(folder: &Path, revise: impl Fn(&Path, Measure) -> Result<Measure>) -> Result<Vec<Measure>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         let (benchmark, estimates) = (folder.join("benchmark.json"), folder.join("estimates.json"));
         if folder.ends_with("new") && benchmark.is_file() && estimates.is_file() {
-            let measure = measure(&json(&benchmark)?, &json(&estimates)?);
-            let revised = measure.map(|measure| revise(&folder, measure));
-            found.extend(revised.transpose()?);
+            found.extend(measure(&json(&benchmark)?, &json(&estimates)?));
         }
         folders.extend(subfolders(&folder)?);
     }
@@ -145,9 +122,6 @@ mod tests {
             );
             fs::write(folder.join("benchmark.json"), benchmark).unwrap();
             fs::write(folder.join("estimates.json"), estimates).unwrap();
-            let times = [median * 30.0, median * 8.0, median * 20.0];
-            let sample = format!(r#"{{"iters":[10.0,10.0,20.0],"times":{times:?}}}"#);
-            fs::write(folder.join("sample.json"), sample).unwrap();
         }
         root
     }
@@ -185,14 +159,6 @@ mod tests {
         assert_eq!(run.facts.get("peers"), Some("numpy 2.0"));
         assert_eq!(run.facts.get("left out"), Some("jax: not importable"));
         assert_eq!(run.facts.get("wrong"), None);
-    }
-
-    #[test]
-    fn the_fastest_sample_is_taken() {
-        let folder = criterion_folder("fastest", &[(CASE, "burn-scan", 5.0)]);
-        let found = fastest(&folder);
-        fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(found.unwrap()[0].median_ns, 4.0);
     }
 
     #[test]

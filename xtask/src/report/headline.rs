@@ -28,7 +28,12 @@ pub(crate) fn filter(cases: &[&str]) -> String {
     format!("^({})/", cases.join("|").replace('.', r"\."))
 }
 
-/// The same for the contenders that [`super::check`] needs.
+/// The same for this crate alone.
+pub(crate) fn filter_of_ours(cases: &[&str]) -> String {
+    format!("{}burn-scan$", filter(cases))
+}
+
+/// The same for this crate and the copies it is held against.
 pub(crate) fn filter_of_ratios(cases: &[&str]) -> String {
     format!("{}(burn-scan|copy-[a-z-]+)$", filter(cases))
 }
@@ -50,6 +55,7 @@ mod tests {
     fn filters_are_anchored_and_escaped() {
         let cases = ["compact/cube/f32/1x4/density0.5", "a"];
         assert_eq!(filter(&cases), r"^(compact/cube/f32/1x4/density0\.5|a)/");
+        assert_eq!(filter_of_ours(&["a"]), "^(a)/burn-scan$");
         assert_eq!(filter_of_ratios(&["a"]), "^(a)/(burn-scan|copy-[a-z-]+)$");
     }
 }

@@ -22,19 +22,6 @@ pub(crate) fn facts() -> Facts {
     facts
 }
 
-/// The device a case ran on as far as its speed goes: baselines of one class are comparable.
-///
-/// The driver's version is part of an adapter's line but not of the class, while the processor is: a software adapter
-/// runs on it, and so does the host's part of a GPU's work.
-pub(crate) fn device_class(facts: &Facts, place: &str) -> Option<String> {
-    let device = match place {
-        "flex" => "Flex",
-        _ => facts.get("adapter")?.split(" (").next()?,
-    };
-    let (cpu, cores) = (facts.get("cpu")?, facts.get("cores")?);
-    Some(format!("{device} on {cpu}, {cores} cores"))
-}
-
 /// A file name for the machine: `llvmpipe-2-cores`.
 pub(crate) fn slug(facts: &Facts) -> String {
     let adapter = facts.get("adapter").unwrap_or("flex");
@@ -128,24 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn a_class_is_the_adapter_and_the_processor() {
+    fn a_file_is_named_by_adapter_and_cores() {
         let mut facts = Facts::default();
-        facts.push("cpu", "Some CPU");
         facts.push("cores", "2");
-        assert_eq!(
-            device_class(&facts, "flex").unwrap(),
-            "Flex on Some CPU, 2 cores"
-        );
-        assert_eq!(device_class(&facts, "cube"), None);
         assert_eq!(slug(&facts), "flex-2-cores");
-        facts.push(
-            "adapter",
-            "llvmpipe (LLVM 15.0.6) (Vulkan, driver Mesa 22.3.6), plane size 8-8",
-        );
-        let class = device_class(&facts, "cube").unwrap();
-        assert_eq!(class, "llvmpipe on Some CPU, 2 cores");
+        let adapter = "llvmpipe (LLVM 15.0.6) (Vulkan, driver Mesa 22.3.6), plane size 8-8";
+        facts.push("adapter", adapter);
         assert_eq!(slug(&facts), "llvmpipe-2-cores");
-        assert!(is_software(&class) && !is_software("NVIDIA H100"));
+        assert!(is_software(adapter) && !is_software("NVIDIA H100"));
     }
 
     #[test]

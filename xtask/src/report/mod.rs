@@ -6,18 +6,20 @@
 //! 3. The page is made of all recorded runs ([`page`], [`table`], [`plot`]). It says where a peer is faster, and
 //!    "not measured" where nothing was.
 //!
-//! `--check` measures the [`headline`] cases only and compares them with `benches/baseline.toml` ([`baseline`],
-//! [`check`]).
+//! `--check` measures the [`headline`] cases only, of this tree and of the revision it stands on ([`base`]) in turn, and
+//! fails where one became slower ([`check`], [`compare`]).
 //!
 //! A run on another machine is recorded from its criterion folder: `--from-existing --criterion FOLDER`. The folder
 //! needs a `machine.txt` as this command writes it, and may have `peers-gpu.json` and `cub.csv` of `benches/peers`.
 
-mod baseline;
+mod base;
 mod bench;
 mod case;
 mod check;
 mod collect;
+mod compare;
 mod headline;
+mod interval;
 mod machine;
 mod page;
 mod peers;
@@ -29,6 +31,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::args::{Args, Spec};
+use crate::drivers::Env;
 use crate::process::target_dir;
 use crate::{Result, cmd_peers, drivers};
 use bench::Benches;
@@ -37,14 +40,8 @@ use page::Home;
 use record::Facts;
 
 const SPEC: Spec = Spec {
-    flags: &[
-        "--quick",
-        "--from-existing",
-        "--check",
-        "--write-baseline",
-        "--torch",
-    ],
-    options: &["--driver", "--criterion", "--name"],
+    flags: &["--quick", "--from-existing", "--check", "--torch"],
+    options: &["--driver", "--criterion", "--name", "--against"],
 };
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -55,10 +52,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         ));
     }
     if args.flag("--check") {
-        return baseline::check(benches(&args)?);
-    }
-    if args.flag("--write-baseline") {
-        return baseline::write(benches(&args)?);
+        return check::run(&args);
     }
     // The figures of a reduced set replace nothing: they get a page of their own.
     let (home, work) = match args.flag("--quick") {
@@ -87,9 +81,8 @@ fn work_folder(form: &str) -> PathBuf {
     target_dir().join("report").join(form)
 }
 
-fn benches(args: &Args) -> Result<Benches> {
-    let env = drivers::get(args.last("--driver").unwrap_or("system"))?;
-    Benches::build(env, args.rest.clone())
+fn driver(args: &Args) -> Result<Env> {
+    drivers::get(args.last("--driver").unwrap_or("system"))
 }
 
 /// Runs benches and peers, all of them or the headline cases, into a fresh folder.
@@ -100,7 +93,7 @@ fn measure(args: &Args, folder: &Path) -> Result<()> {
     } else {
         String::new()
     };
-    let said = benches(args)?.run(&cases, folder)?;
+    let said = Benches::build(&driver(args)?, &args.rest)?.run(&cases, &[], folder)?;
     let mut facts = machine::facts();
     facts.extend(said);
     let path = folder.join(collect::MACHINE);

@@ -11,9 +11,6 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use tree::Tree;
 
-/// Named, but written only by the command beside which it is named.
-const WRITTEN_LATER: [&str; 1] = ["benches/baseline.toml"];
-
 /// Fails with all complaints at once.
 fn verdict(complaints: Vec<String>) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
@@ -52,10 +49,7 @@ fn files_named_in_code_exist() {
     let mut complaints = Vec::new();
     for page in tree.pages() {
         for Snippet { text, .. } in snippets(&page.text).iter().filter(|s| s.inline) {
-            if tree.looks_like_a_path(text)
-                && !WRITTEN_LATER.contains(&text.as_str())
-                && !tree.knows(&page.path, text)
-            {
+            if tree.looks_like_a_path(text) && !tree.knows(&page.path, text) {
                 complaints.push(format!("{}: no {text}", page.path));
             }
         }
