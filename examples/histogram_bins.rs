@@ -5,8 +5,8 @@
 //! bin on its own, with the numbers of a well-known exercise for GPU programmers (a block-wide prefix sum in Mojo): the
 //! number i is (i mod 80) / 100, the 8 bins divide 0 .. 1. `compact_by_mask` is that prefix sum and the writing.
 //!
-//! One pass a bin is too much when there are many. `partition_by_key` takes one pass over the numbers for up to 256
-//! bins, and the offsets at which groups begin are the histogram:
+//! One pass a bin is too much when there are many. `partition_by_key` takes one pass over the numbers for every four
+//! bits of the bin, and the offsets at which groups begin are the histogram:
 //!
 //! ```text
 //! values            0.9  0.1  0.6  0.2        offsets      0  2  2  3  4

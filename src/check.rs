@@ -3,7 +3,7 @@
 #[cfg(feature = "cubecl-backend")]
 use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
-use burn::tensor::{AsIndex, Bool, DType, Device, Shape, Tensor};
+use burn::tensor::{AsIndex, Bool, DType, Device, IntDType, Shape, Tensor};
 
 /// Panics as Burn's tensor checks do.
 #[track_caller]
@@ -31,8 +31,9 @@ const SMALL_BYTES: usize = 128 << 20;
 #[track_caller]
 pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DType) {
     #[cfg(feature = "cubecl-backend")]
-    if let Some(bytes) = elements.checked_mul(dtype.size())
-        && bytes > SMALL_BYTES
+    let bytes = elements.saturating_mul(dtype.size());
+    #[cfg(feature = "cubecl-backend")]
+    if bytes > SMALL_BYTES
         && let Some(limit) = largest_buffer(device.as_dispatch())
         && bytes > limit
     {
@@ -45,6 +46,53 @@ pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DTy
     }
     #[cfg(not(feature = "cubecl-backend"))]
     let _ = (operation, device, elements, dtype);
+}
+
+/// The device's int dtype, in which each of `elements` positions and their number can be told.
+#[track_caller]
+pub(crate) fn position_dtype(operation: &str, device: &Device, elements: usize) -> IntDType {
+    let int = device.settings().int_dtype;
+    let most = match int {
+        IntDType::I8 => i8::MAX as u64,
+        IntDType::U8 => u8::MAX.into(),
+        IntDType::I16 => i16::MAX as u64,
+        IntDType::U16 => u16::MAX.into(),
+        IntDType::I32 => i32::MAX as u64,
+        IntDType::U32 => u32::MAX.into(),
+        IntDType::I64 | IntDType::U64 => i64::MAX as u64,
+    };
+    positions(
+        operation,
+        device,
+        elements,
+        most,
+        &format!("the device's int dtype {int:?}"),
+    );
+    int
+}
+
+/// Cube devices number the elements of a mask in 31 bits, whatever the dtype of their numbers.
+#[track_caller]
+pub(crate) fn countable(operation: &str, device: &Device, elements: usize) {
+    positions(operation, device, elements, u64::MAX, "a Cube device");
+}
+
+#[track_caller]
+fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: &str) {
+    #[cfg(feature = "cubecl-backend")]
+    let is_cube = largest_buffer(device.as_dispatch()).is_some();
+    #[cfg(not(feature = "cubecl-backend"))]
+    let (is_cube, _) = (false, device);
+    let (most, who) = match is_cube && most > i32::MAX as u64 {
+        true => (i32::MAX as u64, "a Cube device"),
+        false => (most, who),
+    };
+    if elements as u64 > most {
+        fail(
+            operation,
+            &format!("There are {elements} elements; {who} numbers at most {most}."),
+        );
+    }
 }
 
 #[cfg(feature = "cubecl-backend")]

@@ -211,6 +211,7 @@ fn graphs_with_scans_keep_their_values() {
     let mut unfused_scans = Vec::new();
     for (bare, hooked) in run_both("scans") {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
+        assert_eq!(bare.1.len(), hooked.1.len(), "{}", hooked.0);
         assert!(
             bare.1.iter().zip(&hooked.1).all(close),
             "values differ: {}",

@@ -15,6 +15,7 @@ on_every_device![
     sum_scans,
     long_sum_scans,
     product_scans_with_zeros,
+    product_scans_with_infinite_products,
     extremum_scans_with_ties,
     long_extremum_scans,
     length_one_stays_in_the_graph,
@@ -171,6 +172,19 @@ fn product_scans_with_zeros(device: &Device) {
         .map(|i| rows[i % lines * len + i / lines])
         .collect();
     check_scan(ScanOp::Prod, &columns, [len, lines], 0, device);
+}
+
+/// Products out of range behind a zero do not reach the elements before it.
+fn product_scans_with_infinite_products(device: &Device) {
+    let tracking = device.clone().autodiff();
+    let x = Tensor::<1>::from_data([2.0, 0.0, 1e30, 1e30], &tracking).require_grad();
+    let grads = x
+        .clone()
+        .scan(0, ScanOp::Prod, ScanOptions::default())
+        .sum()
+        .backward();
+    let found = host::<f32, 1>(x.grad(&grads).expect("x has a gradient"));
+    assert_eq!(found, [1.0, f32::INFINITY, 0.0, 0.0]);
 }
 
 fn extremum_scans_with_ties(device: &Device) {

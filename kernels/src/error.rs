@@ -35,8 +35,8 @@ pub enum ScanError {
         /// The name of the device's runtime.
         device: &'static str,
     },
-    /// The output is not contiguous, or is the input itself.
-    #[error("the output must be a contiguous tensor of its own")]
+    /// The output is not contiguous. That it is not the input itself is for the caller to see to.
+    #[error("the output must be contiguous")]
     InvalidOutput,
     /// An operation that chains tiles cannot run on the device, or in its present state.
     #[error("tiles cannot be chained: {obstacle}")]

@@ -1,4 +1,4 @@
-//! Plain loops that say what every kernel must return. Slow on purpose: one glance shows that they are right.
+//! Plain loops that say what scans and sums of segments must return. Slow on purpose: one glance shows that they are right.
 //!
 //! ```
 //! use cubecl_scan::{ScanOp, reference, scan::ScanOptions};

@@ -60,7 +60,8 @@ fn typed(tensor: CubeTensor) -> (TensorBinding, cubecl::ir::ElemType) {
     (tensor.binding(), dtype)
 }
 
-/// The tensor layer has checked all that can be checked without the device; what is left is a type it cannot hold.
+/// The tensor layer has checked all that can be checked without the device; what is left is a type it cannot hold, and tiles that
+/// cannot be chained. Several operations share a launch, whose name is told.
 fn accept(operation: &str, result: Result<(), ScanError>) {
     if let Err(error) = result {
         fail(operation, &error.to_string());
@@ -142,7 +143,7 @@ fn emit_indices(mask: CubeTensor, int_dtype: IntDType, emit: Emit) -> (CubeTenso
     (output, count)
 }
 
-/// Slots are internal here; 32 bits hold every position a device buffer can have.
+/// Slots are internal here, and `check::countable` sees to it that they fit.
 const SLOT: IntDType = IntDType::I32;
 
 fn move_shape(shape: &Shape, dim: usize, slices: usize, slots: usize) -> MoveShape {

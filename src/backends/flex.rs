@@ -1,17 +1,17 @@
 //! The CPU backend: tensors as slices for the CPU engine.
 
 mod kept;
+mod slices;
 
 use crate::check::fail;
-use crate::cpu::{self, Index};
+use crate::cpu;
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::tensor::{DType, IntDType, Shape};
-use burn_flex::{Flex, FlexTensor, Layout};
-use burn_std::BoolStore;
+use burn_flex::{Flex, FlexTensor};
 use half::{bf16, f16};
-use std::borrow::Cow;
+use slices::{by_int, count_tensor, elements, mask_bytes, tensor};
 
 /// Frees the memory that the CPU backend keeps for its next outputs: that of large outputs which were dropped, 256 MiB
 /// at most.
@@ -23,52 +23,6 @@ use std::borrow::Cow;
 /// ```
 pub fn free_kept_memory() {
     cpu::pool::trim();
-}
-
-/// The elements of a contiguous tensor, read as `T`, which has the size of its dtype.
-fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
-    let start = tensor.layout().start_offset();
-    let len = tensor.layout().num_elements();
-    &bytemuck::cast_slice(tensor.bytes())[start..start + len]
-}
-
-fn tensor<T: bytemuck::Pod + Send + Sync>(
-    elements: Vec<T>,
-    shape: Shape,
-    dtype: DType,
-) -> FlexTensor {
-    FlexTensor::new(kept::bytes(elements), Layout::contiguous(shape), dtype)
-}
-
-/// A mask as bytes, whatever its store.
-fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
-    match mask.dtype() {
-        DType::Bool(BoolStore::U32) => elements::<u32>(mask)
-            .iter()
-            .map(|&element| u8::from(element != 0))
-            .collect(),
-        _ => Cow::Borrowed(elements::<u8>(mask)),
-    }
-}
-
-/// Runs `$body` with `$T` the integer type `$dtype`.
-macro_rules! by_int {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        by_int!($dtype, $T => $body; I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8)
-    };
-    ($dtype:expr, $T:ident => $body:expr; $($DType:ident $ty:ty),*) => {
-        match $dtype {
-            $(DType::$DType => {
-                type $T = $ty;
-                $body
-            })*
-            dtype => fail("Partition By Key", &format!("{dtype:?} is not an int dtype.")),
-        }
-    };
-}
-
-fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
-    by_int!(int_dtype.into(), I => tensor(vec![I::from_usize(count)], [1].into(), int_dtype.into()))
 }
 
 fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {

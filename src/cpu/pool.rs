@@ -33,7 +33,7 @@ pub(crate) struct Buffer {
 
 // SAFETY: a buffer owns its memory, and is not tied to a thread.
 unsafe impl Send for Buffer {}
-// SAFETY: a shared buffer gives access to nothing.
+// SAFETY: a shared buffer can only be read.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
@@ -42,7 +42,10 @@ impl Buffer {
         let mut vec = ManuallyDrop::new(vec);
         Self {
             layout: Layout::array::<T>(vec.capacity()).expect("the layout of a vector that exists"),
-            start: NonNull::from(&mut **vec).cast(),
+            // Not by way of a reference, which would be to the elements alone and not to the whole capacity.
+            start: NonNull::new(vec.as_mut_ptr())
+                .expect("a vector's pointer is not null")
+                .cast(),
         }
     }
 

@@ -14,7 +14,8 @@
 //! has the same bits either way.
 //!
 //! Where floats leave the range of their type, `carry ⊕ local` may differ from the sequential result by more than
-//! rounding. The locals are watched for that, and a tile in which it happened is scanned once more, in order.
+//! rounding. The locals are watched for that, and a tile in which it happened is scanned once more, in order. Not watched is
+//! `carry ⊕ local`: what a loop would leave infinite comes back into range where the total behind it does.
 //!
 //! A reverse scan goes through vectors and lanes from the last to the first.
 

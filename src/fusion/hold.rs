@@ -1,7 +1,7 @@
 //! Waiting on an operation that Burn would run at once, without changing the plan when the wait is in vain.
 //!
 //! A `flip` closes every built-in fuser, so Burn settles it the moment it is queued. A fuser that wants to know
-//! whether a scan follows has to stay open one operation longer. Four things keep that invisible when no scan comes:
+//! whether a scan follows has to stay open one operation longer. Five things keep that invisible when no scan comes:
 //!
 //! 1. *What is settled.* Burn settles a head up to and including the operation that closed its last fuser. Had this
 //!    fuser closed on the operation behind the flip, that operation would be settled unfused with it and be lost to

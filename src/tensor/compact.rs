@@ -120,7 +120,8 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
         let operation = "Compact By Mask";
         check::dtype(operation, &self);
         check::mask(operation, &self, &mask);
-        let int = self.device().settings().int_dtype;
+        let elements = self.shape().num_elements();
+        let int = check::position_dtype(operation, &self.device(), elements);
         Tensor::from_dispatch(K::compact(self.into_dispatch(), mask.into_dispatch(), int))
     }
 
@@ -143,7 +144,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
         let dim = check::dim(operation, dim, D);
         check::dtype(operation, &self);
         check::dim_mask(operation, &self, &mask, dim);
-        let int = self.device().settings().int_dtype;
+        let int = check::position_dtype(operation, &self.device(), self.dims()[dim]);
         Tensor::from_dispatch(K::compact_dim(
             self.into_dispatch(),
             mask.into_dispatch(),
@@ -161,7 +162,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
         let dim = check::dim(operation, dim, D);
         check::dtype(operation, &self);
         check::dim_mask(operation, &self, &mask, dim);
-        let int = self.device().settings().int_dtype;
+        let int = check::position_dtype(operation, &self.device(), self.dims()[dim]);
         let (values, count) =
             K::compact_dim_padded(self.into_dispatch(), mask.into_dispatch(), dim, int);
         (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
@@ -177,7 +178,8 @@ fn compact_padded<const D: usize, K: Movable>(
 ) -> (Tensor<1, K>, Tensor<1, Int>) {
     check::dtype(operation, &tensor);
     check::mask(operation, &tensor, &mask);
-    let int = tensor.device().settings().int_dtype;
+    let elements = tensor.shape().num_elements();
+    let int = check::position_dtype(operation, &tensor.device(), elements);
     let (values, count) =
         K::compact_padded(tensor.into_dispatch(), mask.into_dispatch(), fill, int);
     (Tensor::from_dispatch(values), Tensor::from_dispatch(count))

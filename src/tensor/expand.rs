@@ -72,6 +72,7 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
         check::same_device(operation, &self, &mask, "mask");
         let elements = mask.shape().num_elements();
         check::fits(operation, &self.device(), elements, self.dtype());
+        check::countable(operation, &self.device(), elements);
         Tensor::from_dispatch(K::expand(self.into_dispatch(), mask.into_dispatch()))
     }
 
@@ -106,7 +107,7 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
                 &format!("`num_keys` is {num_keys}; groups are numbered in 31 bits."),
             );
         }
-        let int = self.device().settings().int_dtype;
+        let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
         check::fits(operation, &self.device(), num_keys + 1, int.into());
         let (slots, offsets) =
             <Dispatch as ScanOps>::key_slots(keys.into_dispatch(), num_keys, int);

@@ -88,7 +88,8 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
 #[track_caller]
 fn index_dtype<const D: usize>(operation: &str, mask: &Tensor<D, Bool>) -> IntDType {
     let device = mask.device();
-    let int = device.settings().int_dtype;
-    check::fits(operation, &device, mask.shape().num_elements(), int.into());
+    let elements = mask.shape().num_elements();
+    let int = check::position_dtype(operation, &device, elements);
+    check::fits(operation, &device, elements, int.into());
     int
 }

@@ -8,8 +8,9 @@ use burn::tensor::{AsIndex, Tensor};
 /// Scans along a dimension, for `Tensor<D, Float>` and `Tensor<D, Int>` of any rank.
 ///
 /// The result has the shape and dtype of the tensor. Integer sums and products wrap; f16 and bf16 are accumulated in f32 and rounded
-/// once per stored element. NaN and infinities propagate as in a loop from the first element to the last. A float
-/// result has the same bits in every run on one device.
+/// once per stored element. NaN and infinities of the input propagate as in a loop from the first element to the last. Where
+/// partial results leave the range of the type on the way, the grouping of a parallel scan shows: what a loop brings back into
+/// range may stay infinite or become NaN, and the other way round. A float result has the same bits in every run on one device.
 ///
 /// Strided, transposed, sliced and broadcast tensors are read where they lie, as far as neighbouring elements stay neighbours.
 /// Nothing waits for the device. Float results are differentiable with respect to the values.

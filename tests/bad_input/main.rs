@@ -1,5 +1,5 @@
-//! Tables of bad calls. Each panics at the call, with the very message the table states, in the form of Burn's own
-//! checks, and leaves process and device at work. `install()` called too late has a process of its own:
+//! Tables of bad calls. Each panics at the call (an async one when first polled), with the very message the table states, in
+//! the form of Burn's own checks, and leaves process and device at work. `install()` called too late has a process of its own:
 //! `fusion_install_late.rs`.
 
 #[macro_use]
@@ -38,6 +38,7 @@ on_every_device![
     a_quantized_tensor,
     a_dtype_the_device_cannot_hold,
     more_than_the_device_can_bind,
+    more_than_can_be_numbered,
     how_many,
 ];
 
@@ -74,6 +75,10 @@ fn a_dtype_the_device_cannot_hold(device: &Device) {
 
 fn more_than_the_device_can_bind(device: &Device) {
     refuse_all(device, oversize::bad_calls(device));
+}
+
+fn more_than_can_be_numbered(device: &Device) {
+    refuse_all(device, oversize::too_many_to_number(device));
 }
 
 /// The tables are not empty by accident.

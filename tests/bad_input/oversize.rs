@@ -33,3 +33,20 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     .into_iter()
     .collect()
 }
+
+/// The positions of so many elements do not fit the device's int dtype.
+pub fn too_many_to_number(device: &Device) -> Vec<Bad<'_>> {
+    let most = i32::MAX as usize;
+    let mask = move || -> Tensor<1, Bool> {
+        let one = Tensor::<1, Int>::from_data([1], device);
+        one.equal_scalar(1).expand([most + 1])
+    };
+    let reason = format!(
+        "There are {} elements; the device's int dtype I32 numbers at most {most}.",
+        most + 1
+    );
+    table! {
+        "Compact Indices", reason => mask().compact_indices();
+        "Compact Argwhere", reason => mask().compact_argwhere();
+    }
+}

@@ -3,6 +3,7 @@
 //! A copy is built in a folder of its own. Cargo names artifacts by paths relative to the workspace and judges them by the times of
 //! files: in one folder, those of the copy and of the sources would be taken for each other.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,9 +46,11 @@ impl Copy {
 /// Everything that git tracks or would track.
 pub(crate) fn copy_sources() -> Result<Copy> {
     let copy = Copy::new("mistakes");
-    for name in listed(".")? {
-        bring(&name, &copy.tree.join(&name))?;
+    let names = listed(".")?;
+    for name in &names {
+        bring(name, &copy.tree.join(name))?;
     }
+    forget_others(&copy.tree, &names)?;
     Ok(copy)
 }
 
@@ -94,6 +97,23 @@ fn bring(name: &str, to: &Path) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Deletes the files of a copy that are no longer listed: moved tests would be built twice.
+fn forget_others(tree: &Path, names: &[String]) -> Result<()> {
+    let listed: HashSet<PathBuf> = names.iter().map(|name| tree.join(name)).collect();
+    let mut folders = vec![tree.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if !listed.contains(&path) {
+                fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A file that holds the same already keeps its time, so that cargo builds it no second time.

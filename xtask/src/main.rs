@@ -78,7 +78,7 @@ usage: cargo xtask COMMAND [OPTIONS]
                 this crate is slower. Takes two cores half an hour.
       --quick               the headline cases only, a few minutes; the page goes to target/report/quick
       --check               measure the headline cases of this tree and of the commit it stands on in turn; fails
-                            where one became more than 15 % slower. 10 minutes beside the builds
+                            where one became more than 15 % slower. A quarter of an hour beside the builds
       --against REVISION    with --check: that revision instead
       --from-existing       measure nothing: record the criterion folder of the last run, write the page
       --criterion FOLDER    that folder (default: under target/report)

@@ -58,9 +58,9 @@ pub struct LaunchOptions {
     /// Use plane operations, or do not, whatever the device advertises. Software adapters run them
     /// without advertising them.
     pub plane: Option<bool>,
-    /// Units of a cube.
+    /// Units of a cube: at least one, rounded up to whole planes where those are used, and no more than the device has.
     pub units: Option<usize>,
-    /// Vectors held by a unit; in [`RoutineKind::Columns`] loaded ahead, in [`RoutineKind::UnitRuns`] those of a run.
+    /// Vectors held by a unit, at least one; in [`RoutineKind::Columns`] loaded ahead, in [`RoutineKind::UnitRuns`] those of a run.
     pub vectors: Option<usize>,
     /// How often a lookback reads a word before it computes the missing tile itself.
     pub polls: Option<u32>,

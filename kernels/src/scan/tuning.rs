@@ -41,14 +41,18 @@ impl Tuning {
             Some(_) => Self::shared_memory(),
             None => Self::software(),
         };
-        let units = options
-            .units
-            .unwrap_or(class.units)
-            .min(hardware.max_units_per_cube as usize);
+        // Kernels with plane operations count in whole planes.
+        let whole = match plane {
+            true => hardware.plane_size_max.max(1) as usize,
+            false => 1,
+        };
+        let most = (hardware.max_units_per_cube as usize / whole).max(1) * whole;
+        let units = options.units.unwrap_or(class.units).max(1);
+        let units = units.next_multiple_of(whole).min(most);
         Self {
             plane,
             units,
-            vectors: options.vectors.unwrap_or(class.vectors),
+            vectors: options.vectors.unwrap_or(class.vectors).max(1),
             max_planes: units.div_ceil(hardware.plane_size_min.max(1) as usize),
             polls: options.polls.unwrap_or(class.polls),
             ..class

@@ -48,7 +48,6 @@ impl<B: ScanBackend> Move<B> {
     fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
         match self {
             Move::Compact { mask, shape } => {
-                // A mask may be a broadcast of the tensor's shape; the values are shaped as they were.
                 B::float_reshape(B::float_expand_by_mask(grad, mask), shape)
             }
             Move::Expand { mask, values, int } => {

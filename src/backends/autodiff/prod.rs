@@ -4,7 +4,7 @@
 //! `Σ grad[j] · ∏ in[k], k ≠ i` over all `j` that see `i`. Where no element is zero that is `Σ grad[j] · out[j] / in[i]`, a scan in the other direction; but
 //! the division fails at zeros. So each line is split at its first zero, as PyTorch's `cumprod_backward` and Burn's do:
 //!
-//! - before it, the products are free of zeros and the division is exact;
+//! - before it, the products are free of zeros and the division is right, as long as no product leaves the range of the type;
 //! - at it, the products that leave it out are those of the line with this one zero replaced by one;
 //! - behind it, every product that leaves one element out still contains the zero: nothing.
 
@@ -30,17 +30,19 @@ pub(super) fn gradient<B: ScanBackend>(
 
     let zero = B::bool_into_float(B::float_equal_elem(input.clone(), 0.into(), bools), dtype);
     let zeros_seen = B::float_scan(zero.clone(), dim, ScanOp::Sum, inclusive);
-    let below = |limit: f64| {
-        B::bool_into_float(
-            B::float_lower_elem(zeros_seen.clone(), limit.into(), bools),
-            dtype,
-        )
-    };
-    let before_first = below(0.5);
-    let at_first = B::float_mul(zero.clone(), below(1.5));
+    let exceeds =
+        |count: FloatTensor<B>, limit: f64| B::float_greater_elem(count, limit.into(), bools);
+    // Where something does not count it is filled, not multiplied with zero: it may be infinite.
+    let without = |tensor, mask| B::float_mask_fill(tensor, mask, 0.into());
 
-    let without_first = B::float_add(input.clone(), at_first.clone());
-    let products = B::float_scan(without_first, dim, ScanOp::Prod, options);
+    let at_first = without(zero.clone(), exceeds(zeros_seen.clone(), 1.5));
+    let not_first = B::float_lower_elem(at_first.clone(), 0.5.into(), bools);
+    let products = B::float_scan(
+        B::float_add(input.clone(), at_first),
+        dim,
+        ScanOp::Prod,
+        options,
+    );
     let seen_by = |products| {
         B::float_scan(
             B::float_mul(grad.clone(), products),
@@ -52,17 +54,10 @@ pub(super) fn gradient<B: ScanBackend>(
 
     // Products up to `j` that contain the first zero are zero, whether or not they contain the element before it.
     let zeros_in_product = B::float_scan(zero.clone(), dim, ScanOp::Sum, options);
-    let free_of_zeros = B::bool_into_float(
-        B::float_lower_elem(zeros_in_product, 0.5.into(), bools),
-        dtype,
-    );
-    let classic = B::float_div(
-        seen_by(B::float_mul(products.clone(), free_of_zeros)),
-        B::float_add(input, zero),
-    );
-    let omitted = seen_by(products);
+    let free_of_zeros = without(products.clone(), exceeds(zeros_in_product, 0.5));
+    let classic = B::float_div(seen_by(free_of_zeros), B::float_add(input, zero));
     B::float_add(
-        B::float_mul(classic, before_first),
-        B::float_mul(omitted, at_first),
+        without(classic, exceeds(zeros_seen, 0.5)),
+        without(seen_by(products), not_first),
     )
 }

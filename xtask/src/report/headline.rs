@@ -1,4 +1,4 @@
-//! The cases that stand for the others: what `--quick` measures, and what `--check` holds against the baseline.
+//! The cases that stand for the others: what `--quick` measures, and what `--check` compares.
 
 /// One case a path through the code: each engine, each size class, each routine's layout, each operation.
 pub(crate) const HEADLINE: [&str; 19] = [

@@ -2,10 +2,12 @@
 //! those of plain loops, for every way lines lie and are cut, and for every call that declines the plan.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
+#[path = "../fusion_support/mod.rs"]
 mod fusion_support;
+mod types;
 
-use burn::tensor::{DType, Device, Tensor, s};
-use fusion_support::{Host, factors, floats, hooked_device, ints, planned};
+use burn::tensor::{Device, Tensor, s};
+use fusion_support::{Host, factors, floats, hooked_device, planned};
 
 /// Plans `graph`, replays it, and compares plan and values both times.
 #[track_caller]
@@ -286,117 +288,6 @@ fn replayed_on_nothing() {
     let (output, plan) = planned(&device, || (x.clone() * 2.0 + 0.5).cumsum(0) * 3.0 + 4.0);
     assert_eq!(plan, BOTH_SIDES);
     assert_eq!(output.dims(), [0, 3]);
-}
-
-#[test]
-fn integers() {
-    let Some(device) = hooked_device() else {
-        return;
-    };
-    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0), ([9, 5], 1)] {
-        let x = ints(&device, shape);
-        let host = || Host::of_int(x.clone());
-        for _ in 0..2 {
-            let (output, plan) = planned(&device, || (x.clone() * 2 + 1).cumsum(dim) * 3);
-            assert_eq!(plan, "Scan(MulScalar AddScalar CumSum MulScalar)");
-            let expected = host().map(|v| v * 2.0 + 1.0).cumsum(dim).map(|v| v * 3.0);
-            assert_eq!(Host::of_int(output), expected);
-
-            let (output, plan) = planned(&device, || x.clone().float().cumsum(dim) * 0.5);
-            assert_eq!(plan, "Scan(IntoFloat CumSum MulScalar)");
-            Host::of(output).assert_close(&host().cumsum(dim).map(|v| v * 0.5));
-        }
-    }
-}
-
-#[test]
-fn masks_on_both_sides() {
-    let Some(device) = hooked_device() else {
-        return;
-    };
-    let x = floats(&device, [3, 4200]);
-    let positive = Host::of(x.clone()).map(|v| v.max(0.0)).cumsum(1);
-    let graph = || {
-        x.clone()
-            .mask_fill(x.clone().lower_elem(0.0), 0.0)
-            .cumsum(1)
-    };
-    check("Scan(LowerElem MaskFill CumSum)", &device, graph, &positive);
-
-    for _ in 0..2 {
-        let (mask, plan) = planned(&device, || (x.clone() + 1.0).cumsum(1).greater_elem(1000.0));
-        assert_eq!(plan, "Scan(AddScalar CumSum GreaterElem)");
-        let expected = Host::of(x.clone())
-            .map(|v| v + 1.0)
-            .cumsum(1)
-            .map(|v| f64::from(v > 1000.0));
-        Host::of(mask.float()).assert_close(&expected);
-    }
-}
-
-/// A mask is cast on its own in front of a scan: Burn settles the cast before the scan is queued. Behind one it goes into the
-/// store, and in front of one into the load where the scan is queued before another block is settled.
-#[test]
-fn casts_of_masks() {
-    let Some(device) = hooked_device() else {
-        return;
-    };
-    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0), ([6, 5], 1)] {
-        let x = floats(&device, shape);
-        let mask = x.clone().greater_elem(0.25);
-        device.sync().expect("the device syncs");
-        let counts = Host::of(x.clone()).map(|v| f64::from(v > 0.25)).cumsum(dim);
-
-        let float = || mask.clone().float().cumsum(dim) - 1.0;
-        let before = counts.clone().map(|v| v - 1.0);
-        check(
-            "_(IntoFloat) Scan(CumSum SubScalar)",
-            &device,
-            float,
-            &before,
-        );
-        for _ in 0..2 {
-            let (positions, plan) = planned(&device, || mask.clone().int().cumsum(dim) - 1);
-            assert_eq!(plan, "_(IntoInt) Scan(CumSum SubScalar)");
-            assert_eq!(Host::of_int(positions), before);
-
-            let (late, plan) = planned(&device, || {
-                let counts = x.clone().greater_elem(0.25).int().cumsum(dim);
-                counts.greater_elem(10).int() * 3
-            });
-            assert_eq!(
-                plan,
-                "_(GreaterElem IntoInt) Scan(CumSum GreaterElem IntoInt MulScalar)"
-            );
-            let expected = counts.clone().map(|v| f64::from(v > 10.0) * 3.0);
-            assert_eq!(Host::of_int(late), expected);
-
-            let ((_open, positions), plan) = planned(&device, || {
-                let open = x.clone() * 2.0;
-                (open, mask.clone().int().cumsum(dim) - 1)
-            });
-            assert_eq!(plan, "_(MulScalar) Scan(IntoInt CumSum) _(SubScalar)");
-            assert_eq!(Host::of_int(positions), before);
-        }
-    }
-}
-
-#[test]
-fn half_precision_accumulates_in_single() {
-    let Some(device) = hooked_device() else {
-        return;
-    };
-    if !device.supports_dtype(DType::F16) {
-        eprintln!("Unsupported: the device does not compute with f16");
-        return;
-    }
-    // Sums of 2^12 eighths: exact in f32, and off by whole steps once f16 has lost the eighths at 256.
-    let x = (Tensor::<1>::ones([4096], &device) * 0.25).cast(DType::F16);
-    device.sync().expect("the device syncs");
-    let (output, plan) = planned(&device, || (x.clone() * 0.5).cumsum(0) + 1.0);
-    assert_eq!(plan, "Scan(MulScalar CumSum AddScalar)");
-    let last = Host::of(output).values[4095];
-    assert!((last - 513.0).abs() <= 1.0, "{last} instead of 513");
 }
 
 #[test]

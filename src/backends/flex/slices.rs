@@ -1,0 +1,58 @@
+//! Tensors as slices, slices as tensors.
+
+use super::kept;
+use crate::cpu::Index;
+use burn::tensor::{DType, IntDType, Shape};
+use burn_flex::{FlexTensor, Layout};
+use burn_std::BoolStore;
+use std::borrow::Cow;
+
+/// The elements of a contiguous tensor, read as `T`, which has the size of its dtype.
+pub(super) fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
+    let start = tensor.layout().start_offset();
+    let len = tensor.layout().num_elements();
+    &bytemuck::cast_slice(tensor.bytes())[start..start + len]
+}
+
+/// A tensor of elements in row-major order.
+pub(super) fn tensor<T: bytemuck::Pod + Send + Sync>(
+    elements: Vec<T>,
+    shape: Shape,
+    dtype: DType,
+) -> FlexTensor {
+    FlexTensor::new(kept::bytes(elements), Layout::contiguous(shape), dtype)
+}
+
+/// A mask as bytes, whatever its store.
+pub(super) fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
+    match mask.dtype() {
+        DType::Bool(BoolStore::U32) => elements::<u32>(mask)
+            .iter()
+            .map(|&element| u8::from(element != 0))
+            .collect(),
+        _ => Cow::Borrowed(elements::<u8>(mask)),
+    }
+}
+
+/// Runs `$body` with `$T` the integer type `$dtype`.
+macro_rules! by_int {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_int!($dtype, $T => $body; I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8)
+    };
+    ($dtype:expr, $T:ident => $body:expr; $($DType:ident $ty:ty),*) => {
+        match $dtype {
+            $(DType::$DType => {
+                type $T = $ty;
+                $body
+            })*
+            dtype => $crate::check::fail("Partition By Key", &format!("{dtype:?} is not an int dtype.")),
+        }
+    };
+}
+
+pub(super) use by_int;
+
+/// A count as a tensor of one element.
+pub(super) fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
+    by_int!(int_dtype.into(), I => tensor(vec![I::from_usize(count)], [1].into(), int_dtype.into()))
+}

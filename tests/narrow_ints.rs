@@ -1,0 +1,46 @@
+//! A device whose int dtype cannot number the elements. The setting is per process, and this its only test.
+#![cfg(feature = "flex")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{Bool, Device, FloatDType, Int, IntDType, Tensor};
+use burn_scan::prelude::*;
+
+#[test]
+fn positions_need_an_int_dtype_that_holds_them() {
+    let mut device = Device::flex();
+    let dtypes = (FloatDType::F32, IntDType::I8);
+    device
+        .configure(dtypes)
+        .expect("the device has no tensors yet");
+    let mask =
+        |n: usize| -> Tensor<1, Bool> { Tensor::<1, Int>::ones([n], &device).equal_scalar(1) };
+
+    let values = Tensor::<1>::ones([127], &device).compact_by_mask(mask(127));
+    assert_eq!(values.dims(), [127]);
+    let positions = mask(127).compact_indices().into_data();
+    let expected: Vec<i8> = (0..127).collect();
+    assert_eq!(
+        positions.try_to_vec::<i8>().expect("of the device's dtype"),
+        expected
+    );
+
+    let many = mask(128);
+    let values = Tensor::<1>::ones([128], &device);
+    let calls: [(&str, &dyn Fn()); 2] = [
+        ("Compact By Mask", &|| {
+            drop(values.clone().compact_by_mask(many.clone()))
+        }),
+        ("Compact Indices", &|| drop(many.clone().compact_indices())),
+    ];
+    for (operation, call) in calls {
+        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("128 elements are too many");
+        let message = panic.downcast_ref::<String>().expect("a message");
+        assert!(
+            message.contains(&format!("Operation: '{operation}'")),
+            "{message}"
+        );
+        let reason = "There are 128 elements; the device's int dtype I8 numbers at most 127.";
+        assert!(message.contains(reason), "{message}");
+    }
+}
