@@ -3,6 +3,7 @@
 use crate::scan::RoutineKind;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
+use cubecl::prelude::TensorBinding;
 use thiserror::Error;
 
 /// A call that was refused. Nothing was launched and the device goes on working.
@@ -67,4 +68,26 @@ pub(crate) fn check_types(
         }),
         None => Ok(()),
     }
+}
+
+/// Kernels check no bounds: a caller's tensor must reach over the `elements` that they read or write in it.
+///
+/// # Panics
+///
+/// Where it does not.
+#[track_caller]
+pub(crate) fn expect_room(operand: &str, tensor: &TensorBinding, elements: usize) {
+    let sizes = tensor.shape.iter().zip(tensor.strides.iter());
+    let reach = match tensor.shape.contains(&0) {
+        true => 0,
+        false => {
+            1 + sizes
+                .map(|(size, stride)| (size - 1) * stride)
+                .sum::<usize>()
+        }
+    };
+    assert!(
+        reach >= elements,
+        "the {operand} must hold {elements} elements, and holds {reach}"
+    );
 }

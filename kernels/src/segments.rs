@@ -21,7 +21,7 @@
 //! applications", 1990), of which only the sums at the heads are wanted.
 
 use crate::ScanError;
-use crate::error::check_types;
+use crate::error::{check_types, expect_room};
 use crate::operator::accumulator_of;
 use crate::scan::{cube_count, scratch};
 use cubecl::client::Client;
@@ -286,7 +286,7 @@ impl Launcher<'_> {
 ///
 /// # Panics
 ///
-/// If `axis` is not one of the shape's.
+/// If `axis` is not one of the shape's, or a tensor is too small.
 pub fn segment_sums(
     client: &Client,
     values: TensorBinding,
@@ -306,6 +306,13 @@ pub fn segment_sums(
     ];
     if lines.contains(&0) {
         return Ok(());
+    }
+    for (operand, tensor) in [
+        ("values", &values),
+        ("heads", &heads.0),
+        ("output", &output),
+    ] {
+        expect_room(operand, tensor, lines.iter().product());
     }
     let address_type = [&values, &heads.0, &output]
         .map(|tensor| tensor.required_address_type(1))

@@ -2,11 +2,15 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use common::*;
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
 use cubecl_scan::reference;
+use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::segments::segment_sums;
 use half::f16;
 
@@ -142,4 +146,84 @@ fn segments_are_apart() {
     assert_eq!((found[0], found[1], found[2]), (1.0, f32::INFINITY, 2.0));
     assert!(found[3].is_nan());
     assert_eq!((found[4], found[5]), (7.0, 0.0));
+}
+
+/// Kernels check no bounds: the host does.
+#[test]
+fn tensors_that_are_too_small_are_refused() {
+    let client = client();
+    let (six, five) = (View::contiguous(&[6]), View::contiguous(&[5]));
+    let binding = |view: &View| tensor(upload(&client, &[1u32; 6]), view);
+    let integer = u32::elem_type_native();
+    let at = |view: &View| (binding(view), integer);
+    let shape = MoveShape {
+        outer: 2,
+        slices: 3,
+        slots: 3,
+        inner: 1,
+    };
+    let default = LaunchOptions::default();
+    let calls: [(&str, &dyn Fn()); 5] = [
+        ("heads must hold 6", &|| {
+            let _ = segment_sums(
+                &client,
+                binding(&six),
+                at(&five),
+                binding(&six),
+                0,
+                integer,
+                false,
+            );
+        }),
+        ("slots must hold 6", &|| {
+            gather_slots(
+                &client,
+                binding(&five),
+                at(&six),
+                binding(&six),
+                integer,
+                shape,
+            );
+        }),
+        ("list of slots must hold 3", &|| {
+            let list = View::contiguous(&[2]);
+            scatter_slots(
+                &client,
+                binding(&six),
+                at(&list),
+                binding(&six),
+                integer,
+                shape,
+            );
+        }),
+        ("offsets must hold 6", &|| {
+            let _ = key_slots(
+                &client,
+                at(&six),
+                binding(&six),
+                binding(&five),
+                5,
+                integer,
+                default,
+            );
+        }),
+        ("count must hold 1", &|| {
+            let (none, emit) = (View::contiguous(&[0]), Emit::Values);
+            let _ = compact(
+                &client,
+                Some(at(&six)),
+                at(&six),
+                binding(&six),
+                binding(&none),
+                integer,
+                emit,
+                default,
+            );
+        }),
+    ];
+    for (expected, call) in calls {
+        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err(expected);
+        let message = panic.downcast_ref::<String>().expect("a message");
+        assert!(message.contains(expected), "{message}");
+    }
 }

@@ -8,7 +8,7 @@ use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_di
 use super::key_runs;
 use super::plan::begins_of;
 use crate::ScanError;
-use crate::error::check_types;
+use crate::error::{check_types, expect_room};
 use crate::scan::{LaunchOptions, cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -65,6 +65,10 @@ fn offsets_kernel<I: Numeric>(
 /// # Errors
 ///
 /// [`ScanError::UnsupportedType`] where the device cannot hold a type.
+///
+/// # Panics
+///
+/// If a tensor is too small.
 pub fn key_slots(
     client: &Client,
     keys: (TensorBinding, ElemType),
@@ -77,6 +81,9 @@ pub fn key_slots(
     let (keys, dtype) = keys;
     check_types(client, [dtype, index])?;
     let n: usize = keys.shape.iter().product();
+    expect_room("keys", &keys, n);
+    expect_room("slots", &slots, n);
+    expect_room("offsets", &offsets, num_keys + 1);
     let address_type = keys
         .required_address_type(1)
         .max(offsets.required_address_type(1));

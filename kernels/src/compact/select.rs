@@ -21,7 +21,7 @@ use super::mask_tile::{MaskConfig, MaskTile, Ranks};
 use super::plan::{Plan, bindable, same_elements, unused, view};
 use super::{place, runs};
 use crate::ScanError;
-use crate::error::check_types;
+use crate::error::{check_types, expect_room};
 use crate::scan::LaunchOptions;
 use crate::scan::components::{chain::Chain, lookback::take_ticket, tile::vector_in_tile};
 use cubecl::client::Client;
@@ -220,6 +220,10 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ///
 /// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ or the values to emit are missing,
 /// [`ScanError::NoChain`] where the device has no 32-bit atomics or is capturing a graph.
+///
+/// # Panics
+///
+/// If `count` is empty.
 #[expect(
     clippy::too_many_arguments,
     reason = "a tensor operation's arguments, then the launch options"
@@ -234,6 +238,7 @@ pub fn compact(
     emit: Emit,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
+    expect_room("count", &count, 1);
     if emit == Emit::Slots {
         return place::slots(client, mask, (output, index), count, launch);
     }

@@ -4,6 +4,7 @@
 //! slices to their slots and leaves zeros elsewhere; `gather_slots` fetches them back and puts zeros where there is no slot. Each is the
 //! adjoint of the other, so that one serves the gradient of the other.
 
+use crate::error::expect_room;
 use crate::scan::cube_count;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -92,6 +93,14 @@ impl MoveShape {
         self.outer * self.slices * self.inner
     }
 
+    /// Panics where a tensor is too small.
+    #[track_caller]
+    fn check(&self, slices: &TensorBinding, slot_list: &TensorBinding, slots: &TensorBinding) {
+        expect_room("slices", slices, self.elements());
+        expect_room("list of slots", slot_list, self.slices);
+        expect_room("slots", slots, self.outer * self.slots * self.inner);
+    }
+
     fn arg(&self) -> MovesLaunch {
         MovesLaunch::new(
             self.inner,
@@ -104,6 +113,10 @@ impl MoveShape {
 }
 
 /// `slices[o, s, i] = from_slots[o, slot_list[s], i]`, zero where slice `s` has no slot. All tensors are contiguous.
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says.
 pub fn gather_slots(
     client: &Client,
     from_slots: TensorBinding,
@@ -115,6 +128,7 @@ pub fn gather_slots(
     if shape.elements() == 0 {
         return;
     }
+    shape.check(&slices, &slot_list.0, &from_slots);
     let address_type = from_slots
         .required_address_type(1)
         .max(slices.required_address_type(1));
@@ -137,6 +151,10 @@ pub fn gather_slots(
 
 /// `to_slots[o, slot_list[s], i] = slices[o, s, i]` for every slice that has a slot. `to_slots` holds zeros before
 /// the call, and no slot occurs twice. All tensors are contiguous.
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says.
 pub fn scatter_slots(
     client: &Client,
     slices: TensorBinding,
@@ -148,6 +166,7 @@ pub fn scatter_slots(
     if shape.elements() == 0 {
         return;
     }
+    shape.check(&slices, &slot_list.0, &to_slots);
     let address_type = to_slots
         .required_address_type(1)
         .max(slices.required_address_type(1));
