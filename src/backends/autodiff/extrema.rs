@@ -1,6 +1,7 @@
 //! The gradient of a maximum or minimum scan: each result's gradient goes to the element that set it.
 //!
-//! Of equal elements the one nearest to the result counts, as in Burn's `cummax` and `cummin`. An exclusive result is the inclusive one of
+//! Of equal elements the one nearest to the result counts, as in Burn's `cummax` and `cummin`; and as there a NaN, which equals nothing,
+//! leaves the gradients of its results to the element that set the one before. An exclusive result is the inclusive one of
 //! the element before it, and the first is a constant, so that its gradients are shifted by one and then treated alike.
 //!
 //! The results between one such element and the next are a segment, and the element's gradient is the sum of theirs.

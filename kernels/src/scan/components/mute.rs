@@ -10,7 +10,7 @@ use cubecl::prelude::*;
 #[derive_cube_comptime]
 #[non_exhaustive]
 pub enum Mute {
-    /// At once: those whose index is a multiple of this.
+    /// At once: those whose index is a multiple of this, which is not 0.
     Every(usize),
     /// At once: those whose index modulo 32 is the position of a bit that is set.
     Chosen(u32),
@@ -18,7 +18,7 @@ pub enum Mute {
     Random {
         /// Another seed, another draw.
         seed: u32,
-        /// 1 is every tile.
+        /// 1 is every tile; not 0.
         one_in: u32,
     },
 }
