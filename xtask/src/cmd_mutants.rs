@@ -45,7 +45,7 @@ const PARTS: [Part; 4] = [
             "kernels/src/compact/plan.rs",
         ],
         package: &["--package", "cubecl-scan", "--features", "wgpu"],
-        // Not what repeats one input, or is long for the device's sake: a mutant costs seconds, not a minute.
+        // Not what repeats one input, or is long for the device's sake: the three longest tests.
         tests: &[
             "--lib",
             "--test",
