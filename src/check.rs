@@ -83,15 +83,21 @@ fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: 
     let is_cube = largest_buffer(device.as_dispatch()).is_some();
     #[cfg(not(feature = "cubecl-backend"))]
     let (is_cube, _) = (false, device);
-    let (most, who) = match is_cube && most > i32::MAX as u64 {
-        true => (i32::MAX as u64, "a Cube device"),
-        false => (most, who),
-    };
+    let (most, who) = numbered_by(is_cube, most, who);
     if elements as u64 > most {
         fail(
             operation,
             &format!("There are {elements} elements; {who} numbers at most {most}."),
         );
+    }
+}
+
+/// What sets the limit, `who` or the device itself.
+fn numbered_by(is_cube: bool, most: u64, who: &str) -> (u64, &str) {
+    let on_cube = i32::MAX as u64;
+    match is_cube && most > on_cube {
+        true => (on_cube, "a Cube device"),
+        false => (most, who),
     }
 }
 
@@ -201,5 +207,19 @@ pub(crate) fn shapes(operation: &str, rule: &str, tensor: &Shape, what: &str, ot
                 other.to_vec()
             ),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::numbered_by;
+
+    #[test]
+    fn cube_devices_number_in_31_bits() {
+        let (i8, i32, u32) = (i8::MAX as u64, i32::MAX as u64, u32::MAX as u64);
+        assert_eq!(numbered_by(true, u32, "u32"), (i32, "a Cube device"));
+        assert_eq!(numbered_by(true, i32, "i32"), (i32, "i32"));
+        assert_eq!(numbered_by(true, i8, "i8"), (i8, "i8"));
+        assert_eq!(numbered_by(false, u32, "u32"), (u32, "u32"));
     }
 }

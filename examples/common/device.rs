@@ -78,11 +78,22 @@ fn start(name: &str) -> Result<(Device, String), String> {
 
 /// The device, and in parentheses the card or software adapter it is, if it is one.
 fn open(name: &str) -> Result<(Device, String), String> {
-    let device = match name {
+    #[cfg(feature = "wgpu")]
+    if name == "wgpu" {
+        return open_wgpu();
+    }
+    let device = open_other(name);
+    #[cfg(feature = "cubecl-backend")]
+    if let Some(identity) = device.identity() {
+        return Ok((device, format!(" ({})", identity.name)));
+    }
+    Ok((device, String::new()))
+}
+
+fn open_other(name: &str) -> Device {
+    match name {
         #[cfg(feature = "flex")]
         "flex" => Device::flex(),
-        #[cfg(feature = "wgpu")]
-        "wgpu" => return open_wgpu(),
         #[cfg(feature = "vulkan")]
         "vulkan" => Device::vulkan(burn::tensor::DeviceKind::DefaultDevice),
         #[cfg(feature = "webgpu")]
@@ -96,12 +107,7 @@ fn open(name: &str) -> Result<(Device, String), String> {
         #[cfg(feature = "cpu")]
         "cpu" => Device::cpu(),
         _ => unreachable!("`{name}` is in the build but cannot be opened"),
-    };
-    #[cfg(feature = "cubecl-backend")]
-    if let Some(identity) = device.identity() {
-        return Ok((device, format!(" ({})", identity.name)));
     }
-    Ok((device, String::new()))
 }
 
 /// Opened by its options, wgpu returns an error where there is no adapter; opened by the first operation, it panics.

@@ -207,7 +207,61 @@ impl History {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sample::{cumsum, flip, freed};
     use super::*;
+
+    #[test]
+    fn copies_are_counted_from_operation_to_operation() {
+        let search = Search::new();
+        assert_eq!(search.advance(), 0);
+        search.count_copy();
+        search.count_copy();
+        assert_eq!(search.advance(), 2);
+        assert_eq!(search.advance(), 0);
+        assert!(search.has_seen_only(3) && !search.has_seen_only(2));
+    }
+
+    #[test]
+    fn the_operation_that_ended_a_hold_is_known_again() {
+        let search = Search::new();
+        assert!(!search.is_released(&cumsum(0, 1, 0)), "none yet");
+        search.release(&cumsum(0, 1, 0));
+        assert!(search.is_released(&cumsum(0, 1, 0)));
+        assert!(!search.is_released(&cumsum(0, 2, 0)), "by what it writes");
+        search.release(&freed(7));
+        assert!(search.is_released(&freed(7)), "by what it frees");
+        assert!(!search.is_released(&freed(8)));
+        assert!(!search.is_released(&cumsum(0, 1, 0)));
+    }
+
+    #[test]
+    fn a_new_segment_starts_with_nothing() {
+        let search = Search::new();
+        search.advance();
+        search.release(&freed(7));
+        search.reset();
+        assert!(search.has_seen_only(0));
+        assert!(!search.is_released(&freed(7)));
+    }
+
+    #[test]
+    fn a_merge_brings_an_operation_that_shares_no_tensor() {
+        let mut history = History::default();
+        assert!(history.is_related(&flip(0, 1, &[0])), "the first one");
+        history.record(&flip(0, 1, &[0]));
+        assert!(
+            history.is_related(&flip(1, 2, &[0])),
+            "reads what was written"
+        );
+        assert!(history.is_related(&flip(0, 2, &[0])), "reads what was read");
+        assert!(!history.is_related(&flip(5, 6, &[0])));
+        history.record(&flip(1, 2, &[0]));
+        assert!(!history.is_merged());
+        history.record(&flip(5, 6, &[0]));
+        assert!(history.is_merged());
+        history.record(&flip(6, 7, &[0]));
+        assert!(history.is_merged(), "for good");
+    }
 
     #[test]
     fn an_unclaimed_hold_counts_as_closed_once() {
@@ -237,6 +291,8 @@ mod tests {
         search.advance();
         assert_eq!(first.clone().extend().status(), FuserStatus::Open);
         search.advance();
-        assert_eq!(first.extend().status(), FuserStatus::Closed);
+        assert_eq!(first.clone().extend().status(), FuserStatus::Closed);
+        assert_eq!(first.start(), 1);
+        assert_eq!(Join::new(&search, 3).extend().start(), 3);
     }
 }

@@ -59,6 +59,8 @@ mod operation;
 mod pattern;
 mod plan;
 mod provider;
+#[cfg(test)]
+mod sample;
 mod walk;
 
 pub(crate) use provider::register;

@@ -134,3 +134,75 @@ pub(super) fn mask_cast(operation: &OperationIr) -> Option<&CastOpIr> {
 pub(super) fn is_consumed_by(written: &TensorIr, reader: &TensorIr) -> bool {
     written.id == reader.id && reader.status == TensorStatus::ReadWrite
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{cumsum, dim, flip, freed, read, slice, tensor, written};
+    use super::*;
+    use burn::tensor::DType;
+    use burn_std::BoolStore;
+
+    #[test]
+    fn cumulative_operations_are_scans() {
+        let parsed = |operation: &OperationIr| {
+            let step = ScanStep::parse(operation)?;
+            Some((step.op, matches!(step.kind, Kind::Float), step.ir.axis))
+        };
+        let float = |numeric| parsed(&OperationIr::NumericFloat(DType::F32, numeric));
+        let int = |numeric| parsed(&OperationIr::NumericInt(DType::I32, numeric));
+        let ir = || dim(0, 1, 1);
+        let sum = NumericOperationIr::CumSum(ir());
+        assert_eq!(float(sum.clone()), Some((ScanOp::Sum, true, 1)));
+        assert_eq!(int(sum), Some((ScanOp::Sum, false, 1)));
+        let product = float(NumericOperationIr::CumProd(ir()));
+        assert_eq!(product, Some((ScanOp::Prod, true, 1)));
+        let max = int(NumericOperationIr::CumMax(ir()));
+        assert_eq!(max, Some((ScanOp::Max, false, 1)));
+        let min = float(NumericOperationIr::CumMin(ir()));
+        assert_eq!(min, Some((ScanOp::Min, true, 1)));
+        assert_eq!(parsed(&flip(0, 1, &[1])), None);
+    }
+
+    #[test]
+    fn flips_of_one_axis_and_slices_of_everything_may_reverse() {
+        let flipped = Reversal::parse(&flip(0, 1, &[1])).expect("a flip");
+        assert_eq!((flipped.input.id, flipped.out.id), (read(0).id, read(1).id));
+        assert!(flipped.may_reverse(1) && !flipped.may_reverse(0));
+        let whole = Reversal::parse(&slice(0, 1, true)).expect("a slice");
+        assert!(whole.may_reverse(0) && whole.may_reverse(1));
+
+        assert!(Reversal::parse(&flip(0, 1, &[0, 1])).is_none());
+        assert!(Reversal::parse(&slice(0, 1, false)).is_none());
+        assert!(Reversal::parse(&cumsum(0, 1, 1)).is_none());
+        assert!(Reversal::parse(&freed(0)).is_none());
+    }
+
+    #[test]
+    fn masks_are_cast_to_floats_and_integers() {
+        let cast = CastOpIr {
+            input: TensorIr {
+                dtype: DType::Bool(BoolStore::Native),
+                ..read(0)
+            },
+            out: written(1),
+        };
+        let out = |operation: BoolOperationIr| {
+            let operation = OperationIr::Bool(operation);
+            mask_cast(&operation).map(|cast| cast.out.id)
+        };
+        assert_eq!(
+            out(BoolOperationIr::IntoFloat(cast.clone())),
+            Some(read(1).id)
+        );
+        assert_eq!(out(BoolOperationIr::IntoInt(cast)), Some(read(1).id));
+        assert!(mask_cast(&cumsum(0, 1, 1)).is_none());
+    }
+
+    #[test]
+    fn the_last_reader_consumes() {
+        assert!(is_consumed_by(&written(1), &read(1)));
+        assert!(!is_consumed_by(&written(1), &read(2)));
+        let again = tensor(1, TensorStatus::ReadOnly, [2, 3]);
+        assert!(!is_consumed_by(&written(1), &again));
+    }
+}

@@ -146,3 +146,52 @@ fn until_scan(operations: &[OperationIr]) -> usize {
         .find(starts_scan)
         .unwrap_or(operations.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{cumsum, flip};
+    use super::*;
+
+    fn is_sandwich(operations: [OperationIr; 3]) -> bool {
+        Sandwich::parse(&operations).is_some()
+    }
+
+    #[test]
+    fn a_sandwich_is_one_chain_along_one_axis() {
+        let (lead, scan, trail) = (flip(0, 1, &[1]), cumsum(1, 2, 1), flip(2, 3, &[1]));
+        assert!(is_sandwich([lead.clone(), scan.clone(), trail.clone()]));
+        assert!(Sandwich::parse(&[lead.clone(), scan.clone()]).is_none());
+
+        assert!(!is_sandwich([
+            flip(0, 1, &[0]),
+            scan.clone(),
+            trail.clone()
+        ]));
+        assert!(!is_sandwich([
+            flip(0, 9, &[1]),
+            scan.clone(),
+            trail.clone()
+        ]));
+        assert!(!is_sandwich([lead.clone(), scan.clone(), flip(2, 3, &[0])]));
+        assert!(!is_sandwich([lead.clone(), scan.clone(), flip(9, 3, &[1])]));
+        assert!(!is_sandwich([lead.clone(), cumsum(1, 2, 0), trail.clone()]));
+        assert!(!is_sandwich([scan.clone(), lead, trail]));
+    }
+
+    #[test]
+    fn operations_in_front_of_a_scan_are_counted() {
+        let plain = flip(0, 1, &[0, 1]);
+        let sandwich = [flip(1, 2, &[1]), cumsum(2, 3, 1), flip(3, 4, &[1])];
+        assert_eq!(until_scan(&[plain.clone(), plain.clone()]), 2);
+        assert_eq!(
+            until_scan(&[plain.clone(), plain.clone(), cumsum(1, 2, 0)]),
+            2
+        );
+        let [lead, scan, trail] = sandwich;
+        assert_eq!(
+            until_scan(&[plain, lead.clone(), scan.clone(), trail.clone()]),
+            1
+        );
+        assert_eq!(until_scan(&[lead, scan, trail]), 0);
+    }
+}

@@ -75,6 +75,8 @@ fn a_dtype_the_device_cannot_hold(device: &Device) {
 
 fn more_than_the_device_can_bind(device: &Device) {
     refuse_all(device, oversize::bad_calls(device));
+    #[cfg(feature = "autodiff")]
+    refuse_all(device, oversize::with_gradients(device));
 }
 
 fn more_than_can_be_numbered(device: &Device) {

@@ -34,6 +34,25 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     .collect()
 }
 
+/// As above, on the device's autodiff form.
+#[cfg(feature = "autodiff")]
+pub fn with_gradients(device: &Device) -> Vec<Bad<'_>> {
+    let DispatchDevice::Cube(cube) = device.as_dispatch() else {
+        return Vec::new();
+    };
+    let limit = cube.client().properties().memory.max_page_size as usize;
+    let n = limit / size_of::<f32>() + 1;
+    let device = device.clone().autodiff();
+    let reason = format!(
+        "The result takes {} bytes; a buffer of the device {device:?} holds at most {limit}.",
+        n * size_of::<f32>()
+    );
+    let many = move || Tensor::<1>::from_data([1.0], &device).expand([n]);
+    table! {
+        "Inclusive Cumsum", reason => many().inclusive_cumsum(0);
+    }
+}
+
 /// The positions of so many elements do not fit the device's int dtype.
 pub fn too_many_to_number(device: &Device) -> Vec<Bad<'_>> {
     let most = i32::MAX as usize;

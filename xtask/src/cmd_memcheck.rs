@@ -10,7 +10,7 @@ use crate::Result;
 use crate::args::{Args, Spec};
 use crate::copy::copy_engine;
 use crate::drivers::apt_install;
-use crate::process::{cargo, in_path, output, run as run_to_success};
+use crate::process::{cargo, in_path, run as run_to_success, runner_variable};
 
 const SPEC: Spec = Spec {
     flags: &[],
@@ -29,13 +29,12 @@ pub(crate) fn check(names: &[String]) -> Result<()> {
         apt_install("valgrind", &[])?;
     }
     let copy = copy_engine()?;
-    let runner = format!("CARGO_TARGET_{}_RUNNER", host_triple()?);
     let mut command = cargo(&["test", "--"]);
     command
         .args(names)
         // Valgrind runs one thread at a time: more tests at once would only wait for each other.
         .args(["--test-threads", "1"])
-        .env(runner, "valgrind --quiet --error-exitcode=99")
+        .env(runner_variable()?, "valgrind --quiet --error-exitcode=99")
         .env("BURN_SCAN_MEMCHECK", "1")
         // Threads that hand work to each other, on however small a machine.
         .env("RAYON_NUM_THREADS", threads().to_string())
@@ -46,24 +45,4 @@ pub(crate) fn check(names: &[String]) -> Result<()> {
 
 fn threads() -> usize {
     available_parallelism().map_or(2, |cores| cores.get().clamp(2, 4))
-}
-
-/// As cargo writes it in the names of variables: `X86_64_UNKNOWN_LINUX_GNU`.
-fn host_triple() -> Result<String> {
-    let version = output("rustc", &["-vV"]);
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.ok_or("rustc -vV names no host")?;
-    Ok(host.trim().to_uppercase().replace('-', "_"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_host_is_written_as_in_a_variable() {
-        let host = host_triple().unwrap();
-        assert!(host.contains('_') && !host.contains('-'), "{host}");
-        assert_eq!(host, host.to_uppercase());
-    }
 }

@@ -41,6 +41,17 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// The variable that names what cargo runs programs with, such as valgrind: `CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER`.
+pub(crate) fn runner_variable() -> Result<String> {
+    let version = output("rustc", &["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let host = host.ok_or("rustc -vV names no host")?.trim();
+    Ok(format!(
+        "CARGO_TARGET_{}_RUNNER",
+        host.to_uppercase().replace('-', "_")
+    ))
+}
+
 /// Whether `program` is found in `PATH`.
 pub(crate) fn in_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -148,5 +159,17 @@ impl Steps {
             0 => Ok(()),
             n => Err(format!("{n} of {} steps failed", self.done.len())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_written_as_in_a_variable() {
+        let variable = runner_variable().unwrap();
+        assert!(!variable.contains('-'), "{variable}");
+        assert_eq!(variable, variable.to_uppercase());
     }
 }

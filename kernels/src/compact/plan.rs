@@ -3,7 +3,7 @@
 use super::mask_tile::MaskConfig;
 use crate::error::check_types;
 use crate::scan::components::{chain::ChainConfig, tile::TileConfig};
-use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
+use crate::scan::{LaunchOptions, cube_count, problem::widest, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::{ElemType, UIntKind};
@@ -51,20 +51,18 @@ impl Plan {
         let all = || beside.iter().copied().chain([mask]);
         check_types(client, all().map(|(_, dtype)| *dtype))?;
         let elements: usize = mask.0.shape.iter().product();
-        let widest = all().map(|(_, dtype)| dtype.size()).max().unwrap_or(1);
-        let lanes = client
-            .io_optimized_vector_sizes(widest)
-            .filter(|&width| elements > 0 && all().all(|tensor| reads_by(tensor, width)))
-            .max()
-            .unwrap_or(1);
+        let largest = all().map(|(_, dtype)| dtype.size()).max().unwrap_or(1);
+        let widths = client.io_optimized_vector_sizes(largest);
+        let lanes = match elements {
+            0 => 1,
+            _ => widest(widths, all().fold(0, |bits, tensor| bits | granule(tensor))),
+        };
         let tuning = Tuning::of(client, &launch);
         let hardware = &client.properties().hardware;
         let mut tile_vectors = tuning.vectors;
         if tuning.plane && staged > 0 {
-            // Half of the shared memory, so that two cubes of a processor can be at work.
             let vector = tuning.units * lanes * staged;
-            let room = hardware.max_shared_memory_size / 2 / vector;
-            tile_vectors = tile_vectors.min(room).max(1);
+            tile_vectors = tile_vectors.min(room_for(vector, hardware.max_shared_memory_size));
         }
         let tile = TileConfig {
             op: ScanOp::Sum,
@@ -125,22 +123,29 @@ pub(super) fn begins_of(
     )
 }
 
-/// Whether a tensor can be walked by vectors of so many lanes: every run of its last dimension and every step divides by them.
-fn reads_by((tensor, dtype): &Typed, width: usize) -> bool {
-    let offset = tensor.handle.offset_start.unwrap_or(0) as usize / dtype.size();
-    if offset % width != 0 {
-        return false;
+/// The vectors of so many bytes for all units that a tile may stage: half of the shared memory, so that two cubes of a processor can be at
+/// work, and one at least.
+fn room_for(vector: usize, shared_memory: usize) -> usize {
+    (shared_memory / 2 / vector).max(1)
+}
+
+/// What a vector of the tensor has to divide, see [`widest`]: where it begins, every run of its last dimension, and every step.
+fn granule((tensor, dtype): &Typed) -> usize {
+    let bytes = tensor.handle.offset_start.unwrap_or(0) as usize;
+    let offset = bytes / dtype.size();
+    offset | granule_of(&tensor.shape, &tensor.strides)
+}
+
+fn granule_of(shape: &[usize], strides: &[usize]) -> usize {
+    if is_contiguous(shape, strides) {
+        return shape.iter().product();
     }
-    if is_contiguous(&tensor.shape, &tensor.strides) {
-        return tensor.shape.iter().product::<usize>() % width == 0;
+    match strides.split_last() {
+        Some((1, outer)) => outer
+            .iter()
+            .fold(shape[outer.len()], |bits, stride| bits | stride),
+        _ => 1,
     }
-    let Some((last, outer)) = tensor.strides.split_last() else {
-        return width == 1;
-    };
-    width == 1
-        || (*last == 1
-            && tensor.shape[outer.len()] % width == 0
-            && outer.iter().all(|stride| stride % width == 0))
 }
 
 /// A buffer that is bound but never accessed: what a form of the kernel does not use, and everything of an empty mask, since no
@@ -183,4 +188,33 @@ pub(super) fn same_elements(
         expected: mask.shape.to_vec(),
         found: tensor.shape.to_vec(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vector_straddles_no_row() {
+        let wide = |shape: &[usize], strides: &[usize]| {
+            widest([4, 2].into_iter(), granule_of(shape, strides))
+        };
+        assert_eq!(wide(&[], &[]), 1, "a scalar");
+        assert_eq!(wide(&[3, 4], &[4, 1]), 4, "one flat run");
+        assert_eq!(wide(&[4, 3], &[3, 1]), 4, "one flat run of odd rows");
+        assert_eq!(wide(&[3, 5], &[5, 1]), 1);
+        assert_eq!(wide(&[3, 4], &[8, 1]), 4, "rows with gaps");
+        assert_eq!(wide(&[3, 4], &[6, 1]), 2, "a step between rows");
+        assert_eq!(wide(&[3, 6], &[8, 1]), 2, "a row");
+        assert_eq!(wide(&[3, 4], &[0, 1]), 4, "a broadcast");
+        assert_eq!(wide(&[4, 4], &[1, 4]), 1, "a transposition");
+        assert_eq!(wide(&[4, 4], &[8, 2]), 1, "every other element");
+    }
+
+    #[test]
+    fn half_of_the_shared_memory_is_staged_in() {
+        assert_eq!(room_for(1 << 10, 1 << 15), 16);
+        assert_eq!(room_for(3 << 10, 1 << 15), 5);
+        assert_eq!(room_for(1 << 15, 1 << 15), 1);
+    }
 }

@@ -4,7 +4,7 @@ use super::components::{
     rows::{RowsViewLaunch, rows_arg},
     tile::TileConfig,
 };
-use super::problem::{ScanOptions, ScanProblem};
+use super::problem::{ScanOptions, ScanProblem, widest};
 use super::strategy::{LaunchOptions, RoutineKind, Strategy};
 use super::tuning::Tuning;
 use super::{routines, scratch};
@@ -76,7 +76,7 @@ pub fn scan_with(
     if launch.strategy == Strategy::Inferred {
         problem = problem.with_single_elements_as_rows();
     }
-    // Vector widths are powers of two: they divide both offsets where they divide this.
+    // For vectors, which both offsets are to divide, see `widest`.
     problem.offset |= output.handle.offset_start.unwrap_or(0) as usize / dtype.size();
     let address_type = input
         .required_address_type(dtype.size())
@@ -85,7 +85,10 @@ pub fn scan_with(
         client,
         tuning: Tuning::of(client, &launch),
         launch,
-        vector_size: problem.vector_size(client.io_optimized_vector_sizes(dtype.size())),
+        vector_size: widest(
+            client.io_optimized_vector_sizes(dtype.size()),
+            problem.granule(),
+        ),
         address_type,
         input,
         output,
@@ -111,23 +114,14 @@ impl Call<'_> {
         match self.launch.strategy {
             Strategy::Forced(routine) => self.launch_routine(routine),
             Strategy::Inferred => {
-                let routine = self.infer();
+                let routine = infer(
+                    &self.problem,
+                    self.tile_elements(),
+                    routines::unit_runs::serves(&self),
+                    scratch::obstacle(self.client).is_none(),
+                );
                 self.launch_routine(routine)
             }
-        }
-    }
-
-    fn infer(&self) -> RoutineKind {
-        if !self.problem.inner.is_empty() {
-            RoutineKind::Columns
-        } else if routines::unit_runs::serves(self) {
-            RoutineKind::UnitRuns
-        } else if self.problem.len() <= self.tile_elements() {
-            RoutineKind::SingleCube
-        } else if scratch::obstacle(self.client).is_none() {
-            RoutineKind::SinglePass
-        } else {
-            RoutineKind::ReduceThenScan
         }
     }
 
@@ -177,13 +171,9 @@ impl Call<'_> {
 
     /// The widest vector of a tensor that is one flat run, whatever the length of its rows.
     pub(crate) fn vector_size_flat(&self) -> usize {
-        self.client
-            .io_optimized_vector_sizes(self.problem.dtype.size())
-            .filter(|width| {
-                self.problem.elements() % width == 0 && self.problem.offset % width == 0
-            })
-            .max()
-            .unwrap_or(1)
+        let size = self.problem.dtype.size();
+        let widths = self.client.io_optimized_vector_sizes(size);
+        widest(widths, self.problem.flat_granule())
     }
 
     pub(crate) fn tile_config(&self) -> TileConfig {
@@ -207,6 +197,21 @@ impl Call<'_> {
             .map(|(size, stride)| (*size, stride / lanes))
             .collect();
         rows_arg(&outer, self.problem.len() / lanes)
+    }
+}
+
+/// The rules of [`Strategy::Inferred`]: `unit_runs` where those serve better than tiles, `chained` where tiles can communicate.
+fn infer(problem: &ScanProblem, tile: usize, unit_runs: bool, chained: bool) -> RoutineKind {
+    if !problem.inner.is_empty() {
+        RoutineKind::Columns
+    } else if unit_runs {
+        RoutineKind::UnitRuns
+    } else if problem.len() <= tile {
+        RoutineKind::SingleCube
+    } else if chained {
+        RoutineKind::SinglePass
+    } else {
+        RoutineKind::ReduceThenScan
     }
 }
 
@@ -244,7 +249,50 @@ fn check(
 
 /// A grid of at least `cubes` cubes, within the device's limit per axis; kernels do nothing in cubes beyond their work.
 pub(crate) fn cube_count(client: &Client, cubes: usize) -> CubeCount {
-    let limit = client.properties().hardware.max_cube_count.0 as usize;
-    let x = cubes.min(limit);
-    CubeCount::Static(x as u32, cubes.div_ceil(x) as u32, 1)
+    let (x, y) = grid(cubes, client.properties().hardware.max_cube_count.0);
+    CubeCount::Static(x, y, 1)
+}
+
+/// The sides of a grid of at least `cubes` cubes.
+fn grid(cubes: usize, limit: u32) -> (u32, u32) {
+    let x = cubes.min(limit as usize);
+    (x as u32, cubes.div_ceil(x) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cubecl::ir::FloatKind;
+
+    #[test]
+    fn the_routine_follows_from_the_shape_and_the_device() {
+        let routine = |len, inner: &[(usize, usize)], unit_runs, chained| {
+            let problem = ScanProblem {
+                outer: vec![],
+                axis: (len, 1),
+                inner: inner.to_vec(),
+                offset: 0,
+                dtype: ElemType::Float(FloatKind::F32),
+                op: ScanOp::Sum,
+                options: ScanOptions::default(),
+            };
+            infer(&problem, 4096, unit_runs, chained)
+        };
+        assert_eq!(routine(4096, &[], false, true), RoutineKind::SingleCube);
+        assert_eq!(routine(4097, &[], false, true), RoutineKind::SinglePass);
+        assert_eq!(
+            routine(4097, &[], false, false),
+            RoutineKind::ReduceThenScan
+        );
+        assert_eq!(routine(4097, &[], true, true), RoutineKind::UnitRuns);
+        assert_eq!(routine(4, &[(9, 1)], true, true), RoutineKind::Columns);
+    }
+
+    #[test]
+    fn a_grid_has_all_cubes_within_its_limit() {
+        assert_eq!(grid(1, 65_535), (1, 1));
+        assert_eq!(grid(65_535, 65_535), (65_535, 1));
+        assert_eq!(grid(65_536, 65_535), (65_535, 2));
+        assert_eq!(grid(131_071, 65_535), (65_535, 3));
+    }
 }

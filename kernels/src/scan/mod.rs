@@ -19,9 +19,10 @@
 
 pub(crate) mod components;
 mod launch;
-mod problem;
+pub(crate) mod problem;
 mod routines;
 pub(crate) mod scratch;
+mod shelf;
 mod strategy;
 pub(crate) mod tuning;
 

@@ -116,29 +116,29 @@ impl ScanProblem {
             }
     }
 
-    /// The widest vector, in elements, in which the input can be read and the output written, given the widths the
-    /// device offers: it divides every run and every stride.
-    pub(crate) fn vector_size(&self, widths: impl Iterator<Item = usize>) -> usize {
-        let run = if self.inner.is_empty() {
-            self.len()
-        } else {
-            self.inner_count()
+    /// What a vector in which the input is read and the output written has to divide, see [`widest`].
+    pub(crate) fn granule(&self) -> usize {
+        let strides = self.outer.iter().map(|(_, stride)| stride);
+        let line = match self.inner.is_empty() {
+            true => self.len(),
+            false => self.inner_count() | self.axis.1,
         };
-        let across = if self.inner.is_empty() {
-            0
-        } else {
-            self.axis.1
-        };
-        widths
-            .filter(|width| {
-                run % width == 0
-                    && across % width == 0
-                    && self.offset % width == 0
-                    && self.outer.iter().all(|(_, stride)| stride % width == 0)
-            })
-            .max()
-            .unwrap_or(1)
+        strides.fold(self.offset | line, |all, stride| all | stride)
     }
+
+    /// As [`granule`](Self::granule), of a tensor that is one flat run whatever the length of its rows.
+    pub(crate) fn flat_granule(&self) -> usize {
+        self.offset | self.elements()
+    }
+}
+
+/// The widest vector, of those a device offers, that divides a granule: the bitwise or of every length, stride and offset that vectors must
+/// not straddle. Widths are powers of two, and one of those divides several numbers where it divides their bitwise or.
+pub(crate) fn widest(widths: impl Iterator<Item = usize>, granule: usize) -> usize {
+    widths
+        .filter(|width| granule % width == 0)
+        .max()
+        .unwrap_or(1)
 }
 
 fn count(dims: &[Dim]) -> usize {
@@ -162,7 +162,20 @@ fn merge(dims: &[Dim]) -> Vec<Dim> {
 
 #[cfg(test)]
 mod tests {
-    use super::merge;
+    use super::*;
+    use cubecl::ir::{FloatKind, UIntKind};
+
+    fn problem(outer: &[Dim], axis: Dim, inner: &[Dim], offset: usize) -> ScanProblem {
+        ScanProblem {
+            outer: outer.to_vec(),
+            axis,
+            inner: inner.to_vec(),
+            offset,
+            dtype: ElemType::Float(FloatKind::F16),
+            op: ScanOp::Sum,
+            options: ScanOptions::default(),
+        }
+    }
 
     #[test]
     fn contiguous_neighbours_become_one_dimension() {
@@ -178,5 +191,90 @@ mod tests {
     #[test]
     fn a_fully_broadcast_block_is_one_dimension() {
         assert_eq!(merge(&[(4, 0), (3, 0)]), vec![(12, 0)]);
+    }
+
+    #[test]
+    fn counts() {
+        let cut = problem(&[(2, 105), (3, 35)], (5, 7), &[(7, 1)], 0);
+        assert_eq!((cut.outer_count(), cut.len(), cut.inner_count()), (6, 5, 7));
+        assert_eq!(cut.elements(), 210);
+        assert_eq!(problem(&[], (0, 1), &[(4, 1)], 0).elements(), 0);
+    }
+
+    #[test]
+    fn halves_are_added_up_in_full_floats() {
+        let floats = problem(&[], (8, 1), &[], 0);
+        assert_eq!(floats.accumulator(), ElemType::Float(FloatKind::F32));
+        let ints = ScanProblem {
+            dtype: ElemType::UInt(UIntKind::U64),
+            ..floats
+        };
+        assert_eq!(ints.accumulator(), ElemType::UInt(UIntKind::U64));
+    }
+
+    #[test]
+    fn lines_of_one_element_are_rows_where_they_lie_side_by_side() {
+        let rows = |problem: ScanProblem| {
+            let problem = problem.with_single_elements_as_rows();
+            (problem.outer, problem.inner)
+        };
+        let side_by_side = problem(&[(4, 6)], (1, 6), &[(6, 1)], 0);
+        assert_eq!(rows(side_by_side), (vec![(24, 1)], vec![]));
+        let with_gaps = problem(&[(4, 8)], (1, 6), &[(6, 1)], 0);
+        assert_eq!(rows(with_gaps), (vec![(4, 8)], vec![(6, 1)]));
+        let longer = problem(&[(4, 12)], (2, 6), &[(6, 1)], 0);
+        assert_eq!(rows(longer), (vec![(4, 12)], vec![(6, 1)]));
+    }
+
+    #[test]
+    fn coalesced_are_rows_and_columns_side_by_side() {
+        let coalesced = |axis, inner: &[Dim]| problem(&[(3, 90)], axis, inner, 0).is_coalesced();
+        assert!(coalesced((9, 1), &[]));
+        assert!(!coalesced((9, 2), &[]));
+        assert!(coalesced((1, 2), &[]), "nothing to step over");
+        assert!(coalesced((9, 5), &[(5, 1)]));
+        assert!(!coalesced((9, 1), &[(5, 9)]));
+        assert!(!coalesced((9, 10), &[(2, 3), (5, 1)]));
+    }
+
+    #[test]
+    fn contiguous_rows_have_no_gaps() {
+        let contiguous = |outer: &[Dim]| problem(outer, (9, 1), &[], 0).is_contiguous_rows();
+        assert!(contiguous(&[]));
+        assert!(contiguous(&[(3, 9)]));
+        assert!(!contiguous(&[(3, 10)]));
+        assert!(!contiguous(&[(3, 9), (2, 30)]));
+        assert!(!problem(&[], (9, 5), &[(5, 1)], 0).is_contiguous_rows());
+    }
+
+    #[test]
+    fn a_vector_straddles_nothing() {
+        let wide = |outer: &[Dim], axis, inner: &[Dim], offset| {
+            widest(
+                [1, 2, 4, 8].into_iter(),
+                problem(outer, axis, inner, offset).granule(),
+            )
+        };
+        assert_eq!(wide(&[], (16, 1), &[], 0), 8);
+        assert_eq!(wide(&[], (12, 1), &[], 0), 4, "a row");
+        assert_eq!(wide(&[(3, 16)], (16, 1), &[], 2), 2, "an offset");
+        assert_eq!(wide(&[(3, 18)], (16, 1), &[], 0), 2, "a step between rows");
+        assert_eq!(wide(&[(3, 0)], (16, 1), &[], 0), 8, "a broadcast");
+        assert_eq!(
+            wide(&[], (5, 16), &[(16, 1)], 0),
+            8,
+            "columns of any length"
+        );
+        assert_eq!(wide(&[], (5, 20), &[(16, 1)], 0), 4, "a step along columns");
+        assert_eq!(wide(&[], (5, 16), &[(10, 1)], 0), 2, "a number of columns");
+        assert_eq!(wide(&[], (7, 1), &[], 0), 1);
+    }
+
+    #[test]
+    fn a_flat_run_may_have_rows_of_any_length() {
+        let flat = |outer: &[Dim], axis, offset| problem(outer, axis, &[], offset).flat_granule();
+        assert_eq!(widest([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 0)), 4);
+        assert_eq!(widest([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 6)), 2);
+        assert_eq!(widest([4, 2].into_iter(), flat(&[(3, 3)], (3, 1), 0)), 1);
     }
 }

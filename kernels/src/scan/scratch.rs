@@ -5,6 +5,7 @@
 //! the other, which is what makes the sharing safe.
 
 use super::components::chain::HEADER_WORDS;
+use super::shelf::Shelf;
 use super::{ScanOptions, scan};
 use crate::{ScanError, ScanOp, testing};
 use cubecl::client::Client;
@@ -13,25 +14,11 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_common::device::ServiceId;
 use cubecl_environment::stream::StreamId;
-use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex};
-
-/// Streams remembered; beyond it the buffers are forgotten and made anew. A thread has a stream of its own, and a program that
-/// starts threads without end must not keep a buffer for each.
-const MAX_STREAMS: usize = 64;
-
-/// The smallest buffer, in words: enough for 2^24 elements in tiles of 4,096.
-const MIN_WORDS: usize = 1 << 15;
-
-struct Scratch {
-    handle: Handle,
-    words: usize,
-    epoch: u32,
-}
 
 type Key = (ServiceId, StreamId);
 
-static SCRATCH: LazyLock<Mutex<HashMap<Key, Scratch>>> = LazyLock::new(Default::default);
+static SHELF: LazyLock<Mutex<Shelf<Key, Handle>>> = LazyLock::new(Default::default);
 
 /// What keeps the tiles of a launch from being chained on this device, or in its present state.
 pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
@@ -91,25 +78,13 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
         let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
         return (arg, epoch << 16);
     }
-    let words = words.max(MIN_WORDS);
     let key = (client.service_id(), StreamId::current());
-    let mut all = SCRATCH
+    let mut shelf = SHELF
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
-    if all.len() >= MAX_STREAMS && !all.contains_key(&key) {
-        all.clear();
-    }
-    let fresh = |words: usize| Scratch {
-        handle: client.create_from_slice(&vec![0u8; words * size_of::<u32>()]),
-        words,
-        epoch: 0,
-    };
-    let scratch = all.entry(key).or_insert_with(|| fresh(words));
-    if scratch.words < words || scratch.epoch == u16::MAX as u32 {
-        *scratch = fresh(words.next_power_of_two());
-    }
-    scratch.epoch += 1;
+    let zeros = |words: usize| client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
+    let scratch = shelf.take(key, words, zeros);
     // SAFETY: the handle was made with exactly this many words.
-    let arg = unsafe { BufferArg::from_raw_parts(scratch.handle.clone(), scratch.words) };
+    let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer.clone(), scratch.words) };
     (arg, scratch.epoch << 16)
 }

@@ -5,7 +5,7 @@ use cubecl::client::Client;
 use cubecl::ir::features::Plane;
 
 /// The constants of one class of device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tuning {
     /// Plane scans or shared memory.
     pub plane: bool,
@@ -25,6 +25,16 @@ pub(crate) struct Tuning {
     pub unit_runs: bool,
 }
 
+/// What a device says of itself.
+#[derive(Clone, Copy)]
+struct Facts {
+    plane_ops: bool,
+    /// The smallest and the largest.
+    plane_sizes: [u32; 2],
+    is_card: bool,
+    most_units: usize,
+}
+
 /// Reads before a fallback. A tile takes a few microseconds and a read well under one, so a live predecessor is
 /// always waited for, while one that was never scheduled costs under a millisecond.
 const POLLS: u32 = 512;
@@ -32,28 +42,37 @@ const POLLS: u32 = 512;
 impl Tuning {
     pub(crate) fn of(client: &Client, options: &LaunchOptions) -> Self {
         let hardware = &client.properties().hardware;
-        let advertised = client.features().plane.contains(Plane::Ops)
-            && hardware.plane_size_min == hardware.plane_size_max
-            && hardware.plane_size_min > 1;
+        let facts = Facts {
+            plane_ops: client.features().plane.contains(Plane::Ops),
+            plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
+            is_card: client.properties().identity.physical.is_some(),
+            most_units: hardware.max_units_per_cube as usize,
+        };
+        Self::from_facts(facts, options)
+    }
+
+    fn from_facts(facts: Facts, options: &LaunchOptions) -> Self {
+        let [smallest, largest] = facts.plane_sizes;
+        let advertised = facts.plane_ops && smallest == largest && smallest > 1;
         let plane = options.plane.unwrap_or(advertised);
-        let class = match &client.properties().identity.physical {
+        let class = match facts.is_card {
             _ if plane => Self::planes(),
-            Some(_) => Self::shared_memory(),
-            None => Self::software(),
+            true => Self::shared_memory(),
+            false => Self::software(),
         };
         // Kernels with plane operations count in whole planes.
         let whole = match plane {
-            true => hardware.plane_size_max.max(1) as usize,
+            true => largest.max(1) as usize,
             false => 1,
         };
-        let most = (hardware.max_units_per_cube as usize / whole).max(1) * whole;
+        let most = (facts.most_units / whole).max(1) * whole;
         let units = options.units.unwrap_or(class.units).max(1);
         let units = units.next_multiple_of(whole).min(most);
         Self {
             plane,
             units,
             vectors: options.vectors.unwrap_or(class.vectors).max(1),
-            max_planes: units.div_ceil(hardware.plane_size_min.max(1) as usize),
+            max_planes: units.div_ceil(smallest.max(1) as usize),
             polls: options.polls.unwrap_or(class.polls),
             ..class
         }
@@ -93,5 +112,136 @@ impl Tuning {
             unit_runs: true,
             ..Self::shared_memory()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CARD: Facts = Facts {
+        plane_ops: true,
+        plane_sizes: [32, 32],
+        is_card: true,
+        most_units: 1024,
+    };
+    const ADAPTER: Facts = Facts {
+        plane_ops: false,
+        plane_sizes: [4, 8],
+        is_card: false,
+        most_units: 1024,
+    };
+
+    fn tuned(facts: Facts) -> Tuning {
+        Tuning::from_facts(facts, &LaunchOptions::default())
+    }
+
+    /// What `docs/performance.md` and the golden files of the tests were made with.
+    #[test]
+    fn classes() {
+        let planes = Tuning {
+            plane: true,
+            units: 256,
+            vectors: 4,
+            max_planes: 8,
+            polls: 512,
+            fill: 65_536,
+            ahead: 8,
+            unit_runs: false,
+        };
+        assert_eq!(tuned(CARD), planes);
+        let in_browsers = Facts {
+            plane_ops: false,
+            ..CARD
+        };
+        let shared_memory = Tuning {
+            plane: false,
+            units: 64,
+            vectors: 16,
+            max_planes: 2,
+            ..planes
+        };
+        assert_eq!(tuned(in_browsers), shared_memory);
+        let software = Tuning {
+            max_planes: 16,
+            fill: 512,
+            ahead: 1,
+            unit_runs: true,
+            ..shared_memory
+        };
+        assert_eq!(tuned(ADAPTER), software);
+    }
+
+    #[test]
+    fn planes_of_one_known_size_are_used() {
+        let sizes = |plane_sizes| {
+            tuned(Facts {
+                plane_sizes,
+                ..CARD
+            })
+            .plane
+        };
+        assert!(sizes([2, 2]));
+        assert!(!sizes([1, 1]), "nothing to combine");
+        assert!(!sizes([8, 32]), "one that varies");
+    }
+
+    #[test]
+    fn a_caller_decides_on_planes() {
+        let with = |facts, plane| {
+            let plane = Some(plane);
+            let options = LaunchOptions {
+                plane,
+                ..Default::default()
+            };
+            Tuning::from_facts(facts, &options)
+        };
+        assert_eq!(
+            with(ADAPTER, true),
+            Tuning {
+                max_planes: 64,
+                ..tuned(CARD)
+            }
+        );
+        assert_eq!(with(ADAPTER, false), tuned(ADAPTER));
+        assert!(!with(CARD, false).plane);
+    }
+
+    #[test]
+    fn cubes_are_of_whole_planes_that_the_device_holds() {
+        let units = |facts, units| {
+            let options = LaunchOptions {
+                units: Some(units),
+                ..Default::default()
+            };
+            let tuning = Tuning::from_facts(facts, &options);
+            (tuning.units, tuning.max_planes)
+        };
+        assert_eq!(units(CARD, 0), (32, 1));
+        assert_eq!(units(CARD, 33), (64, 2));
+        assert_eq!(units(CARD, 4096), (1024, 32));
+        let odd = Facts {
+            most_units: 100,
+            ..CARD
+        };
+        assert_eq!(units(odd, 4096), (96, 3));
+        let small = Facts {
+            most_units: 20,
+            ..CARD
+        };
+        assert_eq!(units(small, 1), (32, 1), "one plane at least");
+        assert_eq!(units(ADAPTER, 0), (1, 1));
+        assert_eq!(units(ADAPTER, 33), (33, 9));
+    }
+
+    #[test]
+    fn what_a_caller_sets_is_kept() {
+        let options = LaunchOptions {
+            vectors: Some(0),
+            polls: Some(3),
+            ..Default::default()
+        };
+        let tuning = Tuning::from_facts(ADAPTER, &options);
+        assert_eq!((tuning.vectors, tuning.polls), (1, 3));
     }
 }
