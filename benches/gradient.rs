@@ -46,10 +46,10 @@ fn values(op: ScanOp, n: usize) -> Vec<f32> {
 
 /// The gradient of the sum of all outputs, by plain loops; rows only, except for sums.
 fn gradient(op: ScanOp, x: &[f32], axes: [usize; 3]) -> Vec<f32> {
-    let reverse_sums = |terms: &[f32]| oracle::scan(terms, axes, 0.0, |a, b| a + b, false, true);
+    let reverse_sums = |terms: &[f32]| oracle::scan(terms, &axes, 1, ScanOp::Sum, (false, true));
     match op {
         ScanOp::Prod => {
-            let products = oracle::scan(x, axes, 1.0, |a, b| a * b, false, false);
+            let products = oracle::scan(x, &axes, 1, op, (false, false));
             let sums = reverse_sums(&products);
             sums.iter().zip(x).map(|(sum, x)| sum / x).collect()
         }

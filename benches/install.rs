@@ -50,8 +50,7 @@ fn case(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: usize)
 
     let sandwich = |x: Tensor<2>| x.flip([dim]).cumsum(dim).flip([dim]);
     let check = |output| {
-        let add = |a, b| a + b;
-        let expected = oracle::scan(&input.values, axis(&shape, dim), 0.0, add, false, true);
+        let expected = oracle::scan(&input.values, &shape, dim, ScanOp::Sum, (false, true));
         check_equal(&host::<f32, 2>(output), &expected)
     };
     let mut case = place.case(criterion, &name("reverse-installed"));
@@ -84,9 +83,8 @@ fn chained(criterion: &mut Criterion) {
         let x = || input.tensor.clone();
         // Halves and quarters of sums below 2^23: exact in f32.
         let check = |output| {
-            let add = |a, b| a + b;
             let biased: Vec<f32> = input.values.iter().map(|x| x * 2.0 + 1.0).collect();
-            let sums = oracle::scan(&biased, axis(&shape, dim), 0.0, add, false, false);
+            let sums = oracle::scan(&biased, &shape, dim, ScanOp::Sum, (false, false));
             let expected: Vec<f32> = sums.iter().map(|sum| sum * 0.5 + 0.25).collect();
             check_equal(&host::<f32, 2>(output), &expected)
         };

@@ -65,7 +65,7 @@ impl Inputs {
     /// The `call`-th of a mix of operations, compared with its oracle.
     fn check(&self, call: usize) {
         let (values, kept, keys) = self.on_device.clone();
-        let lines = [1, self.values.len(), 1];
+        let scan = |op, way| oracle::scan(&self.values, &[self.values.len()], 0, op, way);
         let context = || format!("call {call}, {} elements", self.values.len());
         let same = |found: Tensor<1, Int>, expected: &[i32]| {
             assert_same(&host::<i32, 1>(found), expected, context)
@@ -73,12 +73,12 @@ impl Inputs {
         let survivors = || oracle::compact(&self.values, &self.kept);
         match call % 6 {
             0 => {
-                let sums = oracle::scan(&self.values, lines, 0, i32::wrapping_add, false, false);
+                let sums = scan(ScanOp::Sum, (false, false));
                 same(values.inclusive_cumsum(0), &sums);
             }
             1 => {
                 let options = ScanOptions::default().exclusive().reverse();
-                let maxima = oracle::scan(&self.values, lines, i32::MIN, i32::max, true, true);
+                let maxima = scan(ScanOp::Max, (true, true));
                 same(values.scan(0, ScanOp::Max, options), &maxima);
             }
             2 => same(values.compact_by_mask(kept), &survivors()),

@@ -7,7 +7,7 @@ mod common;
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
-use common::element::{Number, hash, samples};
+use common::element::{hash, samples};
 use common::views::{half, masks};
 use common::{OPS, WAYS, axis, host, mask, options, oracle, tensor};
 
@@ -87,22 +87,34 @@ fn check<const D: usize, const R: usize>(
     });
 }
 
+/// The elements that output `i` of a scan combines, in the order it combines them.
+fn reached(i: usize, len: usize, (exclusive, reverse): (bool, bool)) -> Vec<usize> {
+    let skipped = usize::from(exclusive);
+    match reverse {
+        true => (i + skipped..len).rev().collect(),
+        false => (0..i + 1 - skipped).collect(),
+    }
+}
+
 /// The adjoint of a scan, output by output. The gradient of a maximum or minimum goes to the latest of equals, as Burn's
 /// `cummax` and `cummin` send it.
 fn scan_adjoint(
     op: ScanOp,
     x: &[f64],
     [outer, len, inner]: [usize; 3],
-    (exclusive, reverse): (bool, bool),
+    way: (bool, bool),
     weights: &[f64],
 ) -> Vec<f64> {
     let mut gradient = vec![0.0; x.len()];
     for line in 0..outer * inner {
         let at = |i: usize| (line / inner * len + i) * inner + line % inner;
         for i in 0..len {
-            let reached = oracle::reached(i, len, exclusive, reverse);
+            let reached = reached(i, len, way);
             let values: Vec<f64> = reached.iter().map(|&k| x[at(k)]).collect();
-            let extreme = values.iter().copied().reduce(|a, b| f64::combine(op, a, b));
+            let extreme = values.iter().copied().reduce(match op {
+                ScanOp::Max => f64::max,
+                _ => f64::min,
+            });
             let winner = values.iter().rposition(|&value| Some(value) == extreme);
             for (k, &source) in reached.iter().enumerate() {
                 gradient[at(source)] += weights[at(i)]
@@ -145,8 +157,8 @@ fn long_sum_scans(device: &Device) {
     for (shape, dim) in [([1, 10_000], 1), ([3000, 3], 0)] {
         for (exclusive, reverse) in WAYS {
             let scan = |x: Tensor<2>| x.scan(dim, ScanOp::Sum, options((exclusive, reverse)));
-            let axis = axis(&shape, dim);
-            let adjoint = |w: &[f64]| oracle::scan(w, axis, 0.0, |a, b| a + b, exclusive, !reverse);
+            let adjoint =
+                |w: &[f64]| oracle::scan(w, &shape, dim, ScanOp::Sum, (exclusive, !reverse));
             check(
                 "long sum",
                 &weights(shape[0] * shape[1]),
@@ -375,8 +387,7 @@ fn a_chain_with_two_branches(device: &Device) {
         masked.inclusive_cumsum(1) + x.reverse_cumsum(0)
     };
     let adjoint = |w: &[f64]| {
-        let scan =
-            |dim, reverse| oracle::scan(w, axis(&shape, dim), 0.0, |a, b| a + b, false, reverse);
+        let scan = |dim, reverse| oracle::scan(w, &shape, dim, ScanOp::Sum, (false, reverse));
         let (first, second) = (scan(1, true), scan(0, false));
         let masked = |i: usize| if values[i] > 0.0 { 2.0 * first[i] } else { 0.0 };
         (0..200).map(|i| masked(i) + second[i]).collect()

@@ -4,7 +4,7 @@
 //! - [`compact`]: what a mask keeps, where it goes, and stable grouping by key.
 //! - [`cube`]: scans over the units of one cube or plane, as `#[cube]` functions for kernels of your own.
 //! - [`segments`]: sums of segments that begin at heads, the adjoint of a running maximum.
-//! - [`reference`](mod@reference): plain loops that say what scans and sums of segments must return.
+//! - [`reference`](mod@reference): plain loops that say what every operation must return.
 //!
 //! ```no_run
 //! use cubecl::prelude::*;

@@ -1,4 +1,4 @@
-//! Element types: the tensor kind that holds them, the arithmetic of the oracle, and sample data.
+//! Element types: the tensor kind that holds them, and sample data.
 //!
 //! No sample is uniform, and every partial result of a sample is exact in the accumulator of its type, so that any order
 //! of combination must give the same bits.
@@ -6,6 +6,7 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, bf16, f16};
 use burn_scan::ScanOp;
+use cubecl_scan::reference::Scalar;
 
 /// A host element and the kind of the tensors that hold it.
 pub trait Element: burn::tensor::Element + Copy + Default + PartialEq {
@@ -21,15 +22,7 @@ pub trait Element: burn::tensor::Element + Copy + Default + PartialEq {
 }
 
 /// An element that can be scanned.
-pub trait Number: Element {
-    /// What the oracle carries: f64 for floats, the wrapping type itself for integers.
-    type Wide: Copy;
-
-    fn widen(self) -> Self::Wide;
-    fn round(wide: Self::Wide) -> Self;
-    fn identity(op: ScanOp) -> Self::Wide;
-    fn combine(op: ScanOp, left: Self::Wide, right: Self::Wide) -> Self::Wide;
-
+pub trait Number: Element + Scalar {
     /// The element at `position` of the scanned dimension of length `len`, on line number `line`.
     fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> Self;
 }
@@ -80,36 +73,6 @@ macro_rules! integers {
         }
 
         impl Number for $t {
-            type Wide = $t;
-
-            fn widen(self) -> $t {
-                self
-            }
-
-            fn round(wide: $t) -> $t {
-                wide
-            }
-
-            fn identity(op: ScanOp) -> $t {
-                match op {
-                    ScanOp::Sum => 0,
-                    ScanOp::Prod => 1,
-                    ScanOp::Max => <$t>::MIN,
-                    ScanOp::Min => <$t>::MAX,
-                    _ => panic!("the oracle does not know {op:?}"),
-                }
-            }
-
-            fn combine(op: ScanOp, left: $t, right: $t) -> $t {
-                match op {
-                    ScanOp::Sum => left.wrapping_add(right),
-                    ScanOp::Prod => left.wrapping_mul(right),
-                    ScanOp::Max => left.max(right),
-                    ScanOp::Min => left.min(right),
-                    _ => panic!("the oracle does not know {op:?}"),
-                }
-            }
-
             /// Sums wrap; products wrap and, of odd numbers, are never zero.
             fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> $t {
                 match op {
@@ -124,7 +87,7 @@ macro_rules! integers {
 }
 
 macro_rules! floats {
-    ($($t:ty, $widen:expr, $round:expr;)*) => {$(
+    ($($t:ty, $round:expr;)*) => {$(
         impl Element for $t {
             type Kind = Float;
 
@@ -134,38 +97,6 @@ macro_rules! floats {
         }
 
         impl Number for $t {
-            type Wide = f64;
-
-            fn widen(self) -> f64 {
-                $widen(self)
-            }
-
-            fn round(wide: f64) -> $t {
-                $round(wide)
-            }
-
-            fn identity(op: ScanOp) -> f64 {
-                match op {
-                    ScanOp::Sum => 0.0,
-                    ScanOp::Prod => 1.0,
-                    ScanOp::Max => f64::NEG_INFINITY,
-                    ScanOp::Min => f64::INFINITY,
-                    _ => panic!("the oracle does not know {op:?}"),
-                }
-            }
-
-            fn combine(op: ScanOp, left: f64, right: f64) -> f64 {
-                let either_nan = left.is_nan() || right.is_nan();
-                match op {
-                    ScanOp::Sum => left + right,
-                    ScanOp::Prod => left * right,
-                    ScanOp::Max | ScanOp::Min if either_nan => f64::NAN,
-                    ScanOp::Max => left.max(right),
-                    ScanOp::Min => left.min(right),
-                    _ => panic!("the oracle does not know {op:?}"),
-                }
-            }
-
             /// Sums of small integers, below 2^24 in total up to a length of 2^21. Products are powers of two that come
             /// to 2^±6 over any stretch.
             fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> $t {
@@ -186,8 +117,8 @@ macro_rules! floats {
 
 integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 floats! {
-    f16, f64::from, f16::from_f64;
-    bf16, f64::from, bf16::from_f64;
-    f32, f64::from, |wide| wide as f32;
-    f64, |narrow: f64| narrow, |wide: f64| wide;
+    f16, f16::from_f64;
+    bf16, bf16::from_f64;
+    f32, |wide: f64| wide as f32;
+    f64, |wide: f64| wide;
 }

@@ -3,9 +3,9 @@
 use burn::tensor::{Device, Tensor, bf16, f16};
 use burn_scan::{ScanOp, TensorScan};
 
-use super::scan::{check_tensor, expected};
+use super::scan::check_tensor;
 use crate::common::element::{Number, hash, samples};
-use crate::common::{FEW, OPS, WAYS, assert_same, axis, host, options, tensor};
+use crate::common::{FEW, OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
 
 on_every_device![
     every_dtype,
@@ -105,7 +105,7 @@ fn rounding_sums(device: &Device) {
         for way in WAYS {
             let input = tensor::<f32, 2>(&values, shape, device);
             let found = host::<f32, 2>(input.scan(dim, ScanOp::Sum, options(way)));
-            let expected = expected(&wide, axis(&shape, dim), ScanOp::Sum, way);
+            let expected = oracle::scan(&wide, &shape, dim, ScanOp::Sum, way);
             let relative = f64::from(f32::EPSILON) * (shape[dim] as f64).sqrt();
             for (i, (&found, expected)) in found.iter().zip(expected).enumerate() {
                 let error = (f64::from(found) - expected).abs();

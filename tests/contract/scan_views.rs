@@ -3,10 +3,10 @@
 use burn::tensor::{Device, Tensor};
 use burn_scan::{ScanOp, TensorScan};
 
-use super::scan::{check_tensor, expected};
+use super::scan::check_tensor;
 use crate::common::element::{Number, samples};
 use crate::common::views::views;
-use crate::common::{FEW, WAYS, assert_same, axis, host, tensor};
+use crate::common::{FEW, WAYS, assert_same, axis, host, oracle, tensor};
 
 on_every_device![
     small_views,
@@ -51,7 +51,7 @@ fn an_input_of_its_own(device: &Device) {
             let values: Vec<i32> = samples(ScanOp::Sum, [1, n, 1]);
             let input = tensor::<i32, 1>(&values, [n], device);
             let found = input.scan(0, ScanOp::Sum, crate::common::options(way));
-            let expected = expected(&values, [1, n, 1], ScanOp::Sum, way);
+            let expected = oracle::scan(&values, &[n], 0, ScanOp::Sum, way);
             assert_same(&host::<i32, 1>(found), &expected, || {
                 format!("{n} elements, {way:?}")
             });
@@ -67,8 +67,8 @@ fn a_chain_of_scans(device: &Device) {
     let found = (input.clone() + 1).inclusive_cumsum(1).exclusive_cumsum(0) * 3 - input;
 
     let shifted: Vec<i32> = values.iter().map(|value| value.wrapping_add(1)).collect();
-    let rows = expected(&shifted, axis(&shape, 1), ScanOp::Sum, (false, false));
-    let both = expected(&rows, axis(&shape, 0), ScanOp::Sum, (true, false));
+    let rows = oracle::scan(&shifted, &shape, 1, ScanOp::Sum, (false, false));
+    let both = oracle::scan(&rows, &shape, 0, ScanOp::Sum, (true, false));
     let last = |(sum, value): (&i32, &i32)| sum.wrapping_mul(3).wrapping_sub(*value);
     let expected: Vec<i32> = both.iter().zip(&values).map(last).collect();
     assert_same(&host::<i32, 2>(found), &expected, || "chain".to_string());

@@ -5,7 +5,7 @@ use burn_scan::{MaskIndices, TensorCompact, TensorExpand};
 use proptest::prelude::*;
 
 use crate::common::element::{Element, numbered};
-use crate::common::{assert_same, axis, host, host_indices, mask, oracle, tensor};
+use crate::common::{assert_same, host, host_indices, mask, oracle, tensor};
 use crate::drawn::{Density, Drawn, densities, dim_of, dims, held, tensors};
 use crate::for_all;
 
@@ -132,7 +132,7 @@ where
     let (dim, written_dim) = dim_of(case.dim, D);
     let flags = case.density.mask(shape[dim]);
     let row = mask(&flags, [flags.len()], &device);
-    let expected = oracle::compact_dim(values, axis(&shape, dim), &flags);
+    let expected = oracle::compact_dim(values, &shape, dim, &flags);
 
     let kept = input.clone().compact_dim_by_mask(row.clone(), written_dim);
     assert_same(&host::<T, D>(kept), &expected, || {

@@ -4,6 +4,7 @@ use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{Emit, compact, expand};
+use cubecl_scan::reference;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::testing::Guarded;
 
@@ -110,29 +111,32 @@ pub fn device_expand(
     output.read(client)
 }
 
-/// The oracle: what the trues of `mask` receive of `packed`.
-pub fn expanded(packed: &[i32], mask: &[u32]) -> Vec<i32> {
-    let mut packed = packed.iter();
-    let mut next = || packed.next().copied().unwrap_or(0);
-    mask.iter()
-        .map(|&flag| if flag == 0 { 0 } else { next() })
-        .collect()
+fn flags(mask: &[u32]) -> Vec<bool> {
+    mask.iter().map(|&word| word != 0).collect()
 }
 
-/// The oracle: what `emit` makes of `values` under `mask`, as far as it is specified.
+/// The number of each place in `order`, at that place; −1 where there is none.
+fn slots(order: &[usize], len: usize) -> Vec<i32> {
+    let mut slots = vec![-1; len];
+    for (slot, &at) in order.iter().enumerate() {
+        slots[at] = slot as i32;
+    }
+    slots
+}
+
+/// What the trues of `mask` must receive of `packed`.
+pub fn expanded(packed: &[i32], mask: &[u32]) -> Vec<i32> {
+    reference::expand(packed, &flags(mask))
+}
+
+/// What `emit` must make of `values` under `mask`, as far as it is specified.
 pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
-    let kept = || (0..mask.len()).filter(|&i| mask[i] != 0);
+    let trues = reference::indices(&flags(mask));
     let mut expected: Vec<i32> = match emit {
-        Emit::Values | Emit::ValuesFront => kept().map(|i| values[i]).collect(),
-        Emit::Indices | Emit::IndicesFront => kept().map(|i| i as i32).collect(),
-        Emit::Slots => {
-            let mut slots = vec![-1; mask.len()];
-            for (slot, i) in kept().enumerate() {
-                slots[i] = slot as i32;
-            }
-            slots
-        }
-        other => unreachable!("{other:?} has no oracle"),
+        Emit::Values | Emit::ValuesFront => reference::compact(values, &flags(mask)),
+        Emit::Indices | Emit::IndicesFront => trues.iter().map(|&at| at as i32).collect(),
+        Emit::Slots => slots(&trues, mask.len()),
+        other => unreachable!("{other:?} has no reference"),
     };
     if !matches!(emit, Emit::ValuesFront | Emit::IndicesFront) {
         expected.resize(mask.len(), 0);
@@ -140,15 +144,10 @@ pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
     expected
 }
 
-/// The oracle of a grouping: the slot of each key or −1, and where the groups begin.
+/// The slot that each key must get, or −1, and where the groups must begin.
 pub fn grouped(keys: &[i32], num_keys: usize) -> (Vec<i32>, Vec<i32>) {
-    let in_range = |&i: &usize| (0..num_keys as i32).contains(&keys[i]);
-    let mut order: Vec<usize> = (0..keys.len()).filter(in_range).collect();
-    order.sort_by_key(|&i| keys[i]);
-    let mut slots = vec![-1; keys.len()];
-    for (slot, &i) in order.iter().enumerate() {
-        slots[i] = slot as i32;
-    }
-    let below = |key: i32| order.partition_point(|&i| keys[i] < key) as i32;
-    (slots, (0..=num_keys as i32).map(below).collect())
+    let wide: Vec<i64> = keys.iter().copied().map(i64::from).collect();
+    let (sources, offsets) = reference::partition(&wide, num_keys);
+    let offsets = offsets.into_iter().map(|offset| offset as i32);
+    (slots(&sources, keys.len()), offsets.collect())
 }

@@ -1,0 +1,100 @@
+//! The loops; their arithmetic is that of [`Scalar`].
+
+use super::Scalar;
+use crate::{ScanOp, scan::ScanOptions};
+
+/// The elements of each line along `axis`, in order.
+fn lines(
+    shape: &[usize],
+    axis: usize,
+    reverse: bool,
+) -> impl Iterator<Item = impl Iterator<Item = usize>> {
+    let product = |dims: &[usize]| dims.iter().product::<usize>();
+    let (len, inner) = (shape[axis], product(&shape[axis + 1..]));
+    (0..product(&shape[..axis]) * inner).map(move |line| {
+        let begin = line / inner * len * inner + line % inner;
+        (0..len).map(move |i| begin + inner * if reverse { len - 1 - i } else { i })
+    })
+}
+
+/// The scan along `axis`.
+pub fn scan<T: Scalar>(
+    input: &[T],
+    shape: &[usize],
+    axis: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> Vec<T> {
+    let mut output = input.to_vec();
+    for line in lines(shape, axis, options.reverse) {
+        let mut acc = T::identity(op);
+        for at in line {
+            let before = acc;
+            acc = T::accumulate(acc, input[at], op);
+            output[at] = T::finish(if options.exclusive { before } else { acc });
+        }
+    }
+    output
+}
+
+/// The sums of the segments of lines along `axis`, each at its head, and zero elsewhere. The first of a line is a head whatever `heads` says.
+pub fn segment_sums<T: Scalar>(
+    values: &[T],
+    heads: &[u32],
+    shape: &[usize],
+    axis: usize,
+    reverse: bool,
+) -> Vec<T> {
+    let mut sums = vec![T::identity(ScanOp::Sum); values.len()];
+    for line in lines(shape, axis, reverse) {
+        let mut head = 0;
+        for (i, at) in line.enumerate() {
+            head = if i == 0 || heads[at] != 0 { at } else { head };
+            sums[head] = T::accumulate(sums[head], values[at], ScanOp::Sum);
+        }
+    }
+    sums.into_iter().map(T::finish).collect()
+}
+
+/// The flat positions of the trues.
+pub fn indices(mask: &[bool]) -> Vec<usize> {
+    (0..mask.len()).filter(|&at| mask[at]).collect()
+}
+
+/// The coordinates of the trues, `shape.len()` numbers each.
+pub fn argwhere(mask: &[bool], shape: &[usize]) -> Vec<usize> {
+    let coordinate = |at, dim| at / shape[dim + 1..].iter().product::<usize>() % shape[dim];
+    let coordinates = |at: usize| (0..shape.len()).map(move |dim| coordinate(at, dim));
+    indices(mask).into_iter().flat_map(coordinates).collect()
+}
+
+/// The values under a true.
+pub fn compact<T: Copy>(values: &[T], mask: &[bool]) -> Vec<T> {
+    indices(mask).into_iter().map(|at| values[at]).collect()
+}
+
+/// The slices along `axis` whose entry of the mask is true.
+pub fn compact_dim<T: Copy>(values: &[T], shape: &[usize], axis: usize, mask: &[bool]) -> Vec<T> {
+    let inner: usize = shape[axis + 1..].iter().product();
+    let kept = (0..values.len()).filter(|at| mask[at / inner % shape[axis]]);
+    kept.map(|at| values[at]).collect()
+}
+
+/// The i-th value at the i-th true, as long as there are values, and zero elsewhere.
+pub fn expand<T: Copy + Default>(values: &[T], mask: &[bool]) -> Vec<T> {
+    let mut output = vec![T::default(); mask.len()];
+    let filled = indices(mask).into_iter().zip(values);
+    filled.for_each(|(at, &value)| output[at] = value);
+    output
+}
+
+/// Where the element at each place of a stable grouping by keys comes from, and where the groups begin and the last one ends. Keys outside
+/// of `0..num_keys` are in no group.
+pub fn partition(keys: &[i64], num_keys: usize) -> (Vec<usize>, Vec<usize>) {
+    let in_range = |&at: &usize| (0..num_keys as i64).contains(&keys[at]);
+    let mut sources: Vec<usize> = (0..keys.len()).filter(in_range).collect();
+    sources.sort_by_key(|&at| keys[at]);
+    let begin = |key| sources.partition_point(|&at| keys[at] < key);
+    let offsets = (0..=num_keys as i64).map(begin).collect();
+    (sources, offsets)
+}
