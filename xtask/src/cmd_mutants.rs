@@ -53,7 +53,7 @@ const PARTS: [Part; 4] = [
             "kernels/src/compact/plan.rs",
         ],
         package: &["--package", "cubecl-scan", "--features", "wgpu"],
-        tests: &["--lib", "--test=scan", "--test=compact"],
+        tests: &["--lib", "--test=scan", "--test=compact", "--test=guards"],
         skip: &[
             "determinism::",
             "every_density",

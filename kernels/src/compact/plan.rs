@@ -206,6 +206,7 @@ mod tests {
         assert_eq!(wide(&[3, 4], &[8, 1]), 4, "rows with gaps");
         assert_eq!(wide(&[3, 4], &[6, 1]), 2, "a step between rows");
         assert_eq!(wide(&[3, 6], &[8, 1]), 2, "a row");
+        assert_eq!(wide(&[3, 2], &[6, 1]), 2, "a row and the step");
         assert_eq!(wide(&[3, 4], &[0, 1]), 4, "a broadcast");
         assert_eq!(wide(&[4, 4], &[1, 4]), 1, "a transposition");
         assert_eq!(wide(&[4, 4], &[8, 2]), 1, "every other element");

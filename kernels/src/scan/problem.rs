@@ -268,6 +268,9 @@ mod tests {
         assert_eq!(wide(&[], (5, 20), &[(16, 1)], 0), 4, "a step along columns");
         assert_eq!(wide(&[], (5, 16), &[(10, 1)], 0), 2, "a number of columns");
         assert_eq!(wide(&[], (7, 1), &[], 0), 1);
+        assert_eq!(wide(&[(3, 6)], (6, 1), &[], 0), 2, "a row and the step");
+        assert_eq!(wide(&[], (6, 1), &[], 2), 2, "a row and the offset");
+        assert_eq!(wide(&[], (5, 6), &[(6, 1)], 0), 2, "columns and the step");
     }
 
     #[test]
@@ -276,5 +279,6 @@ mod tests {
         assert_eq!(widest([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 0)), 4);
         assert_eq!(widest([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 6)), 2);
         assert_eq!(widest([4, 2].into_iter(), flat(&[(3, 3)], (3, 1), 0)), 1);
+        assert_eq!(widest([4, 2].into_iter(), flat(&[(2, 3)], (3, 1), 2)), 2);
     }
 }
