@@ -292,6 +292,9 @@ mod tests {
         assert_eq!(first.clone().extend().status(), FuserStatus::Open);
         search.advance();
         assert_eq!(first.clone().extend().status(), FuserStatus::Closed);
+        let third = first.clone().extend().extend();
+        search.advance();
+        assert_eq!(third.status(), FuserStatus::Open);
         assert_eq!(first.start(), 1);
         assert_eq!(Join::new(&search, 3).extend().start(), 3);
     }

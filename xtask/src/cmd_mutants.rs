@@ -91,7 +91,13 @@ const PARTS: [Part; 4] = [
             "--features=std,wgpu,fusion,autodiff",
             UNOPTIMISED,
         ],
-        tests: &["--lib", "--test=fusion_patterns"],
+        tests: &[
+            "--lib",
+            "--test=fusion_patterns",
+            "--test=fusion_plan_hooked",
+            "--test=fusion_backward_kernels",
+            "--test=fusion_load_store",
+        ],
         skip: &[],
         env: &[],
     },
@@ -186,6 +192,7 @@ fn command(part: &Part, copy: &Copy) -> Command {
         // A mutant changes one line of a crate, and nobody looks at its backtrace.
         .env("CARGO_INCREMENTAL", "1")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("RUST_BACKTRACE", "0")
         .current_dir(&copy.tree);
     command
 }

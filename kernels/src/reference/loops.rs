@@ -3,18 +3,11 @@
 use super::Scalar;
 use crate::{ScanOp, scan::ScanOptions};
 
-/// The elements of each line along `axis`, in order.
-fn lines(
-    shape: &[usize],
-    axis: usize,
-    reverse: bool,
-) -> impl Iterator<Item = impl Iterator<Item = usize>> {
-    let product = |dims: &[usize]| dims.iter().product::<usize>();
-    let (len, inner) = (shape[axis], product(&shape[axis + 1..]));
-    (0..product(&shape[..axis]) * inner).map(move |line| {
-        let begin = line / inner * len * inner + line % inner;
-        (0..len).map(move |i| begin + inner * if reverse { len - 1 - i } else { i })
-    })
+/// The length of the lines along `axis`, the step between neighbours on one, and the number of lines.
+fn lines(shape: &[usize], axis: usize) -> (usize, usize, usize) {
+    let inner = shape[axis + 1..].iter().product();
+    let outer: usize = shape[..axis].iter().product();
+    (shape[axis], inner, outer * inner)
 }
 
 /// The scan along `axis`.
@@ -25,10 +18,13 @@ pub fn scan<T: Scalar>(
     op: ScanOp,
     options: ScanOptions,
 ) -> Vec<T> {
+    let (len, step, lines) = lines(shape, axis);
     let mut output = input.to_vec();
-    for line in lines(shape, axis, options.reverse) {
+    for line in 0..lines {
         let mut acc = T::identity(op);
-        for at in line {
+        for i in 0..len {
+            let row = if options.reverse { len - 1 - i } else { i };
+            let at = (line / step * len + row) * step + line % step;
             let before = acc;
             acc = T::accumulate(acc, input[at], op);
             output[at] = T::finish(if options.exclusive { before } else { acc });
@@ -45,10 +41,13 @@ pub fn segment_sums<T: Scalar>(
     axis: usize,
     reverse: bool,
 ) -> Vec<T> {
+    let (len, step, lines) = lines(shape, axis);
     let mut sums = vec![T::identity(ScanOp::Sum); values.len()];
-    for line in lines(shape, axis, reverse) {
+    for line in 0..lines {
         let mut head = 0;
-        for (i, at) in line.enumerate() {
+        for i in 0..len {
+            let row = if reverse { len - 1 - i } else { i };
+            let at = (line / step * len + row) * step + line % step;
             head = if i == 0 || heads[at] != 0 { at } else { head };
             sums[head] = T::accumulate(sums[head], values[at], ScanOp::Sum);
         }

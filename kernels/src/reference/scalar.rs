@@ -1,4 +1,4 @@
-//! The arithmetic of the loops.
+//! The arithmetic of the loops. Inlined, so that it is as optimised as the tests that use it.
 
 use crate::ScanOp;
 use half::{bf16, f16};
@@ -19,9 +19,11 @@ macro_rules! integers {
     ($($t:ty),*) => {$(
         impl Scalar for $t {
             type Acc = $t;
+            #[inline]
             fn identity(op: ScanOp) -> $t {
                 match op { ScanOp::Sum => 0, ScanOp::Prod => 1, ScanOp::Max => <$t>::MIN, ScanOp::Min => <$t>::MAX }
             }
+            #[inline]
             fn accumulate(acc: $t, value: $t, op: ScanOp) -> $t {
                 match op {
                     ScanOp::Sum => acc.wrapping_add(value),
@@ -30,6 +32,7 @@ macro_rules! integers {
                     ScanOp::Min => acc.min(value),
                 }
             }
+            #[inline]
             fn finish(acc: $t) -> $t { acc }
         }
     )*};
@@ -40,9 +43,11 @@ macro_rules! floats {
     ($($t:ty, $to:expr, $from:expr);*) => {$(
         impl Scalar for $t {
             type Acc = f64;
+            #[inline]
             fn identity(op: ScanOp) -> f64 {
                 match op { ScanOp::Sum => 0.0, ScanOp::Prod => 1.0, ScanOp::Max => f64::NEG_INFINITY, ScanOp::Min => f64::INFINITY }
             }
+            #[inline]
             fn accumulate(acc: f64, value: $t, op: ScanOp) -> f64 {
                 let value: f64 = $to(value);
                 match op {
@@ -52,6 +57,7 @@ macro_rules! floats {
                     ScanOp::Min => if acc.is_nan() || acc <= value { acc } else { value },
                 }
             }
+            #[inline]
             fn finish(acc: f64) -> $t { $from(acc) }
         }
     )*};
