@@ -267,7 +267,6 @@ fn keys_all_alike_and_all_out_of_range() {
     check_keys(&[i32::MIN, i32::MAX, 0], 1);
 }
 
-/// The kernel is launched unchecked: without values there is no buffer of the output's size to write to.
 #[test]
 fn values_and_outputs_of_another_size_than_the_mask() {
     let client = client();
@@ -313,6 +312,7 @@ fn values_and_outputs_of_another_size_than_the_mask() {
     assert_eq!(read::<i32>(&client, output, 65), [i32::MIN + 7; 65]);
 }
 
+/// The kernel is launched unchecked: without values there is no buffer of the output's size to write to.
 #[test]
 fn values_asked_for_but_not_given() {
     let client = client();

@@ -131,9 +131,10 @@ pub fn expanded(packed: &[i32], mask: &[u32]) -> Vec<i32> {
 
 /// What `emit` must make of `values` under `mask`, as far as it is specified.
 pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
-    let trues = reference::indices(&flags(mask));
+    let flags = flags(mask);
+    let trues = reference::indices(&flags);
     let mut expected: Vec<i32> = match emit {
-        Emit::Values | Emit::ValuesFront => reference::compact(values, &flags(mask)),
+        Emit::Values | Emit::ValuesFront => reference::compact(values, &flags),
         Emit::Indices | Emit::IndicesFront => trues.iter().map(|&at| at as i32).collect(),
         Emit::Slots => slots(&trues, mask.len()),
         other => unreachable!("{other:?} has no reference"),
