@@ -3,7 +3,8 @@
 use super::mask_tile::MaskConfig;
 use crate::error::check_types;
 use crate::scan::components::{chain::ChainConfig, tile::TileConfig};
-use crate::scan::{LaunchOptions, cube_count, problem::widest, scratch, tuning::Tuning};
+use crate::scan::problem::{elements_before, widest};
+use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::{ElemType, UIntKind};
@@ -131,19 +132,19 @@ fn room_for(vector: usize, shared_memory: usize) -> usize {
 
 /// What a vector of the tensor has to divide, see [`widest`]: where it begins, every run of its last dimension, and every step.
 fn granule((tensor, dtype): &Typed) -> usize {
-    let bytes = tensor.handle.offset_start.unwrap_or(0) as usize;
-    let offset = bytes / dtype.size();
-    offset | granule_of(&tensor.shape, &tensor.strides)
+    let offset = elements_before(tensor.handle.offset_start, dtype.size());
+    granule_of(offset, &tensor.shape, &tensor.strides)
 }
 
-fn granule_of(shape: &[usize], strides: &[usize]) -> usize {
+/// [`granule`] of a tensor that begins at element `offset`.
+fn granule_of(offset: usize, shape: &[usize], strides: &[usize]) -> usize {
     if is_contiguous(shape, strides) {
-        return shape.iter().product();
+        return offset | shape.iter().product::<usize>();
     }
     match strides.split_last() {
         Some((1, outer)) => outer
             .iter()
-            .fold(shape[outer.len()], |bits, stride| bits | stride),
+            .fold(offset | shape[outer.len()], |bits, stride| bits | stride),
         _ => 1,
     }
 }
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn a_vector_straddles_no_row() {
         let wide = |shape: &[usize], strides: &[usize]| {
-            widest([4, 2].into_iter(), granule_of(shape, strides))
+            widest([4, 2].into_iter(), granule_of(0, shape, strides))
         };
         assert_eq!(wide(&[], &[]), 1, "a scalar");
         assert_eq!(wide(&[3, 4], &[4, 1]), 4, "one flat run");
@@ -210,6 +211,19 @@ mod tests {
         assert_eq!(wide(&[3, 4], &[0, 1]), 4, "a broadcast");
         assert_eq!(wide(&[4, 4], &[1, 4]), 1, "a transposition");
         assert_eq!(wide(&[4, 4], &[8, 2]), 1, "every other element");
+    }
+
+    #[test]
+    fn a_vector_begins_where_the_tensor_does() {
+        let wide = |offset, shape: &[usize], strides: &[usize]| {
+            widest([4, 2].into_iter(), granule_of(offset, shape, strides))
+        };
+        assert_eq!(wide(4, &[8], &[1]), 4);
+        assert_eq!(wide(2, &[8], &[1]), 2);
+        assert_eq!(wide(1, &[8], &[1]), 1);
+        assert_eq!(wide(2, &[3, 4], &[8, 1]), 2, "rows with gaps");
+        assert_eq!(wide(3, &[1], &[1]), 1, "bits that cancel each other");
+        assert_eq!(wide(1, &[3, 1], &[8, 1]), 1, "and in a row");
     }
 
     #[test]

@@ -76,8 +76,7 @@ pub fn scan_with(
     if launch.strategy == Strategy::Inferred {
         problem = problem.with_single_elements_as_rows();
     }
-    // For vectors, which both offsets are to divide, see `widest`.
-    problem.offset |= output.handle.offset_start.unwrap_or(0) as usize / dtype.size();
+    let problem = problem.written_at(output.handle.offset_start);
     let address_type = input
         .required_address_type(dtype.size())
         .max(output.required_address_type(dtype.size()));

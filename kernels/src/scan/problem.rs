@@ -26,7 +26,7 @@ pub(crate) struct ScanProblem {
     pub axis: Dim,
     /// The dimensions after the axis.
     pub inner: Vec<Dim>,
-    /// Where the input begins, in elements, as far as its alignment goes.
+    /// Where the input begins, in elements, as far as its alignment goes; and the output, see [`written_at`](Self::written_at).
     pub offset: usize,
     pub dtype: ElemType,
     pub op: ScanOp,
@@ -55,11 +55,17 @@ impl ScanProblem {
             outer: merge(&dims[..axis]),
             axis: dims[axis],
             inner: merge(&dims[axis + 1..]),
-            offset: input.handle.offset_start.unwrap_or(0) as usize / dtype.size(),
+            offset: elements_before(input.handle.offset_start, dtype.size()),
             dtype,
             op,
             options,
         })
+    }
+
+    /// The output begins at byte `begin` of its buffer; vectors are to divide both offsets.
+    pub(crate) fn written_at(mut self, begin: Option<u64>) -> Self {
+        self.offset |= elements_before(begin, self.dtype.size());
+        self
     }
 
     /// Lines of one element are rows as well as columns: as rows, where they lie side by side.
@@ -139,6 +145,11 @@ pub(crate) fn widest(widths: impl Iterator<Item = usize>, granule: usize) -> usi
         .filter(|width| granule % width == 0)
         .max()
         .unwrap_or(1)
+}
+
+/// How many elements of `size` bytes lie before byte `begin`, where a tensor begins.
+pub(crate) fn elements_before(begin: Option<u64>, size: usize) -> usize {
+    begin.unwrap_or(0) as usize / size
 }
 
 fn count(dims: &[Dim]) -> usize {
@@ -271,6 +282,20 @@ mod tests {
         assert_eq!(wide(&[(3, 6)], (6, 1), &[], 0), 2, "a row and the step");
         assert_eq!(wide(&[], (6, 1), &[], 2), 2, "a row and the offset");
         assert_eq!(wide(&[], (5, 6), &[(6, 1)], 0), 2, "columns and the step");
+    }
+
+    #[test]
+    fn a_vector_begins_with_input_and_output() {
+        assert_eq!(elements_before(None, 4), 0);
+        assert_eq!(elements_before(Some(24), 4), 6);
+        let wide = |offset, begin| {
+            let problem = problem(&[], (16, 1), &[], offset).written_at(begin);
+            widest([1, 2, 4, 8].into_iter(), problem.granule())
+        };
+        assert_eq!(wide(0, None), 8);
+        assert_eq!(wide(0, Some(8)), 4, "the output");
+        assert_eq!(wide(2, Some(8)), 2, "the input");
+        assert_eq!(wide(1, Some(2)), 1, "both alike");
     }
 
     #[test]

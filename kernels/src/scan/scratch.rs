@@ -24,9 +24,16 @@ static SHELF: LazyLock<Mutex<Shelf<Key, Handle>>> = LazyLock::new(Default::defau
 pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
     let word = Type::atomic(u32::elem_type_native());
     let usage = client.properties().atomic_type_usage(word);
-    if !usage.is_superset(AtomicUsage::LoadStore | AtomicUsage::Add) {
+    obstacle_of(|atomic| usage.contains(atomic), client.is_capturing())
+}
+
+fn obstacle_of(offers: impl Fn(AtomicUsage) -> bool, is_capturing: bool) -> Option<&'static str> {
+    if ![AtomicUsage::LoadStore, AtomicUsage::Add]
+        .into_iter()
+        .all(offers)
+    {
         Some("the device lacks 32-bit atomic load, store and add")
-    } else if client.is_capturing() {
+    } else if is_capturing {
         Some("a captured graph would replay the words of its first run")
     } else {
         None
@@ -87,4 +94,20 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     // SAFETY: the handle was made with exactly this many words.
     let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer.clone(), scratch.words) };
     (arg, scratch.epoch << 16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_chained_by_loads_stores_and_additions() {
+        assert_eq!(obstacle_of(|_| true, false), None);
+        for lacking in [AtomicUsage::LoadStore, AtomicUsage::Add] {
+            let obstacle = obstacle_of(|atomic| atomic != lacking, false);
+            assert!(obstacle.expect("not enough").contains("atomic"));
+        }
+        let obstacle = obstacle_of(|_| true, true);
+        assert!(obstacle.expect("a replay").contains("captured"));
+    }
 }

@@ -69,7 +69,6 @@ impl Tuning {
         let units = options.units.unwrap_or(class.units).max(1);
         let units = units.next_multiple_of(whole).min(most);
         Self {
-            plane,
             units,
             vectors: options.vectors.unwrap_or(class.vectors).max(1),
             max_planes: units.div_ceil(smallest.max(1) as usize),

@@ -1,0 +1,104 @@
+//! Which kernels graphs with scans compile: CubeCL's compilation log names every kernel of the process, so this is the
+//! only test of its process.
+#![cfg(all(feature = "fusion", feature = "wgpu", feature = "autodiff"))]
+
+mod fusion_support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
+
+use burn::tensor::{Device, Tensor, s};
+use fusion_support::{floats, hooked_device};
+
+#[test]
+fn compiled_kernels() {
+    let log = Log::start();
+    let Some(device) = hooked_device() else {
+        return;
+    };
+    a_gradient_flips_nothing(&log, &device);
+    reversals_by_slices_are_part_of_the_scan(&log, &device);
+    neighbours_of_a_scan_are_part_of_it(&log, &device);
+    what_a_load_declines_is_one_kernel_in_front(&log, &device);
+    fs::remove_file(log.0).expect("the log is this test's own");
+}
+
+fn a_gradient_flips_nothing(log: &Log, device: &Device) {
+    let x = floats(&device.clone().autodiff(), [4096]).require_grad();
+    let backward = log.kernels(|| {
+        let gradients = (x.clone() * 2.0).cumsum(0).backward();
+        x.grad(&gradients).expect("x is tracked").into_data();
+    });
+    assert!(!backward.contains(&"FlipKernel".into()), "{backward:?}");
+    let flip = log.kernels(|| drop(floats(device, [4096]).flip([0]).into_data()));
+    assert_eq!(flip, ["FlipKernel"], "the log names a flip if there is one");
+}
+
+fn reversals_by_slices_are_part_of_the_scan(log: &Log, device: &Device) {
+    let x = floats(device, [300, 2]);
+    device.sync().expect("the device syncs");
+    let sandwich = || {
+        let reversed = x.clone().slice(s![..;-1, ..]).cumsum(0);
+        compute(reversed.slice(s![..;-1, ..]));
+    };
+    let expected = ["ColumnTotalsKernel", "ColumnScanKernel"];
+    assert_eq!(log.kernels(sandwich), expected);
+}
+
+fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {
+    let x = floats(device, [5, 800]);
+    device.sync().expect("the device syncs");
+    let both = || compute((x.clone() * 2.0 + 0.5).cumsum(1) * 3.0 + 4.0);
+    assert_eq!(log.kernels(both), ["ScanKernel"]);
+}
+
+/// Read element by element, strided tensors would be slower than a kernel in front of the scan.
+fn what_a_load_declines_is_one_kernel_in_front(log: &Log, device: &Device) {
+    let x = floats(device, [70, 90]);
+    let y = floats(device, [90, 70]).transpose();
+    device.sync().expect("the device syncs");
+    let store = || compute((x.clone() + y.clone() + 0.5).cumsum(1) * 3.0 + 4.0);
+    assert_eq!(log.kernels(store), ["ElemwiseFuse", "ScanKernel"]);
+
+    let neither = || compute((y.clone() * 2.0 + 0.5).cummax(0) * 3.0 + 4.0);
+    let scan = ["CopyKernel", "ColumnTotalsKernel", "ColumnScanKernel"];
+    let expected = [&["ElemwiseFuse"], &scan[..], &["ElemwiseFuse"]].concat();
+    assert_eq!(log.kernels(neither), expected);
+}
+
+fn compute(tensor: Tensor<2>) {
+    tensor.into_data();
+}
+
+/// The log of this process.
+struct Log(PathBuf);
+
+impl Log {
+    fn start() -> Self {
+        let name = format!("burn-scan-kernels-{}.log", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        // SAFETY: nothing else reads or writes the environment yet: this is the only test of the process, and no device
+        // has been started.
+        unsafe { std::env::set_var("CUBECL_DEBUG_LOG", &path) };
+        Self(path)
+    }
+
+    /// The kernels that are compiled for `work`, in order. Each is compiled once in a process.
+    fn kernels(&self, work: impl FnOnce()) -> Vec<String> {
+        let before = self.settled().len();
+        work();
+        self.settled().split_off(before)
+    }
+
+    /// The names of all kernels so far. A thread of its own writes the log: gives it a moment to catch up.
+    fn settled(&self) -> Vec<String> {
+        sleep(Duration::from_secs(1));
+        let log = fs::read_to_string(&self.0).unwrap_or_default();
+        // `| 530.9µs   | CopyKernel_386c367a`
+        let kernel = |line: &str| Some(line.strip_prefix("| ")?.split_once("| ")?.1.to_owned());
+        let name = |kernel: String| kernel.split('_').next().expect("one").to_owned();
+        log.lines().filter_map(kernel).map(name).collect()
+    }
+}
