@@ -4,7 +4,8 @@
 //! 2. The test `adapter` prints which adapter that is: one line `adapter: NAME …`. Nothing else runs if it
 //!    does not start: the Cube tests are never skipped silently.
 //! 3. The whole workspace with its default features, then the public contract without `fusion`, where ops
-//!    run one by one. Where the driver is lavapipe, the kernels' own tests then run on SwiftShader as well, with plane operations.
+//!    run one by one. Beside all that, the kernels' own tests, and where the driver is lavapipe, those on SwiftShader as well, with
+//!    plane operations. Drivers compile kernels on one thread a process: two processes keep two cores busy.
 //!
 //! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU engine
 //! under valgrind.
@@ -12,13 +13,15 @@
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
 use crate::args::{Args, Spec};
 use crate::cmd_memcheck;
 use crate::drivers::{self, Env};
-use crate::process::{Steps, cargo, run as run_to_success, run_reading};
+use crate::process::{Beside, Steps, cargo, root, run as run_to_success, run_reading};
 use crate::swiftshader;
 
 const SPEC: Spec = Spec {
@@ -105,47 +108,86 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let mut command = cargo_test(&workspace, env);
         command.arg("--no-fail-fast");
         command.args(names.iter().flat_map(|name| ["--test", name]));
-        run_to_success(command.args(&args.rest))
+        command.args(&args.rest);
+        command
     };
     const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
     if args.flag("--heavy") {
-        steps.step("the long form of tests", || selected(&LONG_TESTS, &env));
+        steps.step("the long form of tests", || {
+            run_to_success(&mut selected(&LONG_TESTS, &env))
+        });
         steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
     } else if is_swiftshader {
         println!(
             "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
         );
-        steps.step(ON_SWIFTSHADER, || selected(&KERNEL_TESTS, &env));
-    } else {
+        steps.step(ON_SWIFTSHADER, || {
+            run_to_success(&mut selected(&KERNEL_TESTS, &env))
+        });
+    } else if !args.rest.is_empty() {
+        println!(
+            "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
+        );
         steps.step("workspace, default features", || {
             let mut command = test(&workspace);
             run_to_success(command.arg("--no-fail-fast").args(&args.rest))
         });
-        if args.rest.is_empty() {
-            steps.step("contract, without fusion", || {
-                let mut command = test(&NO_FUSION);
-                command.args(["--test", "contract", "--test", "gradients", "--"]);
-                run_to_success(command.args(WITHOUT_FUSION))
-            });
-            let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
-            if on_lavapipe && swiftshader::is_offered() {
-                steps.step(ON_SWIFTSHADER, || {
-                    selected(&KERNEL_TESTS, &drivers::for_tests("swiftshader")?)
-                });
-            } else {
-                println!(
-                    "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
-                );
-            }
+    } else {
+        let mut kernels = vec![("kernels", Ok(selected(&KERNEL_TESTS, &env)))];
+        let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
+        if on_lavapipe && swiftshader::is_offered() {
+            let command = |env| selected(&KERNEL_TESTS, &env);
+            let command = drivers::for_tests("swiftshader").map(command);
+            kernels.push((ON_SWIFTSHADER, command));
         } else {
             println!(
-                "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
+                "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
             );
         }
+        let kernels = Beside::start(kernels);
+        let others = others_than_kernels()?;
+        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        steps.step("everything else, default features", || {
+            run_to_success(selected(&others, &env).args(["--lib", "--bins"]))
+        });
+        steps.step("examples in the documentation", || {
+            run_to_success(test(&workspace).arg("--doc"))
+        });
+        steps.step("contract, without fusion", || {
+            let mut command = test(&NO_FUSION);
+            command.args(["--test", "contract", "--test", "gradients", "--"]);
+            run_to_success(command.args(WITHOUT_FUSION))
+        });
+        steps.join(kernels);
     }
     let result = steps.finish();
     println!("{}", adapter.unwrap_or_default());
     result
+}
+
+/// The tests of the workspace that are not [`KERNEL_TESTS`].
+fn others_than_kernels() -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for folder in ["tests", "kernels/tests", "xtask/tests"] {
+        names.extend(tests_in(&root().join(folder))?);
+    }
+    names.retain(|name| !KERNEL_TESTS.contains(&name.as_str()));
+    Ok(names)
+}
+
+/// Tests by cargo's rule: `NAME.rs` and `NAME/main.rs`.
+fn tests_in(folder: &Path) -> Result<Vec<String>> {
+    let error = |e| format!("{}: {e}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        let is_test = path.extension() == Some("rs".as_ref()) || path.join("main.rs").exists();
+        if is_test && let Some(name) = path.file_stem() {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 fn cargo_test(line: &[&str], env: &Env) -> Command {
@@ -165,7 +207,19 @@ fn adapter_of(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::adapter_of;
+    use super::*;
+
+    #[test]
+    fn every_test_is_selected() {
+        let names = tests_in(&root().join("kernels/tests")).unwrap();
+        for name in KERNEL_TESTS {
+            assert!(names.iter().any(|found| found == name), "{name}");
+        }
+        let others = others_than_kernels().unwrap();
+        for name in ["webgpu", "contract", "laziness", "documents"] {
+            assert!(others.iter().any(|found| found == name), "{name}");
+        }
+    }
 
     #[test]
     fn the_adapter_is_found_in_the_output() {

@@ -1,9 +1,10 @@
 //! Running programs, and the list of steps that a command prints at its end.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -67,6 +68,10 @@ pub(crate) fn status_of(command: &mut Command) -> Result<ExitStatus> {
 /// Runs to success, showing the command line first.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = status_of(command)?;
+    succeeded(command, status)
+}
+
+fn succeeded(command: &Command, status: ExitStatus) -> Result<()> {
     status
         .success()
         .then_some(())
@@ -94,10 +99,7 @@ pub(crate) fn run_reading(
         seen(&line);
     }
     let status = child.wait().map_err(|e| e.to_string())?;
-    status
-        .success()
-        .then_some(())
-        .ok_or_else(|| format!("`{}` ended with {status}", line_of(command)))
+    succeeded(command, status)
 }
 
 /// What `program ARGS` prints, or nothing where it cannot run.
@@ -129,10 +131,54 @@ fn line_of(command: &Command) -> String {
         .join(" ")
 }
 
+/// Steps that run one by one, beside others. What they print is shown when they are [joined](Steps::join).
+pub(crate) struct Beside(JoinHandle<Vec<(Done, Vec<u8>)>>);
+
+/// A step: its name, how it ended and when.
+type Done = (String, Result<()>, Duration);
+
+impl Beside {
+    /// A step fails where there is no command for it.
+    pub(crate) fn start(steps: Vec<(&str, Result<Command>)>) -> Self {
+        let steps: Vec<_> = (steps.into_iter())
+            .map(|(name, command)| (name.to_owned(), command))
+            .collect();
+        for (name, command) in &steps {
+            eprintln!("\n== {name}, beside what follows");
+            if let Ok(command) = command {
+                eprintln!("$ {}", line_of(command));
+            }
+        }
+        Self(thread::spawn(|| {
+            let run = |(name, command): (String, Result<Command>)| {
+                let start = Instant::now();
+                let mut printed = Vec::new();
+                let result = command.and_then(|command| run_printing_to(command, &mut printed));
+                ((name, result, start.elapsed()), printed)
+            };
+            steps.into_iter().map(run).collect()
+        }))
+    }
+}
+
+/// Runs to success, and keeps what is printed on both outputs.
+fn run_printing_to(mut command: Command, printed: &mut Vec<u8>) -> Result<()> {
+    let (mut reader, writer) = io::pipe().map_err(|e| e.to_string())?;
+    let errors = writer.try_clone().map_err(|e| e.to_string())?;
+    let child = command.stdout(writer).stderr(errors).spawn();
+    let mut child = child.map_err(|e| cannot_start(&command, &e))?;
+    // Reading ends when nobody can write any more, and the command holds both writing ends.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let read = reader.read_to_end(printed);
+    let status = child.wait().map_err(|e| e.to_string())?;
+    read.map_err(|e| e.to_string())?;
+    succeeded(&command, status)
+}
+
 /// Steps that all run, whatever the others did; the summary has one line for each.
 #[derive(Default)]
 pub(crate) struct Steps {
-    done: Vec<(String, Result<()>, Duration)>,
+    done: Vec<Done>,
 }
 
 impl Steps {
@@ -140,11 +186,25 @@ impl Steps {
         eprintln!("\n== {name}");
         let start = Instant::now();
         let result = work();
+        self.note(name, result, start.elapsed())
+    }
+
+    /// Waits for the steps that run beside the others, and shows what they printed.
+    pub(crate) fn join(&mut self, beside: Beside) {
+        let done = beside.0.join().expect("steps return their errors");
+        for ((name, result, took), printed) in done {
+            eprintln!("\n== {name}, beside the steps above");
+            eprint!("{}", String::from_utf8_lossy(&printed));
+            self.note(&name, result, took);
+        }
+    }
+
+    fn note(&mut self, name: &str, result: Result<()>, took: Duration) -> bool {
         let ok = result.is_ok();
         if let Err(message) = &result {
             eprintln!("{message}");
         }
-        self.done.push((name.to_owned(), result, start.elapsed()));
+        self.done.push((name.to_owned(), result, took));
         ok
     }
 
@@ -171,5 +231,15 @@ mod tests {
         let variable = runner_variable().unwrap();
         assert!(!variable.contains('-'), "{variable}");
         assert_eq!(variable, variable.to_uppercase());
+    }
+
+    #[test]
+    fn a_step_beside_others_shows_both_outputs_and_its_failure() {
+        let mut printed = Vec::new();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; echo err >&2; exit 3"]);
+        let error = run_printing_to(command, &mut printed).unwrap_err();
+        assert!(error.contains("ended with exit status: 3"), "{error}");
+        assert_eq!(String::from_utf8(printed).unwrap(), "out\nerr\n");
     }
 }
