@@ -144,9 +144,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                 "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
             );
         }
-        let kernels = Beside::start(kernels);
         let others = others_than_kernels()?;
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let kernels = Beside::start(kernels);
         steps.step("everything else, default features", || {
             run_to_success(selected(&others, &env).args(["--lib", "--bins"]))
         });

@@ -234,6 +234,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn a_step_beside_others_shows_both_outputs_and_its_failure() {
         let mut printed = Vec::new();
         let mut command = Command::new("sh");
