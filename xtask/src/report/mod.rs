@@ -1,6 +1,6 @@
 //! `cargo xtask report`: measures everything and writes docs/performance.md.
 //!
-//! 1. The benches run under a progress bar ([`bench`]), then the peers (`cargo xtask peers`).
+//! 1. The benches run under a progress bar ([`mod@bench`]), then the peers (`cargo xtask peers`).
 //! 2. Criterion's files and the peers' are read ([`collect`], [`peers`]) and recorded with what is known of the machine
 //!    ([`machine`]) as `benches/results/NAME.csv` ([`record`]).
 //! 3. The page is made of all recorded runs ([`page`], [`table`], [`plot`]). It says where a peer is faster, and
