@@ -6,9 +6,7 @@ use common::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::ScanError;
-use cubecl_scan::compact::{
-    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_slots,
-};
+use cubecl_scan::compact::{Emit, MoveShape, compact, expand, gather_slots, scatter_slots};
 use cubecl_scan::scan::{LaunchOptions, Mute};
 
 /// A tile of 32 units × 1 vector.
@@ -206,27 +204,13 @@ fn slices_move_to_their_slots_and_back() {
 
 fn check_keys(keys: &[i32], num_keys: usize) {
     let client = client();
-    let n = keys.len();
-    let int = i32::elem_type_native();
-    let (slots, offsets) = grouped(keys, num_keys);
-    let handle = upload(&client, keys);
+    let expected = grouped(keys, num_keys);
     // As the device would have it, and by digits.
     for launch in [LaunchOptions::default(), small_tile()] {
-        let (slots_out, offsets_out) = (sentinel(&client, n), sentinel(&client, num_keys + 1));
-        key_slots(
-            &client,
-            (flat(&handle, n), int),
-            flat(&slots_out, n),
-            flat(&offsets_out, num_keys + 1),
-            num_keys,
-            int,
-            launch,
-        )
-        .expect("supported");
-        let what = format!("{n} keys below {num_keys}, {launch:?}");
-        assert_eq!(read::<i32>(&client, slots_out, n), slots, "slots of {what}");
-        let found = read::<i32>(&client, offsets_out, num_keys + 1);
-        assert_eq!(found, offsets, "offsets of {what}");
+        let found = device_groups(&client, keys, num_keys, launch, 0);
+        let what = format!("{} keys below {num_keys}, {launch:?}", keys.len());
+        assert_eq!(found.0, expected.0, "slots of {what}");
+        assert_eq!(found.1, expected.1, "offsets of {what}");
     }
 }
 

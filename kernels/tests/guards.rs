@@ -10,7 +10,7 @@ mod common;
 use common::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{MoveShape, gather_slots, key_slots, scatter_slots};
+use cubecl_scan::compact::{MoveShape, gather_slots, scatter_slots};
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::segments::segment_sums;
 use cubecl_scan::testing::{Guarded, watch};
@@ -285,7 +285,6 @@ fn slices_move_to_nothing_but_their_slots() {
 #[test]
 fn groupings_write_nothing_but_slots_and_offsets() {
     let client = client();
-    let int = i32::elem_type_native();
     for offset in offsets(&client, size_of::<i32>()) {
         for (n, num_keys) in [(1, 1), (255, 3), (256, 255), (257, 256), (1000, 300)] {
             let key = |i| match mixed(i) % 7 {
@@ -295,32 +294,19 @@ fn groupings_write_nothing_but_slots_and_offsets() {
                 _ => (mixed(i) as usize % num_keys) as i32,
             };
             let keys: Vec<i32> = (0..n).map(key).collect();
-            let keys_in = Guarded::new(&client, &keys, offset);
             // As the device would have it, and by digits.
             let by_digits = LaunchOptions {
                 units: Some(64),
                 ..LaunchOptions::default()
             };
             for launch in [LaunchOptions::default(), by_digits] {
-                let slots = Guarded::empty(&client, size_of_val(&keys[..]), offset);
-                let begins = Guarded::empty(&client, (num_keys + 1) * size_of::<i32>(), offset);
-                with_guarded_scratch(&client, || {
-                    key_slots(
-                        &client,
-                        (flat(&keys_in.handle(), n), int),
-                        flat(&slots.handle(), n),
-                        flat(&begins.handle(), num_keys + 1),
-                        num_keys,
-                        int,
-                        launch,
-                    )
-                    .expect("supported");
+                let (slots, begins) = with_guarded_scratch(&client, || {
+                    device_groups(&client, &keys, num_keys, launch, offset)
                 });
                 let (expected, expected_begins) = grouped(&keys, num_keys);
-                assert_eq!(slots.read::<i32>(&client), expected, "{n} keys");
-                assert_eq!(begins.read::<i32>(&client), expected_begins, "{n} keys");
+                assert_eq!(slots, expected, "{n} keys");
+                assert_eq!(begins, expected_begins, "{n} keys");
             }
-            assert_eq!(keys_in.read::<i32>(&client), keys, "the keys changed");
         }
     }
 }

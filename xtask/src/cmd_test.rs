@@ -13,15 +13,13 @@
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use crate::Result;
 use crate::args::{Args, Spec};
 use crate::cmd_memcheck;
 use crate::drivers::{self, Env};
-use crate::process::{Beside, Steps, cargo, root, run as run_to_success, run_reading};
+use crate::process::{Beside, Steps, cargo, root, run as run_to_success, run_reading, targets_in};
 use crate::swiftshader;
 
 const SPEC: Spec = Spec {
@@ -129,8 +127,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
         );
         steps.step("workspace, default features", || {
-            let mut command = test(&workspace);
-            run_to_success(command.arg("--no-fail-fast").args(&args.rest))
+            run_to_success(&mut selected(&[], &env))
         });
     } else {
         let mut kernels = vec![("kernels", Ok(selected(&KERNEL_TESTS, &env)))];
@@ -169,24 +166,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn others_than_kernels() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for folder in ["tests", "kernels/tests", "xtask/tests"] {
-        names.extend(tests_in(&root().join(folder))?);
+        names.extend(targets_in(&root().join(folder))?);
     }
     names.retain(|name| !KERNEL_TESTS.contains(&name.as_str()));
-    Ok(names)
-}
-
-/// Tests by cargo's rule: `NAME.rs` and `NAME/main.rs`.
-fn tests_in(folder: &Path) -> Result<Vec<String>> {
-    let error = |e| format!("{}: {e}", folder.display());
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(error)? {
-        let path = entry.map_err(error)?.path();
-        let is_test = path.extension() == Some("rs".as_ref()) || path.join("main.rs").exists();
-        if is_test && let Some(name) = path.file_stem() {
-            names.push(name.to_string_lossy().into_owned());
-        }
-    }
-    names.sort();
     Ok(names)
 }
 
@@ -211,7 +193,7 @@ mod tests {
 
     #[test]
     fn every_test_is_selected() {
-        let names = tests_in(&root().join("kernels/tests")).unwrap();
+        let names = targets_in(&root().join("kernels/tests")).unwrap();
         for name in KERNEL_TESTS {
             assert!(names.iter().any(|found| found == name), "{name}");
         }

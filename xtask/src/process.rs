@@ -1,8 +1,9 @@
 //! Running programs, and the list of steps that a command prints at its end.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -40,6 +41,21 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
         }
     }
     command
+}
+
+/// The tests or benches in a folder by cargo's rule, `NAME.rs` and `NAME/main.rs`, so that a new one cannot be forgotten.
+pub(crate) fn targets_in(folder: &Path) -> Result<Vec<String>> {
+    let error = |e| format!("{}: {e}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(error)? {
+        let path = entry.map_err(error)?.path();
+        let is_target = path.extension() == Some("rs".as_ref()) || path.join("main.rs").exists();
+        if is_target && let Some(name) = path.file_stem() {
+            names.push(name.to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// The variable that names what cargo runs programs with, such as valgrind: `CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER`.

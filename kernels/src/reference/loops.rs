@@ -3,11 +3,18 @@
 use super::Scalar;
 use crate::{ScanOp, scan::ScanOptions};
 
-/// The length of the lines along `axis`, the step between neighbours on one, and the number of lines.
-fn lines(shape: &[usize], axis: usize) -> (usize, usize, usize) {
-    let inner = shape[axis + 1..].iter().product();
+/// Visits the elements of each line along `axis` in order: which of its line each is, and where it lies.
+fn walk(shape: &[usize], axis: usize, reverse: bool, mut visit: impl FnMut(usize, usize)) {
+    let len = shape[axis];
+    let step: usize = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
-    (shape[axis], inner, outer * inner)
+    for line in 0..outer * step {
+        let begin = line / step * len * step + line % step;
+        for i in 0..len {
+            let row = if reverse { len - 1 - i } else { i };
+            visit(i, begin + row * step);
+        }
+    }
 }
 
 /// The scan along `axis`.
@@ -18,18 +25,13 @@ pub fn scan<T: Scalar>(
     op: ScanOp,
     options: ScanOptions,
 ) -> Vec<T> {
-    let (len, step, lines) = lines(shape, axis);
     let mut output = input.to_vec();
-    for line in 0..lines {
-        let mut acc = T::identity(op);
-        for i in 0..len {
-            let row = if options.reverse { len - 1 - i } else { i };
-            let at = (line / step * len + row) * step + line % step;
-            let before = acc;
-            acc = T::accumulate(acc, input[at], op);
-            output[at] = T::finish(if options.exclusive { before } else { acc });
-        }
-    }
+    let mut acc = T::identity(op);
+    walk(shape, axis, options.reverse, |i, at| {
+        let before = if i == 0 { T::identity(op) } else { acc };
+        acc = T::accumulate(before, input[at], op);
+        output[at] = T::finish(if options.exclusive { before } else { acc });
+    });
     output
 }
 
@@ -41,17 +43,12 @@ pub fn segment_sums<T: Scalar>(
     axis: usize,
     reverse: bool,
 ) -> Vec<T> {
-    let (len, step, lines) = lines(shape, axis);
     let mut sums = vec![T::identity(ScanOp::Sum); values.len()];
-    for line in 0..lines {
-        let mut head = 0;
-        for i in 0..len {
-            let row = if reverse { len - 1 - i } else { i };
-            let at = (line / step * len + row) * step + line % step;
-            head = if i == 0 || heads[at] != 0 { at } else { head };
-            sums[head] = T::accumulate(sums[head], values[at], ScanOp::Sum);
-        }
-    }
+    let mut head = 0;
+    walk(shape, axis, reverse, |i, at| {
+        head = if i == 0 || heads[at] != 0 { at } else { head };
+        sums[head] = T::accumulate(sums[head], values[at], ScanOp::Sum);
+    });
     sums.into_iter().map(T::finish).collect()
 }
 

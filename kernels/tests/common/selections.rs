@@ -3,7 +3,7 @@
 use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, compact, expand};
+use cubecl_scan::compact::{Emit, compact, expand, key_slots};
 use cubecl_scan::reference;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::testing::Guarded;
@@ -109,6 +109,32 @@ pub fn device_expand(
     );
     assert_eq!(mask_in.read::<u32>(client), mask, "the mask changed");
     output.read(client)
+}
+
+/// Groups keys on the device, between guards: their slots, and where the groups begin; the keys must stay as they were.
+pub fn device_groups(
+    client: &Client,
+    keys: &[i32],
+    num_keys: usize,
+    launch: LaunchOptions,
+    offset: usize,
+) -> (Vec<i32>, Vec<i32>) {
+    let (n, int) = (keys.len(), i32::elem_type_native());
+    let keys_in = Guarded::new(client, keys, offset);
+    let slots = Guarded::empty(client, size_of_val(keys), offset);
+    let begins = Guarded::empty(client, (num_keys + 1) * size_of::<i32>(), offset);
+    key_slots(
+        client,
+        (flat(&keys_in.handle(), n), int),
+        flat(&slots.handle(), n),
+        flat(&begins.handle(), num_keys + 1),
+        num_keys,
+        int,
+        launch,
+    )
+    .expect("supported");
+    assert_eq!(keys_in.read::<i32>(client), keys, "the keys changed");
+    (slots.read(client), begins.read(client))
 }
 
 fn flags(mask: &[u32]) -> Vec<bool> {

@@ -14,7 +14,7 @@ use crate::Result;
 use crate::bundle_files::{Binary, binary_of};
 use crate::copy::Copy;
 use crate::drivers::Env;
-use crate::process::{cargo, root, run_reading, target_dir};
+use crate::process::{cargo, root, run_reading, target_dir, targets_in};
 
 /// The benches of a tree, built, and on which driver they run.
 pub(crate) struct Benches {
@@ -37,7 +37,7 @@ impl Benches {
     pub(crate) fn build_in(tree: &Copy, env: &Env, cargo_args: &[String]) -> Result<Self> {
         let mut command = cargo(&["bench", "--package", "burn-scan", "--no-run"]);
         command.arg("--message-format=json-render-diagnostics");
-        for name in names(&tree.tree)? {
+        for name in targets_in(&tree.tree.join("benches"))? {
             command.args(["--bench", &name]);
         }
         command.args(cargo_args).current_dir(&tree.tree);
@@ -105,19 +105,6 @@ impl Benches {
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
-}
-
-/// The benches by their files, so that a new one cannot be forgotten.
-fn names(tree: &Path) -> Result<Vec<String>> {
-    let folder = tree.join("benches");
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
-    let mut names: Vec<String> = files
-        .filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()))
-        .collect();
-    names.sort();
-    Ok(names)
 }
 
 fn bar(count: u64) -> ProgressBar {
@@ -242,7 +229,7 @@ mod tests {
 
     #[test]
     fn the_benches_are_found() {
-        let names = names(&root()).unwrap();
+        let names = targets_in(&root().join("benches")).unwrap();
         assert!(names.iter().any(|name| name == "scan"), "{names:?}");
         assert!(names.iter().all(|name| name != "common"), "{names:?}");
     }
