@@ -20,9 +20,9 @@ use proptest::test_runner::{Config, TestError, TestRunner};
 
 /// Cases of each property: on Flex, and on a device that compiles a kernel for most of them.
 const CASES: (u32, u32) = if cfg!(feature = "heavy") {
-    (20_000, 2000)
+    (20_000, 20_000)
 } else {
-    (300, 100)
+    (300, 300)
 };
 
 /// Checks [`CASES`] cases and panics with the smallest that fails.
