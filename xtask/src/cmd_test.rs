@@ -7,8 +7,8 @@
 //!    run one by one. Beside all that, the kernels' own tests, and where the driver is lavapipe, those on SwiftShader as well, with
 //!    plane operations. Drivers compile kernels on one thread a process: two processes keep two cores busy.
 //!
-//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU engine
-//! under valgrind.
+//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, again the kernels' beside the
+//! tensors', and the CPU engine under valgrind.
 //!
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
@@ -48,8 +48,9 @@ const KERNEL_TESTS: [&str; 6] = [
     "segments",
 ];
 
-/// The tests that have a long form.
-const LONG_TESTS: [&str; 3] = ["kernel_properties", "properties", "scan"];
+/// The tests that have a long form: the kernels' and the tensors'.
+const LONG_KERNEL_TESTS: [&str; 2] = ["kernel_properties", "scan"];
+const LONG_TESTS: [&str; 1] = ["properties"];
 
 /// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
 const WITHOUT_FUSION: [&str; 12] = [
@@ -111,10 +112,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
     if args.flag("--heavy") {
-        steps.step("the long form of tests", || {
+        let kernels = selected(&LONG_KERNEL_TESTS, &env);
+        let kernels = Beside::start(vec![("kernels, long form", Ok(kernels))]);
+        steps.step("tensors' laws, long form", || {
             run_to_success(&mut selected(&LONG_TESTS, &env))
         });
         steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
+        steps.join(kernels);
     } else if is_swiftshader {
         println!(
             "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
