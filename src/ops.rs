@@ -151,7 +151,7 @@ fn segment_sums_by_index<B: ScanOps>(
 macro_rules! move_ops {
     (
         $(#[$doc:meta])*
-        $Trait:ident, $Tensor:ident, $slice:ident,
+        $Trait:ident, $Tensor:ident, $slice:ident, $reshape:ident,
         $compact_padded:ident, $compact:ident, $expand:ident,
         $compact_dim_padded:ident, $compact_dim:ident, $expand_dim:ident,
         $scatter_slots:ident, $gather_slots:ident, $front:ident
@@ -212,11 +212,9 @@ macro_rules! move_ops {
                 dim: usize,
                 int_dtype: IntDType,
             ) -> $Tensor<Self> {
-                let rank = values.rank();
                 let (padded, count) = Self::$compact_dim_padded(values, mask, dim, int_dtype);
-                let mut slices = vec![Slice::full(); rank];
-                slices[dim] = first(read_count::<Self>(count));
-                Self::$slice(padded, &slices)
+                let count = read_count::<Self>(count);
+                first_slices(padded, dim, count, Self::$slice, Self::$reshape)
             }
 
             /// The inverse along one dimension: the `i`-th true of `mask` receives slice `i` of `values`; zero elsewhere.
@@ -240,21 +238,21 @@ macro_rules! move_ops {
 
 move_ops!(
     /// Compaction, expansion and grouping of float tensors.
-    FloatMoveOps, FloatTensor, float_slice,
+    FloatMoveOps, FloatTensor, float_slice, float_reshape,
     float_compact_padded, float_compact, float_expand_by_mask,
     float_compact_dim_padded, float_compact_dim, float_expand_dim,
     float_scatter_slots, float_gather_slots, float_front
 );
 move_ops!(
     /// Compaction, expansion and grouping of int tensors.
-    IntMoveOps, IntTensor, int_slice,
+    IntMoveOps, IntTensor, int_slice, int_reshape,
     int_compact_padded, int_compact, int_expand_by_mask,
     int_compact_dim_padded, int_compact_dim, int_expand_dim,
     int_scatter_slots, int_gather_slots, int_front
 );
 move_ops!(
     /// Compaction, expansion and grouping of bool tensors.
-    BoolMoveOps, BoolTensor, bool_slice,
+    BoolMoveOps, BoolTensor, bool_slice, bool_reshape,
     bool_compact_padded, bool_compact, bool_expand_by_mask,
     bool_compact_dim_padded, bool_compact_dim, bool_expand_dim,
     bool_scatter_slots, bool_gather_slots, bool_front
@@ -263,6 +261,26 @@ move_ops!(
 /// The slice of the first `count` entries.
 fn first(count: usize) -> Slice {
     Slice::from(0..count)
+}
+
+/// The first `count` slices along `dim`.
+///
+/// A tensor without elements is reshaped: Burn's slice of one leaves out of its memory, on CubeCL's devices, what the slices behind the
+/// kept ones would take, and fails.
+pub(crate) fn first_slices<T: TensorMetadata>(
+    tensor: T,
+    dim: usize,
+    count: usize,
+    slice: impl FnOnce(T, &[Slice]) -> T,
+    reshape: impl FnOnce(T, Shape) -> T,
+) -> T {
+    let shape = tensor.shape();
+    if shape.num_elements() == 0 {
+        return reshape(tensor, with_dim(&shape, dim, count));
+    }
+    let mut slices = vec![Slice::full(); shape.num_dims()];
+    slices[dim] = first(count);
+    slice(tensor, &slices)
 }
 
 /// Waits for the device and reads the one number of a `[1]` tensor.
@@ -275,7 +293,6 @@ fn read_count<B: Backend>(count: IntTensor<B>) -> usize {
 }
 
 /// `shape` with `size` entries along `dim`.
-#[cfg(any(feature = "fusion", feature = "cubecl-backend", feature = "flex"))]
 pub(crate) fn with_dim(shape: &Shape, dim: usize, size: usize) -> Shape {
     let mut shape = shape.clone();
     shape[dim] = size;

@@ -252,13 +252,24 @@ fn empty_stays_in_the_graph(device: &Device) {
     let device = device.clone().autodiff();
     for op in OPS {
         for way in WAYS {
-            let x = tensor::<f32, 2>(&[], [3, 0], &device).require_grad();
-            let y = x.clone().scan(1, op, options(way));
-            assert!(y.is_tracked(), "{op:?} {:?}", options(way));
-            let gradient = x.grad(&y.sum().backward()).expect("x has a gradient");
-            assert_eq!(gradient.dims(), [3, 0]);
+            for (shape, dim) in [([3, 0, 1], 1), ([0, 256, 64], 1)] {
+                let x = tensor::<f32, 3>(&[], shape, &device).require_grad();
+                let y = x.clone().scan(dim, op, options(way));
+                assert!(y.is_tracked(), "{op:?} {:?}", options(way));
+                let gradient = x.grad(&y.sum().backward()).expect("x has a gradient");
+                assert_eq!(gradient.dims(), shape);
+                assert!(host::<f32, 3>(gradient).is_empty());
+            }
         }
     }
+    let kept: Vec<bool> = (0..256).map(half).collect();
+    let x = tensor::<f32, 2>(&[], [0, 256], &device).require_grad();
+    let y = x
+        .clone()
+        .compact_dim_by_mask(mask(&kept, [256], &device), 1);
+    let gradient = x.grad(&y.sum().backward()).expect("x has a gradient");
+    assert_eq!(gradient.dims(), [0, 256]);
+    assert!(host::<f32, 2>(gradient).is_empty());
 }
 
 fn compact_by_mask(device: &Device) {

@@ -8,7 +8,7 @@
 
 use super::Scan;
 use crate::ScanOptions;
-use crate::ops::ScanBackend;
+use crate::ops::{ScanBackend, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::Slice;
@@ -19,7 +19,7 @@ pub(super) fn gradient<B: ScanBackend>(
     scan: Scan,
 ) -> FloatTensor<B> {
     let Scan { dim, op, options } = scan;
-    if grad.shape()[dim] == 0 {
+    if grad.shape().num_elements() == 0 {
         return grad;
     }
     let inclusive = ScanOptions {
@@ -42,9 +42,11 @@ pub(super) fn gradient<B: ScanBackend>(
 fn shift<B: ScanBackend>(grad: FloatTensor<B>, dim: usize, reverse: bool) -> FloatTensor<B> {
     let shape = grad.shape();
     let len = shape[dim];
-    let mut end = shape.clone();
-    end[dim] = 1;
-    let zeros = B::float_zeros(end, &grad.device(), grad.dtype().into());
+    let zeros = B::float_zeros(
+        with_dim(&shape, dim, 1),
+        &grad.device(),
+        grad.dtype().into(),
+    );
     let mut kept = vec![Slice::full(); shape.num_dims()];
     kept[dim] = if reverse {
         Slice::from(0..len - 1)

@@ -1,9 +1,9 @@
 //! Compaction and expansion are each other's adjoint, and so are scatter and gather.
 
-use crate::ops::{FloatMoveOps, ScanBackend};
+use crate::ops::{FloatMoveOps, ScanBackend, first_slices, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{IntDType, Shape, Slice};
+use burn::tensor::{IntDType, Shape};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -74,14 +74,11 @@ impl<B: ScanBackend> Move<B> {
 fn fit<B: ScanBackend>(tensor: FloatTensor<B>, dim: usize, size: usize) -> FloatTensor<B> {
     let shape = tensor.shape();
     if shape[dim] < size {
-        let mut rest = shape.clone();
-        rest[dim] = size - shape[dim];
+        let rest = with_dim(&shape, dim, size - shape[dim]);
         let zeros = B::float_zeros(rest, &tensor.device(), tensor.dtype().into());
         return B::float_cat(vec![tensor, zeros], dim);
     }
-    let mut slices = vec![Slice::full(); shape.num_dims()];
-    slices[dim] = Slice::from(0..size);
-    B::float_slice(tensor, &slices)
+    first_slices(tensor, dim, size, B::float_slice, B::float_reshape)
 }
 
 #[derive(Debug)]
