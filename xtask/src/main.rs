@@ -44,7 +44,7 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver swiftshader  Chromium's software driver, unpacked (not installed) from Debian's
                             `chromium-common`; about 15 times slower: the kernels' own tests only
       --heavy               the long tier instead: 20,000 drawn cases a law (feature `heavy`), and `memcheck`;
-                            about an hour and a half
+                            more than two hours
       -- ARGS               passed to `cargo test`, e.g. `-- --test adapter`; only that step runs then
 
   test-webgpu   Compile and run the kernels in headless Chromium, whose WGSL validator (Tint) is stricter than
