@@ -14,30 +14,20 @@ mod scans;
 
 use std::fmt::Debug;
 
-use burn::tensor::Device;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
-/// Cases of each property: on Flex, and on a device that compiles a kernel for most of them.
-const CASES: (u32, u32) = if cfg!(feature = "heavy") {
-    (20_000, 20_000)
-} else {
-    (300, 300)
-};
+/// Cases of each property on each device.
+const CASES: u32 = if cfg!(feature = "heavy") { 20_000 } else { 300 };
 
 /// Checks [`CASES`] cases and panics with the smallest that fails.
 #[track_caller]
-fn for_all<S: Strategy>(device: &Device, cases: S, check: impl Fn(S::Value))
+fn for_all<S: Strategy>(cases: S, check: impl Fn(S::Value))
 where
     S::Value: Debug,
 {
-    let (on_flex, on_cube) = CASES;
     let mut runner = TestRunner::new(Config {
-        cases: if drawn::is_cube(device) {
-            on_cube
-        } else {
-            on_flex
-        },
+        cases: CASES,
         failure_persistence: None,
         max_shrink_iters: 1000,
         ..Config::default()
