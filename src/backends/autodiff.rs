@@ -17,6 +17,7 @@ mod prod;
 
 use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::tensor::IntDType;
 use burn_autodiff::Autodiff;
@@ -56,6 +57,8 @@ impl<B: ScanBackend> Backward<B, 1> for InputScan {
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (input, scan) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| match scan.op {
+            // Burn's slices and fills of tensors without elements fail on CubeCL's devices.
+            _ if grad.shape().num_elements() == 0 => grad,
             ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
             _ => extrema::gradient::<B>(input, grad, scan),
         });

@@ -19,9 +19,6 @@ pub(super) fn gradient<B: ScanBackend>(
     scan: Scan,
 ) -> FloatTensor<B> {
     let Scan { dim, op, options } = scan;
-    if grad.shape().num_elements() == 0 {
-        return grad;
-    }
     let inclusive = ScanOptions {
         exclusive: false,
         ..options
