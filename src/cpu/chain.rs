@@ -24,6 +24,7 @@ use super::buffer::Shared;
 use super::element::{Element, TILE};
 use super::lanes::{Kernel, Lanes, run};
 use super::operator::Operator;
+use super::parallel;
 use super::tile;
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
@@ -52,13 +53,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
         operator: PhantomData,
     };
     let threads = rayon::current_num_threads().min(chain.blocks());
-    // The calling thread begins at once, whoever joins it.
-    rayon::in_place_scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(|_| chain.work::<REVERSE>());
-        }
-        chain.work::<REVERSE>();
-    });
+    parallel::on_threads(threads, &|| chain.work::<REVERSE>());
     chain.carry(chain.blocks())
 }
 

@@ -14,11 +14,10 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use rayon::prelude::*;
-
 use super::buffer::Shared;
 use super::element::{Accumulator, Element, TILE};
 use super::operator::Operator;
+use super::parallel;
 use super::rows::{GRAIN, PARALLEL};
 use super::simd::vectorize;
 
@@ -69,7 +68,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
     };
     let size = len * inner;
     if inner <= NARROW && size >= LONG_PLANE {
-        rayon::scope(|_| {
+        parallel::inside(&mut || {
             for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
                 plane.scan_narrow::<T, O>(input, output);
             }
@@ -95,21 +94,17 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
         scan_blocks(input, output);
     } else if size < GRAIN {
         let share = GRAIN.div_ceil(size) * size;
-        input
-            .par_chunks(share)
-            .zip(output.par_chunks_mut(share))
-            .for_each(|(input, output)| scan_blocks(input, output));
+        parallel::for_each_part(output, share, &|first, output| {
+            scan_blocks(&input[first..first + output.len()], output);
+        });
     } else {
-        input
-            .par_chunks_exact(size)
-            .zip(output.par_chunks_exact_mut(size))
-            .for_each(|(input, output)| {
-                let output = Shared::new(output);
-                (0..blocks).into_par_iter().map(block).for_each(|columns| {
-                    // SAFETY: each block of this plane is written by one task.
-                    unsafe { plane.scan_block::<T, O>(input, &output, columns) };
-                });
+        parallel::for_each_part(output, size, &|first, output| {
+            let (input, output) = (&input[first..first + size], Shared::new(output));
+            parallel::for_each(blocks, &|index| {
+                // SAFETY: each block of this plane is written by one task.
+                unsafe { plane.scan_block::<T, O>(input, &output, block(index)) };
             });
+        });
     }
 }
 
@@ -145,13 +140,10 @@ impl Plane {
             let piece =
                 |index: usize| (first + index) * lines..len.min((first + index + 1) * lines);
             let starts = &mut starts[..STRETCH.min(pieces - first) * inner];
-            starts
-                .par_chunks_exact_mut(inner)
-                .enumerate()
-                .for_each(|(index, totals)| {
-                    totals.fill(O::IDENTITY);
-                    self.fold::<T, O>(input, piece(index), totals);
-                });
+            parallel::for_each_part(starts, inner, &|first, totals| {
+                totals.fill(O::IDENTITY);
+                self.fold::<T, O>(input, piece(first / inner), totals);
+            });
             for (index, starts) in starts.chunks_exact_mut(inner).enumerate() {
                 let regular = carry
                     .iter()
@@ -167,13 +159,11 @@ impl Plane {
                     self.fold::<T, O>(input, piece(index), &mut carry);
                 }
             }
-            starts
-                .par_chunks_exact_mut(inner)
-                .enumerate()
-                .for_each(|(index, carries)| {
-                    // SAFETY: each piece is written by one task.
-                    unsafe { self.walk::<T, O>(input, &output, piece(index), 0..inner, carries) };
-                });
+            parallel::for_each_part(starts, inner, &|first, carries| {
+                let lines = piece(first / inner);
+                // SAFETY: each piece is written by one task.
+                unsafe { self.walk::<T, O>(input, &output, lines, 0..inner, carries) };
+            });
         }
     }
 

@@ -14,6 +14,7 @@ mod huge_pages;
 mod lanes;
 mod moves;
 mod operator;
+mod parallel;
 mod partition;
 pub(crate) mod pool;
 mod rows;

@@ -8,11 +8,10 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use rayon::prelude::*;
-
 use super::element::{Element, TILE};
 use super::lanes::{Kernel, Lanes, run};
 use super::operator::Operator;
+use super::parallel;
 use super::{chain, short_rows, tile};
 
 /// The shortest row that is worth the attention of several threads at once, which costs a second reading of it: two
@@ -47,10 +46,10 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
             1
         };
         let share = GRAIN.div_ceil(len).next_multiple_of(set) * len;
-        output
-            .par_chunks_mut(share)
-            .zip(input.par_chunks(share))
-            .for_each(|(output, input)| scan_rows::<T, O, REVERSE>(input, output, len, exclusive));
+        parallel::for_each_part(output, share, &|first, output| {
+            let input = &input[first..first + output.len()];
+            scan_rows::<T, O, REVERSE>(input, output, len, exclusive);
+        });
     } else {
         for (input, output) in input.chunks_exact(len).zip(output.chunks_exact_mut(len)) {
             scan_long_row::<T, O, REVERSE>(input, output, exclusive);
