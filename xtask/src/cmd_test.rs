@@ -7,8 +7,8 @@
 //!    run one by one. Beside all that, the kernels' own tests, and where the driver is lavapipe, those on SwiftShader as well, with
 //!    plane operations. Drivers compile kernels on one thread a process: two processes keep two cores busy.
 //!
-//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, again the kernels' beside the
-//! tensors', and the CPU engine under valgrind.
+//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU engine under valgrind,
+//! again in two processes at a time.
 //!
 //! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
 //! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
@@ -48,9 +48,8 @@ const KERNEL_TESTS: [&str; 6] = [
     "segments",
 ];
 
-/// The tests that have a long form: the kernels' and the tensors'.
+/// Those that have a long form; of the tensors' tests it is `properties`.
 const LONG_KERNEL_TESTS: [&str; 2] = ["kernel_properties", "scan"];
-const LONG_TESTS: [&str; 1] = ["properties"];
 
 /// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
 const WITHOUT_FUSION: [&str; 12] = [
@@ -68,6 +67,8 @@ const WITHOUT_FUSION: [&str; 12] = [
     "stays_in_the_graph",
 ];
 
+const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
     if let Some(word) = args.words.first() {
@@ -75,70 +76,119 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             "unexpected `{word}`; arguments for cargo test go after `--`"
         ));
     }
-    let name = args.last("--driver").unwrap_or("system");
-    let is_swiftshader = name == "swiftshader";
-    let env = drivers::for_tests(name)?;
-    let test = |line: &[&str]| cargo_test(line, &env);
-    let heavy = if args.flag("--heavy") { ",heavy" } else { "" };
-    // One selection of packages and features for all steps that can share it: one build.
-    let features = format!("cubecl-scan/wgpu,xtask/report{heavy}");
-    let workspace = ["--workspace", "--features", &features];
-
+    let driver = args.last("--driver").unwrap_or("system");
+    let is_long = args.flag("--heavy");
+    let tests = Tests::new(drivers::for_tests(driver)?, is_long, &args.rest);
     let mut steps = Steps::default();
-    let mut adapter = None;
-    let started = steps.step("adapter", || {
-        let mut command = test(&workspace);
-        command.args(["--test", "adapter", "--", "--nocapture"]);
-        run_reading(&mut command, true, |line| {
-            adapter = adapter.take().or(adapter_of(line))
-        })?;
-        adapter
-            .is_some()
-            .then_some(())
-            .ok_or_else(|| "the test `adapter` printed no adapter".to_owned())
-    });
-    if !started {
+    let Some(adapter) = tests.adapter(&mut steps) else {
         eprintln!(
             "no adapter, no tests; `cargo xtask test --driver lavapipe` uses the software driver"
         );
         return steps.finish();
-    }
-    let selected = |names: &[&str], env: &Env| {
-        let mut command = cargo_test(&workspace, env);
-        command.arg("--no-fail-fast");
-        command.args(names.iter().flat_map(|name| ["--test", name]));
-        command.args(&args.rest);
-        command
     };
-    const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
-    if args.flag("--heavy") {
-        let kernels = selected(&LONG_KERNEL_TESTS, &env);
-        let kernels = Beside::start(vec![("kernels, long form", Ok(kernels))]);
-        steps.step("tensors' laws, long form", || {
-            run_to_success(&mut selected(&LONG_TESTS, &env))
-        });
-        steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
-        steps.join(kernels);
-    } else if is_swiftshader {
+    if is_long {
+        tests.long(&mut steps);
+    } else if driver == "swiftshader" {
         println!(
             "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
         );
-        steps.step(ON_SWIFTSHADER, || {
-            run_to_success(&mut selected(&KERNEL_TESTS, &env))
-        });
+        let mut kernels = tests.selected(&KERNEL_TESTS, &tests.env);
+        steps.step(ON_SWIFTSHADER, || run_to_success(&mut kernels));
     } else if !args.rest.is_empty() {
         println!(
             "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
         );
+        let mut workspace = tests.selected(&[], &tests.env);
         steps.step("workspace, default features", || {
-            run_to_success(&mut selected(&[], &env))
+            run_to_success(&mut workspace)
         });
     } else {
-        let mut kernels = vec![("kernels", Ok(selected(&KERNEL_TESTS, &env)))];
-        let on_lavapipe = adapter.iter().any(|line| line.contains("llvmpipe"));
-        if on_lavapipe && swiftshader::is_offered() {
-            let command = |env| selected(&KERNEL_TESTS, &env);
-            let command = drivers::for_tests("swiftshader").map(command);
+        tests.all(&mut steps, adapter.contains("llvmpipe"))?;
+    }
+    let result = steps.finish();
+    println!("{adapter}");
+    result
+}
+
+/// How the steps call cargo.
+struct Tests<'a> {
+    env: Env,
+    /// One selection of packages and features for all steps that can share it: one build.
+    features: String,
+    /// Arguments for `cargo test`.
+    rest: &'a [String],
+}
+
+impl<'a> Tests<'a> {
+    fn new(env: Env, is_long: bool, rest: &'a [String]) -> Self {
+        let heavy = if is_long { ",heavy" } else { "" };
+        Self {
+            env,
+            features: format!("cubecl-scan/wgpu,xtask/report{heavy}"),
+            rest,
+        }
+    }
+
+    fn workspace(&self, env: &Env) -> Command {
+        cargo_test(&["--workspace", "--features", &self.features], env)
+    }
+
+    /// The tests of these names, or all; what fails does not keep the others from running.
+    fn selected(&self, names: &[&str], env: &Env) -> Command {
+        let mut command = self.workspace(env);
+        command.arg("--no-fail-fast");
+        command.args(names.iter().flat_map(|name| ["--test", name]));
+        command.args(self.rest);
+        command
+    }
+
+    /// The line that names the adapter, if it starts.
+    fn adapter(&self, steps: &mut Steps) -> Option<String> {
+        let mut adapter = None;
+        let started = steps.step("adapter", || {
+            let mut command = self.workspace(&self.env);
+            command.args(["--test", "adapter", "--", "--nocapture"]);
+            run_reading(&mut command, true, |line| {
+                adapter = adapter.take().or(adapter_of(line))
+            })?;
+            adapter
+                .is_some()
+                .then_some(())
+                .ok_or_else(|| "the test `adapter` printed no adapter".to_owned())
+        });
+        adapter.filter(|_| started)
+    }
+
+    /// The long tier, in two halves that take about as long as each other: a device compiles and launches on one thread a process.
+    fn long(&self, steps: &mut Steps) {
+        let laws = |names: &[&str]| {
+            let mut command = self.selected(&["properties"], &self.env);
+            if !self.rest.iter().any(|arg| arg == "--") {
+                command.arg("--");
+            }
+            command.args(names);
+            command
+        };
+        let kernels = Beside::start(vec![
+            (
+                "kernels, long form",
+                Ok(self.selected(&LONG_KERNEL_TESTS, &self.env)),
+            ),
+            ("laws of moving tensors, long form", Ok(laws(&["moves"]))),
+        ]);
+        steps.step("laws of scans and groups, long form", || {
+            run_to_success(&mut laws(&["scans", "groups"]))
+        });
+        steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
+        steps.join(kernels);
+    }
+
+    /// The normal tier.
+    fn all(&self, steps: &mut Steps, is_lavapipe: bool) -> Result<()> {
+        let mut kernels = vec![("kernels", Ok(self.selected(&KERNEL_TESTS, &self.env)))];
+        if is_lavapipe && swiftshader::is_offered() {
+            let env = drivers::for_tests("swiftshader");
+            let command = env.map(|env| self.selected(&KERNEL_TESTS, &env));
             kernels.push((ON_SWIFTSHADER, command));
         } else {
             println!(
@@ -149,21 +199,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let kernels = Beside::start(kernels);
         steps.step("everything else, default features", || {
-            run_to_success(selected(&others, &env).args(["--lib", "--bins"]))
+            run_to_success(self.selected(&others, &self.env).args(["--lib", "--bins"]))
         });
         steps.step("examples in the documentation", || {
-            run_to_success(test(&workspace).arg("--doc"))
+            run_to_success(self.workspace(&self.env).arg("--doc"))
         });
         steps.step("contract, without fusion", || {
-            let mut command = test(&NO_FUSION);
+            let mut command = cargo_test(&NO_FUSION, &self.env);
             command.args(["--test", "contract", "--test", "gradients", "--"]);
             run_to_success(command.args(WITHOUT_FUSION))
         });
         steps.join(kernels);
+        Ok(())
     }
-    let result = steps.finish();
-    println!("{}", adapter.unwrap_or_default());
-    result
 }
 
 /// The tests of the workspace that are not [`KERNEL_TESTS`].
