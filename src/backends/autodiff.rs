@@ -56,11 +56,15 @@ impl<B: ScanBackend> Backward<B, 1> for InputScan {
 
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (input, scan) = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| match scan.op {
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
             // Burn's slices and fills of tensors without elements fail on CubeCL's devices.
-            _ if grad.shape().num_elements() == 0 => grad,
-            ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
-            _ => extrema::gradient::<B>(input, grad, scan),
+            if grad.shape().num_elements() == 0 {
+                return grad;
+            }
+            match scan.op {
+                ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
+                _ => extrema::gradient::<B>(input, grad, scan),
+            }
         });
     }
 }
