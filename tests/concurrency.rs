@@ -10,7 +10,7 @@ use std::thread;
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use common::element::hash;
-use common::{assert_same, devices, host, host_indices, mask, oracle, tensor};
+use common::{assert_same, devices, host, host_indices, mask, oracle, tensor, unsupported};
 
 on_every_device![
     threads_of_their_own_tensors,
@@ -199,7 +199,7 @@ fn memory_stays_flat(device: &Device) {
                 "device memory grows"
             );
         }
-        _ => println!("{device:?} reports no memory of its own"),
+        _ => unsupported(&format!("{device:?} reports no memory of its own")),
     }
     match (process_before, process) {
         (Some(before), Some(after)) => {
@@ -209,6 +209,6 @@ fn memory_stays_flat(device: &Device) {
                 "the process grows from {before} to {after}"
             );
         }
-        _ => println!("Unsupported: the system does not tell the size of a process"),
+        _ => unsupported("the system does not tell the size of a process"),
     }
 }

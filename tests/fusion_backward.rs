@@ -3,6 +3,7 @@
 
 mod fusion_support;
 
+use cubecl_scan::ScanOp;
 use fusion_support::{Host, factors, floats, hooked_device, planned};
 
 /// The gradient of a sum of prefix sums counts, for each element, the prefixes it is in.
@@ -74,7 +75,7 @@ fn cumprod_backward_reverses_inside_the_scan() {
     }
 
     let host = Host::of(x.clone().inner());
-    let products = host.clone().scan(0, |a, b| a * b);
+    let products = host.clone().scan(0, ScanOp::Prod);
     let expected = products
         .flip(0)
         .cumsum(0)

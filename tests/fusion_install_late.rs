@@ -4,6 +4,7 @@
 mod fusion_support;
 
 use burn_scan::InstallError;
+use fusion_support::Host;
 
 #[test]
 fn install_late() {
@@ -25,6 +26,7 @@ fn install_late() {
     }
 
     let x = fusion_support::floats(&device, [64]);
-    let (_, plan) = fusion_support::planned(&device, || x.cumsum(0));
+    let (sums, plan) = fusion_support::planned(&device, || x.clone().cumsum(0));
     assert_eq!(plan, "_(CumSum)");
+    assert_eq!(Host::of(sums), Host::of(x).cumsum(0));
 }

@@ -7,6 +7,7 @@
 mod fusion_support;
 
 use burn::tensor::{Device, Int, Tensor, s};
+use cubecl_scan::ScanOp;
 use fusion_support::{Host, factors, floats, hooked_device, ints, planned};
 
 /// Plans `graph` twice, so that the second time replays a cached plan, and compares plan and values both times.
@@ -71,11 +72,11 @@ patterns! {
     lone_cumsum(x: |d| floats(d, [300])) => "Scan(CumSum)",
         x.clone().cumsum(0), x.cumsum(0);
     lone_cumprod(x: |d| factors(d, [40])) => "Scan(CumProd)",
-        x.clone().cumprod(0), x.scan(0, |a, b| a * b);
+        x.clone().cumprod(0), x.scan(0, ScanOp::Prod);
     lone_cummax(x: |d| floats(d, [300])) => "Scan(CumMax)",
-        x.clone().cummax(0), x.scan(0, f64::max);
+        x.clone().cummax(0), x.scan(0, ScanOp::Max);
     lone_cummin(x: |d| floats(d, [300])) => "Scan(CumMin)",
-        x.clone().cummin(0), x.scan(0, f64::min);
+        x.clone().cummin(0), x.scan(0, ScanOp::Min);
     middle_axis(x: |d| floats(d, [3, 25, 7])) => "Scan(CumSum)",
         x.clone().cumsum(1), x.cumsum(1);
 
@@ -129,12 +130,12 @@ patterns! {
     twice_in_a_row(x: |d| floats(d, [120])) => "Scan(CumSum CumSum)",
         x.clone().cumsum(0).cumsum(0), x.cumsum(0).cumsum(0);
     of_two_kinds(x: |d| floats(d, [309])) => "Scan(CumMax AddScalar CumSum)",
-        (x.clone().cummax(0) + 1.0).cumsum(0), x.scan(0, f64::max).map(|v| v + 1.0).cumsum(0);
+        (x.clone().cummax(0) + 1.0).cumsum(0), x.scan(0, ScanOp::Max).map(|v| v + 1.0).cumsum(0);
     along_both_axes(x: |d| floats(d, [17, 19])) => "Scan(CumSum CumSum)",
         x.clone().cumsum(0).cumsum(1), x.cumsum(0).cumsum(1);
     two_branches(x: |d| floats(d, [310])) => "Scan(CumSum CumMax Add)",
         x.clone().cumsum(0) + x.clone().cummax(0),
-        x.clone().cumsum(0).zip(&x.scan(0, f64::max), |a, b| a + b);
+        x.clone().cumsum(0).zip(&x.scan(0, ScanOp::Max), |a, b| a + b);
 
     // Several consumers.
     input_used_again(x: |d| floats(d, [311])) => "Scan(AddScalar CumSum) ElementWise(Mul AddScalar)",
@@ -148,7 +149,7 @@ patterns! {
     flipped_scan(x: |d| floats(d, [313])) => "Scan(Flip CumSum Flip)",
         x.clone().flip([0]).cumsum(0).flip([0]), x.flip(0).cumsum(0).flip(0);
     flipped_cummax(x: |d| floats(d, [5, 60])) => "Scan(Flip CumMax Flip)",
-        x.clone().flip([1]).cummax(1).flip([1]), x.flip(1).scan(1, f64::max).flip(1);
+        x.clone().flip([1]).cummax(1).flip([1]), x.flip(1).scan(1, ScanOp::Max).flip(1);
     flipped_scan_behind_one_element_wise(x: |d| floats(d, [314])) => "Scan(MulScalar Flip CumSum Flip)",
         (x.clone() * 2.0).flip([0]).cumsum(0).flip([0]), x.map(|v| v * 2.0).flip(0).cumsum(0).flip(0);
     flipped_scan_between_chains(x: |d| floats(d, [315]))
@@ -177,9 +178,9 @@ patterns! {
 
 int_patterns! {
     lone_int_cumsum(x: |d| ints(d, [300])) => "Scan(CumSum)", x.clone().cumsum(0), x.cumsum(0);
-    lone_int_cumprod(x: |d| ints(d, [5])) => "Scan(CumProd)", x.clone().cumprod(0), x.scan(0, |a, b| a * b);
-    lone_int_cummax(x: |d| ints(d, [300])) => "Scan(CumMax)", x.clone().cummax(0), x.scan(0, f64::max);
-    lone_int_cummin(x: |d| ints(d, [300])) => "Scan(CumMin)", x.clone().cummin(0), x.scan(0, f64::min);
+    lone_int_cumprod(x: |d| ints(d, [5])) => "Scan(CumProd)", x.clone().cumprod(0), x.scan(0, ScanOp::Prod);
+    lone_int_cummax(x: |d| ints(d, [300])) => "Scan(CumMax)", x.clone().cummax(0), x.scan(0, ScanOp::Max);
+    lone_int_cummin(x: |d| ints(d, [300])) => "Scan(CumMin)", x.clone().cummin(0), x.scan(0, ScanOp::Min);
     int_behind_one_element_wise(x: |d| ints(d, [301])) => "Scan(AddScalar CumSum)",
         (x.clone() + 1).cumsum(0), x.map(|v| v + 1.0).cumsum(0);
     int_of_a_mask(x: |d| ints(d, [302])) => "_(GreaterElem IntoInt) Scan(CumSum)",

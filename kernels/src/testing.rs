@@ -1,4 +1,4 @@
-//! What the tests of this crate see of its inside: guard regions around buffers, and the tuning in use.
+//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, and a word on what is left out.
 //!
 //! ```text
 //! buffer     │ sentinels │ data │ sentinels │
@@ -13,7 +13,10 @@ use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::server::Handle;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::io::Write;
 use std::ops::Range;
+use std::sync::Mutex;
 
 const SENTINEL: u8 = 0xa5;
 
@@ -122,6 +125,17 @@ fn guarded(make: impl FnOnce(fn(usize) -> u32) -> Guarded) -> Option<Handle> {
         watch.seen.push(guarded.clone());
         Some(guarded.handle())
     })
+}
+
+/// Says once what a test leaves out, although the harness captures what a test prints that passes.
+pub fn unsupported(what: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let is_new = SAID
+        .lock()
+        .is_ok_and(|mut said| said.insert(what.to_owned()));
+    if is_new {
+        let _ = std::io::stderr().write_all(format!("\nUnsupported: {what}\n").as_bytes());
+    }
 }
 
 /// What the order of a float sum depends on: the class of the device, the units of a cube, and the vectors of a unit.

@@ -6,7 +6,7 @@
 #[path = "common/mod.rs"]
 mod common;
 
-use common::{client, launch, values};
+use common::{client, launch, unsupported, values};
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -214,9 +214,9 @@ fn every_case<T: Element>(algorithm: CubeScanAlgorithm, sizes: &[usize]) {
         for op in ScanOp::ALL {
             let configs = configs(&client, algorithm, op, units);
             if configs.is_empty() {
-                println!(
-                    "Unsupported: {algorithm:?} needs plane operations, which this device does not advertise"
-                );
+                unsupported(&format!(
+                    "{algorithm:?} needs plane operations, which this device does not advertise"
+                ));
                 return;
             }
             let input: Vec<T> = values(CUBES * units, op).into_iter().map(T::of).collect();
@@ -320,7 +320,7 @@ fn the_default_is_supported() {
 fn planes_scan_on_their_own() {
     let client = client();
     if !CubeScanAlgorithm::PlaneScans.is_supported(&client) && !force_plane() {
-        println!("Unsupported: this device does not advertise plane operations");
+        unsupported("this device does not advertise plane operations");
         return;
     }
     for op in ScanOp::ALL {

@@ -10,10 +10,10 @@ mod common;
 use common::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{MoveShape, gather_slots, scatter_slots};
+use cubecl_scan::compact::{Emit, MoveShape, gather_slots, scatter_slots};
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::segments::segment_sums;
-use cubecl_scan::testing::{Guarded, watch};
+use cubecl_scan::testing::{Guarded, tile_shape, watch};
 use cubecl_scan::{ScanOp, reference};
 
 /// The offsets in bytes at which buffers of elements of so many bytes are placed: 0 to 16 elements, and 1 to 4 of the smallest
@@ -24,10 +24,10 @@ fn offsets(client: &Client, size: usize) -> Vec<usize> {
     let (mut bound, unbound): (Vec<usize>, Vec<usize>) =
         (0..=16).partition(|elements| any || elements * size % smallest == 0);
     if !unbound.is_empty() {
-        println!(
-            "Unsupported: {} binds no element offsets {unbound:?}",
+        unsupported(&format!(
+            "{} binds no element offsets {unbound:?}",
             client.name()
-        );
+        ));
     }
     bound.iter_mut().for_each(|elements| *elements *= size);
     bound.extend((1..=4).map(|times| times * smallest));
@@ -228,6 +228,37 @@ fn compactions_write_nothing_but_their_output() {
                     device_expand(&client, &packed, &mask, launch, offset)
                 });
                 assert!(found == expanded(&packed, &mask), "{name}, {n}");
+            }
+        }
+    }
+}
+
+/// Software adapters compact large masks by runs of 1,024 elements, but for slots; other devices as above.
+#[test]
+fn compactions_of_large_masks_write_nothing_but_their_output() {
+    let (client, launch) = (client(), LaunchOptions::default());
+    let is_software = tile_shape(&client, &launch).0 == "software";
+    for offset in offsets(&client, size_of::<i32>()) {
+        for n in [20 * 1024, 20 * 1024 + 1, 24 * 1024 - 4] {
+            let (name, mask) = masks(n).swap_remove(4);
+            let values: Vec<i32> = (1..=n as i32).collect();
+            for emit in EMITS {
+                let mut found = Vec::new();
+                let scratch = watch(
+                    |_| 0,
+                    || found = device_compact(&client, &values, &mask, emit, launch, offset).0,
+                );
+                // The words of tiles; counts of the runs, and where these begin.
+                let by_runs = is_software && emit != Emit::Slots;
+                assert_eq!(scratch.len() >= 3, by_runs, "{emit:?} of {n}");
+                for scratch in &scratch {
+                    scratch.read::<u8>(&client);
+                }
+                let expected = selected(&values, &mask, emit);
+                assert!(
+                    found[..expected.len()] == expected,
+                    "{emit:?}, {name}, {n}, {offset} bytes in"
+                );
             }
         }
     }

@@ -118,7 +118,7 @@ fn floats() {
     if client.properties().supports_type(f16::elem_type_native()) {
         check_as::<f16>(&client, shape, 50, |value| f16::from_f32(value as f32));
     } else {
-        println!("Unsupported: f16 on this device");
+        unsupported("f16 on this device");
     }
 }
 

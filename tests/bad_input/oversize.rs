@@ -8,7 +8,9 @@ use super::Bad;
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-        println!("{device:?} has no limit but the memory of the process");
+        cubecl_scan::testing::unsupported(&format!(
+            "{device:?} has no limit but the memory of the process"
+        ));
         return Vec::new();
     };
     let limit = cube.client().properties().memory.max_page_size as usize;

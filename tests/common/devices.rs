@@ -4,13 +4,12 @@
 //! taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if a device was named or
 //! `BURN_SCAN_REQUIRE_CUBE=1`.
 
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use burn::tensor::{Device, Int, Tensor};
 
-use super::panic_message;
+use super::{panic_message, unsupported};
 
 /// A Cube device that has run an operation.
 pub struct Cube {
@@ -31,10 +30,9 @@ pub fn cube() -> Option<&'static Cube> {
         || std::env::var_os("BURN_SCAN_DEVICE").is_some();
     let cube = CUBE.get_or_init(|| {
         start().inspect_err(|reason| {
-            // The harness captures `eprintln!` of a test that passes, and this has to be seen.
-            let line =
-                format!("\nUnsupported: no Cube device, its tests check nothing: {reason}\n");
-            let _ = std::io::stderr().write_all(line.as_bytes());
+            unsupported(&format!(
+                "no Cube device, its tests check nothing: {reason}"
+            ));
         })
     });
     match cube {

@@ -13,6 +13,8 @@ use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_scan::{ScanOp, ScanOptions};
 use element::Element;
 
+pub use cubecl_scan::testing::unsupported;
+
 /// Stamps properties, functions of a device, as the tests `property::flex` and `property::cube`.
 #[allow(unused_macros, reason = "not every test binary goes by device")]
 macro_rules! on_every_device {

@@ -6,7 +6,7 @@ use burn_scan::{TensorCompact, TensorScan};
 use super::{LARGE_SIZES, SIZES, TILE};
 use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
-use crate::common::{assert_same, host, host_indices, mask, oracle, tensor};
+use crate::common::{assert_same, host, host_indices, mask, oracle, tensor, unsupported};
 
 on_every_device![
     every_size_and_density,
@@ -186,7 +186,7 @@ fn every_dtype(device: &Device) {
             if device.supports_dtype(<$t as burn::tensor::Element>::dtype()) {
                 check::<$t>(stringify!($t), &kept, device);
             } else {
-                println!("{device:?} has no {}", stringify!($t));
+                unsupported(&format!("{device:?} has no {}", stringify!($t)));
             }
         )*};
     }

@@ -28,6 +28,8 @@ mod burns_own;
 mod compact;
 mod compact_dim;
 mod expand;
+#[cfg(feature = "flex")]
+mod golden;
 mod indices;
 mod names;
 mod partition;

@@ -5,7 +5,7 @@ use burn_scan::TensorExpand;
 
 use super::{SIZES, TILE};
 use crate::common::element::{Element, hash, numbered};
-use crate::common::{assert_same, host, host_indices, oracle, tensor};
+use crate::common::{assert_same, host, host_indices, oracle, tensor, unsupported};
 
 on_every_device![
     every_size,
@@ -150,7 +150,7 @@ fn every_key_dtype(device: &Device) {
         DType::I8,
     ] {
         if !device.supports_dtype(dtype) {
-            println!("{device:?} has no {dtype:?}");
+            unsupported(&format!("{device:?} has no {dtype:?}"));
             continue;
         }
         let keys: Vec<i64> = (0..3000).map(|i| (hash(i) % 12) as i64).collect();

@@ -7,6 +7,7 @@ mod fusion_support;
 mod types;
 
 use burn::tensor::{Device, Tensor, s};
+use cubecl_scan::ScanOp;
 use fusion_support::{Host, factors, floats, hooked_device, planned};
 
 /// Plans `graph`, replays it, and compares plan and values both times.
@@ -91,18 +92,18 @@ fn every_operator() {
             &plan("CumMax"),
             &device,
             max,
-            &host().scan(dim, f64::max).map(|v| v + 1.0),
+            &host().scan(dim, ScanOp::Max).map(|v| v + 1.0),
         );
         let min = || (x.clone() * -2.0).cummin(dim) + 1.0;
         check(
             &plan("CumMin"),
             &device,
             min,
-            &host().scan(dim, f64::min).map(|v| v + 1.0),
+            &host().scan(dim, ScanOp::Min).map(|v| v + 1.0),
         );
     }
     let x = factors(&device, [4, 60]);
-    let expected = (Host::of(x.clone()).map(|v| v * 1.5).scan(1, |a, b| a * b)).map(|v| v + 1.0);
+    let expected = (Host::of(x.clone()).map(|v| v * 1.5).scan(1, ScanOp::Prod)).map(|v| v + 1.0);
     let prod = || (x.clone() * 1.5).cumprod(1) + 1.0;
     check(
         "Scan(MulScalar CumProd AddScalar)",
@@ -299,7 +300,10 @@ fn chains_of_scans() {
     let host = Host::of(x.clone());
     let graph = || (((x.clone() * 0.5).cumsum(1) * 0.01).cumsum(0) + 1.0).cummax(1) * 2.0;
     let expected = host.map(|v| v * 0.5).cumsum(1).map(|v| v * 0.01).cumsum(0);
-    let expected = expected.map(|v| v + 1.0).scan(1, f64::max).map(|v| v * 2.0);
+    let expected = expected
+        .map(|v| v + 1.0)
+        .scan(1, ScanOp::Max)
+        .map(|v| v * 2.0);
     check(
         "Scan(MulScalar CumSum MulScalar CumSum AddScalar CumMax MulScalar)",
         &device,

@@ -104,7 +104,7 @@ fn half_precision_accumulates_in_single() {
         return;
     };
     if !device.supports_dtype(DType::F16) {
-        eprintln!("Unsupported: the device does not compute with f16");
+        cubecl_scan::testing::unsupported("the device does not compute with f16");
         return;
     }
     // Sums of 2^12 eighths: exact in f32, and off by whole steps once f16 has lost the eighths at 256.

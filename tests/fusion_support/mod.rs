@@ -1,4 +1,4 @@
-//! What the fusion tests share: the device, the recorded plan of a graph, and the sequential oracle.
+//! What the fusion tests share: the device, the recorded plan of a graph, and the oracle of graphs.
 //!
 //! Burn's fusion registry and its plan cache are per process, so every `tests/fusion_*.rs` is a binary of its own and
 //! decides for itself whether and when `install()` is called.
@@ -9,6 +9,9 @@
 
 use burn::tensor::{Device, DeviceKind, Int, StreamId, Tensor};
 use burn_fusion::inspect::FusionInspector;
+use cubecl_scan::scan::ScanOptions;
+use cubecl_scan::testing::unsupported;
+use cubecl_scan::{ScanOp, reference};
 
 pub(crate) mod plain_graphs;
 
@@ -28,7 +31,7 @@ pub(crate) fn device() -> Option<Device> {
         !required,
         "BURN_SCAN_REQUIRE_CUBE=1, but no wgpu adapter could be started"
     );
-    eprintln!("Unsupported: no wgpu adapter could be started, this test checks nothing");
+    unsupported("no wgpu adapter could be started, this test checks nothing");
     None
 }
 
@@ -131,20 +134,14 @@ impl Host {
         self
     }
 
-    /// The scan along `dim`, one element after the other.
-    pub(crate) fn scan(mut self, dim: usize, op: impl Fn(f64, f64) -> f64) -> Self {
-        let stride: usize = self.shape[dim + 1..].iter().product();
-        for i in 0..self.values.len() {
-            let position = (i / stride) % self.shape[dim];
-            if position > 0 {
-                self.values[i] = op(self.values[i - stride], self.values[i]);
-            }
-        }
-        self
+    /// The scan along `dim`, by the oracle's loop.
+    pub(crate) fn scan(self, dim: usize, op: ScanOp) -> Self {
+        let values = reference::scan(&self.values, &self.shape, dim, op, ScanOptions::default());
+        Self { values, ..self }
     }
 
     pub(crate) fn cumsum(self, dim: usize) -> Self {
-        self.scan(dim, |a, b| a + b)
+        self.scan(dim, ScanOp::Sum)
     }
 
     pub(crate) fn flip(self, dim: usize) -> Self {

@@ -5,8 +5,8 @@ use burn::tensor::{DType, Device, Slice, Tensor};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::common::devices;
 use crate::common::element::hash;
+use crate::common::{devices, unsupported};
 
 /// Elements of the largest tensor before it is viewed: several tiles.
 const LIMIT: usize = 1 << 14;
@@ -141,8 +141,12 @@ pub fn densities() -> impl Strategy<Value = Density> {
 
 /// The types of `wanted` that the device holds; bool it holds in one store or another.
 pub fn held(device: &Device, wanted: &[DType]) -> Vec<DType> {
-    let held = |dtype: &&DType| matches!(dtype, DType::Bool(_)) || device.supports_dtype(**dtype);
-    wanted.iter().filter(held).copied().collect()
+    let is_held = |dtype: &DType| matches!(dtype, DType::Bool(_)) || device.supports_dtype(*dtype);
+    let (held, lacking): (Vec<_>, Vec<_>) = wanted.iter().copied().partition(is_held);
+    if !lacking.is_empty() {
+        unsupported(&format!("{device:?} has no {lacking:?}"));
+    }
+    held
 }
 
 pub fn is_cube(device: &Device) -> bool {

@@ -14,6 +14,8 @@ pub use buffers::*;
 pub use selections::*;
 pub use watchdog::*;
 
+pub use cubecl_scan::testing::unsupported;
+
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;

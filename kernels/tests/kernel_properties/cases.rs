@@ -221,7 +221,7 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         .into_iter()
         .partition(|(_, dtype)| client.properties().supports_type(dtype()));
     for (name, _) in lacking {
-        println!("Unsupported: {name} on this device");
+        unsupported(&format!("{name} on this device"));
     }
     let (common, further) = held.split_at(3);
     let turns = if cfg!(feature = "heavy") { 4 } else { 1 };

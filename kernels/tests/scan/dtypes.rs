@@ -32,7 +32,7 @@ where
                 );
                 check(&client, &data, &view, 0, op, options, launch());
             } else {
-                println!("Unsupported: {dtype:?} on this device");
+                unsupported(&format!("{dtype:?} on this device"));
                 let refused =
                     device_scan(&client, &data, &view, 1, op, options, launch()).unwrap_err();
                 assert!(

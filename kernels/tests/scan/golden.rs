@@ -91,7 +91,9 @@ fn bits_are_those_that_were_recorded() {
         return;
     }
     let Ok(golden) = std::fs::read_to_string(&file) else {
-        println!("Unsupported: no golden file for {class}; BURN_SCAN_RECORD_GOLDEN=1 records one");
+        unsupported(&format!(
+            "no golden file for {class}; BURN_SCAN_RECORD_GOLDEN=1 records one"
+        ));
         return;
     };
     let found = record(&client);

@@ -94,7 +94,7 @@ fn few_long_columns() {
 fn many_columns_longer_than_any_loop() {
     let client = client();
     if !client.properties().supports_type(f16::elem_type_native()) {
-        println!("Unsupported: f16 on this device");
+        unsupported("f16 on this device");
         return;
     }
     let view = View::contiguous(&[66_000, 513]);

@@ -241,6 +241,9 @@ f32_lanes! {
     store(value, to) _mm_storeu_si128(to.cast(), round_bf16(value));
 }
 
+/// # Safety
+///
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn round_bf16(value: __m256) -> __m128i {
     // SAFETY: as above.
@@ -321,6 +324,10 @@ lanes! {
 }
 
 /// The low halves of the products, of which there is no instruction: three products of halves.
+///
+/// # Safety
+///
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn mul_64(left: __m256i, right: __m256i) -> __m256i {
     // SAFETY: as above.
@@ -333,6 +340,10 @@ unsafe fn mul_64(left: __m256i, right: __m256i) -> __m256i {
 }
 
 /// Unsigned numbers as signed ones of the same order.
+///
+/// # Safety
+///
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn signed(value: __m256i) -> __m256i {
     // SAFETY: as above.
