@@ -17,13 +17,9 @@ const SPEC: Spec = Spec {
     options: &[],
 };
 
+/// Runs the engine's tests with one of the given words in their names, or all.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
-    check(&args.words)
-}
-
-/// Runs the engine's tests with one of `names` in theirs, or all.
-pub(crate) fn check(names: &[String]) -> Result<()> {
     if !in_path("valgrind") {
         eprintln!("valgrind is missing: installing it");
         apt_install("valgrind", &[])?;
@@ -31,7 +27,7 @@ pub(crate) fn check(names: &[String]) -> Result<()> {
     let copy = copy_engine()?;
     let mut command = cargo(&["test", "--"]);
     command
-        .args(names)
+        .args(&args.words)
         // Valgrind runs one thread at a time: more tests at once would only wait for each other.
         .args(["--test-threads", "1"])
         .env(runner_variable()?, "valgrind --quiet --error-exitcode=99")

@@ -17,7 +17,6 @@ use std::process::Command;
 
 use crate::Result;
 use crate::args::{Args, Spec};
-use crate::cmd_memcheck;
 use crate::drivers::{self, Env};
 use crate::process::{Beside, Steps, cargo, root, run as run_to_success, run_reading, targets_in};
 use crate::swiftshader;
@@ -48,8 +47,9 @@ const KERNEL_TESTS: [&str; 6] = [
     "segments",
 ];
 
-/// Those that have a long form; of the tensors' tests it is `properties`.
+/// The tests that have a long form: the kernels' and the tensors'.
 const LONG_KERNEL_TESTS: [&str; 2] = ["kernel_properties", "scan"];
+const LONG_TESTS: [&str; 1] = ["properties"];
 
 /// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
 const WITHOUT_FUSION: [&str; 12] = [
@@ -159,28 +159,20 @@ impl<'a> Tests<'a> {
         adapter.filter(|_| started)
     }
 
-    /// The long tier, in two halves that take about as long as each other: a device compiles and launches on one thread a process.
+    /// The long tier. The tensors' laws take about as long as what runs beside them.
     fn long(&self, steps: &mut Steps) {
-        let laws = |names: &[&str]| {
-            let mut command = self.selected(&["properties"], &self.env);
-            if !self.rest.iter().any(|arg| arg == "--") {
-                command.arg("--");
-            }
-            command.args(names);
-            command
-        };
-        let kernels = Beside::start(vec![
+        let kernels = self.selected(&LONG_KERNEL_TESTS, &self.env);
+        let beside = Beside::start(vec![
+            ("kernels, long form", Ok(kernels)),
             (
-                "kernels, long form",
-                Ok(self.selected(&LONG_KERNEL_TESTS, &self.env)),
+                "CPU engine under valgrind",
+                Ok(cargo(&["xtask", "memcheck"])),
             ),
-            ("laws of moving tensors, long form", Ok(laws(&["moves"]))),
         ]);
-        steps.step("laws of scans and groups, long form", || {
-            run_to_success(&mut laws(&["scans", "groups"]))
+        steps.step("tensors' laws, long form", || {
+            run_to_success(&mut self.selected(&LONG_TESTS, &self.env))
         });
-        steps.step("CPU engine under valgrind", || cmd_memcheck::check(&[]));
-        steps.join(kernels);
+        steps.join(beside);
     }
 
     /// The normal tier.
