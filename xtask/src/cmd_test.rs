@@ -159,7 +159,7 @@ impl<'a> Tests<'a> {
         adapter.filter(|_| started)
     }
 
-    /// The long tier. The tensors' laws take about as long as what runs beside them.
+    /// The long tier. By its parts, the tensors' laws take somewhat longer than what runs beside them.
     fn long(&self, steps: &mut Steps) {
         let kernels = self.selected(&LONG_KERNEL_TESTS, &self.env);
         let beside = Beside::start(vec![
