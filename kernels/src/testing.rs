@@ -1,4 +1,4 @@
-//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, and a word on what is left out.
+//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, hashes to record, and a word on what is left out.
 //!
 //! ```text
 //! buffer     │ sentinels │ data │ sentinels │
@@ -147,4 +147,12 @@ pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usi
         (false, true) => "software",
     };
     (class, tuning.units, tuning.vectors)
+}
+
+/// FNV-1a of the bits, as results are recorded.
+pub fn digest(values: &[f32]) -> u64 {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
 }

@@ -195,7 +195,8 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<
     }
 }
 
-/// The scan of each tile from its start.
+/// The scan of each tile from its start. It is not that of `rows`: no total is computed a second time, which is a twentieth of the time
+/// where all is in the cache.
 struct Scan<'a, T: Element, O, const REVERSE: bool> {
     input: &'a [T],
     output: &'a mut [MaybeUninit<T>],

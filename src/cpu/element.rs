@@ -5,6 +5,7 @@
 
 use core::mem::MaybeUninit;
 
+use bytemuck::Pod;
 use half::{bf16, f16};
 
 #[cfg(target_arch = "x86_64")]
@@ -132,8 +133,12 @@ integer_accumulator!(i8, i16, i32, i64, u8, u16, u32, u64);
 float_accumulator!(f32, f64);
 
 /// An element type of a tensor.
-pub(crate) trait Element: Copy + Send + Sync + 'static {
+pub(crate) trait Element: Pod + Send + Sync {
     type Acc: Accumulator;
+
+    /// The type whose sums and products have the same bits: sums and products of integers without a sign are not
+    /// compiled a second time.
+    type Ring: Element;
 
     /// Room for one widened tile; nothing for a type that is its own accumulator.
     type Scratch: Default;
@@ -162,9 +167,10 @@ pub(crate) trait Element: Copy + Send + Sync + 'static {
 }
 
 macro_rules! native_element {
-    ($($ty:ty: $count:literal $avx2:ty;)*) => {$(
+    ($($ty:ty: $count:literal $avx2:ty, $ring:ty;)*) => {$(
         impl Element for $ty {
             type Acc = $ty;
+            type Ring = $ring;
             type Scratch = ();
             type Portable = Portable<$ty, $count>;
 
@@ -200,16 +206,16 @@ macro_rules! native_element {
 }
 
 native_element! {
-    f32: 8 F32x8;
-    f64: 4 F64x4;
-    i32: 8 I32x8;
-    u32: 8 U32x8;
-    i64: 4 I64x4;
-    u64: 4 U64x4;
-    i8: 8 Portable<i8, 8>;
-    i16: 8 Portable<i16, 8>;
-    u8: 8 Portable<u8, 8>;
-    u16: 8 Portable<u16, 8>;
+    f32: 8 F32x8, f32;
+    f64: 4 F64x4, f64;
+    i32: 8 I32x8, i32;
+    u32: 8 U32x8, i32;
+    i64: 4 I64x4, i64;
+    u64: 4 U64x4, i64;
+    i8: 8 Portable<i8, 8>, i8;
+    i16: 8 Portable<i16, 8>, i16;
+    u8: 8 Portable<u8, 8>, i8;
+    u16: 8 Portable<u16, 8>, i16;
 }
 
 /// A tile on its way through `f32`.
@@ -233,6 +239,7 @@ macro_rules! half_element {
 
         impl Element for $ty {
             type Acc = f32;
+            type Ring = $ty;
             type Scratch = HalfScratch<$ty>;
             type Portable = Portable<f32, 8>;
 

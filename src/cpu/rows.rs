@@ -110,13 +110,13 @@ fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// Rows of `len` elements, each scanned from `carry`. The output is the carry behind the last of them.
-struct Rows<'a, T: Element, O, const REVERSE: bool> {
-    input: &'a [T],
-    output: &'a mut [MaybeUninit<T>],
-    len: usize,
-    carry: T::Acc,
-    exclusive: bool,
-    operator: PhantomData<O>,
+pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
+    pub(super) input: &'a [T],
+    pub(super) output: &'a mut [MaybeUninit<T>],
+    pub(super) len: usize,
+    pub(super) carry: T::Acc,
+    pub(super) exclusive: bool,
+    pub(super) operator: PhantomData<O>,
 }
 
 impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_, T, O, REVERSE> {

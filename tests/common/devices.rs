@@ -55,6 +55,11 @@ pub fn devices() -> Vec<Device> {
     cube.into_iter().collect()
 }
 
+/// Whether it is the Cube device.
+pub fn is_cube(device: &Device) -> bool {
+    cube().is_some_and(|cube| cube.device == *device)
+}
+
 fn start() -> Result<Cube, String> {
     let first = if cfg!(feature = "wgpu") {
         "wgpu"

@@ -3,6 +3,7 @@
 //! Neither threads nor vector instructions change them. Those of the kernels are recorded for each class of device, by the kernels' own tests.
 
 use burn_scan::{ScanOp, TensorScan};
+use cubecl_scan::testing::digest;
 
 use crate::common::element::hash;
 use crate::common::{WAYS, devices, host, options, tensor};
@@ -79,14 +80,6 @@ const RECORDED: [[u64; 5]; 8] = [
         0x45fb_d58e_9d0a_fc90,
     ],
 ];
-
-/// FNV-1a.
-fn digest(values: &[f32]) -> u64 {
-    let bytes = values.iter().flat_map(|value| value.to_le_bytes());
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
-}
 
 /// Values of very different size, whose sums depend on the order of additions.
 fn uneven(i: usize) -> f32 {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::common::element::hash;
-use crate::common::{devices, unsupported};
+use crate::common::unsupported;
 
 /// Elements of the largest tensor before it is viewed: several tiles.
 const LIMIT: usize = 1 << 14;
@@ -147,10 +147,6 @@ pub fn held(device: &Device, wanted: &[DType]) -> Vec<DType> {
         unsupported(&format!("{device:?} has no {lacking:?}"));
     }
     held
-}
-
-pub fn is_cube(device: &Device) -> bool {
-    devices::cube().is_some_and(|cube| cube.device == *device)
 }
 
 /// Every number type, the ones of every device in front.

@@ -4,9 +4,10 @@ use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::{ScanOp, TensorScan};
 use proptest::prelude::*;
 
+use crate::common::devices::is_cube;
 use crate::common::element::Number;
 use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
-use crate::drawn::{Drawn, NUMBERS, dim_of, dims, held, is_cube, tensors};
+use crate::drawn::{Drawn, NUMBERS, dim_of, dims, held, tensors};
 use crate::for_all;
 
 on_every_device![scans];

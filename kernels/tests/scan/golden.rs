@@ -4,9 +4,8 @@
 //! class holds a hash of the bits of each scan. `BURN_SCAN_RECORD_GOLDEN=1` records instead of comparing.
 
 use super::*;
-use cubecl::CubeElement;
 use cubecl::client::Client;
-use cubecl_scan::testing::tile_shape;
+use cubecl_scan::testing::{digest, tile_shape};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -39,15 +38,6 @@ fn class(client: &Client, launch: &LaunchOptions) -> String {
     }
 }
 
-/// FNV-1a.
-fn hash(values: &[f32]) -> u64 {
-    f32::as_bytes(values)
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-        })
-}
-
 /// A line for each scan.
 fn record(client: &Client) -> String {
     let mut lines = String::new();
@@ -66,7 +56,7 @@ fn record(client: &Client) -> String {
                 ..launch()
             };
             let found = device_scan(client, &data, &view, axis, op, options, launch);
-            let hash = hash(&found.expect("supported"));
+            let hash = digest(&found.expect("supported"));
             writeln!(
                 lines,
                 "{hash:016x} {op:?} of {shape:?} along {axis}, {strategy:?}, exclusive {}, reverse {}",

@@ -65,9 +65,8 @@ pub(crate) trait Kernel<T: Element> {
 
 /// Runs `kernel` in AVX2's lanes where there is AVX2.
 ///
-/// What `kernel` calls must be inlined into it to be compiled anew. The test for the processor is a load and a
-/// branch.
-#[inline(always)]
+/// What `kernel` calls must be inlined into it to be compiled anew; this is not inlined, so that a kernel is compiled
+/// twice and no more, from however many places it runs.
 pub(crate) fn run<T: Element, K: Kernel<T>>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -81,5 +80,11 @@ pub(crate) fn run<T: Element, K: Kernel<T>>(kernel: K) -> K::Output {
             return unsafe { with_avx2(kernel) };
         }
     }
+    run_portable(kernel)
+}
+
+/// Runs `kernel` in the lanes of any processor.
+#[inline(never)]
+pub(crate) fn run_portable<T: Element, K: Kernel<T>>(kernel: K) -> K::Output {
     kernel.run::<T::Portable>()
 }

@@ -6,51 +6,30 @@ use core::mem::MaybeUninit;
 use half::{bf16, f16};
 
 use super::super::element::Element;
-use super::super::lanes::{Kernel, Lanes, run};
+use super::super::lanes::{run, run_portable};
 use super::super::operator::{Max, Min, Operator, Prod, Sum};
-use super::super::tile;
+use super::super::rows::Rows;
 use super::*;
-
-struct Tile<'a, T, O, const REVERSE: bool> {
-    input: &'a [T],
-    exclusive: bool,
-    operator: PhantomData<O>,
-}
-
-impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Tile<'_, T, O, REVERSE> {
-    type Output = Vec<T>;
-
-    fn run<L: Lanes<T>>(self) -> Vec<T> {
-        let mut output = vec![MaybeUninit::uninit(); self.input.len()];
-        tile::scan::<T, O, L, REVERSE>(self.input, &mut output, O::IDENTITY, self.exclusive);
-        // SAFETY: the scan has written the whole output.
-        output
-            .into_iter()
-            .map(|slot| unsafe { slot.assume_init() })
-            .collect()
-    }
-}
 
 fn check<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(input: &[T]) {
     for len in [1, 3, 8, 13, 100, 1000, TILE] {
         for exclusive in [false, true] {
-            let tile = || Tile::<T, O, REVERSE> {
-                input: &input[..len],
-                exclusive,
-                operator: PhantomData,
-            };
-            let bytes = |elements: Vec<T>| -> Vec<u8> {
-                // SAFETY: every element is a number without padding.
-                let bytes = unsafe {
-                    core::slice::from_raw_parts(
-                        elements.as_ptr().cast::<u8>(),
-                        size_of_val(elements.as_slice()),
-                    )
-                };
-                bytes.to_vec()
+            let bytes = |run: fn(Rows<T, O, REVERSE>) -> T::Acc| -> Vec<u8> {
+                let mut output = vec![MaybeUninit::uninit(); len];
+                run(Rows {
+                    input: &input[..len],
+                    output: &mut output,
+                    len,
+                    carry: O::IDENTITY,
+                    exclusive,
+                    operator: PhantomData,
+                });
+                // SAFETY: the scan has written the whole output.
+                let written = unsafe { output.assume_init_ref() };
+                bytemuck::cast_slice(written).to_vec()
             };
             assert!(
-                bytes(run(tile())) == bytes(tile().run::<T::Portable>()),
+                bytes(|rows| run(rows)) == bytes(|rows| run_portable(rows)),
                 "{len} of {} by {}, exclusive {exclusive} reverse {REVERSE}",
                 core::any::type_name::<T>(),
                 core::any::type_name::<O>()
@@ -62,10 +41,11 @@ fn check<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(input: &[T]) {
 fn check_all<T: Element>(number: impl Fn(u64) -> T) {
     let mut random = Random(2025);
     let input: Vec<T> = (0..TILE).map(|_| number(random.next())).collect();
-    check::<T, Sum, false>(&input);
-    check::<T, Sum, true>(&input);
-    check::<T, Prod, false>(&input);
-    check::<T, Prod, true>(&input);
+    let ring: &[T::Ring] = bytemuck::cast_slice(&input);
+    check::<T::Ring, Sum, false>(ring);
+    check::<T::Ring, Sum, true>(ring);
+    check::<T::Ring, Prod, false>(ring);
+    check::<T::Ring, Prod, true>(ring);
     check::<T, Max, false>(&input);
     check::<T, Max, true>(&input);
     check::<T, Min, false>(&input);
