@@ -4,6 +4,7 @@ use super::*;
 use cubecl::client::Client;
 use cubecl_scan::scan::Mute;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
@@ -23,10 +24,17 @@ fn a_thousand_runs_under_load_have_one_bit_pattern() {
     let first = sum_bits(&client, &view, 0, small_tile(RoutineKind::SinglePass));
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    std::hint::black_box((0..1000).sum::<u64>());
+        // It comes and goes, several times a run: steady load would change the schedule once.
+        for thread in 0..2 {
+            let stop = &stop;
+            scope.spawn(move || {
+                for burst in (thread..).step_by(2) {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    std::hint::black_box((0..20_000).sum::<u64>());
+                    let pause = u64::from(mixed(burst) % 2_000);
+                    std::thread::sleep(Duration::from_micros(pause));
                 }
             });
         }

@@ -16,9 +16,10 @@ fn oracle<T: Copy, A: Copy>(
     let mut output = vec![identity; input.len()];
     for column in 0..outer * inner {
         let mut carry = identity;
+        let first = column / inner * len * inner + column % inner;
         for step in 0..len {
             let line = if reverse { len - 1 - step } else { step };
-            let index = (column / inner * len + line) * inner + column % inner;
+            let index = first + line * inner;
             let before = carry;
             carry = combine(carry, input[index]);
             output[index] = if exclusive { before } else { carry };
@@ -158,7 +159,7 @@ float_scans! {
 #[test]
 fn threads_do_not_change_a_bit() {
     let mut random = Random(77);
-    let most = (1 << 21) + 4321;
+    let most = (1 << 20) + 4321;
     let elements = if has_time_for(most) { most } else { 150_000 };
     let input: Vec<f32> = (0..elements)
         .map(|_| random.next() as f32 / 1e14 - 1.0)
