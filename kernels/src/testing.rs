@@ -1,4 +1,5 @@
-//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, hashes to record, and a word on what is left out.
+//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, hashes to record, and a word on what is
+//! left out.
 //!
 //! ```text
 //! buffer     │ sentinels │ data │ sentinels │
