@@ -19,7 +19,8 @@ edition = "2024"
 [workspace]
 
 [dependencies]
-half = { version = "*", default-features = false, features = ["std"] }
+bytemuck = { version = "*", features = ["extern_crate_alloc"] }
+half = { version = "*", default-features = false, features = ["bytemuck", "std"] }
 libc = "*"
 rayon = "*"
 
@@ -126,4 +127,34 @@ fn write(to: &Path, bytes: &[u8]) -> Result<()> {
         fs::create_dir_all(folder).map_err(error)?;
     }
     fs::write(to, bytes).map_err(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_engine_has_what_it_depends_on() {
+        let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+        let code: String = listed("src/cpu")
+            .unwrap()
+            .iter()
+            .map(|name| read(name))
+            .collect();
+        let manifest = read("Cargo.toml");
+        let dependencies = manifest
+            .lines()
+            .filter(|line| line.contains("workspace = true"))
+            .filter_map(|line| line.split_once(" = "));
+        let mut found = 0;
+        for (name, _) in dependencies {
+            let module = format!("{}::", name.replace('-', "_"));
+            if code.contains(&module) {
+                found += 1;
+                let line = format!("\n{name} = ");
+                assert!(ENGINE_MANIFEST.contains(&line), "{name}");
+            }
+        }
+        assert!(found >= 3, "half, libc and rayon at least");
+    }
 }
