@@ -76,26 +76,17 @@ pub(crate) fn scan<T: Element>(
         outer * len * inner,
         "the input does not have the shape [{outer}, {len}, {inner}]"
     );
+    let ring = bytemuck::cast_slice::<T, T::Ring>(input);
     match op {
-        Op::Sum => scan_in_ring::<T, Sum>(input, len, inner, exclusive, reverse),
-        Op::Prod => scan_in_ring::<T, Prod>(input, len, inner, exclusive, reverse),
+        Op::Sum => bytemuck::cast_vec(scan_with::<T::Ring, Sum>(
+            ring, len, inner, exclusive, reverse,
+        )),
+        Op::Prod => bytemuck::cast_vec(scan_with::<T::Ring, Prod>(
+            ring, len, inner, exclusive, reverse,
+        )),
         Op::Max => scan_with::<T, Max>(input, len, inner, exclusive, reverse),
         Op::Min => scan_with::<T, Min>(input, len, inner, exclusive, reverse),
     }
-}
-
-/// [`scan_with`] of elements that are shown as those of the type in which their results have the same bits.
-fn scan_in_ring<T: Element, O: Operator<<T::Ring as Element>::Acc>>(
-    input: &[T],
-    len: usize,
-    inner: usize,
-    exclusive: bool,
-    reverse: bool,
-) -> Vec<T> {
-    let input = bytemuck::cast_slice::<T, T::Ring>(input);
-    bytemuck::cast_vec(scan_with::<T::Ring, O>(
-        input, len, inner, exclusive, reverse,
-    ))
 }
 
 fn scan_with<T: Element, O: Operator<T::Acc>>(
