@@ -31,6 +31,7 @@
 pub mod compact;
 pub mod cube;
 pub mod error;
+pub mod monoid;
 pub mod operator;
 pub mod reference;
 pub mod scan;

@@ -15,6 +15,7 @@
 //! ```
 
 use crate::ScanOp;
+use crate::monoid::Fold;
 use crate::scan::components::{cube_totals::scan_totals, tile::TileConfig};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -36,13 +37,13 @@ const COUNTERS: usize = DIGITS * UNITS;
 /// How the counters of a tile are dealt to units: a run of [`DIGITS`] each.
 fn counters_tile() -> TileConfig {
     TileConfig {
-        op: ScanOp::Sum,
         exclusive: true,
         reverse: false,
         plane: false,
         vectors: 1,
         units: UNITS,
         max_planes: 0,
+        plane_size: 0,
     }
 }
 
@@ -123,7 +124,8 @@ fn scan_counters(counters: &mut Shared<[u32]>, #[comptime] config: TileConfig) {
     for i in 0..DIGITS {
         total += counters[own + i];
     }
-    let mut running = scan_totals::<u32>(total, 0u32, &mut totals, config).exclusive;
+    let zero = 0u32.runtime();
+    let mut running = scan_totals::<u32, Fold>(&total, &zero, &mut totals, config, ScanOp::Sum).exclusive;
     #[unroll]
     for i in 0..DIGITS {
         let count = counters[own + i];

@@ -10,11 +10,13 @@
 //! of vectors are counted by one ballot per lane; elsewhere each unit counts its own.
 
 use crate::scan::components::{
-    chain::{Chain, ChainConfig},
     cube_totals::scan_totals,
-    lookback::Walk,
+    lookback::Lookback,
     tile::{TileConfig, vector_in_tile},
+    tile_state::{LookbackConfig, TileWords},
 };
+use crate::ScanOp;
+use crate::monoid::Fold;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
 
@@ -25,8 +27,8 @@ pub(crate) struct MaskConfig {
     pub tile: TileConfig,
     /// 32-bit words of a ballot that can have bits.
     pub ballot_words: usize,
-    /// How tiles are chained.
-    pub chain: ChainConfig,
+    /// How tiles look back.
+    pub lookback: LookbackConfig,
 }
 
 /// A unit's share of a tile's mask.
@@ -163,22 +165,31 @@ impl MaskTile {
         state: &[Atomic<u32>],
         tile: usize,
         vectors: usize,
-        chain: Chain,
+        words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> Ranks {
         let mut totals = Shared::<[u32]>::new_slice(comptime!(config.tile.totals() + 1));
-        let own = scan_totals::<u32>(self.total, 0u32, &mut totals, config.tile);
-        let mut walk = Walk::<u32>::new(tile, 0usize, config.chain);
-        walk.announce(state, chain, own.aggregate, config.chain);
-        walk.begin(state, chain, 0u32, config.chain);
-        while walk.advance(state, chain, config.chain) {
-            let first = walk.missing() * comptime!(config.tile.units * config.tile.vectors);
+        let zero = 0u32.runtime();
+        let own =
+            scan_totals::<u32, Fold>(&self.total, &zero, &mut totals, config.tile, ScanOp::Sum);
+        let mut search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
+        search.publish_aggregate(state, words, tile, &own.aggregate, config.lookback);
+        while search.advance::<u32, Fold>(
+            state,
+            words,
+            tile,
+            &own.aggregate,
+            config.lookback,
+            ScanOp::Sum,
+        ) {
+            let first = search.missing() * comptime!(config.tile.units * config.tile.vectors);
             let other = MaskTile::total_of::<M, N>(mask, first, vectors, config);
-            let other = scan_totals::<u32>(other, 0u32, &mut totals, config.tile);
-            walk.supply(state, chain, other.aggregate, config.chain);
+            let other =
+                scan_totals::<u32, Fold>(&other, &zero, &mut totals, config.tile, ScanOp::Sum);
+            search.publish_fallback(state, words, &other.aggregate, config.lookback);
         }
         Ranks {
-            tile: walk.finish(state, chain, own.aggregate, config.chain),
+            tile: search.before(),
             unit: own.exclusive,
             survivors: own.aggregate,
         }

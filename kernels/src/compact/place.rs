@@ -12,7 +12,9 @@ use super::mask_tile::{MaskConfig, MaskTile};
 use super::plan::{Plan, Typed, bindable, same_elements, unused, view};
 use crate::ScanError;
 use crate::scan::LaunchOptions;
-use crate::scan::components::{chain::Chain, lookback::take_ticket, tile::vector_in_tile};
+use crate::scan::components::{
+    lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords,
+};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -36,9 +38,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     count: &mut [I],
     state: &[Atomic<u32>],
     vectors: usize,
-    tiles: usize,
-    tag: u32,
-    polls: u32,
+    words: TileWords,
     #[comptime] place: Place,
     #[comptime] config: MaskConfig,
     #[define(V)] _value_type: ElemType,
@@ -46,12 +46,11 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     #[define(I)] _index_type: ElemType,
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
-    if tile < tiles {
+    if tile < words.tiles {
         let first = tile * comptime!(config.tile.units * config.tile.vectors);
         let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
-        let chain = Chain { tiles, tag, polls };
-        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, chain, config);
-        if comptime!(place == Place::Slot) && tile + 1 == tiles && UNIT_POS == 0 {
+        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, words, config);
+        if comptime!(place == Place::Slot) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(ranks.tile + ranks.survivors);
         }
         #[unroll]
@@ -134,7 +133,7 @@ fn place(
         .address_type
         .max(packed.required_address_type(output.1.size()));
     // SAFETY: mask and output hold the same number of elements, and the kernel guards each vector by it; a rank is checked against the
-    // packed values before it is read; the state holds an aggregate and a prefix per tile.
+    // packed values before it is read; the state holds an aggregate and a fallback per tile and a prefix per block.
     unsafe {
         place_kernel::launch_unchecked(
             client,
@@ -149,9 +148,7 @@ fn place(
             count.into_buffer_arg(),
             plan.state,
             plan.vectors,
-            plan.tiles,
-            plan.tag,
-            plan.polls,
+            plan.words,
             place,
             plan.config,
             output.1,

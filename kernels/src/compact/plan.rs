@@ -2,7 +2,8 @@
 
 use super::mask_tile::MaskConfig;
 use crate::error::check_types;
-use crate::scan::components::{chain::ChainConfig, tile::TileConfig};
+use crate::scan::components::{tile::TileConfig, tile_state::TileWordsLaunch};
+use crate::scan::tile_words::words_of;
 use crate::scan::problem::{elements_before, widest};
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
@@ -24,10 +25,8 @@ pub(super) struct Plan {
     /// Lanes of a vector, in the mask and in all that is read or written beside it.
     pub lanes: usize,
     pub vectors: usize,
-    pub tiles: usize,
     pub state: BufferArg,
-    pub tag: u32,
-    pub polls: u32,
+    pub words: TileWordsLaunch,
     pub config: MaskConfig,
     /// [`runs`](super::runs) is the better way on this device.
     pub walks_runs: bool,
@@ -66,19 +65,18 @@ impl Plan {
             tile_vectors = tile_vectors.min(room_for(vector, hardware.max_shared_memory_size));
         }
         let tile = TileConfig {
-            op: ScanOp::Sum,
             exclusive: true,
             reverse: false,
             plane: tuning.plane,
             vectors: tile_vectors,
             units: tuning.units,
             max_planes: tuning.max_planes,
+            plane_size: tuning.plane_size,
         };
-        let count = ElemType::UInt(UIntKind::U32);
-        let chain = ChainConfig::new(ScanOp::Sum, count, tuning.units, launch.mute);
+        let lookback = tuning.lookback(launch.mute);
         let vectors = elements / lanes;
         let tiles = vectors.div_ceil(tuning.units * tile_vectors).max(1);
-        let (state, tag) = scratch::take(client, chain.state_words(tiles));
+        let (state, words) = words_of(client, [1, tiles], size_of::<u32>(), lookback, &tuning);
         Ok(Self {
             cube_count: cube_count(client, tiles),
             cube_dim: CubeDim::new_1d(tuning.units as u32),
@@ -88,10 +86,8 @@ impl Plan {
                 .unwrap_or_default(),
             lanes,
             vectors,
-            tiles,
             state,
-            tag,
-            polls: tuning.polls,
+            words,
             // A caller who tunes or mutes tiles wants tiles.
             walks_runs: tuning.unit_runs
                 && tiles >= MIN_TILES_FOR_RUNS
@@ -99,7 +95,7 @@ impl Plan {
             config: MaskConfig {
                 tile,
                 ballot_words: hardware.plane_size_max.div_ceil(32) as usize,
-                chain,
+                lookback,
             },
         })
     }

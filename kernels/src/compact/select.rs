@@ -23,7 +23,9 @@ use super::{place, runs};
 use crate::ScanError;
 use crate::error::{check_types, expect_room};
 use crate::scan::LaunchOptions;
-use crate::scan::components::{chain::Chain, lookback::take_ticket, tile::vector_in_tile};
+use crate::scan::components::{
+    lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords,
+};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -180,9 +182,7 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     count: &mut [I],
     state: &[Atomic<u32>],
     vectors: usize,
-    tiles: usize,
-    tag: u32,
-    polls: u32,
+    words: TileWords,
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
     #[define(V)] _value_type: ElemType,
@@ -190,12 +190,11 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     #[define(I)] _index_type: ElemType,
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
-    if tile < tiles {
+    if tile < words.tiles {
         let first = tile * comptime!(config.tile.units * config.tile.vectors);
         let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
-        let chain = Chain { tiles, tag, polls };
-        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, chain, config);
-        if tile + 1 == tiles && UNIT_POS == 0 {
+        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, words, config);
+        if tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(ranks.tile + ranks.survivors);
         }
         if comptime!(config.tile.plane) {
@@ -271,7 +270,7 @@ pub fn compact(
         return runs::compact(client, plan, values, mask, (output, count, index), emit);
     }
     // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by it; a rank is below the
-    // number of trues, and the tail begins behind them; the state holds an aggregate and a prefix per tile.
+    // number of trues, and the tail begins behind them; the state holds an aggregate and a fallback per tile and a prefix per block.
     unsafe {
         compact_kernel::launch_unchecked(
             client,
@@ -285,9 +284,7 @@ pub fn compact(
             count.into_buffer_arg(),
             plan.state,
             plan.vectors,
-            plan.tiles,
-            plan.tag,
-            plan.polls,
+            plan.words,
             emit,
             plan.config,
             emitted,

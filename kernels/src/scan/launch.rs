@@ -177,13 +177,13 @@ impl Call<'_> {
 
     pub(crate) fn tile_config(&self) -> TileConfig {
         TileConfig {
-            op: self.problem.op,
             exclusive: self.problem.options.exclusive,
             reverse: self.problem.options.reverse,
             plane: self.tuning.plane,
             vectors: self.tuning.vectors,
             units: self.tuning.units,
             max_planes: self.tuning.max_planes,
+            plane_size: self.tuning.plane_size,
         }
     }
 

@@ -24,6 +24,7 @@ mod routines;
 pub(crate) mod scratch;
 mod shelf;
 mod strategy;
+pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
 pub use components::mute::Mute;

@@ -1,10 +1,10 @@
 //! The words through which tiles communicate, kept from launch to launch.
 //!
-//! A launch recognises its own words by its epoch (see [`chain`](super::components::chain)), so the buffer is
+//! A launch recognises its own words by its epoch (see [`tile_state`](super::components::tile_state)), so the buffer is
 //! cleared once per 65,535 launches and never allocated per call. It is keyed by device and stream: launches of one stream run one after
 //! the other, which is what makes the sharing safe.
 
-use super::components::chain::HEADER_WORDS;
+use super::components::tile_state::HEADER_WORDS;
 use super::shelf::Shelf;
 use super::{ScanOptions, scan};
 use crate::{ScanError, ScanOp, testing};

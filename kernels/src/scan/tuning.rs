@@ -1,5 +1,7 @@
 //! Every tuning constant, with the measurement behind it.
 
+use super::components::mute::Mute;
+use super::components::tile_state::{LookbackConfig, MAX_BLOCK};
 use super::strategy::LaunchOptions;
 use cubecl::client::Client;
 use cubecl::ir::features::Plane;
@@ -15,8 +17,14 @@ pub(crate) struct Tuning {
     pub vectors: usize,
     /// An upper bound of the planes in a cube.
     pub max_planes: usize,
+    /// Units of a plane where kernels may count on it, else 0.
+    pub plane_size: usize,
     /// How often a lookback reads a word before it falls back.
-    pub polls: u32,
+    pub spins: u32,
+    /// Tiles of a block, one for each unit that looks back.
+    pub block: usize,
+    /// One plane looks back in its registers.
+    pub lookback_in_registers: bool,
     /// Units that fill the device: below this the scan axis is cut into chunks.
     pub fill: usize,
     /// Rows that a column loads before it combines the first.
@@ -29,6 +37,10 @@ pub(crate) struct Tuning {
 #[derive(Clone, Copy)]
 struct Facts {
     plane_ops: bool,
+    /// Planes may branch apart from one another.
+    plane_branches: bool,
+    /// The units of a plane follow one another in the cube.
+    planes_in_order: bool,
     /// The smallest and the largest.
     plane_sizes: [u32; 2],
     is_card: bool,
@@ -37,13 +49,15 @@ struct Facts {
 
 /// Reads before a fallback. A tile takes a few microseconds and a read well under one, so a live predecessor is
 /// always waited for, while one that was never scheduled costs under a millisecond.
-const POLLS: u32 = 512;
+const SPINS: u32 = 512;
 
 impl Tuning {
     pub(crate) fn of(client: &Client, options: &LaunchOptions) -> Self {
         let hardware = &client.properties().hardware;
         let facts = Facts {
             plane_ops: client.features().plane.contains(Plane::Ops),
+            plane_branches: client.features().plane.contains(Plane::NonUniformControlFlow),
+            planes_in_order: ["cuda", "hip"].iter().any(|name| client.name().starts_with(name)),
             plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
             is_card: client.properties().identity.physical.is_some(),
             most_units: hardware.max_units_per_cube as usize,
@@ -68,12 +82,34 @@ impl Tuning {
         let most = (facts.most_units / whole).max(1) * whole;
         let units = options.units.unwrap_or(class.units).max(1);
         let units = units.next_multiple_of(whole).min(most);
+        // Whoever forces plane operations on a device that does not offer them forces all of them.
+        let in_registers = plane && (facts.plane_branches || !facts.plane_ops);
+        let block = match in_registers {
+            true => smallest.max(1) as usize,
+            false => units,
+        };
         Self {
             units,
             vectors: options.vectors.unwrap_or(class.vectors).max(1),
             max_planes: units.div_ceil(smallest.max(1) as usize),
-            polls: options.polls.unwrap_or(class.polls),
+            spins: options.polls.unwrap_or(class.spins).max(1),
+            block: block.min(MAX_BLOCK),
+            plane_size: match plane && facts.planes_in_order && smallest == largest {
+                true => largest as usize,
+                false => 0,
+            },
+            lookback_in_registers: in_registers,
             ..class
+        }
+    }
+
+    /// How the tiles of a launch look back.
+    pub(crate) fn lookback(&self, mute: Option<Mute>) -> LookbackConfig {
+        LookbackConfig {
+            block: self.block,
+            in_registers: self.lookback_in_registers,
+            plane_size: self.plane_size,
+            mute,
         }
     }
 
@@ -84,7 +120,10 @@ impl Tuning {
             units: 256,
             vectors: 4,
             max_planes: 0,
-            polls: POLLS,
+            plane_size: 0,
+            spins: SPINS,
+            block: 0,
+            lookback_in_registers: false,
             fill: 1 << 16,
             ahead: 8,
             unit_runs: false,

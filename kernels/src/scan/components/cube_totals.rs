@@ -1,70 +1,104 @@
-//! The totals of a cube's units (or planes) scanned in shared memory.
+//! The totals of a cube's planes (or units) scanned in shared memory.
 //!
-//! A few dozen totals are left once every unit has scanned its own registers. One unit walks them: a shared-memory walk of that
-//! length costs less than the barriers of a parallel scan, and its order of additions is that of a plain loop.
+//! With planes, a handful of totals is left, and every unit folds those before its own plane, and all of them: one barrier. Without planes, or
+//! with very small ones, one unit walks the totals: a walk in shared memory costs less than the barriers of a parallel scan. The order is that
+//! of a plain loop either way.
 
+use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use super::tile::TileConfig;
-use crate::operator::{ScanOp, combine};
+use crate::monoid::{Monoid, State};
 use cubecl::prelude::*;
 
+/// The most totals that every unit folds for itself. Simulated, eight of them cost a tile of 256 units 40 cycles less than a walk by one unit and
+/// its two barriers; not measured on a GPU.
+const FOLDED_BY_ALL: usize = 16;
+
 /// What [`scan_totals`] returns to each unit.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
-pub(crate) struct CubeTotals<A: Numeric> {
+#[derive(CubeType)]
+pub(crate) struct CubeTotals<S: State> {
     /// The total of all units (or planes) before this one.
-    pub exclusive: A,
+    pub exclusive: S,
     /// The total of the whole cube.
-    pub aggregate: A,
+    pub aggregate: S,
 }
 
 /// Scans one total per unit (blocked) or per plane (striped) across the cube.
 ///
-/// `shared` holds `config.totals() + 1` values; it may be used again at once, because the function begins with a barrier.
+/// `shared` holds `config.totals() + 1` states; it may be used again at once, because the function begins with a barrier.
 #[cube]
-pub(crate) fn scan_totals<A: Numeric>(
-    total: A,
-    identity: A,
-    shared: &mut Shared<[A]>,
+pub(crate) fn scan_totals<A: Numeric, M: Monoid<A>>(
+    total: &M::State,
+    identity: &M::State,
+    shared: &mut <M::State as State>::Shared,
     #[comptime] config: TileConfig,
-) -> CubeTotals<A> {
+    #[comptime] op: M::Config,
+) -> CubeTotals<M::State> {
     let slots = comptime!(config.totals());
     sync_cube();
     let mut slot = UNIT_POS as usize;
     let mut count = slots.runtime();
     if comptime!(config.plane) {
-        slot = PLANE_POS as usize;
-        count = CUBE_DIM as usize / PLANE_DIM as usize;
-        if UNIT_POS_PLANE == 0 {
-            shared[slot] = total;
+        slot = plane_of_unit(config.plane_size) as usize;
+        count = CUBE_DIM as usize / plane_units(config.plane_size) as usize;
+        if lane_of_unit(config.plane_size) == 0 {
+            M::State::set(shared, slot, total);
         }
     } else {
-        shared[slot] = total;
+        M::State::set(shared, slot, total);
     }
     sync_cube();
-    if UNIT_POS == 0 {
-        walk::<A>(shared, count, slots, identity, config.op);
-    }
-    sync_cube();
-    CubeTotals::<A> {
-        exclusive: shared[slot],
-        aggregate: shared[slots],
+    if comptime!(config.plane && slots <= FOLDED_BY_ALL) {
+        fold_all::<A, M>(shared, slot, count, slots, identity, op)
+    } else {
+        if UNIT_POS == 0 {
+            walk::<A, M>(shared, count, slots, identity, op);
+        }
+        sync_cube();
+        CubeTotals::<M::State> {
+            exclusive: M::State::get(&*shared, slot),
+            aggregate: M::State::get(&*shared, slots),
+        }
     }
 }
 
-/// Turns the first `count` values into their exclusive scan and leaves the total behind slot `slots`.
+/// Folds up to `slots` totals, of which there are `count`.
 #[cube]
-fn walk<A: Numeric>(
-    shared: &mut Shared<[A]>,
+fn fold_all<A: Numeric, M: Monoid<A>>(
+    shared: &mut <M::State as State>::Shared,
+    slot: usize,
     count: usize,
     #[comptime] slots: usize,
-    identity: A,
-    #[comptime] op: ScanOp,
-) {
-    let mut running = identity;
-    for i in 0..count {
-        let value = shared[i];
-        shared[i] = running;
-        running = combine::<A>(running, value, op);
+    identity: &M::State,
+    #[comptime] op: M::Config,
+) -> CubeTotals<M::State> {
+    let mut exclusive = M::State::copy(identity);
+    let mut running = M::State::copy(identity);
+    #[unroll]
+    for i in 0..slots {
+        exclusive = M::State::select(slot == i, &running, &exclusive);
+        let with = M::combine(&running, &M::State::get(&*shared, i), op);
+        running = M::State::select(i < count, &with, &running);
     }
-    shared[slots] = running;
+    CubeTotals::<M::State> {
+        exclusive,
+        aggregate: running,
+    }
+}
+
+/// Turns the first `count` totals into their exclusive scan and leaves the total behind slot `slots`.
+#[cube]
+fn walk<A: Numeric, M: Monoid<A>>(
+    shared: &mut <M::State as State>::Shared,
+    count: usize,
+    #[comptime] slots: usize,
+    identity: &M::State,
+    #[comptime] op: M::Config,
+) {
+    let mut running = M::State::copy(identity);
+    for i in 0..count {
+        let value = M::State::get(&*shared, i);
+        M::State::set(shared, i, &running);
+        running = M::combine(&running, &value, op);
+    }
+    M::State::set(shared, slots, &running);
 }

@@ -1,6 +1,6 @@
 //! The device side: what one unit, one plane and one cube do.
 
-pub(crate) mod chain;
+pub(crate) mod tile_state;
 pub(crate) mod cube_totals;
 pub(crate) mod lookback;
 pub(crate) mod mute;

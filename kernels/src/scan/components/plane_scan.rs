@@ -17,7 +17,8 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
-use crate::operator::{ScanOp, combine};
+use crate::monoid::{Fold, Monoid, State};
+use crate::operator::ScanOp;
 use cubecl::prelude::*;
 
 /// Inclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ`.
@@ -26,7 +27,7 @@ pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
     match op {
         ScanOp::Sum => plane_inclusive_sum(value),
         ScanOp::Prod => plane_inclusive_prod(value),
-        _ => plane_shuffle_scan::<A>(value, op),
+        _ => plane_ladder::<A, Fold>(&value, 0usize, op),
     }
 }
 
@@ -36,31 +37,78 @@ pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
 /// where subtracting the own value would not be.
 #[cube]
 pub fn plane_shift_inclusive<A: Numeric>(inclusive: A, identity: A) -> A {
-    let before = plane_shuffle(
-        inclusive,
-        select(UNIT_POS_PLANE == 0, 0u32, UNIT_POS_PLANE - 1),
-    );
-    select(UNIT_POS_PLANE == 0, identity, before)
+    shift_up::<A>(&inclusive, &identity, 0usize)
 }
 
-/// The Kogge-Stone ladder that [`plane_inclusive_scan`] falls back to.
+/// The units of a plane; `plane_size` is 0 where it is not known when the kernel is compiled.
 #[cube]
-fn plane_shuffle_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
-    let mut total = value;
-    let mut distance = 1u32;
-    while distance < PLANE_DIM {
-        let source = select(
-            UNIT_POS_PLANE >= distance,
-            UNIT_POS_PLANE - distance,
-            UNIT_POS_PLANE,
-        );
-        let left = plane_shuffle(total, source);
-        total = select(
-            UNIT_POS_PLANE >= distance,
-            combine::<A>(left, total, op),
-            total,
-        );
-        distance *= 2;
+pub(crate) fn plane_units(#[comptime] plane_size: usize) -> u32 {
+    if comptime!(plane_size > 0) {
+        comptime!(plane_size as u32).runtime()
+    } else {
+        PLANE_DIM
+    }
+}
+
+/// The unit's place in its plane.
+#[cube]
+pub(crate) fn lane_of_unit(#[comptime] plane_size: usize) -> u32 {
+    if comptime!(plane_size > 0) {
+        UNIT_POS % comptime!(plane_size as u32)
+    } else {
+        UNIT_POS_PLANE
+    }
+}
+
+/// The unit's plane.
+#[cube]
+pub(crate) fn plane_of_unit(#[comptime] plane_size: usize) -> u32 {
+    if comptime!(plane_size > 0) {
+        UNIT_POS / comptime!(plane_size as u32)
+    } else {
+        PLANE_POS
+    }
+}
+
+/// The state of the unit before, and `first` in unit 0.
+#[cube]
+pub(crate) fn shift_up<S: State>(value: &S, first: &S, #[comptime] plane_size: usize) -> S {
+    let lane = lane_of_unit(plane_size);
+    if comptime!(plane_size > 0) {
+        S::select(lane == 0, first, &S::shuffle_up(value, 1u32))
+    } else {
+        let before = S::shuffle(value, select(lane == 0, 0u32, lane - 1));
+        S::select(lane == 0, first, &before)
+    }
+}
+
+/// The inclusive scan over a plane by shuffles, for any operator; unrolled where the size of a plane is known.
+#[cube]
+pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
+    value: &M::State,
+    #[comptime] plane_size: usize,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lane = lane_of_unit(plane_size);
+    let mut total = M::State::copy(value);
+    if comptime!(plane_size > 0) {
+        let steps = comptime!(plane_size.ilog2());
+        #[unroll]
+        for step in 0..steps {
+            let distance = comptime!(1u32 << step);
+            let left = M::State::shuffle_up(&total, distance);
+            let with = M::combine(&left, &total, op);
+            total = M::State::select(lane >= distance, &with, &total);
+        }
+    } else {
+        let mut distance = 1u32;
+        while distance < PLANE_DIM {
+            let has_left = lane >= distance;
+            let left = M::State::shuffle(&total, select(has_left, lane - distance, lane));
+            let with = M::combine(&left, &total, op);
+            total = M::State::select(has_left, &with, &total);
+            distance *= 2;
+        }
     }
     total
 }

@@ -13,16 +13,17 @@
 //! coalesced run; the totals of each run are scanned across the plane and carried into the next.
 //!
 //! Positions along the row are *logical*: with `reverse` the logical element `j` is the stored element `len − 1 − j`.
+//!
+//! Beyond the end of its row a tile holds the row's last vector over and over: nothing passes from later elements to earlier ones, and nobody
+//! asks for the total of a row's last tile. So all loads of a tile are issued without a branch between them.
 
-use super::plane_scan::{plane_inclusive_scan, plane_shift_inclusive};
-use crate::operator::{ScanOp, combine};
+use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
+use crate::monoid::{Monoid, State};
 use cubecl::prelude::*;
 
 /// The comptime facts of a tile; the key of a compiled kernel.
 #[derive_cube_comptime]
 pub struct TileConfig {
-    /// What is accumulated.
-    pub op: ScanOp,
     /// Leave the own element out.
     pub exclusive: bool,
     /// From the last element towards the first.
@@ -35,6 +36,8 @@ pub struct TileConfig {
     pub units: usize,
     /// An upper bound of the planes in a cube.
     pub max_planes: usize,
+    /// Units of a plane, or 0 where they are not known.
+    pub plane_size: usize,
 }
 
 impl TileConfig {
@@ -62,21 +65,22 @@ pub(crate) struct Row {
 
 /// The registers of one unit after its own scan.
 #[derive(CubeType)]
-pub(crate) struct UnitTile<A: Numeric, N: Size> {
-    /// Inclusive scans, one per vector, each beginning anew.
-    values: Array<Vector<A, N>>,
+pub(crate) struct UnitTile<S: State> {
+    /// Inclusive scans, lane after lane in logical order, each vector beginning anew.
+    values: Sequence<S>,
     /// The total of what the unit (or its plane) holds before each vector.
-    before: Array<A>,
+    before: Sequence<S>,
     /// The total of the unit (blocked) or of its plane (striped).
-    pub total: A,
+    pub total: S,
 }
 
 /// The logical vector, counted from the tile's first, that this unit holds as its `k`-th.
 #[cube]
 pub(crate) fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize {
     if comptime!(config.plane) {
-        let plane = PLANE_POS as usize * PLANE_DIM as usize * config.vectors;
-        plane + k * PLANE_DIM as usize + UNIT_POS_PLANE as usize
+        let units = plane_units(config.plane_size) as usize;
+        let plane = plane_of_unit(config.plane_size) as usize * units * config.vectors;
+        plane + k * units + lane_of_unit(config.plane_size) as usize
     } else {
         UNIT_POS as usize * config.vectors + k
     }
@@ -91,109 +95,120 @@ pub(crate) fn stored_vector(logical: usize, row: Row, #[comptime] reverse: bool)
     }
 }
 
-/// The inclusive scan of one vector's lanes, in logical order.
-#[cube]
-fn scan_lanes<A: Numeric, N: Size>(
-    value: Vector<A, N>,
-    #[comptime] config: TileConfig,
-) -> Vector<A, N> {
-    let lanes = N::value().comptime();
-    let mut scanned = value;
-    #[unroll]
-    for step in 1..lanes {
-        let at = comptime!(if config.reverse {
-            lanes - 1 - step
-        } else {
-            step
-        });
-        let left = comptime!(if config.reverse { at + 1 } else { at - 1 });
-        let sum = combine::<A>(scanned.extract(left), scanned.extract(at), config.op);
-        scanned.insert(at, sum);
-    }
-    scanned
+/// The stored lane that is `step`-th in logical order.
+pub(crate) fn lane_at(step: usize, lanes: usize, reverse: bool) -> usize {
+    if reverse { lanes - 1 - step } else { step }
 }
 
-/// The last lane in logical order: the total of a scanned vector.
+/// A logical vector of the row, or its last.
 #[cube]
-fn last_lane<A: Numeric, N: Size>(scanned: Vector<A, N>, #[comptime] config: TileConfig) -> A {
-    let lanes = N::value().comptime();
-    scanned.extract(comptime!(if config.reverse { 0 } else { lanes - 1 }))
-}
-
-/// The scanned lanes of a logical vector; past the end of the row, of identities.
-#[cube]
-fn load_vector<T: Numeric, A: Numeric, N: Size>(
+fn load_vector<T: Numeric, N: Size>(
     input: &[Vector<T, N>],
     row: Row,
     logical: usize,
-    identity: A,
     #[comptime] config: TileConfig,
-) -> Vector<A, N> {
-    let mut value = Vector::<A, N>::new(identity);
-    if logical < row.vectors {
-        value = Vector::cast_from(input[row.input + stored_vector(logical, row, config.reverse)]);
+) -> Vector<T, N> {
+    let logical = min(logical, row.vectors - 1);
+    input[row.input + stored_vector(logical, row, config.reverse)]
+}
+
+/// The total of a vector.
+#[cube]
+fn fold_vector<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    vector: Vector<T, N>,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let first = comptime!(lane_at(0, lanes, config.reverse));
+    let mut total = M::read(A::cast_from(vector.extract(first)), op);
+    #[unroll]
+    for step in 1..lanes {
+        let lane = comptime!(lane_at(step, lanes, config.reverse));
+        let state = M::read(A::cast_from(vector.extract(lane)), op);
+        total = M::combine(&total, &state, op);
     }
-    scan_lanes::<A, N>(value, config)
+    total
 }
 
 #[cube]
-impl<A: Numeric, N: Size> UnitTile<A, N> {
-    /// The total that [`load`](Self::load) would find, bit for bit, without holding the tile.
+impl<S: State> UnitTile<S> {
+    /// The total that [`load`](Self::load) would find, without holding the tile.
     ///
     /// A loop, not unrolled: on software adapters, which run both sides of a branch with the idle one masked, the code of a
     /// fallback that is not taken costs as much as it is long.
-    pub fn total_of<T: Numeric>(
+    pub fn total_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
         input: &[Vector<T, N>],
         row: Row,
         first: usize,
-        identity: A,
+        identity: &S,
         #[comptime] config: TileConfig,
-    ) -> A {
-        let mut total = identity;
+        #[comptime] op: M::Config,
+    ) -> S {
+        let last_lane = plane_units(config.plane_size) - 1;
+        let mut total = S::copy(identity);
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            let scanned = load_vector::<T, A, N>(input, row, logical, identity, config);
-            let mut run = last_lane::<A, N>(scanned, config);
+            let vector = load_vector::<T, N>(input, row, logical, config);
+            let mut run = fold_vector::<T, A, N, M>(vector, config, op);
             if comptime!(config.plane) {
-                run = plane_shuffle(plane_inclusive_scan::<A>(run, config.op), PLANE_DIM - 1);
+                run = S::shuffle(&M::plane_inclusive(&run, config.plane_size, op), last_lane);
             }
-            total = combine::<A>(total, run, config.op);
+            total = M::combine(&total, &run, op);
         }
         total
     }
 
     /// Loads the tile that begins at the row's vector `first` and scans what this unit holds.
-    /// Vectors past the end of the row count as the identity.
-    pub fn load<T: Numeric>(
+    pub fn load<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
         input: &[Vector<T, N>],
         row: Row,
         first: usize,
-        identity: A,
+        identity: &S,
         #[comptime] config: TileConfig,
-    ) -> UnitTile<A, N> {
-        let mut values = Array::<Vector<A, N>>::new(config.vectors);
-        let mut before = Array::<A>::new(config.vectors);
+        #[comptime] op: M::Config,
+    ) -> UnitTile<S> {
+        let lanes = N::value().comptime();
+        let mut loaded = Sequence::<Vector<T, N>>::new();
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            values[k] = load_vector::<T, A, N>(input, row, logical, identity, config);
+            loaded.push(load_vector::<T, N>(input, row, logical, config));
         }
-        let mut total = identity;
+        let mut values = Sequence::<S>::new();
         #[unroll]
         for k in 0..config.vectors {
-            let last = last_lane::<A, N>(values[k], config);
-            if comptime!(config.plane) {
-                let inclusive = plane_inclusive_scan::<A>(last, config.op);
-                let earlier = plane_shift_inclusive::<A>(inclusive, identity);
-                before[k] = combine::<A>(total, earlier, config.op);
-                let run = plane_shuffle(inclusive, PLANE_DIM - 1);
-                total = combine::<A>(total, run, config.op);
-            } else {
-                before[k] = total;
-                total = combine::<A>(total, last, config.op);
+            #[unroll]
+            for step in 0..lanes {
+                let lane = comptime!(lane_at(step, lanes, config.reverse));
+                let state = M::read(A::cast_from(loaded[k].extract(lane)), op);
+                if comptime!(step == 0) {
+                    values.push(state);
+                } else {
+                    let left = comptime!(k * lanes + step - 1);
+                    let scanned = M::combine(&values[left], &state, op);
+                    values.push(scanned);
+                }
             }
         }
-        UnitTile::<A, N> {
+        let mut before = Sequence::<S>::new();
+        let last_lane = plane_units(config.plane_size) - 1;
+        let mut total = S::copy(identity);
+        #[unroll]
+        for k in 0..config.vectors {
+            let last = comptime!(k * lanes + lanes - 1);
+            if comptime!(config.plane) {
+                let inclusive = M::plane_inclusive(&values[last], config.plane_size, op);
+                let earlier = shift_up::<S>(&inclusive, identity, config.plane_size);
+                before.push(M::combine(&total, &earlier, op));
+                let run = S::shuffle(&inclusive, last_lane);
+                total = M::combine(&total, &run, op);
+            } else {
+                before.push(S::copy(&total));
+                total = M::combine(&total, &values[last], op);
+            }
+        }
+        UnitTile::<S> {
             values,
             before,
             total,
@@ -201,38 +216,37 @@ impl<A: Numeric, N: Size> UnitTile<A, N> {
     }
 
     /// Writes the scanned tile, `prefix` being the total of all that precedes this unit (or its plane) in the row.
-    pub fn store<T: Numeric>(
+    pub fn store<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
         &self,
         output: &mut [Vector<T, N>],
         row: Row,
         first: usize,
-        prefix: A,
+        prefix: &S,
         #[comptime] config: TileConfig,
+        #[comptime] op: M::Config,
     ) {
         let lanes = N::value().comptime();
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
             if logical < row.vectors {
-                let earlier = combine::<A>(prefix, self.before[k], config.op);
-                let scanned = self.values[k];
-                let mut result = Vector::<A, N>::new(earlier);
+                let earlier = M::combine(prefix, &self.before[k], op);
+                let mut result = Vector::<T, N>::new(T::from_int(0));
                 #[unroll]
                 for step in 0..lanes {
-                    let at = comptime!(if config.reverse {
-                        lanes - 1 - step
-                    } else {
-                        step
-                    });
-                    if comptime!(!config.exclusive) {
-                        result.insert(at, combine::<A>(earlier, scanned.extract(at), config.op));
+                    let lane = comptime!(lane_at(step, lanes, config.reverse));
+                    let written = if comptime!(!config.exclusive) {
+                        let own = comptime!(k * lanes + step);
+                        M::write(&M::combine(&earlier, &self.values[own], op), op)
                     } else if comptime!(step > 0) {
-                        let left = comptime!(if config.reverse { at + 1 } else { at - 1 });
-                        result.insert(at, combine::<A>(earlier, scanned.extract(left), config.op));
-                    }
+                        let left = comptime!(k * lanes + step - 1);
+                        M::write(&M::combine(&earlier, &self.values[left], op), op)
+                    } else {
+                        M::write(&earlier, op)
+                    };
+                    result.insert(lane, T::cast_from(written));
                 }
-                output[row.output + stored_vector(logical, row, config.reverse)] =
-                    Vector::cast_from(result);
+                output[row.output + stored_vector(logical, row, config.reverse)] = result;
             }
         }
     }

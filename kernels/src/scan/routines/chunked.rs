@@ -8,7 +8,7 @@
 //! Chunks are about as many as cubes fit the device. A row of one chunk needs the second launch only; with one tile a
 //! chunk that is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
-use crate::operator::combine;
+use crate::monoid::{Fold, Monoid, Operator, State, read_state, write_state};
 use crate::scan::components::{
     cube_totals::scan_totals,
     rows::RowsView,
@@ -32,79 +32,111 @@ pub(crate) struct Chunks {
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size>(
+pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
     input: &[Vector<T, N>],
-    totals: &mut [A],
+    totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
-    identity: InputScalar,
+    seed: InputScalar,
     #[comptime] config: TileConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
 ) {
-    let chunk = CUBE_POS;
-    if chunk < chunks.count {
-        let identity = identity.get::<A>();
-        let mut shared = Shared::<[A]>::new_slice(comptime!(config.totals() + 1));
-        let row = rows.row(chunk / chunks.per_row);
-        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-        let first = chunk % chunks.per_row * chunks.tiles * vectors_per_tile;
+    if CUBE_POS < chunks.count {
+        let seed = seed.get::<A>();
+        total_of_chunk::<T, A, N, O::Monoid<A>>(input, totals, rows, chunks, seed, config, op);
+    }
+}
 
-        let mut running = identity;
-        let mut tile = 0usize;
-        loop {
-            let at = first + tile * vectors_per_tile;
-            let total = UnitTile::<A, N>::total_of::<T>(input, row, at, identity, config);
-            let own = scan_totals::<A>(total, identity, &mut shared, config);
-            running = combine::<A>(running, own.aggregate, config.op);
-            tile += 1;
-            if tile >= chunks.tiles {
-                break;
-            }
+#[cube]
+fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    input: &[Vector<T, N>],
+    totals: &mut [u32],
+    rows: &RowsView,
+    chunks: Chunks,
+    seed: A,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) {
+    let identity = M::identity(seed, op);
+    let mut shared = M::State::allocate(comptime!(config.totals() + 1));
+    let row = rows.row(CUBE_POS / chunks.per_row);
+    let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+    let first = CUBE_POS % chunks.per_row * chunks.tiles * vectors_per_tile;
+
+    let mut running = M::State::copy(&identity);
+    let mut tile = 0usize;
+    loop {
+        let at = first + tile * vectors_per_tile;
+        let total =
+            UnitTile::<M::State>::total_of::<T, A, N, M>(input, row, at, &identity, config, op);
+        let own = scan_totals::<A, M>(&total, &identity, &mut shared, config, op);
+        running = M::combine(&running, &own.aggregate, op);
+        tile += 1;
+        if tile >= chunks.tiles {
+            break;
         }
-        if UNIT_POS == 0 {
-            totals[chunk] = running;
-        }
+    }
+    if UNIT_POS == 0 {
+        write_state::<M::State>(totals, CUBE_POS, &running);
     }
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_scan_kernel<T: Numeric, A: Numeric, N: Size>(
+pub(crate) fn chunk_scan_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
     input: &[Vector<T, N>],
     output: &mut [Vector<T, N>],
-    totals: &[A],
+    totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
-    identity: InputScalar,
+    seed: InputScalar,
     #[comptime] config: TileConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
 ) {
-    let chunk = CUBE_POS;
-    if chunk < chunks.count {
-        let identity = identity.get::<A>();
-        let mut shared = Shared::<[A]>::new_slice(comptime!(config.totals() + 1));
-        let row = rows.row(chunk / chunks.per_row);
-        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-        let in_row = chunk % chunks.per_row;
-        let first = in_row * chunks.tiles * vectors_per_tile;
+    if CUBE_POS < chunks.count {
+        let seed = seed.get::<A>();
+        scan_chunk::<T, A, N, O::Monoid<A>>(input, output, totals, rows, chunks, seed, config, op);
+    }
+}
 
-        let mut running = identity;
-        for earlier in 0..in_row {
-            running = combine::<A>(running, totals[chunk - in_row + earlier], config.op);
-        }
-        let mut tile = 0usize;
-        loop {
-            let at = first + tile * vectors_per_tile;
-            let unit = UnitTile::<A, N>::load::<T>(input, row, at, identity, config);
-            let own = scan_totals::<A>(unit.total, identity, &mut shared, config);
-            let prefix = combine::<A>(running, own.exclusive, config.op);
-            unit.store::<T>(output, row, at, prefix, config);
-            running = combine::<A>(running, own.aggregate, config.op);
-            tile += 1;
-            if tile >= chunks.tiles {
-                break;
-            }
+#[cube]
+fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    input: &[Vector<T, N>],
+    output: &mut [Vector<T, N>],
+    totals: &[u32],
+    rows: &RowsView,
+    chunks: Chunks,
+    seed: A,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) {
+    let identity = M::identity(seed, op);
+    let mut shared = M::State::allocate(comptime!(config.totals() + 1));
+    let row = rows.row(CUBE_POS / chunks.per_row);
+    let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+    let in_row = CUBE_POS % chunks.per_row;
+    let first = in_row * chunks.tiles * vectors_per_tile;
+
+    let mut running = M::State::copy(&identity);
+    for earlier in 0..in_row {
+        let total = read_state::<M::State>(totals, CUBE_POS - in_row + earlier);
+        running = M::combine(&running, &total, op);
+    }
+    let mut tile = 0usize;
+    loop {
+        let at = first + tile * vectors_per_tile;
+        let unit =
+            UnitTile::<M::State>::load::<T, A, N, M>(input, row, at, &identity, config, op);
+        let own = scan_totals::<A, M>(&unit.total, &identity, &mut shared, config, op);
+        let prefix = M::combine(&running, &own.exclusive, op);
+        unit.store::<T, A, N, M>(output, row, at, &prefix, config, op);
+        running = M::combine(&running, &own.aggregate, op);
+        tile += 1;
+        if tile >= chunks.tiles {
+            break;
         }
     }
 }
@@ -128,13 +160,14 @@ pub(crate) fn launch(call: Call, chunks_per_row: usize) {
     let accumulator = problem.accumulator();
     let identity = problem.op.identity(problem.dtype, accumulator);
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
-    let totals = scratch::temporary(call.client, count * accumulator.size());
+    let words = Fold::state_size(accumulator).div_ceil(size_of::<u32>()) * count;
+    let totals = scratch::temporary(call.client, words * size_of::<u32>());
     // SAFETY: `totals` holds one value per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by
     // the length of its row.
     unsafe {
-        let totals = || BufferArg::from_raw_parts(totals.clone(), count);
+        let totals = || BufferArg::from_raw_parts(totals.clone(), words);
         if per_row > 1 {
-            chunk_totals_kernel::launch_unchecked(
+            chunk_totals_kernel::launch_unchecked::<Fold>(
                 call.client,
                 cube_count(call.client, count),
                 cube_dim,
@@ -146,11 +179,12 @@ pub(crate) fn launch(call: Call, chunks_per_row: usize) {
                 ChunksLaunch::new(tiles, per_row, count),
                 identity,
                 config,
+                problem.op,
                 problem.dtype,
                 accumulator,
             );
         }
-        chunk_scan_kernel::launch_unchecked(
+        chunk_scan_kernel::launch_unchecked::<Fold>(
             call.client,
             cube_count(call.client, count),
             cube_dim,
@@ -163,6 +197,7 @@ pub(crate) fn launch(call: Call, chunks_per_row: usize) {
             ChunksLaunch::new(tiles, per_row, count),
             identity,
             config,
+            problem.op,
             problem.dtype,
             accumulator,
         );

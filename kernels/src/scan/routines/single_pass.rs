@@ -8,75 +8,97 @@
 //! Needs 32-bit atomic load, store and add; no forward progress between cubes. See
 //! [`lookback`](crate::scan::components::lookback).
 
-use crate::operator::combine;
+use crate::monoid::{Fold, Monoid, Operator, State};
 use crate::scan::components::{
-    chain::{Chain, ChainConfig},
     cube_totals::scan_totals,
-    lookback::{Walk, take_ticket},
+    lookback::{Lookback, take_ticket},
     rows::RowsView,
     tile::{TileConfig, UnitTile},
+    tile_state::{LookbackConfig, TileWords},
 };
 use crate::scan::launch::{Call, cube_count};
-use crate::scan::scratch;
+use crate::scan::tile_words::words_of;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size>(
+pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
     input: &[Vector<T, N>],
     output: &mut [Vector<T, N>],
     state: &[Atomic<u32>],
     rows: &RowsView,
-    tiles_per_row: usize,
-    tiles: usize,
-    identity: InputScalar,
-    tag: u32,
-    polls: u32,
+    words: TileWords,
+    seed: InputScalar,
     #[comptime] config: TileConfig,
-    #[comptime] chain_config: ChainConfig,
+    #[comptime] lookback: LookbackConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
-    if tile < tiles {
-        let identity = identity.get::<A>();
-        let mut totals = Shared::<[A]>::new_slice(comptime!(config.totals() + 1));
-        let row_index = tile / tiles_per_row;
-        let row_first = row_index * tiles_per_row;
-        let row = rows.row(row_index);
-        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-
-        let first = (tile - row_first) * vectors_per_tile;
-        let unit = UnitTile::<A, N>::load::<T>(input, row, first, identity, config);
-        let own = scan_totals::<A>(unit.total, identity, &mut totals, config);
-
-        let chain = Chain { tiles, tag, polls };
-        let mut walk = Walk::<A>::new(tile, row_first, chain_config);
-        walk.announce(state, chain, own.aggregate, chain_config);
-        walk.begin(state, chain, identity, chain_config);
-        while walk.advance(state, chain, chain_config) {
-            let first = (walk.missing() - row_first) * vectors_per_tile;
-            let other = UnitTile::<A, N>::total_of::<T>(input, row, first, identity, config);
-            let other = scan_totals::<A>(other, identity, &mut totals, config);
-            walk.supply(state, chain, other.aggregate, chain_config);
-        }
-        let before = walk.finish(state, chain, own.aggregate, chain_config);
-        let prefix = combine::<A>(before, own.exclusive, config.op);
-        unit.store::<T>(output, row, first, prefix, config);
+    if tile < words.tiles {
+        let seed = seed.get::<A>();
+        scan_tile::<T, A, N, O::Monoid<A>>(
+            input, output, state, rows, words, tile, seed, config, lookback, op,
+        );
     }
+}
+
+#[cube]
+fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    input: &[Vector<T, N>],
+    output: &mut [Vector<T, N>],
+    state: &[Atomic<u32>],
+    rows: &RowsView,
+    words: TileWords,
+    tile: usize,
+    seed: A,
+    #[comptime] config: TileConfig,
+    #[comptime] lookback: LookbackConfig,
+    #[comptime] op: M::Config,
+) {
+    let identity = M::identity(seed, op);
+    let mut totals = M::State::allocate(comptime!(config.totals() + 1));
+    let row_index = tile / words.per_row;
+    let row_first = row_index * words.per_row;
+    let row = rows.row(row_index);
+    let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+
+    let first = (tile - row_first) * vectors_per_tile;
+    let unit = UnitTile::<M::State>::load::<T, A, N, M>(input, row, first, &identity, config, op);
+    let own = scan_totals::<A, M>(&unit.total, &identity, &mut totals, config, op);
+
+    let mut search = Lookback::<M::State>::new(tile, words, &identity, lookback);
+    search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
+    while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
+        let first = search.missing() * vectors_per_tile;
+        let other =
+            UnitTile::<M::State>::total_of::<T, A, N, M>(input, row, first, &identity, config, op);
+        let other = scan_totals::<A, M>(&other, &identity, &mut totals, config, op);
+        search.publish_fallback(state, words, &other.aggregate, lookback);
+    }
+    let prefix = M::combine(&search.before(), &own.exclusive, op);
+    unit.store::<T, A, N, M>(output, row, first, &prefix, config, op);
 }
 
 pub(crate) fn launch(call: Call) {
     let problem = &call.problem;
     let tiles_per_row = problem.len().div_ceil(call.tile_elements());
-    let tiles = tiles_per_row * problem.outer_count();
     let accumulator = problem.accumulator();
-    let chain = ChainConfig::new(problem.op, accumulator, call.tuning.units, call.launch.mute);
-    let (state, tag) = scratch::take(call.client, chain.state_words(tiles));
-    // SAFETY: the state holds an aggregate and a prefix per tile; the view addresses exactly the tensors' rows, and
+    let lookback = call.tuning.lookback(call.launch.mute);
+    let size = Fold::state_size(accumulator);
+    let (state, words) = words_of(
+        call.client,
+        [problem.outer_count(), tiles_per_row],
+        size,
+        lookback,
+        &call.tuning,
+    );
+    let tiles = tiles_per_row * problem.outer_count();
+    // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly the tensors' rows, and
     // tiles guard each vector by the length of its row.
     unsafe {
-        single_pass_kernel::launch_unchecked(
+        single_pass_kernel::launch_unchecked::<Fold>(
             call.client,
             cube_count(call.client, tiles),
             CubeDim::new_1d(call.tuning.units as u32),
@@ -86,13 +108,11 @@ pub(crate) fn launch(call: Call) {
             call.output.clone().into_buffer_arg(),
             state,
             call.rows_arg(),
-            tiles_per_row,
-            tiles,
+            words,
             problem.op.identity(problem.dtype, accumulator),
-            tag,
-            call.tuning.polls,
             call.tile_config(),
-            chain,
+            lookback,
+            problem.op,
             problem.dtype,
             accumulator,
         );

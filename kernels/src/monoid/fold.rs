@@ -1,0 +1,53 @@
+//! Sum, product, maximum and minimum: operators whose state is one accumulator.
+
+use super::{Monoid, Operator};
+use crate::operator::{ScanOp, combine};
+use crate::scan::components::plane_scan::{plane_inclusive_scan, plane_ladder};
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// The operators of [`ScanOp`].
+pub struct Fold;
+
+impl Operator for Fold {
+    type Monoid<A: Numeric> = Self;
+    type Config = ScanOp;
+
+    fn state_size(accumulator: ElemType) -> usize {
+        accumulator.size()
+    }
+}
+
+#[cube]
+impl<A: Numeric> Monoid<A> for Fold {
+    type State = A;
+    type Config = ScanOp;
+
+    fn identity(seed: A, #[comptime] _config: ScanOp) -> A {
+        seed
+    }
+
+    fn read(element: A, #[comptime] _config: ScanOp) -> A {
+        element
+    }
+
+    fn combine(lhs: &A, rhs: &A, #[comptime] config: ScanOp) -> A {
+        combine::<A>(*lhs, *rhs, config)
+    }
+
+    fn write(state: &A, #[comptime] _config: ScanOp) -> A {
+        *state
+    }
+
+    fn plane_inclusive(
+        state: &A,
+        #[comptime] plane_size: usize,
+        #[comptime] config: ScanOp,
+    ) -> A {
+        if comptime!(plane_size > 0) {
+            plane_ladder::<A, Self>(state, plane_size, config)
+        } else {
+            plane_inclusive_scan::<A>(*state, config)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What a scan can accumulate: any associative operator over a state of a few scalars.
+//!
+//! A [`Monoid`] says how an element becomes a state, how two states that lie side by side become one, and what of a state is written. The
+//! routines know no more of an operator than that: each is compiled once for every monoid.
+//!
+//! ```text
+//! elements     x₀        x₁        x₂
+//! read         s₀        s₁        s₂
+//! combine      s₀        s₀⊕s₁     s₀⊕s₁⊕s₂        associative; it need not commute
+//! write        y₀        y₁        y₂
+//! ```
+//!
+//! A state is made of [`State`]s: any numeric scalar is one, and a [`Pair`] of states is one.
+
+#![expect(
+    missing_docs,
+    reason = "the `cube` macro generates modules without documentation"
+)]
+
+mod fold;
+mod state;
+
+pub use crate::scan::components::plane_scan::plane_ladder;
+pub use fold::Fold;
+pub use state::{Pair, State};
+pub(crate) use state::{read_state, write_state};
+
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// An associative operator with an identity, over elements that are accumulated as `A`.
+#[cube]
+pub trait Monoid<A: Numeric>: Send + Sync + 'static {
+    /// What is carried from element to element.
+    type State: State;
+    /// What tells the operators of one family apart when a kernel is compiled.
+    type Config: CubeComptime + Send + Sync;
+
+    /// The state of no elements. `seed` is a scalar of the launch, for identities that are no literal of a shader language, such as infinity.
+    fn identity(seed: A, #[comptime] config: Self::Config) -> Self::State;
+
+    /// The state of one element.
+    fn read(element: A, #[comptime] config: Self::Config) -> Self::State;
+
+    /// The state of the elements of `lhs`, then those of `rhs`.
+    fn combine(
+        lhs: &Self::State,
+        rhs: &Self::State,
+        #[comptime] config: Self::Config,
+    ) -> Self::State;
+
+    /// What is written of a state.
+    fn write(state: &Self::State, #[comptime] config: Self::Config) -> A;
+
+    /// The inclusive scan over the units of a plane: [`plane_ladder()`] or what the hardware offers. Every unit takes part. `plane_size` is 0
+    /// where it is not known when the kernel is compiled.
+    fn plane_inclusive(
+        state: &Self::State,
+        #[comptime] plane_size: usize,
+        #[comptime] config: Self::Config,
+    ) -> Self::State;
+}
+
+/// A monoid whatever the type that its elements are accumulated in: what a launch is generic over.
+pub trait Operator: Send + Sync + 'static {
+    /// The monoid over elements accumulated as `A`.
+    type Monoid<A: Numeric>: Monoid<A, Config = Self::Config>;
+    /// As [`Monoid::Config`].
+    type Config: CubeComptime + Send + Sync;
+
+    /// The bytes of all scalars of a state.
+    fn state_size(accumulator: ElemType) -> usize;
+}

@@ -1,0 +1,216 @@
+//! Decoupled lookback with fallback: how the tiles of one launch learn what precedes them.
+//!
+//! Merrill & Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016), and Smith, Levien & Owens, "Decoupled
+//! Fallback" (2025), with two changes that this crate needs: states of any width through 32-bit atomics, and floats whose bits do not
+//! depend on the schedule.
+//!
+//! The tiles of a row are counted off in blocks. Every tile publishes its *aggregate*. The last tile of a block also publishes the block's
+//! *prefix*, the total of the row up to and with the block. A tile reads the aggregates of its own block and the prefix of the block before;
+//! where that prefix is not there yet, it keeps the total of that block, and looks one block further back.
+//!
+//! ```text
+//! tiles        … │ a a a a │ a a a a │ a a t          a  aggregate of a tile
+//! prefixes     … P         ·         ·                P  prefix of a block     ·  not there yet
+//!                └─────┬───┘└───┬────┘└┬─┘
+//! before t  =  P   ⊕  total  ⊕  total ⊕ those before t in its own block
+//! ```
+//!
+//! **Order.** The total of a block is folded in one way, whoever does it, and so is what precedes a tile in its own; blocks are folded
+//! from left to right, one after the other. What a tile learns therefore has the same bits wherever its lookback ended.
+//!
+//! **No waiting.** A word is read a bounded number of times. If an aggregate is still missing, the whole cube computes it from the input,
+//! publishes it as the tile's *fallback* and goes on. No forward-progress guarantee is needed.
+//!
+//! **Far back.** A lookback keeps the totals of as many blocks as a block has tiles. If there are more, it first learns what precedes those
+//! it keeps, in the same way, and then starts anew from the near end, where newer prefixes may have come meanwhile.
+//!
+//! [`planes`] is the form in registers, [`shared`] that for devices without plane operations. The words: [`tile_state`](super::tile_state).
+
+mod planes;
+mod shared;
+
+use super::mute::{Publication, is_mute};
+use super::plane_scan::plane_of_unit;
+use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, prefix_at, publish};
+use crate::monoid::{Monoid, State};
+use cubecl::prelude::*;
+
+/// The next tile of the launch, the same for every unit of the cube. The last of `cubes` tickets resets the counter.
+#[cube]
+pub(crate) fn take_ticket(state: &[Atomic<u32>], cubes: u32) -> usize {
+    let mut ticket = Shared::<[u32]>::new_slice(1usize);
+    if UNIT_POS == 0 {
+        let mine = state[0].fetch_add(1u32);
+        if mine + 1 == cubes {
+            state[0].store(0u32);
+        }
+        ticket[0] = mine;
+    }
+    workgroup_uniform_load(&ticket[0]) as usize
+}
+
+/// No tile is missing.
+const NONE: u32 = u32::MAX;
+
+/// How far one tile has looked back. Positions are the same in every unit that looks; states are those of the units that fold.
+///
+/// ```text
+/// search.publish_aggregate(aggregate)
+/// while search.advance(aggregate) {     // until a tile is missing …
+///     search.publish_fallback(…)        // … which the cube computes itself
+/// }
+/// search.before()                       // what precedes the tile; the prefix is published
+/// ```
+#[derive(CubeType)]
+pub(crate) struct Lookback<S: State> {
+    /// The first block of the tile's row.
+    row_block: usize,
+    /// The tile's block in its row, and how many tiles of that block precede it.
+    own: usize,
+    within: usize,
+    /// The block to look at next.
+    block: usize,
+    /// What precedes this block is looked for: the own block, or one further back than totals are kept for.
+    goal: usize,
+    /// What precedes this block is known.
+    base_block: usize,
+    base: S,
+    /// Totals kept: those of the blocks between the next one and the goal.
+    count: u32,
+    kept: S,
+    /// The total of the tiles of the own block before this one, and with it.
+    own_before: S,
+    own_total: S,
+    /// The missing tile of the row, or [`NONE`].
+    missing: usize,
+    /// For all units: the missing tile, and what precedes the own.
+    decision: Shared<[u32]>,
+    result: S::Shared,
+    storage: shared::Storage<S>,
+}
+
+#[cube]
+impl<S: State> Lookback<S> {
+    /// Begins with `first` before the first element of the row.
+    pub fn new(
+        tile: usize,
+        words: TileWords,
+        first: &S,
+        #[comptime] config: LookbackConfig,
+    ) -> Lookback<S> {
+        let row = tile / words.per_row;
+        let in_row = tile - row * words.per_row;
+        let own = in_row / config.block;
+        Lookback::<S> {
+            row_block: row * words.per_row.div_ceil(config.block),
+            own,
+            within: in_row - own * config.block,
+            block: own,
+            goal: own,
+            base_block: 0usize.runtime(),
+            base: S::copy(first),
+            count: 0u32.runtime(),
+            kept: S::copy(first),
+            own_before: S::copy(first),
+            own_total: S::copy(first),
+            missing: 0usize.runtime(),
+            decision: Shared::new_slice(1usize),
+            result: S::allocate(1usize),
+            storage: shared::Storage::<S>::new(config),
+        }
+    }
+
+    /// Publishes the tile's aggregate.
+    pub fn publish_aggregate(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        aggregate: &S,
+        #[comptime] config: LookbackConfig,
+    ) {
+        if UNIT_POS == 0 && !is_mute(tile, Publication::Aggregate, config.mute) {
+            let index = self.row_block + self.own;
+            let at = aggregate_at(index, self.within, config.block, S::words());
+            publish::<S>(state, at, config.block, aggregate, words.tag);
+        }
+    }
+
+    /// Publishes what the cube has computed in place of the missing tile.
+    pub fn publish_fallback(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: LookbackConfig,
+    ) {
+        if UNIT_POS == 0 {
+            let index = self.row_block + self.missing / config.block;
+            let lane = self.missing % config.block;
+            let at = fallback_at(index, lane, config.block, S::words());
+            publish::<S>(state, at, config.block, aggregate, words.tag);
+        }
+    }
+
+    /// The tile of the row whose aggregate is missing, the same in every unit.
+    pub fn missing(&self) -> usize {
+        self.missing
+    }
+
+    /// Looks back until all is known that precedes the tile, and publishes the prefix if the tile is the last of its block. True if a
+    /// tile is missing before that. The whole cube calls it.
+    pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        aggregate: &S,
+        #[comptime] config: LookbackConfig,
+        #[comptime] op: M::Config,
+    ) -> bool {
+        if comptime!(config.in_registers) {
+            if plane_of_unit(config.plane_size) == 0 {
+                planes::seek::<A, M>(self, state, words, aggregate, config, op);
+                self.conclude::<A, M>(state, words, tile, config, op);
+            }
+        } else {
+            shared::seek::<A, M>(self, state, words, aggregate, config, op);
+            self.conclude::<A, M>(state, words, tile, config, op);
+        }
+        let missing = workgroup_uniform_load(&self.decision[0]);
+        self.missing = missing as usize;
+        missing != NONE
+    }
+
+    /// Tells all units what was found; `base` is what precedes the own block.
+    fn conclude<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        #[comptime] config: LookbackConfig,
+        #[comptime] op: M::Config,
+    ) {
+        if UNIT_POS == 0 {
+            self.decision[0] = self.missing as u32;
+            if self.missing == NONE as usize {
+                let before = M::combine(&self.base, &self.own_before, op);
+                let before = S::select(self.within > 0, &before, &self.base);
+                S::set(&mut self.result, 0usize, &before);
+                if self.within + 1 == config.block
+                    && !is_mute(tile, Publication::Prefix, config.mute)
+                {
+                    let prefix = M::combine(&self.base, &self.own_total, op);
+                    let index = self.row_block + self.own;
+                    let at = prefix_at(index, config.block, S::words());
+                    publish::<S>(state, at, 1usize, &prefix, words.tag);
+                }
+            }
+        }
+    }
+
+    /// What precedes the tile in its row.
+    pub fn before(&self) -> S {
+        S::get(&self.result, 0usize)
+    }
+}

@@ -1,0 +1,172 @@
+//! The lookback of a cube without plane operations: a unit for each tile of a block reads its words, and unit 0 folds in shared memory.
+//!
+//! Control flow is uniform across the cube: what unit 0 decides reaches all by a uniform load, as browsers demand of what steers a barrier.
+
+use super::{Lookback, NONE};
+use crate::monoid::{Monoid, State};
+use crate::scan::components::tile_state::{
+    LookbackConfig, TileWords, aggregate_at, fallback_at, peek, prefix_at,
+};
+use cubecl::prelude::*;
+
+/// Blocks whose totals are kept.
+const KEPT: usize = 32;
+
+/// What unit 0 has found of a block.
+const INCOMPLETE: u32 = 0;
+const COMPLETE: u32 = 1;
+const KNOWN: u32 = 2;
+
+/// The shared memory of the search; a single entry of each where it is done in registers.
+#[derive(CubeType)]
+pub(super) struct Storage<S: State> {
+    values: S::Shared,
+    present: Shared<[u32]>,
+    kept: S::Shared,
+    found: Shared<[u32]>,
+}
+
+#[cube]
+impl<S: State> Storage<S> {
+    pub fn new(#[comptime] config: LookbackConfig) -> Storage<S> {
+        let block = comptime!(if config.in_registers { 1 } else { config.block });
+        let kept = comptime!(if config.in_registers { 1 } else { KEPT });
+        Storage::<S> {
+            values: S::allocate(block),
+            present: Shared::new_slice(block),
+            kept: S::allocate(kept),
+            found: Shared::new_slice(2usize),
+        }
+    }
+}
+
+/// Searches until what precedes the own block is known, or a tile is missing. The states of the search are those of unit 0.
+#[cube]
+pub(super) fn seek<A: Numeric, M: Monoid<A>>(
+    search: &mut Lookback<M::State>,
+    state: &[Atomic<u32>],
+    words: TileWords,
+    aggregate: &M::State,
+    #[comptime] config: LookbackConfig,
+    #[comptime] op: M::Config,
+) {
+    let mut searching = true.runtime();
+    while searching {
+        let is_own = search.block == search.own;
+        let tiles = select(is_own, search.within, config.block);
+        read_block::<M::State>(search, state, words, tiles, config);
+        sync_cube();
+        if UNIT_POS == 0 {
+            fold_block::<A, M>(search, state, words, aggregate, tiles, is_own, config, op);
+        }
+        let found = workgroup_uniform_load(&search.storage.found[0]);
+        if found == INCOMPLETE {
+            let first = search.block * config.block;
+            search.missing = first + workgroup_uniform_load(&search.storage.found[1]) as usize;
+            searching = false.runtime();
+        } else {
+            if !is_own {
+                search.count += 1u32;
+            }
+            if found == KNOWN {
+                search.count = 0u32;
+                search.base_block = search.goal;
+                if search.goal == search.own {
+                    search.missing = NONE as usize;
+                    searching = false.runtime();
+                } else {
+                    search.goal = min(search.own, search.goal + comptime!(KEPT));
+                    search.block = search.goal - 1;
+                }
+            } else {
+                if search.count == comptime!(KEPT as u32) {
+                    search.goal = search.block;
+                    search.count = 0u32;
+                }
+                search.block -= 1;
+            }
+        }
+    }
+}
+
+/// Each unit reads the words of its tile until they are there, but a bounded number of times.
+#[cube]
+fn read_block<S: State>(
+    search: &mut Lookback<S>,
+    state: &[Atomic<u32>],
+    words: TileWords,
+    tiles: usize,
+    #[comptime] config: LookbackConfig,
+) {
+    let unit = UNIT_POS as usize;
+    let index = search.row_block + search.block;
+    if unit < tiles {
+        let mut spins = 0u32;
+        let mut present = false.runtime();
+        while !present && spins < words.spins {
+            let at = aggregate_at(index, unit, config.block, S::words());
+            let published = peek::<S>(state, at, config.block, words.tag);
+            let at = fallback_at(index, unit, config.block, S::words());
+            let supplied = peek::<S>(state, at, config.block, words.tag);
+            let value = S::select(published.present, &published.value, &supplied.value);
+            S::set(&mut search.storage.values, unit, &value);
+            present = published.present || supplied.present;
+            spins += 1u32;
+        }
+        search.storage.present[unit] = u32::cast_from(present);
+    }
+}
+
+/// Folds the block if it is complete, and all that is kept if what precedes it is known.
+#[cube]
+fn fold_block<A: Numeric, M: Monoid<A>>(
+    search: &mut Lookback<M::State>,
+    state: &[Atomic<u32>],
+    words: TileWords,
+    aggregate: &M::State,
+    tiles: usize,
+    is_own: bool,
+    #[comptime] config: LookbackConfig,
+    #[comptime] op: M::Config,
+) {
+    let index = search.row_block + search.block;
+    let earlier = select(search.block > 0, index - 1, index);
+    let at = prefix_at(earlier, config.block, M::State::words());
+    let prefix = peek::<M::State>(state, at, 1usize, words.tag);
+    let mut folded = 0usize;
+    let mut total = M::State::get(&search.storage.values, 0usize);
+    while folded < tiles && search.storage.present[folded] == 1u32 {
+        if folded > 0 {
+            let value = M::State::get(&search.storage.values, folded);
+            total = M::combine(&total, &value, op);
+        }
+        folded += 1;
+    }
+    let mut found = INCOMPLETE.runtime();
+    if folded < tiles {
+        search.storage.found[1] = folded as u32;
+    } else {
+        found = COMPLETE.runtime();
+        let mut count = search.count;
+        if is_own {
+            let with = M::combine(&total, aggregate, op);
+            search.own_total = M::State::select(tiles > 0, &with, aggregate);
+            search.own_before = M::State::copy(&total);
+        } else {
+            M::State::set(&mut search.storage.kept, count as usize, &total);
+            count += 1u32;
+        }
+        let is_base = search.block == search.base_block;
+        if is_base || prefix.present {
+            found = KNOWN.runtime();
+            let mut running = M::State::select(is_base, &search.base, &prefix.value);
+            while count > 0u32 {
+                count -= 1u32;
+                let total = M::State::get(&search.storage.kept, count as usize);
+                running = M::combine(&running, &total, op);
+            }
+            search.base = running;
+        }
+    }
+    search.storage.found[0] = found;
+}

@@ -1,0 +1,186 @@
+//! The words through which the tiles of one launch communicate.
+//!
+//! ```text
+//! state   │ ticket │ block 0 │ block 1 │ …
+//! block   │ aggregates of its tiles │ fallbacks of its tiles │ prefix │          low halves of all tiles, then high halves, of each
+//!
+//! word    31            16 15             0
+//!         ┌───────────────┬───────────────┐
+//!         │     epoch     │ half, 16 bits │      two words for a scalar of 32 bits, four for one of 64
+//!         └───────────────┴───────────────┘
+//! ```
+//!
+//! The epoch is the number of the launch. A value counts once all its words carry it, so a value needs no fence, and what an earlier launch
+//! left behind does not count: nothing is cleared between launches.
+//!
+//! An aggregate and a prefix are written by the tile that owns them alone. What others compute in its stead goes into words of its own, the
+//! fallback: two kernels' worth of code need not compute the same bits, and no reader may put halves of two values together. All who write one
+//! fallback run the same code on the same input.
+//!
+//! The units of a plane that read the words of a block read one line of the cache each time, at fixed distances from one address.
+//!
+//! Needs 32-bit atomic load and store. The arithmetic here runs on the host as well, where a model checker tries all schedules of it.
+
+use super::mute::Mute;
+use crate::monoid::State;
+use cubecl::prelude::*;
+
+/// The words before the first value: the ticket counter, on a cache line of its own.
+pub const HEADER_WORDS: usize = 32;
+
+/// The most tiles of a block, one for each unit that looks back. One load of a block answers most lookbacks; with 32, the words a tile reads
+/// are about 2 % of the bytes of a 4,096-element tile.
+pub const MAX_BLOCK: usize = 32;
+
+/// The bits of a value that one word carries.
+pub const HALF_BITS: u32 = 16;
+const HALF_MASK: u32 = 0xffff;
+
+/// The comptime facts of the tiles of a launch.
+#[derive_cube_comptime]
+pub struct LookbackConfig {
+    /// Tiles of a block.
+    pub block: usize,
+    /// One plane looks back in its registers; else the cube does in shared memory.
+    pub in_registers: bool,
+    /// Units of a plane, or 0 where they are not known.
+    pub plane_size: usize,
+    /// Test switch: tiles that publish nothing, so that their successors must fall back.
+    pub mute: Option<Mute>,
+}
+
+/// The run-time facts of the tiles of a launch.
+#[derive(CubeType, CubeLaunch, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub struct TileWords {
+    /// Tiles of the launch.
+    pub tiles: usize,
+    /// Tiles of a row.
+    pub per_row: usize,
+    /// The epoch, in the high half of a word.
+    pub tag: u32,
+    /// How often a word is read before its tile is given up on.
+    pub spins: u32,
+}
+
+/// Sealed words for each word of a state.
+pub const HALVES: usize = 32 / HALF_BITS as usize;
+
+/// The words of a block of `block` tiles, for states of `words` words; whole lines of the cache.
+pub fn block_words(block: usize, words: usize) -> usize {
+    (HALVES * words * (2 * block + 1)).next_multiple_of(HEADER_WORDS)
+}
+
+/// The first word of the aggregate of a block's tile `lane`; the others follow `block` apart.
+#[cube]
+pub fn aggregate_at(
+    index: usize,
+    lane: usize,
+    #[comptime] block: usize,
+    #[comptime] words: usize,
+) -> usize {
+    HEADER_WORDS + index * comptime!(block_words(block, words)) + lane
+}
+
+/// The first word of the fallback of a block's tile `lane`; the others follow `block` apart.
+#[cube]
+pub fn fallback_at(
+    index: usize,
+    lane: usize,
+    #[comptime] block: usize,
+    #[comptime] words: usize,
+) -> usize {
+    aggregate_at(index, lane, block, words) + comptime!(HALVES * words * block)
+}
+
+/// The first word of a block's prefix, the total of its row up to and with the block; the others follow it.
+#[cube]
+pub fn prefix_at(index: usize, #[comptime] block: usize, #[comptime] words: usize) -> usize {
+    aggregate_at(index, 0, block, words) + comptime!(2 * HALVES * words * block)
+}
+
+/// The words of a launch behind the header, for states of `words` words.
+pub fn state_words(blocks: usize, block: usize, words: usize) -> usize {
+    blocks * block_words(block, words)
+}
+
+/// A half under an epoch.
+#[cube]
+pub fn seal(half: u32, tag: u32) -> u32 {
+    tag | half
+}
+
+/// At most [`HALF_MASK`] where the word carries the epoch; the halves of a value are or-ed together first.
+#[cube]
+pub fn foreign(word: u32, tag: u32) -> u32 {
+    word ^ tag
+}
+
+/// Whether words that [`foreign`] was or-ed over carry the epoch, all of them.
+#[cube]
+pub fn is_sealed(foreign: u32) -> bool {
+    foreign <= HALF_MASK
+}
+
+/// The half that a word carries.
+#[cube]
+pub fn half_of(word: u32) -> u32 {
+    word & HALF_MASK
+}
+
+/// The bits of which two words carry the halves.
+#[cube]
+pub fn joined(low: u32, high: u32) -> u32 {
+    half_of(low) | (high << comptime!(HALF_BITS))
+}
+
+/// Writes the words of a value.
+#[cube]
+pub(crate) fn publish<S: State>(
+    state: &[Atomic<u32>],
+    at: usize,
+    #[comptime] apart: usize,
+    value: &S,
+    tag: u32,
+) {
+    let bits = S::to_words(value);
+    let count = S::words().comptime();
+    #[unroll]
+    for word in 0..count {
+        let low = at + comptime!(2 * word * apart);
+        state[low].store(seal(half_of(bits[word]), tag));
+        state[low + apart].store(seal(bits[word] >> comptime!(HALF_BITS), tag));
+    }
+}
+
+/// A value read from its words, and whether all of them were there.
+#[derive(CubeType)]
+pub(crate) struct Peek<S: State> {
+    pub value: S,
+    pub present: bool,
+}
+
+/// Reads the words of a value once.
+#[cube]
+pub(crate) fn peek<S: State>(
+    state: &[Atomic<u32>],
+    at: usize,
+    #[comptime] apart: usize,
+    tag: u32,
+) -> Peek<S> {
+    let mut bits = Sequence::<u32>::new();
+    let mut strangers = 0u32;
+    let count = S::words().comptime();
+    #[unroll]
+    for word in 0..count {
+        let at = at + comptime!(2 * word * apart);
+        let low = state[at].load();
+        let high = state[at + apart].load();
+        strangers |= foreign(low, tag) | foreign(high, tag);
+        bits.push(joined(low, high));
+    }
+    Peek::<S> {
+        value: S::from_words(&bits, 0usize),
+        present: is_sealed(strangers),
+    }
+}
