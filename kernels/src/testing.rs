@@ -9,6 +9,7 @@
 //! The binding reaches into the guard behind the data. One that ended with the data would hide an overrun, because drivers drop
 //! what is written beyond a binding.
 
+use crate::scan::components::tile_state::{HALVES, block_words};
 use crate::scan::{LaunchOptions, tuning::Tuning};
 use cubecl::CubeElement;
 use cubecl::client::Client;
@@ -17,6 +18,7 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Mutex;
 
 const SENTINEL: u8 = 0xa5;
@@ -87,7 +89,7 @@ impl Guarded {
 pub const EPOCH: u32 = 3;
 
 struct Watch {
-    stale: fn(usize) -> u32,
+    stale: Rc<dyn Fn(usize) -> u32>,
     seen: Vec<Guarded>,
 }
 
@@ -96,8 +98,12 @@ thread_local! {
 }
 
 /// Runs `launches`, whose scratch memory lies between guards, and returns that memory. `stale` is what the words of a
-/// chain of tiles hold before the first launch, as an earlier launch might have left them.
-pub fn watch(stale: fn(usize) -> u32, launches: impl FnOnce()) -> Vec<Guarded> {
+/// launch of tiles hold before the first launch, as an earlier launch might have left them.
+pub fn watch(
+    stale: impl Fn(usize) -> u32 + 'static,
+    launches: impl FnOnce(),
+) -> Vec<Guarded> {
+    let stale = Rc::new(stale);
     let seen = Vec::new();
     WATCH.set(Some(Watch { stale, seen }));
     launches();
@@ -109,20 +115,20 @@ pub(crate) fn guarded_bytes(client: &Client, bytes: usize) -> Option<Handle> {
     guarded(|_| Guarded::empty(client, bytes, 0))
 }
 
-/// The words of a chain between guards and the epoch, where this thread is [watched](watch).
+/// The words of tiles between guards and the epoch, where this thread is [watched](watch).
 pub(crate) fn guarded_words(client: &Client, header: usize, words: usize) -> Option<(Handle, u32)> {
-    let state = |stale: fn(usize) -> u32| {
-        let values = (0..words - header).map(stale);
+    let state = |stale: Rc<dyn Fn(usize) -> u32>| {
+        let values = (0..words - header).map(|word| stale(word));
         let words: Vec<u32> = std::iter::repeat_n(0, header).chain(values).collect();
         Guarded::new(client, &words, 0)
     };
     Some((guarded(state)?, EPOCH))
 }
 
-fn guarded(make: impl FnOnce(fn(usize) -> u32) -> Guarded) -> Option<Handle> {
+fn guarded(make: impl FnOnce(Rc<dyn Fn(usize) -> u32>) -> Guarded) -> Option<Handle> {
     WATCH.with_borrow_mut(|watch| {
         let watch = watch.as_mut()?;
-        let guarded = make(watch.stale);
+        let guarded = make(watch.stale.clone());
         watch.seen.push(guarded.clone());
         Some(guarded.handle())
     })
@@ -148,6 +154,16 @@ pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usi
         (false, true) => "software",
     };
     (class, tuning.units, tuning.vectors)
+}
+
+/// Which half of a block's prefix a word behind the header of a launch of tiles is, for states of one word.
+pub fn prefix_half(
+    client: &Client,
+    launch: &LaunchOptions,
+) -> impl Fn(usize) -> Option<usize> + use<> {
+    let block = Tuning::of(client, launch).block;
+    let prefix = 2 * HALVES * block;
+    move |word| (word % block_words(block, 1)).checked_sub(prefix).filter(|half| *half < HALVES)
 }
 
 /// FNV-1a of the bits, as results are recorded.

@@ -2,11 +2,11 @@
 
 use super::*;
 use cubecl_scan::scan::Mute;
-use cubecl_scan::testing::{EPOCH, watch};
+use cubecl_scan::testing::{EPOCH, prefix_half, watch};
+use std::rc::Rc;
 
 /// So many tiles a row that walks reach beyond one window; an odd length, so that a tile of 32 units is one of 32 elements.
 const ROW: usize = 100 * 128 + 5;
-const LONG_ROWS_TILES: usize = 2 * ROW.div_ceil(32);
 
 fn long_rows() -> View {
     View::contiguous(&[2, ROW])
@@ -88,7 +88,7 @@ fn impatient_lookback_without_mute_tiles() {
 }
 
 /// Scans with words that an earlier launch left, or that are half written, where no owner ever completes them.
-fn check_stale(stale: fn(usize) -> u32) {
+fn check_stale(stale: impl Fn(usize) -> u32 + Clone + 'static) {
     let client = client();
     for polls in [Some(1), Some(4), None] {
         let launch = LaunchOptions {
@@ -100,11 +100,11 @@ fn check_stale(stale: fn(usize) -> u32) {
             let view = long_rows();
             let data = values(view.elements(), ScanOp::Sum);
             let options = ScanOptions::default();
-            let chain = watch(stale, || {
+            let words = watch(stale.clone(), || {
                 check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
             });
-            assert_eq!(chain.len(), 1, "the words of the chain");
-            chain[0].read::<u32>(&client);
+            assert_eq!(words.len(), 1, "the words of the tiles");
+            words[0].read::<u32>(&client);
         });
     }
 }
@@ -115,15 +115,16 @@ fn words_of_an_earlier_launch_do_not_count() {
     check_stale(|_| (EPOCH + 1) << 16 | 0x1234);
 }
 
-/// One word of each prefix carries the epoch, the other does not. Only prefixes, which nobody writes here: while an aggregate is
+/// One word of each prefix carries the epoch, the other does not. Only prefixes, which nobody writes here: while a fallback is
 /// being written, a reader would find the half that was there before beside a new one, which no launch can leave.
-fn half_a_prefix(word: usize, half: usize) -> u32 {
-    let current = word >= 2 * LONG_ROWS_TILES && word % 2 == half;
-    (EPOCH - u32::from(!current)) << 16 | 0x1234
-}
-
 #[test]
 fn half_a_value_does_not_count() {
-    check_stale(|word| half_a_prefix(word, 0));
-    check_stale(|word| half_a_prefix(word, 1));
+    for half in [0, 1] {
+        let prefix_half = prefix_half(&client(), &small_tile(RoutineKind::SinglePass));
+        let prefix_half = Rc::new(prefix_half);
+        check_stale(move |word| {
+            let is_current = prefix_half(word) == Some(half);
+            (EPOCH - u32::from(!is_current)) << 16 | 0x1234
+        });
+    }
 }
