@@ -18,6 +18,16 @@ pub enum ScanError {
         /// The rank of the tensor.
         rank: usize,
     },
+    /// An operator reads or writes another number of tensors.
+    #[error("the operator has {expected} {operand}, and {found} were given")]
+    TensorCount {
+        /// Inputs or outputs.
+        operand: &'static str,
+        /// How many the operator has.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
     /// Input and output differ in shape.
     #[error("the shape {found:?} of the {operand} differs from that of the input, {expected:?}")]
     ShapeMismatch {

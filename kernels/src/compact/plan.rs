@@ -76,7 +76,7 @@ impl Plan {
         let lookback = tuning.lookback(launch.mute);
         let vectors = elements / lanes;
         let tiles = vectors.div_ceil(tuning.units * tile_vectors).max(1);
-        let (state, words) = words_of(client, [1, tiles], size_of::<u32>(), lookback, &tuning);
+        let (state, words) = words_of(client, [1, tiles], 1, lookback, &tuning);
         Ok(Self {
             cube_count: cube_count(client, tiles),
             cube_dim: CubeDim::new_1d(tuning.units as u32),

@@ -16,6 +16,10 @@ impl Operator for Fold {
     fn state_size(accumulator: ElemType) -> usize {
         accumulator.size()
     }
+
+    fn seed(config: ScanOp, dtype: ElemType, accumulator: ElemType) -> InputScalar {
+        config.identity(dtype, accumulator)
+    }
 }
 
 #[cube]
@@ -27,16 +31,18 @@ impl<A: Numeric> Monoid<A> for Fold {
         seed
     }
 
-    fn read(element: A, #[comptime] _config: ScanOp) -> A {
-        element
+    fn read(elements: &Sequence<A>, #[comptime] _config: ScanOp) -> A {
+        elements[0]
     }
 
     fn combine(lhs: &A, rhs: &A, #[comptime] config: ScanOp) -> A {
         combine::<A>(*lhs, *rhs, config)
     }
 
-    fn write(state: &A, #[comptime] _config: ScanOp) -> A {
-        *state
+    fn write(state: &A, #[comptime] _config: ScanOp) -> Sequence<A> {
+        let mut elements = Sequence::<A>::new();
+        elements.push(*state);
+        elements
     }
 
     fn plane_inclusive(

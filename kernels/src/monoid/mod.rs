@@ -39,8 +39,8 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     /// The state of no elements. `seed` is a scalar of the launch, for identities that are no literal of a shader language, such as infinity.
     fn identity(seed: A, #[comptime] config: Self::Config) -> Self::State;
 
-    /// The state of one element.
-    fn read(element: A, #[comptime] config: Self::Config) -> Self::State;
+    /// The state of one position: an element of each input.
+    fn read(elements: &Sequence<A>, #[comptime] config: Self::Config) -> Self::State;
 
     /// The state of the elements of `lhs`, then those of `rhs`.
     fn combine(
@@ -49,8 +49,8 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
         #[comptime] config: Self::Config,
     ) -> Self::State;
 
-    /// What is written of a state.
-    fn write(state: &Self::State, #[comptime] config: Self::Config) -> A;
+    /// What is written of a state: an element of each output.
+    fn write(state: &Self::State, #[comptime] config: Self::Config) -> Sequence<A>;
 
     /// The inclusive scan over the units of a plane: [`plane_ladder()`] or what the hardware offers. Every unit takes part. `plane_size` is 0
     /// where it is not known when the kernel is compiled.
@@ -68,6 +68,17 @@ pub trait Operator: Send + Sync + 'static {
     /// As [`Monoid::Config`].
     type Config: CubeComptime + Send + Sync;
 
-    /// The bytes of all scalars of a state.
+    /// How many tensors are read.
+    const INPUTS: usize = 1;
+
+    /// How many are written.
+    const OUTPUTS: usize = 1;
+
+    /// The bytes of all scalars of a state, each counted as 4 or 8.
     fn state_size(accumulator: ElemType) -> usize;
+
+    /// What [`Monoid::identity`] is given. `dtype` is the type of the stored elements.
+    fn seed(_config: Self::Config, _dtype: ElemType, accumulator: ElemType) -> InputScalar {
+        InputScalar::new(0, accumulator)
+    }
 }

@@ -1,13 +1,12 @@
 //! From a call to its kernels.
 
-use super::components::{
-    rows::{RowsViewLaunch, rows_arg},
-    tile::TileConfig,
-};
+use super::components::rows::{RowsViewLaunch, rows_arg};
 use super::problem::{ScanOptions, ScanProblem, widest};
+use super::rows_call::RowsCall;
 use super::strategy::{LaunchOptions, RoutineKind, Strategy};
 use super::tuning::Tuning;
 use super::{routines, scratch};
+use crate::monoid::Fold;
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -108,7 +107,7 @@ pub(crate) struct Call<'a> {
     pub output: TensorBinding,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     fn run(self) -> Result<(), ScanError> {
         match self.launch.strategy {
             Strategy::Forced(routine) => self.launch_routine(routine),
@@ -143,7 +142,7 @@ impl Call<'_> {
                 if routines::short_rows::fits(&self) {
                     routines::short_rows::launch(self);
                 } else {
-                    routines::chunked::launch(self, 1);
+                    routines::chunked::launch(self.rows(), 1);
                 }
                 Ok(())
             }
@@ -151,13 +150,14 @@ impl Call<'_> {
             RoutineKind::SinglePass => match scratch::obstacle(self.client) {
                 Some(obstacle) => refuse(obstacle.into()),
                 None => {
-                    routines::single_pass::launch(self);
+                    routines::single_pass::launch(self.rows());
                     Ok(())
                 }
             },
             RoutineKind::ReduceThenScan => {
-                let chunks = routines::chunked::chunks_per_row(&self);
-                routines::chunked::launch(self, chunks);
+                let rows = self.rows();
+                let chunks = routines::chunked::chunks_per_row(&rows);
+                routines::chunked::launch(rows, chunks);
                 Ok(())
             }
         }
@@ -175,27 +175,33 @@ impl Call<'_> {
         widest(widths, self.problem.flat_granule())
     }
 
-    pub(crate) fn tile_config(&self) -> TileConfig {
-        TileConfig {
-            exclusive: self.problem.options.exclusive,
-            reverse: self.problem.options.reverse,
-            plane: self.tuning.plane,
-            vectors: self.tuning.vectors,
-            units: self.tuning.units,
-            max_planes: self.tuning.max_planes,
-            plane_size: self.tuning.plane_size,
+    /// The scan as one of rows, for the routines made of tiles.
+    fn rows(self) -> RowsCall<'a, Fold> {
+        let problem = self.problem;
+        RowsCall {
+            client: self.client,
+            tuning: self.tuning,
+            mute: self.launch.mute,
+            lanes: self.vector_size,
+            address_type: self.address_type,
+            inputs: vec![self.input],
+            outputs: vec![self.output],
+            outer: problem.outer.iter().map(|(size, _)| *size).collect(),
+            strides: vec![problem.outer.iter().map(|(_, stride)| *stride).collect()],
+            len: problem.len(),
+            options: problem.options,
+            dtype: problem.dtype,
+            accumulator: problem.accumulator(),
+            op: problem.op,
         }
     }
 
     pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
         let lanes = self.vector_size;
-        let outer: Vec<_> = self
-            .problem
-            .outer
-            .iter()
-            .map(|(size, stride)| (*size, stride / lanes))
-            .collect();
-        rows_arg(&outer, self.problem.len() / lanes)
+        let outer = &self.problem.outer;
+        let strides = outer.iter().map(|(_, stride)| stride / lanes).collect();
+        let sizes = outer.iter().map(|(size, _)| *size);
+        rows_arg(sizes, std::iter::once(strides), self.problem.len() / lanes)
     }
 }
 

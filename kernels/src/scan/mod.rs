@@ -19,8 +19,10 @@
 
 pub(crate) mod components;
 mod launch;
+mod own;
 pub(crate) mod problem;
 mod routines;
+mod rows_call;
 pub(crate) mod scratch;
 mod shelf;
 mod strategy;
@@ -30,5 +32,6 @@ pub(crate) mod tuning;
 pub use components::mute::Mute;
 pub(crate) use launch::cube_count;
 pub use launch::{scan, scan_with};
+pub use own::scan_operator;
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};

@@ -7,11 +7,12 @@ use cubecl::std::FastDivmod;
 /// The shape of a problem whose scan axis is the innermost: `outer…` rows of `vectors` vectors.
 ///
 /// The output is contiguous. The input's rows are contiguous, too, but may lie anywhere: strides (in vectors) of any value,
-/// 0 included, so that sliced, transposed and broadcast inputs are read in place.
+/// 0 included, so that sliced, transposed and broadcast inputs are read in place; each input has its own.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct RowsView {
     shape: Sequence<FastDivmod<usize>>,
-    strides: Sequence<usize>,
+    /// Of each input.
+    strides: Sequence<Sequence<usize>>,
     vectors: usize,
 }
 
@@ -21,29 +22,45 @@ impl RowsView {
     pub fn row(&self, index: usize) -> Row {
         let rank = self.shape.len().comptime();
         let mut rest = index;
-        let mut input = 0usize;
+        let mut positions = Sequence::<usize>::new();
         #[unroll]
         for i in 0..rank {
             let dim = comptime!(rank - 1 - i);
             let (quotient, position) = self.shape[dim].div_mod(rest);
-            input += position * self.strides[dim];
+            positions.push(position);
             rest = quotient;
         }
+        let mut inputs = Sequence::<usize>::new();
+        #[unroll]
+        for input in 0..self.strides.len().comptime() {
+            let mut at = 0usize;
+            #[unroll]
+            for i in 0..rank {
+                at += positions[i] * self.strides[input][comptime!(rank - 1 - i)];
+            }
+            inputs.push(at);
+        }
         Row {
-            input,
+            inputs,
             output: index * self.vectors,
             vectors: self.vectors,
         }
     }
 }
 
-/// The launch argument of a [`RowsView`] over dimensions given as `(size, stride in vectors)`, outermost first.
-pub(crate) fn rows_arg(outer: &[(usize, usize)], vectors: usize) -> RowsViewLaunch {
+/// The launch argument of a [`RowsView`] over dimensions of these sizes, outermost first, with the strides of each input in vectors.
+pub(crate) fn rows_arg(
+    sizes: impl Iterator<Item = usize>,
+    inputs: impl Iterator<Item = Vec<usize>>,
+    vectors: usize,
+) -> RowsViewLaunch {
     let mut shape = SequenceArg::new();
+    sizes.for_each(|size| shape.push(size));
     let mut strides = SequenceArg::new();
-    for (size, stride) in outer {
-        shape.push(*size);
-        strides.push(*stride);
+    for input in inputs {
+        let mut of_input = SequenceArg::new();
+        input.into_iter().for_each(|stride| of_input.push(stride));
+        strides.push(of_input);
     }
     RowsViewLaunch::new(shape, strides, vectors)
 }

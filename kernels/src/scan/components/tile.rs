@@ -52,16 +52,21 @@ impl TileConfig {
 }
 
 /// A row as a kernel sees it, in vectors.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[derive(CubeType)]
 pub(crate) struct Row {
-    /// Where the row begins in the input.
-    pub input: usize,
+    /// Where the row begins in each input.
+    pub inputs: Sequence<usize>,
     /// Where it begins in the output.
     pub output: usize,
     /// Its length.
     pub vectors: usize,
 }
+
+/// The tensors a scan reads.
+pub(crate) type Inputs<T, N> = Sequence<&'static [Vector<T, N>]>;
+
+/// The tensors it writes.
+pub(crate) type Outputs<T, N> = Sequence<&'static mut [Vector<T, N>]>;
 
 /// The registers of one unit after its own scan.
 #[derive(CubeType)]
@@ -87,7 +92,7 @@ pub(crate) fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize 
 }
 
 #[cube]
-pub(crate) fn stored_vector(logical: usize, row: Row, #[comptime] reverse: bool) -> usize {
+pub(crate) fn stored_vector(logical: usize, row: &Row, #[comptime] reverse: bool) -> usize {
     if comptime!(reverse) {
         row.vectors - 1 - logical
     } else {
@@ -100,32 +105,53 @@ pub(crate) fn lane_at(step: usize, lanes: usize, reverse: bool) -> usize {
     if reverse { lanes - 1 - step } else { step }
 }
 
-/// A logical vector of the row, or its last.
+/// A logical vector of the row, or its last, of each input.
 #[cube]
-fn load_vector<T: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    row: Row,
+fn load_vectors<T: Numeric, N: Size>(
+    inputs: &Inputs<T, N>,
+    row: &Row,
     logical: usize,
     #[comptime] config: TileConfig,
-) -> Vector<T, N> {
+) -> Sequence<Vector<T, N>> {
     let logical = min(logical, row.vectors - 1);
-    input[row.input + stored_vector(logical, row, config.reverse)]
+    let at = stored_vector(logical, row, config.reverse);
+    let mut loaded = Sequence::<Vector<T, N>>::new();
+    #[unroll]
+    for i in 0..inputs.len().comptime() {
+        loaded.push(inputs[i][row.inputs[i] + at]);
+    }
+    loaded
 }
 
-/// The total of a vector.
+/// The state of the elements in one lane.
 #[cube]
-fn fold_vector<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    vector: Vector<T, N>,
+fn state_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    loaded: &Sequence<Vector<T, N>>,
+    #[comptime] lane: usize,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut elements = Sequence::<A>::new();
+    #[unroll]
+    for i in 0..loaded.len().comptime() {
+        elements.push(A::cast_from(loaded[i].extract(lane)));
+    }
+    M::read(&elements, op)
+}
+
+/// The total of the elements of a vector.
+#[cube]
+fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    loaded: &Sequence<Vector<T, N>>,
     #[comptime] config: TileConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
     let lanes = N::value().comptime();
     let first = comptime!(lane_at(0, lanes, config.reverse));
-    let mut total = M::read(A::cast_from(vector.extract(first)), op);
+    let mut total = state_of::<T, A, N, M>(loaded, first, op);
     #[unroll]
     for step in 1..lanes {
         let lane = comptime!(lane_at(step, lanes, config.reverse));
-        let state = M::read(A::cast_from(vector.extract(lane)), op);
+        let state = state_of::<T, A, N, M>(loaded, lane, op);
         total = M::combine(&total, &state, op);
     }
     total
@@ -138,8 +164,8 @@ impl<S: State> UnitTile<S> {
     /// A loop, not unrolled: on software adapters, which run both sides of a branch with the idle one masked, the code of a
     /// fallback that is not taken costs as much as it is long.
     pub fn total_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
-        input: &[Vector<T, N>],
-        row: Row,
+        inputs: &Inputs<T, N>,
+        row: &Row,
         first: usize,
         identity: &S,
         #[comptime] config: TileConfig,
@@ -149,8 +175,8 @@ impl<S: State> UnitTile<S> {
         let mut total = S::copy(identity);
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            let vector = load_vector::<T, N>(input, row, logical, config);
-            let mut run = fold_vector::<T, A, N, M>(vector, config, op);
+            let loaded = load_vectors::<T, N>(inputs, row, logical, config);
+            let mut run = fold_vectors::<T, A, N, M>(&loaded, config, op);
             if comptime!(config.plane) {
                 run = S::shuffle(&M::plane_inclusive(&run, config.plane_size, op), last_lane);
             }
@@ -161,19 +187,19 @@ impl<S: State> UnitTile<S> {
 
     /// Loads the tile that begins at the row's vector `first` and scans what this unit holds.
     pub fn load<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
-        input: &[Vector<T, N>],
-        row: Row,
+        inputs: &Inputs<T, N>,
+        row: &Row,
         first: usize,
         identity: &S,
         #[comptime] config: TileConfig,
         #[comptime] op: M::Config,
     ) -> UnitTile<S> {
         let lanes = N::value().comptime();
-        let mut loaded = Sequence::<Vector<T, N>>::new();
+        let mut loaded = Sequence::<Sequence<Vector<T, N>>>::new();
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            loaded.push(load_vector::<T, N>(input, row, logical, config));
+            loaded.push(load_vectors::<T, N>(inputs, row, logical, config));
         }
         let mut values = Sequence::<S>::new();
         #[unroll]
@@ -181,7 +207,7 @@ impl<S: State> UnitTile<S> {
             #[unroll]
             for step in 0..lanes {
                 let lane = comptime!(lane_at(step, lanes, config.reverse));
-                let state = M::read(A::cast_from(loaded[k].extract(lane)), op);
+                let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
                 if comptime!(step == 0) {
                     values.push(state);
                 } else {
@@ -218,8 +244,8 @@ impl<S: State> UnitTile<S> {
     /// Writes the scanned tile, `prefix` being the total of all that precedes this unit (or its plane) in the row.
     pub fn store<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
         &self,
-        output: &mut [Vector<T, N>],
-        row: Row,
+        outputs: &mut Outputs<T, N>,
+        row: &Row,
         first: usize,
         prefix: &S,
         #[comptime] config: TileConfig,
@@ -231,22 +257,33 @@ impl<S: State> UnitTile<S> {
             let logical = first + vector_in_tile(k, config);
             if logical < row.vectors {
                 let earlier = M::combine(prefix, &self.before[k], op);
-                let mut result = Vector::<T, N>::new(T::from_int(0));
+                let mut written = Sequence::<Sequence<A>>::new();
                 #[unroll]
                 for step in 0..lanes {
-                    let lane = comptime!(lane_at(step, lanes, config.reverse));
-                    let written = if comptime!(!config.exclusive) {
+                    if comptime!(!config.exclusive) {
                         let own = comptime!(k * lanes + step);
-                        M::write(&M::combine(&earlier, &self.values[own], op), op)
+                        let state = M::combine(&earlier, &self.values[own], op);
+                        written.push(M::write(&state, op));
                     } else if comptime!(step > 0) {
                         let left = comptime!(k * lanes + step - 1);
-                        M::write(&M::combine(&earlier, &self.values[left], op), op)
+                        let state = M::combine(&earlier, &self.values[left], op);
+                        written.push(M::write(&state, op));
                     } else {
-                        M::write(&earlier, op)
-                    };
-                    result.insert(lane, T::cast_from(written));
+                        written.push(M::write(&earlier, op));
+                    }
                 }
-                output[row.output + stored_vector(logical, row, config.reverse)] = result;
+                let at = row.output + stored_vector(logical, row, config.reverse);
+                #[unroll]
+                for i in 0..outputs.len().comptime() {
+                    let mut result = Vector::<T, N>::new(T::from_int(0));
+                    #[unroll]
+                    for step in 0..lanes {
+                        let lane = comptime!(lane_at(step, lanes, config.reverse));
+                        result.insert(lane, T::cast_from(written[step][i]));
+                    }
+                    let output = &mut outputs[i];
+                    output[at] = result;
+                }
             }
         }
     }

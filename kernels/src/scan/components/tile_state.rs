@@ -100,7 +100,7 @@ pub fn prefix_at(index: usize, #[comptime] block: usize, #[comptime] words: usiz
 }
 
 /// The words of a launch behind the header, for states of `words` words.
-pub fn state_words(blocks: usize, block: usize, words: usize) -> usize {
+pub fn launch_words(blocks: usize, block: usize, words: usize) -> usize {
     blocks * block_words(block, words)
 }
 

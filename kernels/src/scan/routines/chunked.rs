@@ -8,13 +8,14 @@
 //! Chunks are about as many as cubes fit the device. A row of one chunk needs the second launch only; with one tile a
 //! chunk that is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
-use crate::monoid::{Fold, Monoid, Operator, State, read_state, write_state};
+use crate::monoid::{Monoid, Operator, State, read_state, write_state};
 use crate::scan::components::{
     cube_totals::scan_totals,
     rows::RowsView,
-    tile::{TileConfig, UnitTile},
+    tile::{Inputs, Outputs, TileConfig, UnitTile},
 };
-use crate::scan::launch::{Call, cube_count};
+use crate::scan::launch::cube_count;
+use crate::scan::rows_call::{RowsCall, buffers};
 use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -33,7 +34,7 @@ pub(crate) struct Chunks {
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
-    input: &[Vector<T, N>],
+    inputs: &Inputs<T, N>,
     totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -45,13 +46,13 @@ pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
 ) {
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, O::Monoid<A>>(input, totals, rows, chunks, seed, config, op);
+        total_of_chunk::<T, A, N, O::Monoid<A>>(inputs, totals, rows, chunks, seed, config, op);
     }
 }
 
 #[cube]
 fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    input: &[Vector<T, N>],
+    inputs: &Inputs<T, N>,
     totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -70,7 +71,7 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     loop {
         let at = first + tile * vectors_per_tile;
         let total =
-            UnitTile::<M::State>::total_of::<T, A, N, M>(input, row, at, &identity, config, op);
+            UnitTile::<M::State>::total_of::<T, A, N, M>(inputs, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&total, &identity, &mut shared, config, op);
         running = M::combine(&running, &own.aggregate, op);
         tile += 1;
@@ -85,8 +86,8 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn chunk_scan_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
+    inputs: &Inputs<T, N>,
+    outputs: &mut Outputs<T, N>,
     totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -98,14 +99,16 @@ pub(crate) fn chunk_scan_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
 ) {
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
-        scan_chunk::<T, A, N, O::Monoid<A>>(input, output, totals, rows, chunks, seed, config, op);
+        scan_chunk::<T, A, N, O::Monoid<A>>(
+            inputs, outputs, totals, rows, chunks, seed, config, op,
+        );
     }
 }
 
 #[cube]
 fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
+    inputs: &Inputs<T, N>,
+    outputs: &mut Outputs<T, N>,
     totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -129,10 +132,10 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     loop {
         let at = first + tile * vectors_per_tile;
         let unit =
-            UnitTile::<M::State>::load::<T, A, N, M>(input, row, at, &identity, config, op);
+            UnitTile::<M::State>::load::<T, A, N, M>(inputs, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&unit.total, &identity, &mut shared, config, op);
         let prefix = M::combine(&running, &own.exclusive, op);
-        unit.store::<T, A, N, M>(output, row, at, &prefix, config, op);
+        unit.store::<T, A, N, M>(outputs, &row, at, &prefix, config, op);
         running = M::combine(&running, &own.aggregate, op);
         tile += 1;
         if tile >= chunks.tiles {
@@ -142,64 +145,58 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 }
 
 /// Chunks of a row that fill the device with about one wave of cubes.
-pub(crate) fn chunks_per_row(call: &Call) -> usize {
-    let tiles = call.problem.len().div_ceil(call.tile_elements());
+pub(crate) fn chunks_per_row<O: Operator>(call: &RowsCall<O>) -> usize {
     let wave = call.tuning.fill.div_ceil(call.tuning.units).max(2);
-    wave.div_ceil(call.problem.outer_count()).min(tiles)
+    wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
 /// Launches with rows cut in `chunks_per_row`.
-pub(crate) fn launch(call: Call, chunks_per_row: usize) {
-    let problem = &call.problem;
-    let lanes = call.vector_size;
-    let tiles_per_row = problem.len().div_ceil(call.tile_elements());
+pub(crate) fn launch<O: Operator>(call: RowsCall<O>, chunks_per_row: usize) {
+    let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);
     let per_row = tiles_per_row.div_ceil(tiles);
-    let count = per_row * problem.outer_count();
-    let config = call.tile_config();
-    let accumulator = problem.accumulator();
-    let identity = problem.op.identity(problem.dtype, accumulator);
+    let count = per_row * call.rows();
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
-    let words = Fold::state_size(accumulator).div_ceil(size_of::<u32>()) * count;
+    let words = call.state_words() * count;
     let totals = scratch::temporary(call.client, words * size_of::<u32>());
-    // SAFETY: `totals` holds one value per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by
+    // SAFETY: `totals` holds one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by
     // the length of its row.
     unsafe {
         let totals = || BufferArg::from_raw_parts(totals.clone(), words);
         if per_row > 1 {
-            chunk_totals_kernel::launch_unchecked::<Fold>(
+            chunk_totals_kernel::launch_unchecked::<O>(
                 call.client,
                 cube_count(call.client, count),
                 cube_dim,
                 call.address_type,
-                lanes,
-                call.input.clone().into_buffer_arg(),
+                call.lanes,
+                buffers(&call.inputs),
                 totals(),
                 call.rows_arg(),
                 ChunksLaunch::new(tiles, per_row, count),
-                identity,
-                config,
-                problem.op,
-                problem.dtype,
-                accumulator,
+                call.seed(),
+                call.tile_config(),
+                call.op,
+                call.dtype,
+                call.accumulator,
             );
         }
-        chunk_scan_kernel::launch_unchecked::<Fold>(
+        chunk_scan_kernel::launch_unchecked::<O>(
             call.client,
             cube_count(call.client, count),
             cube_dim,
             call.address_type,
-            lanes,
-            call.input.clone().into_buffer_arg(),
-            call.output.clone().into_buffer_arg(),
+            call.lanes,
+            buffers(&call.inputs),
+            buffers(&call.outputs),
             totals(),
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
-            identity,
-            config,
-            problem.op,
-            problem.dtype,
-            accumulator,
+            call.seed(),
+            call.tile_config(),
+            call.op,
+            call.dtype,
+            call.accumulator,
         );
     }
 }

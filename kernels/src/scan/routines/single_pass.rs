@@ -8,23 +8,24 @@
 //! Needs 32-bit atomic load, store and add; no forward progress between cubes. See
 //! [`lookback`](crate::scan::components::lookback).
 
-use crate::monoid::{Fold, Monoid, Operator, State};
+use crate::monoid::{Monoid, Operator, State};
 use crate::scan::components::{
     cube_totals::scan_totals,
     lookback::{Lookback, take_ticket},
     rows::RowsView,
-    tile::{TileConfig, UnitTile},
+    tile::{Inputs, Outputs, TileConfig, UnitTile},
     tile_state::{LookbackConfig, TileWords},
 };
-use crate::scan::launch::{Call, cube_count};
+use crate::scan::launch::cube_count;
+use crate::scan::rows_call::{RowsCall, buffers};
 use crate::scan::tile_words::words_of;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
+    inputs: &Inputs<T, N>,
+    outputs: &mut Outputs<T, N>,
     state: &[Atomic<u32>],
     rows: &RowsView,
     words: TileWords,
@@ -39,15 +40,15 @@ pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
     if tile < words.tiles {
         let seed = seed.get::<A>();
         scan_tile::<T, A, N, O::Monoid<A>>(
-            input, output, state, rows, words, tile, seed, config, lookback, op,
+            inputs, outputs, state, rows, words, tile, seed, config, lookback, op,
         );
     }
 }
 
 #[cube]
 fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
+    inputs: &Inputs<T, N>,
+    outputs: &mut Outputs<T, N>,
     state: &[Atomic<u32>],
     rows: &RowsView,
     words: TileWords,
@@ -65,7 +66,7 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
 
     let first = (tile - row_first) * vectors_per_tile;
-    let unit = UnitTile::<M::State>::load::<T, A, N, M>(input, row, first, &identity, config, op);
+    let unit = UnitTile::<M::State>::load::<T, A, N, M>(inputs, &row, first, &identity, config, op);
     let own = scan_totals::<A, M>(&unit.total, &identity, &mut totals, config, op);
 
     let mut search = Lookback::<M::State>::new(tile, words, &identity, lookback);
@@ -73,48 +74,40 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
         let first = search.missing() * vectors_per_tile;
         let other =
-            UnitTile::<M::State>::total_of::<T, A, N, M>(input, row, first, &identity, config, op);
+            UnitTile::<M::State>::total_of::<T, A, N, M>(inputs, &row, first, &identity, config, op);
         let other = scan_totals::<A, M>(&other, &identity, &mut totals, config, op);
         search.publish_fallback(state, words, &other.aggregate, lookback);
     }
     let prefix = M::combine(&search.before(), &own.exclusive, op);
-    unit.store::<T, A, N, M>(output, row, first, &prefix, config, op);
+    unit.store::<T, A, N, M>(outputs, &row, first, &prefix, config, op);
 }
 
-pub(crate) fn launch(call: Call) {
-    let problem = &call.problem;
-    let tiles_per_row = problem.len().div_ceil(call.tile_elements());
-    let accumulator = problem.accumulator();
-    let lookback = call.tuning.lookback(call.launch.mute);
-    let size = Fold::state_size(accumulator);
-    let (state, words) = words_of(
-        call.client,
-        [problem.outer_count(), tiles_per_row],
-        size,
-        lookback,
-        &call.tuning,
-    );
-    let tiles = tiles_per_row * problem.outer_count();
+pub(crate) fn launch<O: Operator>(call: RowsCall<O>) {
+    let tiles_per_row = call.tiles_per_row();
+    let tiles = tiles_per_row * call.rows();
+    let lookback = call.tuning.lookback(call.mute);
+    let shape = [call.rows(), tiles_per_row];
+    let (state, words) = words_of(call.client, shape, call.state_words(), lookback, &call.tuning);
     // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly the tensors' rows, and
     // tiles guard each vector by the length of its row.
     unsafe {
-        single_pass_kernel::launch_unchecked::<Fold>(
+        single_pass_kernel::launch_unchecked::<O>(
             call.client,
             cube_count(call.client, tiles),
             CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
-            call.vector_size,
-            call.input.clone().into_buffer_arg(),
-            call.output.clone().into_buffer_arg(),
+            call.lanes,
+            buffers(&call.inputs),
+            buffers(&call.outputs),
             state,
             call.rows_arg(),
             words,
-            problem.op.identity(problem.dtype, accumulator),
+            call.seed(),
             call.tile_config(),
             lookback,
-            problem.op,
-            problem.dtype,
-            accumulator,
+            call.op,
+            call.dtype,
+            call.accumulator,
         );
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn run_totals_kernel<T: Numeric, A: Numeric, N: Size>(
         let first = run_of(ABSOLUTE_POS, runs, config.reverse) * runs.vectors;
         let mut running = identity.get::<A>();
         for logical in first..min(first + runs.vectors, row.vectors) {
-            let at = row.input + stored_vector(logical, row, config.reverse);
+            let at = row.inputs[0] + stored_vector(logical, &row, config.reverse);
             let value = Vector::<A, N>::cast_from(input[at]);
             #[unroll]
             for step in 0..lanes {
@@ -110,8 +110,8 @@ pub(crate) fn run_scan_kernel<T: Numeric, A: Numeric, N: Size>(
             running = prefixes[ABSOLUTE_POS];
         }
         for logical in first..min(first + runs.vectors, row.vectors) {
-            let stored = stored_vector(logical, row, config.reverse);
-            let value = Vector::<A, N>::cast_from(input[row.input + stored]);
+            let stored = stored_vector(logical, &row, config.reverse);
+            let value = Vector::<A, N>::cast_from(input[row.inputs[0] + stored]);
             let mut result = Vector::<A, N>::new(identity);
             #[unroll]
             for step in 0..lanes {
