@@ -18,10 +18,14 @@
 )]
 
 mod fold;
+mod log_sum_exp;
+mod recurrence;
 mod state;
 
 pub use crate::scan::components::plane_scan::plane_ladder;
 pub use fold::Fold;
+pub use log_sum_exp::LogSumExp;
+pub use recurrence::LinearRecurrence;
 pub use state::{Pair, State};
 pub(crate) use state::{read_state, write_state};
 

@@ -10,6 +10,7 @@ mod dtypes;
 mod fallback;
 mod golden;
 mod layouts;
+mod operators;
 mod own_operator;
 mod refusals;
 mod sizes;

@@ -1,0 +1,66 @@
+//! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`.
+//!
+//! An element stands for the map `h ↦ decay·h + value`, and the composition of two such maps is one (Kogge & Stone 1973; Martin & Cundy,
+//! "Parallelizing Linear Recurrent Neural Nets Over Sequence Length", 2018):
+//!
+//! ```text
+//! (a, b) ∘ (a′, b′)  =  (a·a′, a′·b + b′)
+//! ```
+
+use super::{Monoid, Operator, Pair, plane_ladder};
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// Reads values, then decays; writes `h`, which begins with 0. Where products of decays underflow, earlier elements no longer matter, and
+/// their part of the sum is 0 as it should be.
+pub struct LinearRecurrence;
+
+impl Operator for LinearRecurrence {
+    type Monoid<A: Numeric> = Self;
+    type Config = ();
+    const INPUTS: usize = 2;
+
+    fn state_size(accumulator: ElemType) -> usize {
+        2 * accumulator.size()
+    }
+}
+
+#[cube]
+impl<A: Numeric> Monoid<A> for LinearRecurrence {
+    /// The product of the decays, and the last `h` that a start with 0 leads to.
+    type State = Pair<A, A>;
+    type Config = ();
+
+    fn identity(_seed: A, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(A::from_int(1), A::from_int(0))
+    }
+
+    fn read(elements: &Sequence<A>, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(elements[1], elements[0])
+    }
+
+    fn combine(
+        lhs: &Pair<A, A>,
+        rhs: &Pair<A, A>,
+        #[comptime] _config: (),
+    ) -> Pair<A, A> {
+        Pair::new(
+            lhs.first * rhs.first,
+            rhs.first * lhs.second + rhs.second,
+        )
+    }
+
+    fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Sequence<A> {
+        let mut elements = Sequence::<A>::new();
+        elements.push(state.second);
+        elements
+    }
+
+    fn plane_inclusive(
+        state: &Pair<A, A>,
+        #[comptime] plane_size: usize,
+        #[comptime] config: (),
+    ) -> Pair<A, A> {
+        plane_ladder::<A, Self>(state, plane_size, config)
+    }
+}
