@@ -99,10 +99,7 @@ thread_local! {
 
 /// Runs `launches`, whose scratch memory lies between guards, and returns that memory. `stale` is what the words of a
 /// launch of tiles hold before the first launch, as an earlier launch might have left them.
-pub fn watch(
-    stale: impl Fn(usize) -> u32 + 'static,
-    launches: impl FnOnce(),
-) -> Vec<Guarded> {
+pub fn watch(stale: impl Fn(usize) -> u32 + 'static, launches: impl FnOnce()) -> Vec<Guarded> {
     let stale = Rc::new(stale);
     let seen = Vec::new();
     WATCH.set(Some(Watch { stale, seen }));
@@ -163,7 +160,11 @@ pub fn prefix_half(
 ) -> impl Fn(usize) -> Option<usize> + use<> {
     let block = Tuning::of(client, launch).block;
     let prefix = 2 * HALVES * block;
-    move |word| (word % block_words(block, 1)).checked_sub(prefix).filter(|half| *half < HALVES)
+    move |word| {
+        (word % block_words(block, 1))
+            .checked_sub(prefix)
+            .filter(|half| *half < HALVES)
+    }
 }
 
 /// FNV-1a of the bits, as results are recorded.

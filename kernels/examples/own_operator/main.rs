@@ -20,7 +20,11 @@ const TURNS: usize = 1 << 18;
 /// Turns by up to a hundredth of a radian about axes that wander.
 fn turn(i: usize) -> [f64; 4] {
     let t = i as f64;
-    let axis = [(0.001 * t).sin(), (0.0007 * t).cos(), (0.0003 * t).sin() + 0.1];
+    let axis = [
+        (0.001 * t).sin(),
+        (0.0007 * t).cos(),
+        (0.0003 * t).sin() + 0.1,
+    ];
     let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
     let half = 0.005 * (0.01 * t).cos();
     let [x, y, z] = axis.map(|x| x / length * half.sin());
@@ -45,23 +49,45 @@ fn main() {
         shape: [TURNS].into(),
         tiling: Default::default(),
     };
-    let parts = (0..4).map(|part| turns.iter().map(|turn| turn[part] as f32).collect::<Vec<_>>());
-    let parts: Vec<Handle> = parts.map(|part| client.create_from_slice(f32::as_bytes(&part))).collect();
-    let orientations: Vec<Handle> = (0..4).map(|_| client.empty(TURNS * size_of::<f32>())).collect();
+    let parts = (0..4).map(|part| {
+        turns
+            .iter()
+            .map(|turn| turn[part] as f32)
+            .collect::<Vec<_>>()
+    });
+    let parts: Vec<Handle> = parts
+        .map(|part| client.create_from_slice(f32::as_bytes(&part)))
+        .collect();
+    let orientations: Vec<Handle> = (0..4)
+        .map(|_| client.empty(TURNS * size_of::<f32>()))
+        .collect();
 
     let scan = || {
         let inputs = parts.iter().cloned().map(tensor).collect();
         let outputs = orientations.iter().cloned().map(tensor).collect();
         let (dtype, options) = (f32::elem_type_native(), ScanOptions::default());
-        scan_operator::<Rotations>(&client, inputs, outputs, dtype, (), options, LaunchOptions::default())
-            .expect("four tensors of one shape");
+        scan_operator::<Rotations>(
+            &client,
+            inputs,
+            outputs,
+            0,
+            dtype,
+            (),
+            options,
+            LaunchOptions::default(),
+        )
+        .expect("four tensors of one shape");
         let read = |handle: &Handle| client.read_one(handle.clone()).expect("readable");
         orientations.iter().map(read).collect::<Vec<_>>()
     };
     scan(); // compiles the kernel
     let start = Instant::now();
     let found = scan();
-    println!("{TURNS} turns composed and read back in {:.2?} on {}", start.elapsed(), client.name());
+    println!(
+        "{TURNS} turns composed and read back in {:.2?} on {}",
+        start.elapsed(),
+        client.name()
+    );
 
     let found: Vec<&[f32]> = found.iter().map(|part| f32::from_bytes(part)).collect();
     let mut expected = [1., 0., 0., 0.];

@@ -41,8 +41,18 @@ impl<A: Numeric> Monoid<A> for Rotations {
     }
 
     fn combine(p: &Quaternion<A>, q: &Quaternion<A>, #[comptime] _config: ()) -> Quaternion<A> {
-        let (pw, px, py, pz) = (p.first.first, p.first.second, p.second.first, p.second.second);
-        let (qw, qx, qy, qz) = (q.first.first, q.first.second, q.second.first, q.second.second);
+        let (pw, px, py, pz) = (
+            p.first.first,
+            p.first.second,
+            p.second.first,
+            p.second.second,
+        );
+        let (qw, qx, qy, qz) = (
+            q.first.first,
+            q.first.second,
+            q.second.first,
+            q.second.second,
+        );
         Pair::new(
             Pair::new(
                 pw * qw - px * qx - py * qy - pz * qz,

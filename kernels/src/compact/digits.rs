@@ -125,7 +125,8 @@ fn scan_counters(counters: &mut Shared<[u32]>, #[comptime] config: TileConfig) {
         total += counters[own + i];
     }
     let zero = 0u32.runtime();
-    let mut running = scan_totals::<u32, Fold>(&total, &zero, &mut totals, config, ScanOp::Sum).exclusive;
+    let mut running =
+        scan_totals::<u32, Fold>(&total, &zero, &mut totals, config, ScanOp::Sum).exclusive;
     #[unroll]
     for i in 0..DIGITS {
         let count = counters[own + i];

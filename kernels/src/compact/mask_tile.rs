@@ -9,14 +9,14 @@
 //! Vectors are dealt to units as [`tile`](crate::scan::components::tile) says. Where the planes of the device are used, the survivors of a run
 //! of vectors are counted by one ballot per lane; elsewhere each unit counts its own.
 
+use crate::ScanOp;
+use crate::monoid::Fold;
 use crate::scan::components::{
     cube_totals::scan_totals,
     lookback::Lookback,
     tile::{TileConfig, vector_in_tile},
     tile_state::{LookbackConfig, TileWords},
 };
-use crate::ScanOp;
-use crate::monoid::Fold;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
 

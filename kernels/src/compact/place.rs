@@ -12,9 +12,7 @@ use super::mask_tile::{MaskConfig, MaskTile};
 use super::plan::{Plan, Typed, bindable, same_elements, unused, view};
 use crate::ScanError;
 use crate::scan::LaunchOptions;
-use crate::scan::components::{
-    lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords,
-};
+use crate::scan::components::{lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;

@@ -3,8 +3,8 @@
 use super::mask_tile::MaskConfig;
 use crate::error::check_types;
 use crate::scan::components::{tile::TileConfig, tile_state::TileWordsLaunch};
-use crate::scan::tile_words::words_of;
 use crate::scan::problem::{elements_before, widest};
+use crate::scan::tile_words::words_of;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;

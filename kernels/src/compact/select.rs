@@ -23,9 +23,7 @@ use super::{place, runs};
 use crate::ScanError;
 use crate::error::{check_types, expect_room};
 use crate::scan::LaunchOptions;
-use crate::scan::components::{
-    lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords,
-};
+use crate::scan::components::{lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;

@@ -17,6 +17,10 @@ impl Operator for Fold {
         accumulator.size()
     }
 
+    fn scan_op(config: ScanOp) -> Option<ScanOp> {
+        Some(config)
+    }
+
     fn seed(config: ScanOp, dtype: ElemType, accumulator: ElemType) -> InputScalar {
         config.identity(dtype, accumulator)
     }
@@ -45,11 +49,7 @@ impl<A: Numeric> Monoid<A> for Fold {
         elements
     }
 
-    fn plane_inclusive(
-        state: &A,
-        #[comptime] plane_size: usize,
-        #[comptime] config: ScanOp,
-    ) -> A {
+    fn plane_inclusive(state: &A, #[comptime] plane_size: usize, #[comptime] config: ScanOp) -> A {
         if comptime!(plane_size > 0) {
             plane_ladder::<A, Self>(state, plane_size, config)
         } else {

@@ -41,11 +41,7 @@ impl<A: Numeric> Monoid<A> for LogSumExp {
         Pair::new(elements[0], A::from_int(1))
     }
 
-    fn combine(
-        lhs: &Pair<A, A>,
-        rhs: &Pair<A, A>,
-        #[comptime] _config: (),
-    ) -> Pair<A, A> {
+    fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] _config: ()) -> Pair<A, A> {
         let largest = combine::<A>(lhs.first, rhs.first, ScanOp::Max);
         let left = lhs.second * relative::<A>(lhs.first, largest);
         let right = rhs.second * relative::<A>(rhs.first, largest);

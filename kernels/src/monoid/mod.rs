@@ -29,6 +29,7 @@ pub use recurrence::LinearRecurrence;
 pub use state::{Pair, State};
 pub(crate) use state::{read_state, write_state};
 
+use crate::operator::ScanOp;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -65,6 +66,16 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     ) -> Self::State;
 }
 
+/// `lhs ⊕ rhs` of states that may be variables: what an operator returns must not be another name of what is assigned next.
+#[cube]
+pub(crate) fn join<A: Numeric, M: Monoid<A>>(
+    lhs: &M::State,
+    rhs: &M::State,
+    #[comptime] op: M::Config,
+) -> M::State {
+    M::combine(&M::State::copy(lhs), &M::State::copy(rhs), op)
+}
+
 /// A monoid whatever the type that its elements are accumulated in: what a launch is generic over.
 pub trait Operator: Send + Sync + 'static {
     /// The monoid over elements accumulated as `A`.
@@ -80,6 +91,12 @@ pub trait Operator: Send + Sync + 'static {
 
     /// The bytes of all scalars of a state, each counted as 4 or 8.
     fn state_size(accumulator: ElemType) -> usize;
+
+    /// The operator of the same meaning among those whose totals a scan of tensors can take, if it is one of them.
+    #[doc(hidden)]
+    fn scan_op(_config: Self::Config) -> Option<ScanOp> {
+        None
+    }
 
     /// What [`Monoid::identity`] is given. `dtype` is the type of the stored elements.
     fn seed(_config: Self::Config, _dtype: ElemType, accumulator: ElemType) -> InputScalar {

@@ -39,15 +39,8 @@ impl<A: Numeric> Monoid<A> for LinearRecurrence {
         Pair::new(elements[1], elements[0])
     }
 
-    fn combine(
-        lhs: &Pair<A, A>,
-        rhs: &Pair<A, A>,
-        #[comptime] _config: (),
-    ) -> Pair<A, A> {
-        Pair::new(
-            lhs.first * rhs.first,
-            rhs.first * lhs.second + rhs.second,
-        )
+    fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(lhs.first * rhs.first, rhs.first * lhs.second + rhs.second)
     }
 
     fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Sequence<A> {

@@ -1,8 +1,8 @@
 //! From a call to its kernels.
 
 use super::components::rows::{RowsViewLaunch, rows_arg};
+use super::lines_call::LinesCall;
 use super::problem::{ScanOptions, ScanProblem, widest};
-use super::rows_call::RowsCall;
 use super::strategy::{LaunchOptions, RoutineKind, Strategy};
 use super::tuning::Tuning;
 use super::{routines, scratch};
@@ -129,7 +129,7 @@ impl<'a> Call<'a> {
             RoutineKind::Columns if self.problem.inner.is_empty() => {
                 refuse("there is no dimension after the axis".into())
             }
-            RoutineKind::Columns => routines::columns::launch(self),
+            RoutineKind::Columns => routines::columns::launch(self.lines()),
             _ if !self.problem.inner.is_empty() => refuse("the axis is not the innermost".into()),
             RoutineKind::SingleCube if self.problem.len() > self.tile_elements() => {
                 refuse(format!(
@@ -142,7 +142,7 @@ impl<'a> Call<'a> {
                 if routines::short_rows::fits(&self) {
                     routines::short_rows::launch(self);
                 } else {
-                    routines::chunked::launch(self.rows(), 1);
+                    routines::chunked::launch(self.lines(), 1);
                 }
                 Ok(())
             }
@@ -150,14 +150,14 @@ impl<'a> Call<'a> {
             RoutineKind::SinglePass => match scratch::obstacle(self.client) {
                 Some(obstacle) => refuse(obstacle.into()),
                 None => {
-                    routines::single_pass::launch(self.rows());
+                    routines::single_pass::launch(self.lines());
                     Ok(())
                 }
             },
             RoutineKind::ReduceThenScan => {
-                let rows = self.rows();
-                let chunks = routines::chunked::chunks_per_row(&rows);
-                routines::chunked::launch(rows, chunks);
+                let lines = self.lines();
+                let chunks = routines::chunked::chunks_per_row(&lines);
+                routines::chunked::launch(lines, chunks);
                 Ok(())
             }
         }
@@ -175,10 +175,10 @@ impl<'a> Call<'a> {
         widest(widths, self.problem.flat_granule())
     }
 
-    /// The scan as one of rows, for the routines made of tiles.
-    fn rows(self) -> RowsCall<'a, Fold> {
+    /// The scan for the routines that serve every operator.
+    fn lines(self) -> LinesCall<'a, Fold> {
         let problem = self.problem;
-        RowsCall {
+        LinesCall {
             client: self.client,
             tuning: self.tuning,
             mute: self.launch.mute,
@@ -189,6 +189,9 @@ impl<'a> Call<'a> {
             outer: problem.outer.iter().map(|(size, _)| *size).collect(),
             strides: vec![problem.outer.iter().map(|(_, stride)| *stride).collect()],
             len: problem.len(),
+            axis: vec![problem.axis.1],
+            inner: problem.inner_count(),
+            ahead: self.launch.vectors.unwrap_or(self.tuning.ahead),
             options: problem.options,
             dtype: problem.dtype,
             accumulator: problem.accumulator(),

@@ -19,10 +19,10 @@
 
 pub(crate) mod components;
 mod launch;
+mod lines_call;
 mod own;
 pub(crate) mod problem;
 mod routines;
-mod rows_call;
 pub(crate) mod scratch;
 mod shelf;
 mod strategy;

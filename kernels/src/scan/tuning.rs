@@ -56,8 +56,13 @@ impl Tuning {
         let hardware = &client.properties().hardware;
         let facts = Facts {
             plane_ops: client.features().plane.contains(Plane::Ops),
-            plane_branches: client.features().plane.contains(Plane::NonUniformControlFlow),
-            planes_in_order: ["cuda", "hip"].iter().any(|name| client.name().starts_with(name)),
+            plane_branches: client
+                .features()
+                .plane
+                .contains(Plane::NonUniformControlFlow),
+            planes_in_order: ["cuda", "hip"]
+                .iter()
+                .any(|name| client.name().starts_with(name)),
             plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
             is_card: client.properties().identity.physical.is_some(),
             most_units: hardware.max_units_per_cube as usize,

@@ -14,19 +14,25 @@ fn scan_floats<O: Operator<Config = ()>>(
     launch: LaunchOptions,
 ) -> Vec<f32> {
     let buffer = |data: &Vec<f32>| client.create_from_slice(f32::as_bytes(data));
-    let inputs = inputs.iter().map(|data| tensor(buffer(data), view)).collect();
+    let inputs = inputs
+        .iter()
+        .map(|data| tensor(buffer(data), view))
+        .collect();
     let output = client.empty(view.elements() * size_of::<f32>());
     let contiguous = View::contiguous(&view.shape);
     let outputs = vec![tensor(output.clone(), &contiguous)];
     let dtype = f32::elem_type_native();
-    scan_operator::<O>(client, inputs, outputs, dtype, (), options, launch).expect("supported");
+    scan_operator::<O>(client, inputs, outputs, 1, dtype, (), options, launch).expect("supported");
     read(client, output, view.elements())
 }
 
-/// The positions of each row in the order of the scan.
-fn lines(shape: [usize; 2], options: ScanOptions) -> impl Iterator<Item = Vec<usize>> {
-    (0..shape[0]).map(move |row| {
-        let line = row * shape[1]..(row + 1) * shape[1];
+/// The positions of each line along the middle of `[outer, len, inner]`, in the order of the scan.
+fn lines(
+    [outer, len, inner]: [usize; 3],
+    options: ScanOptions,
+) -> impl Iterator<Item = Vec<usize>> {
+    (0..outer * inner).map(move |line| {
+        let line = (0..len).map(|along| (line / inner * len + along) * inner + line % inner);
         match options.reverse {
             true => line.rev().collect(),
             false => line.collect(),
@@ -34,8 +40,8 @@ fn lines(shape: [usize; 2], options: ScanOptions) -> impl Iterator<Item = Vec<us
     })
 }
 
-/// Routines, and rows shorter than a tile, of several tiles, and of vectors and of single elements.
-fn every_form(mut check: impl FnMut([usize; 2], ScanOptions, LaunchOptions)) {
+/// Routines, and rows shorter than a tile, of several tiles, and of vectors and of single elements; columns in a chunk and in several.
+fn every_form(mut check: impl FnMut([usize; 3], ScanOptions, LaunchOptions)) {
     for (routine, lens) in [
         (RoutineKind::SingleCube, [1, 33, 128]),
         (RoutineKind::SinglePass, [97, 388, 3001]),
@@ -43,8 +49,13 @@ fn every_form(mut check: impl FnMut([usize; 2], ScanOptions, LaunchOptions)) {
     ] {
         for len in lens {
             for options in all_options() {
-                check([3, len], options, small_tile(routine));
+                check([3, len, 1], options, small_tile(routine));
             }
+        }
+    }
+    for shape in [[2, 31, 5], [2, 97, 4], [1, 5000, 3]] {
+        for options in all_options() {
+            check(shape, options, small_tile(RoutineKind::Columns));
         }
     }
     let mute = LaunchOptions {
@@ -52,8 +63,8 @@ fn every_form(mut check: impl FnMut([usize; 2], ScanOptions, LaunchOptions)) {
         polls: Some(1),
         ..small_tile(RoutineKind::SinglePass)
     };
-    check([2, 3001], ScanOptions::default(), mute);
-    check([2, 70_000], ScanOptions::default(), launch());
+    check([2, 3001, 1], ScanOptions::default(), mute);
+    check([2, 70_000, 1], ScanOptions::default(), launch());
 }
 
 /// Small integers and decays of −1, 0 and 1, so that every result is exact in whatever order.
@@ -105,7 +116,11 @@ fn log_sum_exp() {
                 } else if x > f64::NEG_INFINITY {
                     sum += (x - largest).exp();
                 }
-                let expected = if options.exclusive { before } else { largest + sum.ln() };
+                let expected = if options.exclusive {
+                    before
+                } else {
+                    largest + sum.ln()
+                };
                 let found = f64::from(found[at]);
                 let close = (found - expected).abs() <= 1e-5 * (1. + expected.abs());
                 assert!(
@@ -122,7 +137,7 @@ fn log_sum_exp_of_nan_and_infinities() {
     let client = client();
     let (inf, nan) = (f32::INFINITY, f32::NAN);
     let data = vec![-inf, -inf, 3., inf, 5., nan, 1.];
-    let view = View::contiguous(&[data.len()]);
+    let view = View::contiguous(&[1, data.len()]);
     let options = ScanOptions::default();
     let found = scan_floats::<LogSumExp>(&client, &[data], &view, options, launch());
     assert_eq!(found[..2], [-inf, -inf]);

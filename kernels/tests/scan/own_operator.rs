@@ -36,21 +36,33 @@ fn units(n: usize) -> Vec<Quaternion> {
     (0..n).map(unit).collect()
 }
 
-fn expected(elements: &[Quaternion], len: usize, options: ScanOptions) -> Vec<Quaternion> {
+/// A plain loop along the middle of `[outer, len, inner]`.
+fn expected(elements: &[Quaternion], shape: [usize; 3], options: ScanOptions) -> Vec<Quaternion> {
+    let [outer, len, inner] = shape;
     let mut results = vec![ONE; elements.len()];
-    for (row, scanned) in elements.chunks(len).zip(results.chunks_mut(len)) {
+    for (row, column) in (0..outer * inner).map(|line| (line / inner, line % inner)) {
         let mut running = ONE;
         for step in 0..len {
-            let at = if options.reverse { len - 1 - step } else { step };
-            let with = product(running, row[at]);
-            scanned[at] = if options.exclusive { running } else { with };
+            let along = if options.reverse {
+                len - 1 - step
+            } else {
+                step
+            };
+            let at = (row * len + along) * inner + column;
+            let with = product(running, elements[at]);
+            results[at] = if options.exclusive { running } else { with };
             running = with;
         }
     }
     results
 }
 
-fn check_rotations(client: &Client, shape: [usize; 2], options: ScanOptions, launch: LaunchOptions) {
+fn check_rotations(
+    client: &Client,
+    shape: [usize; 3],
+    options: ScanOptions,
+    launch: LaunchOptions,
+) {
     let view = View::contiguous(&shape);
     let elements = units(view.elements());
     let parts = (0..4).map(|part| elements.iter().map(|unit| unit[part]).collect::<Vec<_>>());
@@ -59,9 +71,9 @@ fn check_rotations(client: &Client, shape: [usize; 2], options: ScanOptions, lau
     let outputs = handles.iter().map(|handle| tensor(handle.clone(), &view));
     let (inputs, outputs) = (inputs.collect(), outputs.collect());
     let dtype = f32::elem_type_native();
-    scan_operator::<Rotations>(client, inputs, outputs, dtype, (), options, launch)
+    scan_operator::<Rotations>(client, inputs, outputs, 1, dtype, (), options, launch)
         .expect("supported");
-    let expected = expected(&elements, shape[1], options);
+    let expected = expected(&elements, shape, options);
     for (part, handle) in handles.into_iter().enumerate() {
         let found = read::<f32>(client, handle, view.elements());
         let wrong = (0..expected.len()).find(|&i| found[i] != expected[i][part]);
@@ -82,8 +94,18 @@ fn every_routine_and_option() {
     ] {
         for &len in lens {
             for options in all_options() {
-                check_rotations(&client, [3, len], options, small_tile(routine));
+                check_rotations(&client, [3, len, 1], options, small_tile(routine));
             }
+        }
+    }
+    // Of one chunk, and of several; vectors and single columns; rows loaded ahead, which chunks are no multiple of.
+    for (shape, ahead) in [([2, 31, 5], 1), ([2, 97, 4], 1), ([1, 300, 3], 8)] {
+        let launch = LaunchOptions {
+            vectors: Some(ahead),
+            ..small_tile(RoutineKind::Columns)
+        };
+        for options in all_options() {
+            check_rotations(&client, shape, options, launch);
         }
     }
 }
@@ -91,7 +113,7 @@ fn every_routine_and_option() {
 #[test]
 fn as_inferred() {
     let client = client();
-    for shape in [[3, 1000], [1, 50_000], [2, 30_001]] {
+    for shape in [[3, 1000, 1], [1, 50_000, 1], [2, 30_001, 1], [2, 5000, 6]] {
         check_rotations(&client, shape, ScanOptions::default(), launch());
     }
 }
@@ -112,7 +134,7 @@ fn tiles_that_never_publish() {
             ..small_tile(RoutineKind::SinglePass)
         };
         within_20_seconds("rotations with mute tiles", || {
-            check_rotations(&client, [2, 100 * 32 + 5], all_options()[0], launch);
+            check_rotations(&client, [2, 100 * 32 + 5, 1], all_options()[0], launch);
         });
     }
 }
@@ -127,16 +149,32 @@ fn refusals() {
     };
     let scan = |inputs, outputs, strategy| {
         let options = ScanOptions::default();
-        let launch = LaunchOptions { strategy, ..launch() };
-        scan_operator::<Rotations>(&client, inputs, outputs, dtype, (), options, launch)
+        let launch = LaunchOptions {
+            strategy,
+            ..launch()
+        };
+        scan_operator::<Rotations>(&client, inputs, outputs, 0, dtype, (), options, launch)
     };
     let found = scan(tensors(3, &view), tensors(4, &view), Strategy::Inferred);
     let (operand, expected) = ("inputs", 4);
-    assert_eq!(found, Err(ScanError::TensorCount { operand, expected, found: 3 }));
+    assert_eq!(
+        found,
+        Err(ScanError::TensorCount {
+            operand,
+            expected,
+            found: 3
+        })
+    );
     let longer = View::contiguous(&[5]);
     let found = scan(tensors(4, &view), tensors(4, &longer), Strategy::Inferred);
-    assert!(matches!(found, Err(ScanError::ShapeMismatch { .. })), "{found:?}");
-    let gaps = View { shape: vec![4], strides: vec![2] };
+    assert!(
+        matches!(found, Err(ScanError::ShapeMismatch { .. })),
+        "{found:?}"
+    );
+    let gaps = View {
+        shape: vec![4],
+        strides: vec![2],
+    };
     let found = scan(tensors(4, &view), tensors(4, &gaps), Strategy::Inferred);
     assert_eq!(found, Err(ScanError::InvalidOutput));
     let columns = Strategy::Forced(RoutineKind::Columns);

@@ -6,7 +6,7 @@
 
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use super::tile::TileConfig;
-use crate::monoid::{Monoid, State};
+use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
 /// The most totals that every unit folds for itself: more take longer than a barrier. Not measured.
@@ -75,7 +75,7 @@ fn fold_all<A: Numeric, M: Monoid<A>>(
     #[unroll]
     for i in 0..slots {
         exclusive = M::State::select(slot == i, &running, &exclusive);
-        let with = M::combine(&running, &M::State::get(&*shared, i), op);
+        let with = join::<A, M>(&running, &M::State::get(&*shared, i), op);
         running = M::State::select(i < count, &with, &running);
     }
     CubeTotals::<M::State> {
@@ -97,7 +97,7 @@ fn walk<A: Numeric, M: Monoid<A>>(
     for i in 0..count {
         let value = M::State::get(&*shared, i);
         M::State::set(shared, i, &running);
-        running = M::combine(&running, &value, op);
+        running = join::<A, M>(&running, &value, op);
     }
     M::State::set(shared, slots, &running);
 }

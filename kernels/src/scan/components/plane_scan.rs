@@ -17,7 +17,7 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
-use crate::monoid::{Fold, Monoid, State};
+use crate::monoid::{Fold, Monoid, State, join};
 use crate::operator::ScanOp;
 use cubecl::prelude::*;
 
@@ -97,7 +97,7 @@ pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
         for step in 0..steps {
             let distance = comptime!(1u32 << step);
             let left = M::State::shuffle_up(&total, distance);
-            let with = M::combine(&left, &total, op);
+            let with = join::<A, M>(&left, &total, op);
             total = M::State::select(lane >= distance, &with, &total);
         }
     } else {
@@ -105,7 +105,7 @@ pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
         while distance < PLANE_DIM {
             let has_left = lane >= distance;
             let left = M::State::shuffle(&total, select(has_left, lane - distance, lane));
-            let with = M::combine(&left, &total, op);
+            let with = join::<A, M>(&left, &total, op);
             total = M::State::select(has_left, &with, &total);
             distance *= 2;
         }

@@ -18,7 +18,7 @@
 //! asks for the total of a row's last tile. So all loads of a tile are issued without a branch between them.
 
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
-use crate::monoid::{Monoid, State};
+use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
 /// The comptime facts of a tile; the key of a compiled kernel.
@@ -125,7 +125,7 @@ fn load_vectors<T: Numeric, N: Size>(
 
 /// The state of the elements in one lane.
 #[cube]
-fn state_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+pub(crate) fn state_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     loaded: &Sequence<Vector<T, N>>,
     #[comptime] lane: usize,
     #[comptime] op: M::Config,
@@ -152,7 +152,7 @@ fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     for step in 1..lanes {
         let lane = comptime!(lane_at(step, lanes, config.reverse));
         let state = state_of::<T, A, N, M>(loaded, lane, op);
-        total = M::combine(&total, &state, op);
+        total = join::<A, M>(&total, &state, op);
     }
     total
 }
@@ -180,7 +180,7 @@ impl<S: State> UnitTile<S> {
             if comptime!(config.plane) {
                 run = S::shuffle(&M::plane_inclusive(&run, config.plane_size, op), last_lane);
             }
-            total = M::combine(&total, &run, op);
+            total = join::<A, M>(&total, &run, op);
         }
         total
     }
@@ -212,7 +212,7 @@ impl<S: State> UnitTile<S> {
                     values.push(state);
                 } else {
                     let left = comptime!(k * lanes + step - 1);
-                    let scanned = M::combine(&values[left], &state, op);
+                    let scanned = join::<A, M>(&values[left], &state, op);
                     values.push(scanned);
                 }
             }
@@ -226,12 +226,12 @@ impl<S: State> UnitTile<S> {
             if comptime!(config.plane) {
                 let inclusive = M::plane_inclusive(&values[last], config.plane_size, op);
                 let earlier = shift_up::<S>(&inclusive, identity, config.plane_size);
-                before.push(M::combine(&total, &earlier, op));
+                before.push(join::<A, M>(&total, &earlier, op));
                 let run = S::shuffle(&inclusive, last_lane);
-                total = M::combine(&total, &run, op);
+                total = join::<A, M>(&total, &run, op);
             } else {
                 before.push(S::copy(&total));
-                total = M::combine(&total, &values[last], op);
+                total = join::<A, M>(&total, &values[last], op);
             }
         }
         UnitTile::<S> {
@@ -256,17 +256,17 @@ impl<S: State> UnitTile<S> {
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
             if logical < row.vectors {
-                let earlier = M::combine(prefix, &self.before[k], op);
+                let earlier = join::<A, M>(prefix, &self.before[k], op);
                 let mut written = Sequence::<Sequence<A>>::new();
                 #[unroll]
                 for step in 0..lanes {
                     if comptime!(!config.exclusive) {
                         let own = comptime!(k * lanes + step);
-                        let state = M::combine(&earlier, &self.values[own], op);
+                        let state = join::<A, M>(&earlier, &self.values[own], op);
                         written.push(M::write(&state, op));
                     } else if comptime!(step > 0) {
                         let left = comptime!(k * lanes + step - 1);
-                        let state = M::combine(&earlier, &self.values[left], op);
+                        let state = join::<A, M>(&earlier, &self.values[left], op);
                         written.push(M::write(&state, op));
                     } else {
                         written.push(M::write(&earlier, op));

@@ -8,14 +8,14 @@
 //! Chunks are about as many as cubes fit the device. A row of one chunk needs the second launch only; with one tile a
 //! chunk that is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
-use crate::monoid::{Monoid, Operator, State, read_state, write_state};
+use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
 use crate::scan::components::{
     cube_totals::scan_totals,
     rows::RowsView,
     tile::{Inputs, Outputs, TileConfig, UnitTile},
 };
 use crate::scan::launch::cube_count;
-use crate::scan::rows_call::{RowsCall, buffers};
+use crate::scan::lines_call::{LinesCall, buffers};
 use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -73,7 +73,7 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
         let total =
             UnitTile::<M::State>::total_of::<T, A, N, M>(inputs, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&total, &identity, &mut shared, config, op);
-        running = M::combine(&running, &own.aggregate, op);
+        running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
         if tile >= chunks.tiles {
             break;
@@ -126,7 +126,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     let mut running = M::State::copy(&identity);
     for earlier in 0..in_row {
         let total = read_state::<M::State>(totals, CUBE_POS - in_row + earlier);
-        running = M::combine(&running, &total, op);
+        running = join::<A, M>(&running, &total, op);
     }
     let mut tile = 0usize;
     loop {
@@ -134,9 +134,9 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
         let unit =
             UnitTile::<M::State>::load::<T, A, N, M>(inputs, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&unit.total, &identity, &mut shared, config, op);
-        let prefix = M::combine(&running, &own.exclusive, op);
+        let prefix = join::<A, M>(&running, &own.exclusive, op);
         unit.store::<T, A, N, M>(outputs, &row, at, &prefix, config, op);
-        running = M::combine(&running, &own.aggregate, op);
+        running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
         if tile >= chunks.tiles {
             break;
@@ -145,13 +145,13 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 }
 
 /// Chunks of a row that fill the device with about one wave of cubes.
-pub(crate) fn chunks_per_row<O: Operator>(call: &RowsCall<O>) -> usize {
+pub(crate) fn chunks_per_row<O: Operator>(call: &LinesCall<O>) -> usize {
     let wave = call.tuning.fill.div_ceil(call.tuning.units).max(2);
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
 /// Launches with rows cut in `chunks_per_row`.
-pub(crate) fn launch<O: Operator>(call: RowsCall<O>, chunks_per_row: usize) {
+pub(crate) fn launch<O: Operator>(call: LinesCall<O>, chunks_per_row: usize) {
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);
     let per_row = tiles_per_row.div_ceil(tiles);

@@ -9,8 +9,10 @@
 //! ```
 
 use crate::ScanError;
-use crate::operator::{ScanOp, combine};
-use crate::scan::launch::{Call, cube_count};
+use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
+use crate::scan::components::tile::{Inputs, Outputs, state_of};
+use crate::scan::launch::cube_count;
+use crate::scan::lines_call::{LinesCall, buffers};
 use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -30,7 +32,6 @@ pub(crate) enum Chunked {
 /// The comptime facts of the kernels.
 #[derive_cube_comptime]
 pub(crate) struct ColumnsConfig {
-    pub op: ScanOp,
     pub exclusive: bool,
     pub reverse: bool,
     /// Whether the axis is cut, and who folds the totals of the chunks before.
@@ -50,13 +51,13 @@ impl ColumnsConfig {
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct ColumnsView {
     outer_shape: Sequence<FastDivmod<usize>>,
-    /// In vectors.
-    outer_strides: Sequence<usize>,
+    /// Of each input, in vectors.
+    outer_strides: Sequence<Sequence<usize>>,
     /// Vectors side by side.
     width: usize,
     by_width: FastDivmod<usize>,
-    /// The axis' stride in the input, in vectors.
-    stride: usize,
+    /// The axis' stride in each input, in vectors.
+    strides: Sequence<usize>,
     len: usize,
     chunk_len: usize,
     /// Chunks of a column.
@@ -67,17 +68,13 @@ pub(crate) struct ColumnsView {
 }
 
 /// The work of one unit: one chunk of one column vector.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
+#[derive(CubeType)]
 struct Column {
-    input: usize,
+    inputs: Sequence<usize>,
     output: usize,
-    width: usize,
-    stride: usize,
-    len: usize,
     first: usize,
     end: usize,
-    /// Where the column's totals begin, one per chunk and `width` apart.
+    /// Where the column's totals begin, one vector per chunk and `width` apart.
     totals: usize,
     chunk: usize,
 }
@@ -87,43 +84,47 @@ impl ColumnsView {
     fn column(&self, unit: usize) -> Column {
         let (rest, column) = self.by_width.div_mod(unit);
         let (outer, chunk) = self.by_chunks.div_mod(rest);
-        let width = self.width;
         let rank = self.outer_shape.len().comptime();
-        let mut input = column;
+        let mut positions = Sequence::<usize>::new();
         let mut index = outer;
         #[unroll]
         for i in 0..rank {
-            let dim = comptime!(rank - 1 - i);
-            let (quotient, position) = self.outer_shape[dim].div_mod(index);
-            input += position * self.outer_strides[dim];
+            let (quotient, position) = self.outer_shape[comptime!(rank - 1 - i)].div_mod(index);
+            positions.push(position);
             index = quotient;
+        }
+        let mut inputs = Sequence::<usize>::new();
+        #[unroll]
+        for input in 0..self.outer_strides.len().comptime() {
+            let mut at = column;
+            #[unroll]
+            for i in 0..rank {
+                at += positions[i] * self.outer_strides[input][comptime!(rank - 1 - i)];
+            }
+            inputs.push(at);
         }
         let first = chunk * self.chunk_len;
         Column {
-            input,
-            output: outer * self.len * width + column,
-            width,
-            stride: self.stride,
-            len: self.len,
+            inputs,
+            output: outer * self.len * self.width + column,
             first,
             end: min(first + self.chunk_len, self.len),
-            totals: outer * self.chunks * width + column,
+            totals: outer * self.chunks * self.width + column,
             chunk,
+        }
+    }
+
+    fn stored(&self, logical: usize, #[comptime] config: ColumnsConfig) -> usize {
+        if comptime!(config.reverse) {
+            self.len - 1 - logical
+        } else {
+            logical
         }
     }
 }
 
 #[cube]
-fn stored(logical: usize, column: Column, #[comptime] config: ColumnsConfig) -> usize {
-    if comptime!(config.reverse) {
-        column.len - 1 - logical
-    } else {
-        logical
-    }
-}
-
-#[cube]
-fn is_inside(logical: usize, column: Column, #[comptime] config: ColumnsConfig) -> bool {
+fn is_inside(logical: usize, column: &Column, #[comptime] config: ColumnsConfig) -> bool {
     if comptime!(config.overshoots()) {
         logical < column.end
     } else {
@@ -131,122 +132,191 @@ fn is_inside(logical: usize, column: Column, #[comptime] config: ColumnsConfig) 
     }
 }
 
+/// Loads up to `ahead` rows from logical row `at`, of each input; the last row again beyond it.
 #[cube]
-fn combine_lanes<A: Numeric, N: Size>(
-    lhs: Vector<A, N>,
-    rhs: Vector<A, N>,
-    #[comptime] op: ScanOp,
-) -> Vector<A, N> {
-    match op {
-        ScanOp::Sum => lhs + rhs,
-        ScanOp::Prod => lhs * rhs,
-        _ => {
-            let mut result = lhs;
-            #[unroll]
-            for lane in 0..N::value().comptime() {
-                result.insert(lane, combine::<A>(lhs.extract(lane), rhs.extract(lane), op));
-            }
-            result
-        }
-    }
-}
-
-/// Loads up to `ahead` rows from logical row `at`.
-#[cube]
-fn load_ahead<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    column: Column,
+fn load_ahead<T: Numeric, N: Size>(
+    inputs: &Inputs<T, N>,
+    view: &ColumnsView,
+    column: &Column,
     at: usize,
-    identity: A,
     #[comptime] config: ColumnsConfig,
-) -> Array<Vector<A, N>> {
-    let mut loaded = Array::<Vector<A, N>>::new(config.ahead);
+) -> Sequence<Sequence<Vector<T, N>>> {
+    let mut rows = Sequence::<Sequence<Vector<T, N>>>::new();
     #[unroll]
     for k in 0..config.ahead {
-        let mut value = Vector::<A, N>::new(identity);
-        if is_inside(at + k, column, config) {
-            value = Vector::cast_from(
-                input[column.input + stored(at + k, column, config) * column.stride],
-            );
+        let mut logical = at + k;
+        if comptime!(config.overshoots()) {
+            logical = min(logical, column.end - 1);
         }
-        loaded[k] = value;
+        let stored = view.stored(logical, config);
+        let mut row = Sequence::<Vector<T, N>>::new();
+        #[unroll]
+        for i in 0..inputs.len().comptime() {
+            row.push(inputs[i][column.inputs[i] + stored * view.strides[i]]);
+        }
+        rows.push(row);
     }
-    loaded
+    rows
+}
+
+/// The same state in every lane.
+#[cube]
+fn splat<S: State>(state: &S, #[comptime] lanes: usize) -> Sequence<S> {
+    let mut states = Sequence::<S>::new();
+    #[unroll]
+    for _ in 0..lanes {
+        states.push(S::copy(state));
+    }
+    states
+}
+
+/// The totals of one chunk of neighbouring columns.
+#[cube]
+fn read_totals<S: State>(totals: &[u32], at: usize, #[comptime] lanes: usize) -> Sequence<S> {
+    let mut states = Sequence::<S>::new();
+    #[unroll]
+    for lane in 0..lanes {
+        states.push(read_state::<S>(totals, at * lanes + lane));
+    }
+    states
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    totals: &mut [Vector<A, N>],
+pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
+    inputs: &Inputs<T, N>,
+    totals: &mut [u32],
     view: &ColumnsView,
-    identity: InputScalar,
+    seed: InputScalar,
     #[comptime] config: ColumnsConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
 ) {
     if ABSOLUTE_POS < view.units {
-        let identity = identity.get::<A>();
-        let column = view.column(ABSOLUTE_POS);
-        let mut running = Vector::<A, N>::new(identity);
-        let mut at = column.first;
-        while at < column.end {
-            let loaded = load_ahead::<T, A, N>(input, column, at, identity, config);
+        let seed = seed.get::<A>();
+        total_of_chunk::<T, A, N, O::Monoid<A>>(inputs, totals, view, seed, config, op);
+    }
+}
+
+#[cube]
+fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    inputs: &Inputs<T, N>,
+    totals: &mut [u32],
+    view: &ColumnsView,
+    seed: A,
+    #[comptime] config: ColumnsConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let column = view.column(ABSOLUTE_POS);
+    let mut running = splat::<M::State>(&M::identity(seed, op), lanes);
+    let mut at = column.first;
+    while at < column.end {
+        let loaded = load_ahead::<T, N>(inputs, view, &column, at, config);
+        #[unroll]
+        for k in 0..config.ahead {
+            let inside = is_inside(at + k, &column, config);
             #[unroll]
-            for k in 0..config.ahead {
-                running = combine_lanes::<A, N>(running, loaded[k], config.op);
+            for lane in 0..lanes {
+                let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
+                let with = join::<A, M>(&running[lane], &state, op);
+                running[lane] = M::State::select(inside, &with, &running[lane]);
             }
-            at += config.ahead;
         }
-        totals[column.totals + column.chunk * column.width] = running;
+        at += config.ahead;
+    }
+    let at = column.totals + column.chunk * view.width;
+    #[unroll]
+    for lane in 0..lanes {
+        write_state::<M::State>(totals, at * lanes + lane, &running[lane]);
     }
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
-    totals: &[Vector<A, N>],
+pub(crate) fn column_scan_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
+    inputs: &Inputs<T, N>,
+    outputs: &mut Outputs<T, N>,
+    totals: &[u32],
     view: &ColumnsView,
-    identity: InputScalar,
+    seed: InputScalar,
     #[comptime] config: ColumnsConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
 ) {
     if ABSOLUTE_POS < view.units {
-        let identity = identity.get::<A>();
-        let column = view.column(ABSOLUTE_POS);
-        let mut running = Vector::<A, N>::new(identity);
-        match config.chunks {
-            Chunked::No => {}
-            Chunked::Totals => {
-                for earlier in 0..column.chunk {
-                    let total = totals[column.totals + earlier * column.width];
-                    running = combine_lanes::<A, N>(running, total, config.op);
+        let seed = seed.get::<A>();
+        scan_chunk::<T, A, N, O::Monoid<A>>(inputs, outputs, totals, view, seed, config, op);
+    }
+}
+
+#[cube]
+fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    inputs: &Inputs<T, N>,
+    outputs: &mut Outputs<T, N>,
+    totals: &[u32],
+    view: &ColumnsView,
+    seed: A,
+    #[comptime] config: ColumnsConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let column = view.column(ABSOLUTE_POS);
+    let mut running = splat::<M::State>(&M::identity(seed, op), lanes);
+    match config.chunks {
+        Chunked::No => {}
+        Chunked::Totals => {
+            for earlier in 0..column.chunk {
+                let at = column.totals + earlier * view.width;
+                let total = read_totals::<M::State>(totals, at, lanes);
+                #[unroll]
+                for lane in 0..lanes {
+                    running[lane] = join::<A, M>(&running[lane], &total[lane], op);
                 }
             }
-            Chunked::Prefixes => {
-                running = totals[column.totals + column.chunk * column.width];
-            }
         }
-        let mut at = column.first;
-        while at < column.end {
-            let loaded = load_ahead::<T, A, N>(input, column, at, identity, config);
+        Chunked::Prefixes => {
+            let at = column.totals + column.chunk * view.width;
+            let prefix = read_totals::<M::State>(totals, at, lanes);
             #[unroll]
-            for k in 0..config.ahead {
-                let before = running;
-                running = combine_lanes::<A, N>(running, loaded[k], config.op);
-                if is_inside(at + k, column, config) {
-                    let result = if comptime!(config.exclusive) {
-                        before
-                    } else {
-                        running
-                    };
-                    output[column.output + stored(at + k, column, config) * column.width] =
-                        Vector::cast_from(result);
+            for lane in 0..lanes {
+                running[lane] = M::State::copy(&prefix[lane]);
+            }
+        }
+    }
+    let mut at = column.first;
+    while at < column.end {
+        let loaded = load_ahead::<T, N>(inputs, view, &column, at, config);
+        #[unroll]
+        for k in 0..config.ahead {
+            let mut written = Sequence::<Sequence<A>>::new();
+            #[unroll]
+            for lane in 0..lanes {
+                let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
+                let with = join::<A, M>(&running[lane], &state, op);
+                if comptime!(config.exclusive) {
+                    let before = M::State::copy(&running[lane]);
+                    written.push(M::write(&before, op));
+                } else {
+                    written.push(M::write(&with, op));
+                }
+                running[lane] = with;
+            }
+            if is_inside(at + k, &column, config) {
+                let to = column.output + view.stored(at + k, config) * view.width;
+                #[unroll]
+                for i in 0..outputs.len().comptime() {
+                    let mut result = Vector::<T, N>::new(T::from_int(0));
+                    #[unroll]
+                    for lane in 0..lanes {
+                        result.insert(lane, T::cast_from(written[lane][i]));
+                    }
+                    let output = &mut outputs[i];
+                    output[to] = result;
                 }
             }
-            at += config.ahead;
         }
+        at += config.ahead;
     }
 }
 
@@ -264,121 +334,131 @@ const MAX_FOLD: usize = 16;
 /// chunk twice.
 const PAGE: usize = 4096;
 
+/// The most totals that a unit folds where no scan can: operators other than those of [`ScanOp`](crate::ScanOp). Not measured.
+const MOST_FOLDED: usize = 64;
+
 /// Rows of a chunk: as few as it takes to give every unit of the device a column, within the bounds.
-fn chunk_len(call: &Call, columns: usize) -> usize {
-    let len = call.problem.len();
+fn chunk_len<O: Operator>(call: &LinesCall<O>, columns: usize) -> usize {
     let wanted = call.tuning.fill.div_ceil(columns);
-    let most = len.div_ceil(MIN_CHUNK);
-    let paged = call.problem.axis.1 * call.problem.dtype.size() >= PAGE;
+    let most = call.len.div_ceil(MIN_CHUNK);
+    let paged = call.axis[0] * call.dtype.size() >= PAGE;
     let chunks = if call.tuning.unit_runs && paged {
         most
     } else {
-        wanted.min(most).max(len.div_ceil(MAX_CHUNK))
+        wanted.min(most)
     };
-    len.div_ceil(chunks)
+    let chunks = match O::scan_op(call.op) {
+        Some(_) => chunks,
+        None => chunks.min(MOST_FOLDED),
+    };
+    call.len.div_ceil(chunks.max(call.len.div_ceil(MAX_CHUNK)))
 }
 
-pub(crate) fn launch(call: Call) -> Result<(), ScanError> {
-    let problem = &call.problem;
-    let (client, lanes) = (call.client, call.vector_size);
-    let columns = problem.inner_count() / lanes;
-    let outer = problem.outer_count();
+pub(crate) fn launch<O: Operator>(call: LinesCall<O>) -> Result<(), ScanError> {
+    let (client, lanes) = (call.client, call.lanes);
+    let columns = call.inner / lanes;
+    let outer = call.rows();
     let chunk_len = chunk_len(&call, columns * outer);
-    let chunks = problem.len().div_ceil(chunk_len);
+    let chunks = call.len.div_ceil(chunk_len);
     let units = outer * chunks * columns;
-    let ahead = call.launch.vectors.unwrap_or(call.tuning.ahead);
     let view = || view(&call, columns, chunk_len, chunks);
+    let scan_op = O::scan_op(call.op);
     let config = ColumnsConfig {
-        op: problem.op,
-        exclusive: problem.options.exclusive,
-        reverse: problem.options.reverse,
-        chunks: match chunks {
-            1 => Chunked::No,
-            ..=MAX_FOLD => Chunked::Totals,
+        exclusive: call.options.exclusive,
+        reverse: call.options.reverse,
+        chunks: match (chunks, scan_op) {
+            (1, _) => Chunked::No,
+            (..=MAX_FOLD, _) | (_, None) => Chunked::Totals,
             _ => Chunked::Prefixes,
         },
-        ahead: ahead.min(chunk_len.next_power_of_two()),
+        ahead: call.ahead.min(chunk_len.next_power_of_two()),
     };
-    let accumulator = problem.accumulator();
-    let identity = problem.op.identity(problem.dtype, accumulator);
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
     let cubes = || cube_count(client, units.div_ceil(call.tuning.units));
-    let values = if chunks > 1 { units * lanes } else { lanes };
-    let buffer = || scratch::temporary(client, values * accumulator.size());
+    let words = call.state_words() * if chunks > 1 { units * lanes } else { lanes };
+    let buffer = || scratch::temporary(client, words * size_of::<u32>());
     let mut totals = buffer();
     if chunks > 1 {
-        // SAFETY: one vector of totals per unit with work; the view addresses exactly the tensor's elements, and the kernel does
+        // SAFETY: a state for each lane of each unit with work; the view addresses exactly the tensors' elements, and the kernel does
         // nothing in units beyond them.
         unsafe {
-            column_totals_kernel::launch_unchecked(
+            column_totals_kernel::launch_unchecked::<O>(
                 client,
                 cubes(),
                 cube_dim,
                 call.address_type,
                 lanes,
-                call.input.clone().into_buffer_arg(),
-                BufferArg::from_raw_parts(totals.clone(), values),
+                buffers(&call.inputs),
+                BufferArg::from_raw_parts(totals.clone(), words),
                 view(),
-                identity,
+                call.seed(),
                 config,
-                problem.dtype,
-                accumulator,
+                call.op,
+                call.dtype,
+                call.accumulator,
             );
         }
     }
-    if config.chunks == Chunked::Prefixes {
+    if config.chunks == Chunked::Prefixes
+        && let Some(op) = scan_op
+    {
+        // The words of such a state are the bytes of one accumulator.
         let prefixes = buffer();
         let shape = [outer, chunks, columns * lanes];
-        scratch::prefixes_of(
-            client,
-            &totals,
-            &prefixes,
-            shape,
-            accumulator,
-            problem.op,
-            false,
-        )?;
+        let dtype = call.accumulator;
+        scratch::prefixes_of(client, &totals, &prefixes, shape, dtype, op, false)?;
         totals = prefixes;
     }
-    // SAFETY: as above; the output holds the same elements as the input.
+    // SAFETY: as above; the outputs hold the same elements as the inputs.
     unsafe {
-        column_scan_kernel::launch_unchecked(
+        column_scan_kernel::launch_unchecked::<O>(
             client,
             cubes(),
             cube_dim,
             call.address_type,
             lanes,
-            call.input.clone().into_buffer_arg(),
-            call.output.clone().into_buffer_arg(),
-            BufferArg::from_raw_parts(totals, values),
+            buffers(&call.inputs),
+            buffers(&call.outputs),
+            BufferArg::from_raw_parts(totals, words),
             view(),
-            identity,
+            call.seed(),
             config,
-            problem.dtype,
-            accumulator,
+            call.op,
+            call.dtype,
+            call.accumulator,
         );
     }
     Ok(())
 }
 
-fn view(call: &Call, columns: usize, chunk_len: usize, chunks: usize) -> ColumnsViewLaunch {
-    let (problem, lanes) = (&call.problem, call.vector_size);
+fn view<O: Operator>(
+    call: &LinesCall<O>,
+    columns: usize,
+    chunk_len: usize,
+    chunks: usize,
+) -> ColumnsViewLaunch {
     let mut shape = SequenceArg::new();
-    let mut strides = SequenceArg::new();
-    for (size, stride) in &problem.outer {
-        shape.push(*size);
-        strides.push(stride / lanes);
+    call.outer.iter().for_each(|size| shape.push(*size));
+    let mut outer_strides = SequenceArg::new();
+    for strides in call.outer_strides() {
+        let mut of_input = SequenceArg::new();
+        strides.into_iter().for_each(|stride| of_input.push(stride));
+        outer_strides.push(of_input);
     }
+    let mut strides = SequenceArg::new();
+    call.axis
+        .iter()
+        .for_each(|stride| strides.push(stride / call.lanes));
     ColumnsViewLaunch::new(
         shape,
+        outer_strides,
+        columns,
+        columns,
         strides,
-        columns,
-        columns,
-        problem.axis.1 / lanes,
-        problem.len(),
+        call.len,
         chunk_len,
         chunks,
         chunks,
-        problem.outer_count() * chunks * columns,
+        call.rows() * chunks * columns,
     )
 }

@@ -8,7 +8,7 @@
 //! Needs 32-bit atomic load, store and add; no forward progress between cubes. See
 //! [`lookback`](crate::scan::components::lookback).
 
-use crate::monoid::{Monoid, Operator, State};
+use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::components::{
     cube_totals::scan_totals,
     lookback::{Lookback, take_ticket},
@@ -17,7 +17,7 @@ use crate::scan::components::{
     tile_state::{LookbackConfig, TileWords},
 };
 use crate::scan::launch::cube_count;
-use crate::scan::rows_call::{RowsCall, buffers};
+use crate::scan::lines_call::{LinesCall, buffers};
 use crate::scan::tile_words::words_of;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -73,21 +73,28 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
     while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
         let first = search.missing() * vectors_per_tile;
-        let other =
-            UnitTile::<M::State>::total_of::<T, A, N, M>(inputs, &row, first, &identity, config, op);
+        let other = UnitTile::<M::State>::total_of::<T, A, N, M>(
+            inputs, &row, first, &identity, config, op,
+        );
         let other = scan_totals::<A, M>(&other, &identity, &mut totals, config, op);
         search.publish_fallback(state, words, &other.aggregate, lookback);
     }
-    let prefix = M::combine(&search.before(), &own.exclusive, op);
+    let prefix = join::<A, M>(&search.before(), &own.exclusive, op);
     unit.store::<T, A, N, M>(outputs, &row, first, &prefix, config, op);
 }
 
-pub(crate) fn launch<O: Operator>(call: RowsCall<O>) {
+pub(crate) fn launch<O: Operator>(call: LinesCall<O>) {
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
     let lookback = call.tuning.lookback(call.mute);
     let shape = [call.rows(), tiles_per_row];
-    let (state, words) = words_of(call.client, shape, call.state_words(), lookback, &call.tuning);
+    let (state, words) = words_of(
+        call.client,
+        shape,
+        call.state_words(),
+        lookback,
+        &call.tuning,
+    );
     // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly the tensors' rows, and
     // tiles guard each vector by the length of its row.
     unsafe {

@@ -32,7 +32,7 @@ mod shared;
 use super::mute::{Publication, is_mute};
 use super::plane_scan::plane_of_unit;
 use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, prefix_at, publish};
-use crate::monoid::{Monoid, State};
+use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
 /// The next tile of the launch, the same for every unit of the cube. The last of `cubes` tickets resets the counter.
@@ -194,13 +194,13 @@ impl<S: State> Lookback<S> {
         if UNIT_POS == 0 {
             self.decision[0] = self.missing as u32;
             if self.missing == NONE as usize {
-                let before = M::combine(&self.base, &self.own_before, op);
+                let before = join::<A, M>(&self.base, &self.own_before, op);
                 let before = S::select(self.within > 0, &before, &self.base);
                 S::set(&mut self.result, 0usize, &before);
                 if self.within + 1 == config.block
                     && !is_mute(tile, Publication::Prefix, config.mute)
                 {
-                    let prefix = M::combine(&self.base, &self.own_total, op);
+                    let prefix = join::<A, M>(&self.base, &self.own_total, op);
                     let index = self.row_block + self.own;
                     let at = prefix_at(index, config.block, S::words());
                     publish::<S>(state, at, 1usize, &prefix, words.tag);

@@ -7,7 +7,7 @@
 //! Needs plane operations in control flow that is not uniform across the cube.
 
 use super::{Lookback, NONE};
-use crate::monoid::{Monoid, State};
+use crate::monoid::{Monoid, State, join};
 use crate::scan::components::plane_scan::lane_of_unit;
 use crate::scan::components::tile_state::{
     LookbackConfig, TileWords, aggregate_at, fallback_at, peek, prefix_at,
@@ -50,8 +50,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                 searching = false.runtime();
             }
         } else {
-            let value =
-                M::State::select(published.present, &published.value, &supplied.value);
+            let value = M::State::select(published.present, &published.value, &supplied.value);
             let own = is_own && lane as usize == search.within;
             let value = M::State::select(own, aggregate, &value);
             let scanned = M::plane_inclusive(&value, config.plane_size, op);
@@ -73,7 +72,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                 while search.count > 0u32 {
                     search.count -= 1u32;
                     let total = M::State::shuffle(&search.kept, search.count);
-                    running = M::combine(&running, &total, op);
+                    running = join::<A, M>(&running, &total, op);
                 }
                 search.base_block = search.goal;
                 search.base = running;

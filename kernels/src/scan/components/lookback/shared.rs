@@ -3,7 +3,7 @@
 //! Control flow is uniform across the cube: what unit 0 decides reaches all by a uniform load, as browsers demand of what steers a barrier.
 
 use super::{Lookback, NONE};
-use crate::monoid::{Monoid, State};
+use crate::monoid::{Monoid, State, join};
 use crate::scan::components::tile_state::{
     LookbackConfig, TileWords, aggregate_at, fallback_at, peek, prefix_at,
 };
@@ -138,7 +138,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
     while folded < tiles && search.storage.present[folded] == 1u32 {
         if folded > 0 {
             let value = M::State::get(&search.storage.values, folded);
-            total = M::combine(&total, &value, op);
+            total = join::<A, M>(&total, &value, op);
         }
         folded += 1;
     }
@@ -149,7 +149,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
         found = COMPLETE.runtime();
         let mut count = search.count;
         if is_own {
-            let with = M::combine(&total, aggregate, op);
+            let with = join::<A, M>(&total, aggregate, op);
             search.own_total = M::State::select(tiles > 0, &with, aggregate);
             search.own_before = M::State::copy(&total);
         } else {
@@ -163,7 +163,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
             while count > 0u32 {
                 count -= 1u32;
                 let total = M::State::get(&search.storage.kept, count as usize);
-                running = M::combine(&running, &total, op);
+                running = join::<A, M>(&running, &total, op);
             }
             search.base = running;
         }

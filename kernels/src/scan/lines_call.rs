@@ -1,4 +1,7 @@
-//! A scan of rows whose elements lie side by side, of any operator: what the routines made of tiles plan and launch from.
+//! A scan of lines with any operator: what the routines plan and launch from.
+//!
+//! A tensor is `[outer…, len, inner]` around the scan axis. Where there is no dimension behind the axis, lines are rows, whose elements lie side
+//! by side; else they are columns, of which neighbours lie side by side.
 
 use super::components::mute::Mute;
 use super::components::rows::{RowsViewLaunch, rows_arg};
@@ -11,7 +14,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 /// The facts of one call.
-pub(crate) struct RowsCall<'a, O: Operator> {
+pub(crate) struct LinesCall<'a, O: Operator> {
     pub client: &'a Client,
     pub tuning: Tuning,
     pub mute: Option<Mute>,
@@ -20,22 +23,35 @@ pub(crate) struct RowsCall<'a, O: Operator> {
     pub address_type: AddressType,
     pub inputs: Vec<TensorBinding>,
     pub outputs: Vec<TensorBinding>,
-    /// The sizes of the dimensions before the rows, outermost first.
+    /// The sizes of the dimensions before the axis, outermost first.
     pub outer: Vec<usize>,
     /// Their strides in each input, in elements.
     pub strides: Vec<Vec<usize>>,
-    /// Elements of a row.
+    /// Elements of a line.
     pub len: usize,
+    /// The stride of the axis in each input, in elements.
+    pub axis: Vec<usize>,
+    /// Lines side by side; 1 for rows.
+    pub inner: usize,
+    /// Rows that a column loads before it combines the first.
+    pub ahead: usize,
     pub options: ScanOptions,
     pub dtype: ElemType,
     pub accumulator: ElemType,
     pub op: O::Config,
 }
 
-impl<O: Operator> RowsCall<'_, O> {
-    /// How many rows there are.
+impl<O: Operator> LinesCall<'_, O> {
+    /// How many rows there are, or groups of columns.
     pub(crate) fn rows(&self) -> usize {
         self.outer.iter().product()
+    }
+
+    /// The strides before the axis in each input, in vectors.
+    pub(crate) fn outer_strides(&self) -> impl Iterator<Item = Vec<usize>> {
+        let lanes = self.lanes;
+        let strides = self.strides.iter();
+        strides.map(move |strides| strides.iter().map(|stride| stride / lanes).collect())
     }
 
     /// The elements of a full tile.
@@ -48,10 +64,8 @@ impl<O: Operator> RowsCall<'_, O> {
     }
 
     pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
-        let lanes = self.lanes;
-        let in_vectors = |strides: &Vec<usize>| strides.iter().map(|s| s / lanes).collect();
-        let strides = self.strides.iter().map(in_vectors);
-        rows_arg(self.outer.iter().copied(), strides, self.len / lanes)
+        let sizes = self.outer.iter().copied();
+        rows_arg(sizes, self.outer_strides(), self.len / self.lanes)
     }
 
     pub(crate) fn seed(&self) -> InputScalar {
