@@ -7,6 +7,7 @@
 //! A turn is a unit quaternion, and turns one after the other multiply, in their order. `rotation.rs` is all that it takes to scan them. The
 //! result is compared with a plain loop in f64.
 
+#[path = "own_operator/rotation.rs"]
 mod rotation;
 
 use cubecl::prelude::*;
