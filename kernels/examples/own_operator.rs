@@ -12,7 +12,7 @@ mod rotation;
 
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_operator};
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
 use rotation::Rotations;
 use std::time::Instant;
 
@@ -66,18 +66,10 @@ fn main() {
     let scan = || {
         let inputs = parts.iter().cloned().map(tensor).collect();
         let outputs = orientations.iter().cloned().map(tensor).collect();
-        let (dtype, options) = (f32::elem_type_native(), ScanOptions::default());
-        scan_operator::<Rotations>(
-            &client,
-            inputs,
-            outputs,
-            0,
-            dtype,
-            (),
-            options,
-            LaunchOptions::default(),
-        )
-        .expect("four tensors of one shape");
+        let tensors = ScanTensors::new(inputs, outputs, 0, f32::elem_type_native());
+        let (options, launch) = (ScanOptions::default(), LaunchOptions::default());
+        scan_operator::<Rotations>(&client, tensors, (), options, launch)
+            .expect("four tensors of one shape");
         let read = |handle: &Handle| client.read_one(handle.clone()).expect("readable");
         orientations.iter().map(read).collect::<Vec<_>>()
     };

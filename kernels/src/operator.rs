@@ -89,7 +89,7 @@ pub fn combine<A: Numeric>(lhs: A, rhs: A, #[comptime] op: ScanOp) -> A {
 ///
 /// Read from the bits: shader compilers may assume that NaN does not occur and fold `value != value` away.
 #[cube]
-fn is_nan<A: Numeric>(value: A) -> bool {
+pub(crate) fn is_nan<A: Numeric>(value: A) -> bool {
     let elem = elem_type_of::<A>();
     if comptime!(elem == ElemType::Float(FloatKind::F32)) {
         (u32::reinterpret(value) & 0x7fff_ffffu32) > 0x7f80_0000u32

@@ -7,13 +7,18 @@
 
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl_scan::monoid::{Monoid, Operator, Pair, plane_ladder};
+use cubecl_scan::monoid::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 
 /// The product of quaternions `w + x·i + y·j + z·k`, whose parts lie in a tensor each.
 pub struct Rotations;
 
 /// `((w, x), (y, z))`.
 pub type Quaternion<A> = Pair<Pair<A, A>, Pair<A, A>>;
+
+#[cube]
+fn of_parts<A: Numeric>(parts: &Sequence<A>) -> Quaternion<A> {
+    Pair::new(Pair::new(parts[0], parts[1]), Pair::new(parts[2], parts[3]))
+}
 
 impl Operator for Rotations {
     type Monoid<A: Numeric> = Self;
@@ -36,8 +41,12 @@ impl<A: Numeric> Monoid<A> for Rotations {
         Pair::new(Pair::new(one, zero), Pair::new(zero, zero))
     }
 
-    fn read(parts: &Sequence<A>, #[comptime] _config: ()) -> Quaternion<A> {
-        Pair::new(Pair::new(parts[0], parts[1]), Pair::new(parts[2], parts[3]))
+    fn read(element: &Element<A>, #[comptime] _config: ()) -> Quaternion<A> {
+        of_parts(&element.values)
+    }
+
+    fn resume(parts: &Sequence<A>, #[comptime] _config: ()) -> Quaternion<A> {
+        of_parts(parts)
     }
 
     fn combine(p: &Quaternion<A>, q: &Quaternion<A>, #[comptime] _config: ()) -> Quaternion<A> {
@@ -65,13 +74,13 @@ impl<A: Numeric> Monoid<A> for Rotations {
         )
     }
 
-    fn write(q: &Quaternion<A>, #[comptime] _config: ()) -> Sequence<A> {
+    fn write(q: &Quaternion<A>, #[comptime] _config: ()) -> Written<A> {
         let mut parts = Sequence::<A>::new();
         parts.push(q.first.first);
         parts.push(q.first.second);
         parts.push(q.second.first);
         parts.push(q.second.second);
-        parts
+        Written::values(parts)
     }
 
     fn plane_inclusive(

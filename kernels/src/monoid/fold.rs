@@ -1,6 +1,6 @@
 //! Sum, product, maximum and minimum: operators whose state is one accumulator.
 
-use super::{Monoid, Operator};
+use super::{Element, Monoid, Operator, Written};
 use crate::operator::{ScanOp, combine};
 use crate::scan::components::plane_scan::{plane_inclusive_scan, plane_ladder};
 use cubecl::ir::ElemType;
@@ -17,10 +17,6 @@ impl Operator for Fold {
         accumulator.size()
     }
 
-    fn scan_op(config: ScanOp) -> Option<ScanOp> {
-        Some(config)
-    }
-
     fn seed(config: ScanOp, dtype: ElemType, accumulator: ElemType) -> InputScalar {
         config.identity(dtype, accumulator)
     }
@@ -35,18 +31,20 @@ impl<A: Numeric> Monoid<A> for Fold {
         seed
     }
 
-    fn read(elements: &Sequence<A>, #[comptime] _config: ScanOp) -> A {
-        elements[0]
+    fn read(element: &Element<A>, #[comptime] _config: ScanOp) -> A {
+        element.values[0]
+    }
+
+    fn resume(written: &Sequence<A>, #[comptime] _config: ScanOp) -> A {
+        written[0]
     }
 
     fn combine(lhs: &A, rhs: &A, #[comptime] config: ScanOp) -> A {
         combine::<A>(*lhs, *rhs, config)
     }
 
-    fn write(state: &A, #[comptime] _config: ScanOp) -> Sequence<A> {
-        let mut elements = Sequence::<A>::new();
-        elements.push(*state);
-        elements
+    fn write(state: &A, #[comptime] _config: ScanOp) -> Written<A> {
+        Written::value(*state)
     }
 
     fn plane_inclusive(state: &A, #[comptime] plane_size: usize, #[comptime] config: ScanOp) -> A {

@@ -7,7 +7,7 @@
 //! (m, s) ⊕ (m′, s′)  =  (M, s·exp(m − M) + s′·exp(m′ − M))      with M = max(m, m′)
 //! ```
 
-use super::{Monoid, Operator, Pair, plane_ladder};
+use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use crate::operator::{ScanOp, combine};
 use cubecl::ir::{ElemType, FloatKind};
 use cubecl::prelude::*;
@@ -37,8 +37,12 @@ impl<A: Numeric> Monoid<A> for LogSumExp {
         Pair::new(seed, A::from_int(0))
     }
 
-    fn read(elements: &Sequence<A>, #[comptime] _config: ()) -> Pair<A, A> {
-        Pair::new(elements[0], A::from_int(1))
+    fn read(element: &Element<A>, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(element.values[0], A::from_int(1))
+    }
+
+    fn resume(written: &Sequence<A>, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(written[0], A::from_int(1))
     }
 
     fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] _config: ()) -> Pair<A, A> {
@@ -48,12 +52,10 @@ impl<A: Numeric> Monoid<A> for LogSumExp {
         Pair::new(largest, left + right)
     }
 
-    fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Sequence<A> {
+    fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Written<A> {
         // Where the sum is empty the largest element is −∞, and so is the result.
         let sum = select(state.second == A::from_int(0), A::from_int(1), state.second);
-        let mut elements = Sequence::<A>::new();
-        elements.push(state.first + logarithm::<A>(sum));
-        elements
+        Written::value(state.first + logarithm::<A>(sum))
     }
 
     fn plane_inclusive(

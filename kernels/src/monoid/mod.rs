@@ -17,19 +17,25 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
+mod arg_extremum;
+mod element;
 mod fold;
 mod log_sum_exp;
 mod recurrence;
+mod segmented;
 mod state;
 
 pub use crate::scan::components::plane_scan::plane_ladder;
+pub use arg_extremum::{ArgExtremum, Extremum};
+pub(crate) use element::NOWHERE;
+pub use element::{Element, Written};
 pub use fold::Fold;
 pub use log_sum_exp::LogSumExp;
 pub use recurrence::LinearRecurrence;
+pub use segmented::Segmented;
 pub use state::{Pair, State};
 pub(crate) use state::{read_state, write_state};
 
-use crate::operator::ScanOp;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -44,8 +50,11 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     /// The state of no elements. `seed` is a scalar of the launch, for identities that are no literal of a shader language, such as infinity.
     fn identity(seed: A, #[comptime] config: Self::Config) -> Self::State;
 
-    /// The state of one position: an element of each input.
-    fn read(elements: &Sequence<A>, #[comptime] config: Self::Config) -> Self::State;
+    /// The state of one position.
+    fn read(element: &Element<A>, #[comptime] config: Self::Config) -> Self::State;
+
+    /// The state with which a line goes on where an earlier one ended: one that writes these elements, one for each output.
+    fn resume(written: &Sequence<A>, #[comptime] config: Self::Config) -> Self::State;
 
     /// The state of the elements of `lhs`, then those of `rhs`.
     fn combine(
@@ -54,8 +63,8 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
         #[comptime] config: Self::Config,
     ) -> Self::State;
 
-    /// What is written of a state: an element of each output.
-    fn write(state: &Self::State, #[comptime] config: Self::Config) -> Sequence<A>;
+    /// What is written of a state.
+    fn write(state: &Self::State, #[comptime] config: Self::Config) -> Written<A>;
 
     /// The inclusive scan over the units of a plane: [`plane_ladder()`] or what the hardware offers. Every unit takes part. `plane_size` is 0
     /// where it is not known when the kernel is compiled.
@@ -89,14 +98,14 @@ pub trait Operator: Send + Sync + 'static {
     /// How many are written.
     const OUTPUTS: usize = 1;
 
+    /// Whether it is told where segments begin: [`Element::begins`].
+    const BEGINS: bool = false;
+
+    /// Whether it writes positions: [`Written::at`].
+    const POSITIONS: bool = false;
+
     /// The bytes of all scalars of a state, each counted as 4 or 8.
     fn state_size(accumulator: ElemType) -> usize;
-
-    /// The operator of the same meaning among those whose totals a scan of tensors can take, if it is one of them.
-    #[doc(hidden)]
-    fn scan_op(_config: Self::Config) -> Option<ScanOp> {
-        None
-    }
 
     /// What [`Monoid::identity`] is given. `dtype` is the type of the stored elements.
     fn seed(_config: Self::Config, _dtype: ElemType, accumulator: ElemType) -> InputScalar {

@@ -7,11 +7,11 @@
 //! (a, b) ∘ (a′, b′)  =  (a·a′, a′·b + b′)
 //! ```
 
-use super::{Monoid, Operator, Pair, plane_ladder};
+use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Reads values, then decays; writes `h`, which begins with 0. Where products of decays underflow, earlier elements no longer matter, and
+/// Reads values, then decays; writes `h`, which begins with 0 or what a line resumes. Where products of decays underflow, earlier elements no longer matter, and
 /// their part of the sum is 0 as it should be.
 pub struct LinearRecurrence;
 
@@ -35,18 +35,20 @@ impl<A: Numeric> Monoid<A> for LinearRecurrence {
         Pair::new(A::from_int(1), A::from_int(0))
     }
 
-    fn read(elements: &Sequence<A>, #[comptime] _config: ()) -> Pair<A, A> {
-        Pair::new(elements[1], elements[0])
+    fn read(element: &Element<A>, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(element.values[1], element.values[0])
+    }
+
+    fn resume(written: &Sequence<A>, #[comptime] _config: ()) -> Pair<A, A> {
+        Pair::new(A::from_int(1), written[0])
     }
 
     fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] _config: ()) -> Pair<A, A> {
         Pair::new(lhs.first * rhs.first, rhs.first * lhs.second + rhs.second)
     }
 
-    fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Sequence<A> {
-        let mut elements = Sequence::<A>::new();
-        elements.push(state.second);
-        elements
+    fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Written<A> {
+        Written::value(state.second)
     }
 
     fn plane_inclusive(

@@ -17,21 +17,23 @@
 //! No cube waits for another without a bound, and a float result has the same bits whatever the schedule. Decoupled lookback: Merrill & Garland
 //! (2016); the fallback for totals that do not come: Smith, Levien & Owens (2025).
 
+mod call;
 pub(crate) mod components;
+mod grid;
 mod launch;
-mod lines_call;
-mod own;
+mod parts;
 pub(crate) mod problem;
 mod routines;
 pub(crate) mod scratch;
 mod shelf;
 mod strategy;
+mod tensors;
 pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
 pub use components::mute::Mute;
-pub(crate) use launch::cube_count;
-pub use launch::{scan, scan_with};
-pub use own::scan_operator;
+pub(crate) use grid::cube_count;
+pub use launch::{scan, scan_operator, scan_with};
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};
+pub use tensors::ScanTensors;

@@ -11,7 +11,6 @@ mod fallback;
 mod golden;
 mod layouts;
 mod operators;
-mod own_operator;
 mod refusals;
 mod sizes;
 

@@ -1,9 +1,12 @@
 //! The device side: what one unit, one plane and one cube do.
 
 pub(crate) mod cube_totals;
+pub(crate) mod flat_rows;
 pub(crate) mod lookback;
 pub(crate) mod mute;
+pub(crate) mod parts;
 pub(crate) mod plane_scan;
 pub(crate) mod rows;
+pub(crate) mod tensors;
 pub(crate) mod tile;
 pub(crate) mod tile_state;

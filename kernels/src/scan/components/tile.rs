@@ -18,6 +18,9 @@
 //! asks for the total of a row's last tile. So all loads of a tile are issued without a branch between them.
 
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
+use super::tensors::{
+    Loaded, Reads, Writes, before_element, begins_at, lane_at, state_of, write_vector,
+};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
@@ -62,12 +65,6 @@ pub(crate) struct Row {
     pub vectors: usize,
 }
 
-/// The tensors a scan reads.
-pub(crate) type Inputs<T, N> = Sequence<&'static [Vector<T, N>]>;
-
-/// The tensors it writes.
-pub(crate) type Outputs<T, N> = Sequence<&'static mut [Vector<T, N>]>;
-
 /// The registers of one unit after its own scan.
 #[derive(CubeType)]
 pub(crate) struct UnitTile<S: State> {
@@ -75,6 +72,8 @@ pub(crate) struct UnitTile<S: State> {
     values: Sequence<S>,
     /// The total of what the unit (or its plane) holds before each vector.
     before: Sequence<S>,
+    /// Of each element, in the order of memory within a vector, whether a segment begins there; only of exclusive scans of segments.
+    begins: Sequence<Sequence<bool>>,
     /// The total of the unit (blocked) or of its plane (striped).
     pub total: S,
 }
@@ -100,48 +99,50 @@ pub(crate) fn stored_vector(logical: usize, row: &Row, #[comptime] reverse: bool
     }
 }
 
-/// The stored lane that is `step`-th in logical order.
-pub(crate) fn lane_at(step: usize, lanes: usize, reverse: bool) -> usize {
-    if reverse { lanes - 1 - step } else { step }
-}
-
 /// A logical vector of the row, or its last, of each input.
 #[cube]
-fn load_vectors<T: Numeric, N: Size>(
-    inputs: &Inputs<T, N>,
+pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
     row: &Row,
     logical: usize,
-    #[comptime] config: TileConfig,
-) -> Sequence<Vector<T, N>> {
+    #[comptime] reverse: bool,
+) -> Loaded<T, N> {
+    let lanes = N::value().comptime();
     let logical = min(logical, row.vectors - 1);
-    let at = stored_vector(logical, row, config.reverse);
-    let mut loaded = Sequence::<Vector<T, N>>::new();
+    let at = stored_vector(logical, row, reverse);
+    let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
-    for i in 0..inputs.len().comptime() {
-        loaded.push(inputs[i][row.inputs[i] + at]);
+    for i in 0..reads.inputs.len().comptime() {
+        vectors.push(reads.inputs[i][row.inputs[i] + at]);
     }
-    loaded
-}
-
-/// The state of the elements in one lane.
-#[cube]
-pub(crate) fn state_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    loaded: &Sequence<Vector<T, N>>,
-    #[comptime] lane: usize,
-    #[comptime] op: M::Config,
-) -> M::State {
-    let mut elements = Sequence::<A>::new();
+    let mut begins = Sequence::<bool>::new();
     #[unroll]
-    for i in 0..loaded.len().comptime() {
-        elements.push(A::cast_from(loaded[i].extract(lane)));
+    for _ in 0..reads.begins.len().comptime() {
+        #[unroll]
+        for lane in 0..lanes {
+            let index = (row.output + at) * lanes + lane;
+            let is_last = at * lanes + lane + 1 == row.vectors * lanes;
+            begins.push(begins_at::<B>(
+                &reads.begins,
+                index,
+                1usize,
+                is_last,
+                reverse,
+            ));
+        }
     }
-    M::read(&elements, op)
+    Loaded::<T, N> {
+        vectors,
+        begins,
+        position: at * lanes,
+        step: 1usize,
+    }
 }
 
 /// The total of the elements of a vector.
 #[cube]
 fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    loaded: &Sequence<Vector<T, N>>,
+    loaded: &Loaded<T, N>,
     #[comptime] config: TileConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
@@ -163,8 +164,8 @@ impl<S: State> UnitTile<S> {
     ///
     /// A loop, not unrolled: on software adapters, which run both sides of a branch with the idle one masked, the code of a
     /// fallback that is not taken costs as much as it is long.
-    pub fn total_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
-        inputs: &Inputs<T, N>,
+    pub fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A, State = S>>(
+        reads: &Reads<T, N, B>,
         row: &Row,
         first: usize,
         identity: &S,
@@ -175,7 +176,7 @@ impl<S: State> UnitTile<S> {
         let mut total = S::copy(identity);
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            let loaded = load_vectors::<T, N>(inputs, row, logical, config);
+            let loaded = load_vectors::<T, N, B>(reads, row, logical, config.reverse);
             let mut run = fold_vectors::<T, A, N, M>(&loaded, config, op);
             if comptime!(config.plane) {
                 run = S::shuffle(&M::plane_inclusive(&run, config.plane_size, op), last_lane);
@@ -186,8 +187,8 @@ impl<S: State> UnitTile<S> {
     }
 
     /// Loads the tile that begins at the row's vector `first` and scans what this unit holds.
-    pub fn load<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
-        inputs: &Inputs<T, N>,
+    pub fn load<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A, State = S>>(
+        reads: &Reads<T, N, B>,
         row: &Row,
         first: usize,
         identity: &S,
@@ -195,11 +196,11 @@ impl<S: State> UnitTile<S> {
         #[comptime] op: M::Config,
     ) -> UnitTile<S> {
         let lanes = N::value().comptime();
-        let mut loaded = Sequence::<Sequence<Vector<T, N>>>::new();
+        let mut loaded = Sequence::<Loaded<T, N>>::new();
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            loaded.push(load_vectors::<T, N>(inputs, row, logical, config));
+            loaded.push(load_vectors::<T, N, B>(reads, row, logical, config.reverse));
         }
         let mut values = Sequence::<S>::new();
         #[unroll]
@@ -234,20 +235,30 @@ impl<S: State> UnitTile<S> {
                 total = join::<A, M>(&total, &values[last], op);
             }
         }
+        let mut begins = Sequence::<Sequence<bool>>::new();
+        if comptime!(config.exclusive) {
+            #[unroll]
+            for k in 0..config.vectors {
+                let own = &loaded[k];
+                begins.push(own.begins.clone());
+            }
+        }
         UnitTile::<S> {
             values,
             before,
+            begins,
             total,
         }
     }
 
     /// Writes the scanned tile, `prefix` being the total of all that precedes this unit (or its plane) in the row.
-    pub fn store<T: Numeric, A: Numeric, N: Size, M: Monoid<A, State = S>>(
+    pub fn store<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A, State = S>>(
         &self,
-        outputs: &mut Outputs<T, N>,
+        writes: &mut Writes<T, N, P>,
         row: &Row,
         first: usize,
         prefix: &S,
+        identity: &S,
         #[comptime] config: TileConfig,
         #[comptime] op: M::Config,
     ) {
@@ -257,33 +268,28 @@ impl<S: State> UnitTile<S> {
             let logical = first + vector_in_tile(k, config);
             if logical < row.vectors {
                 let earlier = join::<A, M>(prefix, &self.before[k], op);
-                let mut written = Sequence::<Sequence<A>>::new();
+                let mut states = Sequence::<S>::new();
                 #[unroll]
                 for step in 0..lanes {
+                    let own = comptime!(k * lanes + step);
                     if comptime!(!config.exclusive) {
-                        let own = comptime!(k * lanes + step);
-                        let state = join::<A, M>(&earlier, &self.values[own], op);
-                        written.push(M::write(&state, op));
-                    } else if comptime!(step > 0) {
-                        let left = comptime!(k * lanes + step - 1);
-                        let state = join::<A, M>(&earlier, &self.values[left], op);
-                        written.push(M::write(&state, op));
+                        states.push(join::<A, M>(&earlier, &self.values[own], op));
                     } else {
-                        written.push(M::write(&earlier, op));
+                        let lane = comptime!(lane_at(step, lanes, config.reverse));
+                        let mut before = S::copy(&earlier);
+                        if comptime!(step > 0) {
+                            before = join::<A, M>(&earlier, &self.values[comptime!(own - 1)], op);
+                        }
+                        states.push(before_element::<S>(
+                            &before,
+                            identity,
+                            &self.begins[k],
+                            lane,
+                        ));
                     }
                 }
                 let at = row.output + stored_vector(logical, row, config.reverse);
-                #[unroll]
-                for i in 0..outputs.len().comptime() {
-                    let mut result = Vector::<T, N>::new(T::from_int(0));
-                    #[unroll]
-                    for step in 0..lanes {
-                        let lane = comptime!(lane_at(step, lanes, config.reverse));
-                        result.insert(lane, T::cast_from(written[step][i]));
-                    }
-                    let output = &mut outputs[i];
-                    output[at] = result;
-                }
+                write_vector::<T, A, N, P, M>(writes, at, &states, config.reverse, op);
             }
         }
     }

@@ -2,21 +2,24 @@
 //!
 //! ```text
 //! launch 1   cube c: walk the tiles of chunk c, write the chunk's total
-//! launch 2   cube c: fold the totals of the chunks before c, then walk the tiles again and write the scan
+//! launch 2   the exclusive scan of the totals of each row, where they are many
+//! launch 3   cube c: begin with what precedes chunk c, walk its tiles again and write the scan
 //! ```
 //!
-//! Chunks are about as many as cubes fit the device. A row of one chunk needs the second launch only; with one tile a
+//! Chunks are about as many as cubes fit the device. A row of one chunk needs the last launch only; with one tile a
 //! chunk that is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
-use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
+use crate::monoid::{Monoid, Operator, State, join, write_state};
+use crate::scan::call::Call;
 use crate::scan::components::{
     cube_totals::scan_totals,
+    parts::{Cut, before_part},
     rows::RowsView,
-    tile::{Inputs, Outputs, TileConfig, UnitTile},
+    tensors::{Reads, Writes, begin_of_line},
+    tile::{TileConfig, UnitTile},
 };
-use crate::scan::launch::cube_count;
-use crate::scan::lines_call::{LinesCall, buffers};
-use crate::scan::scratch;
+use crate::scan::grid::cube_count;
+use crate::scan::parts::Parts;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -33,8 +36,8 @@ pub(crate) struct Chunks {
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
-    inputs: &Inputs<T, N>,
+pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
+    reads: &Reads<T, N, B>,
     totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -43,16 +46,17 @@ pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
 ) {
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, O::Monoid<A>>(inputs, totals, rows, chunks, seed, config, op);
+        total_of_chunk::<T, A, N, B, O::Monoid<A>>(reads, totals, rows, chunks, seed, config, op);
     }
 }
 
 #[cube]
-fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    inputs: &Inputs<T, N>,
+fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
     totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -71,7 +75,7 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     loop {
         let at = first + tile * vectors_per_tile;
         let total =
-            UnitTile::<M::State>::total_of::<T, A, N, M>(inputs, &row, at, &identity, config, op);
+            UnitTile::<M::State>::total_of::<T, A, N, B, M>(reads, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&total, &identity, &mut shared, config, op);
         running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
@@ -85,57 +89,66 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_scan_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
-    inputs: &Inputs<T, N>,
-    outputs: &mut Outputs<T, N>,
+pub(crate) fn chunk_scan_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
     totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
     seed: InputScalar,
     #[comptime] config: TileConfig,
+    #[comptime] cut: Cut,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
-        scan_chunk::<T, A, N, O::Monoid<A>>(
-            inputs, outputs, totals, rows, chunks, seed, config, op,
+        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, totals, rows, chunks, seed, config, cut, op,
         );
     }
 }
 
 #[cube]
-fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    inputs: &Inputs<T, N>,
-    outputs: &mut Outputs<T, N>,
+fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
     totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
     seed: A,
     #[comptime] config: TileConfig,
+    #[comptime] cut: Cut,
     #[comptime] op: M::Config,
 ) {
     let identity = M::identity(seed, op);
     let mut shared = M::State::allocate(comptime!(config.totals() + 1));
-    let row = rows.row(CUBE_POS / chunks.per_row);
+    let line = CUBE_POS / chunks.per_row;
+    let row = rows.row(line);
     let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-    let in_row = CUBE_POS % chunks.per_row;
-    let first = in_row * chunks.tiles * vectors_per_tile;
+    let chunk = CUBE_POS % chunks.per_row;
+    let first = chunk * chunks.tiles * vectors_per_tile;
 
-    let mut running = M::State::copy(&identity);
-    for earlier in 0..in_row {
-        let total = read_state::<M::State>(totals, CUBE_POS - in_row + earlier);
-        running = join::<A, M>(&running, &total, op);
-    }
+    let begin = begin_of_line::<T, A, M>(&reads.initial, line, &identity, op);
+    let mut running = before_part::<A, M>(totals, CUBE_POS - chunk, 1usize, chunk, &begin, cut, op);
     let mut tile = 0usize;
     loop {
         let at = first + tile * vectors_per_tile;
         let unit =
-            UnitTile::<M::State>::load::<T, A, N, M>(inputs, &row, at, &identity, config, op);
+            UnitTile::<M::State>::load::<T, A, N, B, M>(reads, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&unit.total, &identity, &mut shared, config, op);
         let prefix = join::<A, M>(&running, &own.exclusive, op);
-        unit.store::<T, A, N, M>(outputs, &row, at, &prefix, config, op);
+        unit.store::<T, A, N, P, M>(writes, &row, at, &prefix, &identity, config, op);
         running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
         if tile >= chunks.tiles {
@@ -145,58 +158,67 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 }
 
 /// Chunks of a row that fill the device with about one wave of cubes.
-pub(crate) fn chunks_per_row<O: Operator>(call: &LinesCall<O>) -> usize {
+pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     let wave = call.tuning.fill.div_ceil(call.tuning.units).max(2);
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
 /// Launches with rows cut in `chunks_per_row`.
-pub(crate) fn launch<O: Operator>(call: LinesCall<O>, chunks_per_row: usize) {
+pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
+    let [dtype, accumulator, begins, positions] = call.types();
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);
     let per_row = tiles_per_row.div_ceil(tiles);
-    let count = per_row * call.rows();
+    let parts = Parts {
+        outer: call.rows(),
+        parts: per_row,
+        inner: 1,
+    };
+    let count = parts.count();
+    let cubes = || cube_count(call.client, count);
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
-    let words = call.state_words() * count;
-    let totals = scratch::temporary(call.client, words * size_of::<u32>());
-    // SAFETY: `totals` holds one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by
-    // the length of its row.
-    unsafe {
-        let totals = || BufferArg::from_raw_parts(totals.clone(), words);
-        if per_row > 1 {
-            chunk_totals_kernel::launch_unchecked::<O>(
-                call.client,
-                cube_count(call.client, count),
-                cube_dim,
-                call.address_type,
-                call.lanes,
-                buffers(&call.inputs),
-                totals(),
-                call.rows_arg(),
-                ChunksLaunch::new(tiles, per_row, count),
-                call.seed(),
-                call.tile_config(),
-                call.op,
-                call.dtype,
-                call.accumulator,
-            );
-        }
-        chunk_scan_kernel::launch_unchecked::<O>(
+    // SAFETY: there is one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by the length of its row.
+    let totals = |states| unsafe {
+        chunk_totals_kernel::launch_unchecked::<O>(
             call.client,
-            cube_count(call.client, count),
+            cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            buffers(&call.inputs),
-            buffers(&call.outputs),
-            totals(),
+            call.reads(),
+            states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
             call.seed(),
             call.tile_config(),
             call.op,
-            call.dtype,
-            call.accumulator,
+            dtype,
+            accumulator,
+            begins,
         );
-    }
+    };
+    // SAFETY: as above; the outputs hold the same elements as the inputs.
+    let scan = |states| unsafe {
+        chunk_scan_kernel::launch_unchecked::<O>(
+            call.client,
+            cubes(),
+            cube_dim,
+            call.address_type,
+            call.lanes,
+            call.reads(),
+            call.writes(),
+            states,
+            call.rows_arg(),
+            ChunksLaunch::new(tiles, per_row, count),
+            call.seed(),
+            call.tile_config(),
+            parts.cut(),
+            call.op,
+            dtype,
+            accumulator,
+            begins,
+            positions,
+        );
+    };
+    parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
 }

@@ -13,15 +13,21 @@
 //! The elements before a unit's first row start still lack what the units before hold of that row: a Kogge-Stone ladder over the
 //! unit totals (1973) that never reaches across the unit in which the row begins.
 
-use crate::operator::{ScanOp, combine};
-use crate::scan::launch::{Call, cube_count};
+use crate::monoid::{Monoid, Operator, State, join};
+use crate::scan::call::Call;
+use crate::scan::components::{
+    flat_rows::{FlatRows, FlatRowsLaunch, flat_begins, flat_vectors},
+    tensors::{
+        Reads, Writes, before_element, begin_of_line, lane_at, lane_begins, state_at, write_vector,
+    },
+};
+use crate::scan::grid::cube_count;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 /// The comptime facts of the kernel.
 #[derive_cube_comptime]
 pub(crate) struct ShortRowsConfig {
-    pub op: ScanOp,
     pub exclusive: bool,
     pub reverse: bool,
     /// Vectors held by a unit.
@@ -30,183 +36,187 @@ pub(crate) struct ShortRowsConfig {
     pub units: usize,
 }
 
-/// The sizes of one launch.
-#[derive(CubeType, CubeLaunch, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
-pub(crate) struct ShortRows {
-    /// Elements of a row.
-    pub len: usize,
-    /// Vectors of a cube's span, which is a whole number of rows.
-    pub span: usize,
-    /// Vectors of the tensor.
-    pub vectors: usize,
-}
-
+/// `span` is the vectors of a cube, a whole number of rows.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn short_rows_kernel<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
-    rows: ShortRows,
-    identity: InputScalar,
+pub(crate) fn short_rows_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    flat: FlatRows,
+    span: usize,
+    seed: InputScalar,
     #[comptime] config: ShortRowsConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
-    let lanes = N::value().comptime();
-    let identity = identity.get::<A>();
-    let per_unit = comptime!(config.vectors * lanes);
-    let start = UNIT_POS as usize * per_unit;
-    let phase = start % rows.len;
-    let first = CUBE_POS * rows.span;
-
-    let mut scanned = Array::<Vector<A, N>>::new(config.vectors);
-    let mut running = identity;
-    let mut position = phase;
-    #[unroll]
-    for k in 0..config.vectors {
-        let in_span = UNIT_POS as usize * config.vectors + k;
-        let logical = first + in_span;
-        let mut value = Vector::<A, N>::new(identity);
-        if in_span < rows.span && logical < rows.vectors {
-            value = Vector::cast_from(input[stored(logical, rows, config)]);
-        }
-        let mut result = Vector::<A, N>::new(identity);
-        #[unroll]
-        for step in 0..lanes {
-            let at = comptime!(if config.reverse {
-                lanes - 1 - step
-            } else {
-                step
-            });
-            let element = value.extract(at);
-            let starts = position == 0;
-            let before = select(starts, identity, running);
-            running = select(starts, element, combine::<A>(running, element, config.op));
-            result.insert(
-                at,
-                if comptime!(config.exclusive) {
-                    before
-                } else {
-                    running
-                },
-            );
-            position = select(position + 1 == rows.len, 0, position + 1);
-        }
-        scanned[k] = result;
-    }
-
-    let prefix = prefix_of_unit::<A>(running, identity, start, phase, per_unit, rows, config);
-    let lacking = select(phase == 0, 0, rows.len - phase);
-
-    #[unroll]
-    for k in 0..config.vectors {
-        let in_span = UNIT_POS as usize * config.vectors + k;
-        let logical = first + in_span;
-        if in_span < rows.span && logical < rows.vectors {
-            let mut result = scanned[k];
-            #[unroll]
-            for step in 0..lanes {
-                let at = comptime!(if config.reverse {
-                    lanes - 1 - step
-                } else {
-                    step
-                });
-                let value = result.extract(at);
-                let full = combine::<A>(prefix, value, config.op);
-                let lacks = comptime!(k * lanes + step).runtime() < lacking;
-                result.insert(at, select(lacks, full, value));
-            }
-            output[stored(logical, rows, config)] = Vector::cast_from(result);
-        }
-    }
+    let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+    scan_span::<T, A, N, B, P, O::Monoid<A>>(reads, writes, flat, span, &identity, config, op);
 }
 
 #[cube]
-fn stored(logical: usize, rows: ShortRows, #[comptime] config: ShortRowsConfig) -> usize {
-    if comptime!(config.reverse) {
-        rows.vectors - 1 - logical
-    } else {
-        logical
+fn scan_span<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    flat: FlatRows,
+    span: usize,
+    identity: &M::State,
+    #[comptime] config: ShortRowsConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let per_unit = comptime!(config.vectors * lanes);
+    let start = UNIT_POS as usize * per_unit;
+    let phase = start % flat.len;
+    let first = CUBE_POS * span + UNIT_POS as usize * config.vectors;
+
+    let mut scanned = Sequence::<M::State>::new();
+    let mut begins = Sequence::<Sequence<bool>>::new();
+    let mut running = M::State::copy(identity);
+    let mut place = flat.place(first * lanes);
+    #[unroll]
+    for k in 0..config.vectors {
+        let stored = flat.stored(min(first + k, flat.vectors - 1), config.reverse);
+        let vectors = flat_vectors::<T, N, B>(reads, stored);
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let starts = place.within == 0;
+            let line = flat.line(&place, config.reverse);
+            let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
+            let before = M::State::select(starts, &begin, &running);
+            let at = stored * lanes + lane;
+            let own = flat_begins::<T, N, B>(reads, at, starts, config.reverse);
+            let position = flat.position(&place, config.reverse);
+            let state =
+                state_at::<T, A, N, M>(&vectors, lane, lane_begins(&own, 0usize), position, op);
+            running = join::<A, M>(&before, &state, op);
+            if comptime!(config.exclusive) {
+                scanned.push(before);
+                begins.push(own);
+            } else {
+                scanned.push(M::State::copy(&running));
+            }
+            place.advance(flat.len);
+        }
+    }
+
+    let prefix = prefix_of_unit::<A, M>(
+        &running, identity, start, phase, per_unit, flat.len, config, op,
+    );
+    let lacking = select(phase == 0, 0, flat.len - phase);
+
+    #[unroll]
+    for k in 0..config.vectors {
+        let in_span = UNIT_POS as usize * config.vectors + k;
+        if in_span < span && first + k < flat.vectors {
+            let mut results = Sequence::<M::State>::new();
+            #[unroll]
+            for step in 0..lanes {
+                let element = comptime!(k * lanes + step);
+                let value = &scanned[element];
+                let full = join::<A, M>(&prefix, value, op);
+                let lacks = element.runtime() < lacking;
+                let result = M::State::select(lacks, &full, value);
+                if comptime!(config.exclusive) {
+                    let own = &begins[element];
+                    results.push(before_element::<M::State>(&result, identity, own, 0usize));
+                } else {
+                    results.push(result);
+                }
+            }
+            let to = flat.stored(first + k, config.reverse);
+            write_vector::<T, A, N, P, M>(writes, to, &results, config.reverse, op);
+        }
     }
 }
 
 /// What the units before hold of the row in which this unit begins.
 #[cube]
-fn prefix_of_unit<A: Numeric>(
-    total: A,
-    identity: A,
+fn prefix_of_unit<A: Numeric, M: Monoid<A>>(
+    total: &M::State,
+    identity: &M::State,
     start: usize,
     phase: usize,
     #[comptime] per_unit: usize,
-    rows: ShortRows,
+    len: usize,
     #[comptime] config: ShortRowsConfig,
-) -> A {
-    let mut shared = Shared::<[A]>::new_slice(config.units);
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut shared = M::State::allocate(config.units);
     let unit = UNIT_POS as usize;
     let last = start + comptime!(per_unit - 1);
-    let row_unit = (last - last % rows.len) / per_unit;
+    let row_unit = (last - last % len) / per_unit;
     let reach = unit - row_unit;
 
-    let mut covered = total;
+    let mut covered = M::State::copy(total);
     let mut distance = 1usize;
-    shared[unit] = covered;
+    M::State::set(&mut shared, unit, &covered);
     sync_cube();
-    while distance * per_unit < rows.len {
+    while distance * per_unit < len {
         if distance <= reach {
-            covered = combine::<A>(shared[unit - distance], covered, config.op);
+            let left = M::State::get(&shared, unit - distance);
+            covered = join::<A, M>(&left, &covered, op);
         }
         sync_cube();
-        shared[unit] = covered;
+        M::State::set(&mut shared, unit, &covered);
         sync_cube();
         distance *= 2;
     }
-    let mut prefix = identity;
-    if phase != 0 {
-        prefix = shared[unit - 1];
-    }
-    prefix
+    let before = M::State::get(&shared, max(unit, 1) - 1);
+    M::State::select(phase != 0, &before, identity)
 }
 
 /// Rows of a cube's span, or none where not even two fit.
-fn rows_per_span(call: &Call) -> usize {
-    let lanes = call.vector_size_flat();
+fn rows_per_span<O: Operator>(call: &Call<O>) -> usize {
+    let lanes = call.flat_lanes;
     // A span is whole vectors: with lanes of 4, rows of 6 come in pairs and rows of 7 in fours.
-    let together = lanes / gcd(lanes, call.problem.len());
-    call.tuning.units * call.tuning.vectors * lanes / call.problem.len() / together * together
+    let together = lanes / gcd(lanes, call.len());
+    call.tuning.units * call.tuning.vectors * lanes / call.len() / together * together
 }
 
 /// Whether the tensor is one flat run of rows of which several fit a cube.
-pub(crate) fn fits(call: &Call) -> bool {
-    call.problem.is_contiguous_rows() && rows_per_span(call) >= 2
+pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
+    call.lines.is_contiguous_rows() && rows_per_span(call) >= 2
 }
 
-pub(crate) fn launch(call: Call) {
-    let lanes = call.vector_size_flat();
-    let problem = &call.problem;
-    let total = problem.elements() / lanes;
-    let span = rows_per_span(&call) * problem.len() / lanes;
+pub(crate) fn launch<O: Operator>(call: Call<O>) {
+    let [dtype, accumulator, begins, positions] = call.types();
+    let vectors = call.lines.elements() / call.flat_lanes;
+    let span = rows_per_span(&call) * call.len() / call.flat_lanes;
     let config = ShortRowsConfig {
-        op: problem.op,
-        exclusive: problem.options.exclusive,
-        reverse: problem.options.reverse,
+        exclusive: call.options.exclusive,
+        reverse: call.options.reverse,
         vectors: call.tuning.vectors,
         units: call.tuning.units,
     };
-    // SAFETY: both buffers hold `total` vectors and the kernel guards each access by that bound.
+    // SAFETY: all tensors hold `vectors` vectors; the kernel reads the last of them beyond, and guards each write by that bound.
     unsafe {
-        short_rows_kernel::launch_unchecked(
+        short_rows_kernel::launch_unchecked::<O>(
             call.client,
-            cube_count(call.client, total.div_ceil(span)),
+            cube_count(call.client, vectors.div_ceil(span)),
             CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
-            lanes,
-            call.input.into_buffer_arg(),
-            call.output.into_buffer_arg(),
-            ShortRowsLaunch::new(problem.len(), span, total),
-            problem.op.identity(problem.dtype, problem.accumulator()),
+            call.flat_lanes,
+            call.reads(),
+            call.writes(),
+            FlatRowsLaunch::new(call.len(), vectors, call.rows()),
+            span,
+            call.seed(),
             config,
-            problem.dtype,
-            problem.accumulator(),
+            call.op,
+            dtype,
+            accumulator,
+            begins,
+            positions,
         );
     }
 }

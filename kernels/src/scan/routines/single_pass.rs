@@ -9,23 +9,31 @@
 //! [`lookback`](crate::scan::components::lookback).
 
 use crate::monoid::{Monoid, Operator, State, join};
+use crate::scan::call::Call;
 use crate::scan::components::{
     cube_totals::scan_totals,
     lookback::{Lookback, take_ticket},
     rows::RowsView,
-    tile::{Inputs, Outputs, TileConfig, UnitTile},
+    tensors::{Reads, Writes, begin_of_line},
+    tile::{TileConfig, UnitTile},
     tile_state::{LookbackConfig, TileWords},
 };
-use crate::scan::launch::cube_count;
-use crate::scan::lines_call::{LinesCall, buffers};
+use crate::scan::grid::cube_count;
 use crate::scan::tile_words::words_of;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
-    inputs: &Inputs<T, N>,
-    outputs: &mut Outputs<T, N>,
+pub(crate) fn single_pass_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
     state: &[Atomic<u32>],
     rows: &RowsView,
     words: TileWords,
@@ -35,20 +43,22 @@ pub(crate) fn single_pass_kernel<T: Numeric, A: Numeric, N: Size, O: Operator>(
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
     if tile < words.tiles {
         let seed = seed.get::<A>();
-        scan_tile::<T, A, N, O::Monoid<A>>(
-            inputs, outputs, state, rows, words, tile, seed, config, lookback, op,
+        scan_tile::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, state, rows, words, tile, seed, config, lookback, op,
         );
     }
 }
 
 #[cube]
-fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    inputs: &Inputs<T, N>,
-    outputs: &mut Outputs<T, N>,
+fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
     state: &[Atomic<u32>],
     rows: &RowsView,
     words: TileWords,
@@ -66,27 +76,30 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
 
     let first = (tile - row_first) * vectors_per_tile;
-    let unit = UnitTile::<M::State>::load::<T, A, N, M>(inputs, &row, first, &identity, config, op);
+    let unit =
+        UnitTile::<M::State>::load::<T, A, N, B, M>(reads, &row, first, &identity, config, op);
     let own = scan_totals::<A, M>(&unit.total, &identity, &mut totals, config, op);
 
-    let mut search = Lookback::<M::State>::new(tile, words, &identity, lookback);
+    let begin = begin_of_line::<T, A, M>(&reads.initial, row_index, &identity, op);
+    let mut search = Lookback::<M::State>::new(tile, words, &begin, lookback);
     search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
     while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
         let first = search.missing() * vectors_per_tile;
-        let other = UnitTile::<M::State>::total_of::<T, A, N, M>(
-            inputs, &row, first, &identity, config, op,
+        let other = UnitTile::<M::State>::total_of::<T, A, N, B, M>(
+            reads, &row, first, &identity, config, op,
         );
         let other = scan_totals::<A, M>(&other, &identity, &mut totals, config, op);
         search.publish_fallback(state, words, &other.aggregate, lookback);
     }
     let prefix = join::<A, M>(&search.before(), &own.exclusive, op);
-    unit.store::<T, A, N, M>(outputs, &row, first, &prefix, config, op);
+    unit.store::<T, A, N, P, M>(writes, &row, first, &prefix, &identity, config, op);
 }
 
-pub(crate) fn launch<O: Operator>(call: LinesCall<O>) {
+pub(crate) fn launch<O: Operator>(call: Call<O>) {
+    let [dtype, accumulator, begins, positions] = call.types();
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
-    let lookback = call.tuning.lookback(call.mute);
+    let lookback = call.tuning.lookback(call.mute());
     let shape = [call.rows(), tiles_per_row];
     let (state, words) = words_of(
         call.client,
@@ -104,8 +117,8 @@ pub(crate) fn launch<O: Operator>(call: LinesCall<O>) {
             CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
             call.lanes,
-            buffers(&call.inputs),
-            buffers(&call.outputs),
+            call.reads(),
+            call.writes(),
             state,
             call.rows_arg(),
             words,
@@ -113,8 +126,10 @@ pub(crate) fn launch<O: Operator>(call: LinesCall<O>) {
             call.tile_config(),
             lookback,
             call.op,
-            call.dtype,
-            call.accumulator,
+            dtype,
+            accumulator,
+            begins,
+            positions,
         );
     }
 }

@@ -3,8 +3,8 @@
 //! ```text
 //! whole rows    unit u: walk a row, or several short ones, from end to end                   one launch
 //! cut rows      launch 1  unit u: walk run u, write its total
-//!               scan      exclusive, of the totals of each row
-//!               launch 2  unit u: walk run u again and write its scan
+//!               launch 2  the exclusive scan of the totals of each row, where they are many
+//!               launch 3  unit u: walk run u again and write its scan
 //! ```
 //!
 //! The raking of Blelloch (1990) with a rake per unit. On a GPU neighbouring units would read far apart; a device that is no card runs a
@@ -12,22 +12,31 @@
 //! of the input is cheaper than the barriers of a tile.
 
 use super::short_rows::gcd;
-use crate::ScanError;
-use crate::operator::{ScanOp, combine};
-use crate::scan::components::{rows::RowsView, tile::stored_vector};
-use crate::scan::launch::{Call, cube_count};
-use crate::scan::{LaunchOptions, scratch};
+use crate::monoid::{Monoid, Operator, State, join, write_state};
+use crate::scan::LaunchOptions;
+use crate::scan::call::Call;
+use crate::scan::components::{
+    flat_rows::{FlatRows, FlatRowsLaunch, flat_begins, flat_vectors},
+    parts::{Cut, before_part},
+    rows::RowsView,
+    tensors::{
+        Reads, Writes, before_element, begin_of_line, lane_at, lane_begins, state_at, state_of,
+        write_vector,
+    },
+    tile::{load_vectors, stored_vector},
+};
+use crate::scan::grid::cube_count;
+use crate::scan::parts::Parts;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 /// The comptime facts of the kernels.
 #[derive_cube_comptime]
 pub(crate) struct UnitRunsConfig {
-    pub op: ScanOp,
     pub exclusive: bool,
     pub reverse: bool,
     /// Whether rows are cut, so that a run has a prefix.
-    pub cut: bool,
+    pub cut: Cut,
 }
 
 /// How rows are cut.
@@ -42,8 +51,7 @@ pub(crate) struct Runs {
     pub count: usize,
 }
 
-/// The run, in logical order, that a unit walks of its row: in reverse units mirror those of a forward scan, and so does the scan of their
-/// totals, which makes the two the same sums.
+/// The run of its row, in the order of the scan, that a unit walks: in reverse units lie in memory as those of a forward scan do.
 #[cube]
 fn run_of(unit: usize, runs: Runs, #[comptime] reverse: bool) -> usize {
     let in_row = unit % runs.per_row;
@@ -54,125 +62,199 @@ fn run_of(unit: usize, runs: Runs, #[comptime] reverse: bool) -> usize {
     }
 }
 
-/// The lane that is `step`-th in logical order.
-fn lane(step: usize, lanes: usize, reverse: bool) -> usize {
-    if reverse { lanes - 1 - step } else { step }
-}
-
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn run_totals_kernel<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    totals: &mut [A],
+pub(crate) fn run_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
+    reads: &Reads<T, N, B>,
+    states: &mut [u32],
     rows: &RowsView,
     runs: Runs,
-    identity: InputScalar,
+    seed: InputScalar,
     #[comptime] config: UnitRunsConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
 ) {
     if ABSOLUTE_POS < runs.count {
-        let lanes = N::value().comptime();
-        let row = rows.row(ABSOLUTE_POS / runs.per_row);
-        let first = run_of(ABSOLUTE_POS, runs, config.reverse) * runs.vectors;
-        let mut running = identity.get::<A>();
-        for logical in first..min(first + runs.vectors, row.vectors) {
-            let at = row.inputs[0] + stored_vector(logical, &row, config.reverse);
-            let value = Vector::<A, N>::cast_from(input[at]);
-            #[unroll]
-            for step in 0..lanes {
-                let lane = comptime!(lane(step, lanes, config.reverse));
-                running = combine::<A>(running, value.extract(lane), config.op);
-            }
-        }
-        totals[ABSOLUTE_POS] = running;
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        total_of_run::<T, A, N, B, O::Monoid<A>>(reads, states, rows, runs, &identity, config, op);
     }
 }
 
-#[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn run_scan_kernel<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
-    prefixes: &[A],
+#[cube]
+fn total_of_run<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    states: &mut [u32],
     rows: &RowsView,
     runs: Runs,
-    identity: InputScalar,
+    identity: &M::State,
     #[comptime] config: UnitRunsConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let line = ABSOLUTE_POS / runs.per_row;
+    let row = rows.row(line);
+    let run = run_of(ABSOLUTE_POS, runs, config.reverse);
+    let first = run * runs.vectors;
+    let mut running = M::State::copy(identity);
+    for logical in first..min(first + runs.vectors, row.vectors) {
+        let loaded = load_vectors::<T, N, B>(reads, &row, logical, config.reverse);
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let state = state_of::<T, A, N, M>(&loaded, lane, op);
+            running = join::<A, M>(&running, &state, op);
+        }
+    }
+    write_state::<M::State>(states, line * runs.per_row + run, &running);
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(crate) fn run_scan_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    states: &[u32],
+    rows: &RowsView,
+    runs: Runs,
+    seed: InputScalar,
+    #[comptime] config: UnitRunsConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
     if ABSOLUTE_POS < runs.count {
-        let lanes = N::value().comptime();
-        let row = rows.row(ABSOLUTE_POS / runs.per_row);
-        let first = run_of(ABSOLUTE_POS, runs, config.reverse) * runs.vectors;
-        let identity = identity.get::<A>();
-        let mut running = identity;
-        if comptime!(config.cut) {
-            running = prefixes[ABSOLUTE_POS];
-        }
-        for logical in first..min(first + runs.vectors, row.vectors) {
-            let stored = stored_vector(logical, &row, config.reverse);
-            let value = Vector::<A, N>::cast_from(input[row.inputs[0] + stored]);
-            let mut result = Vector::<A, N>::new(identity);
-            #[unroll]
-            for step in 0..lanes {
-                let lane = comptime!(lane(step, lanes, config.reverse));
-                let before = running;
-                running = combine::<A>(before, value.extract(lane), config.op);
-                let kept = if comptime!(config.exclusive) {
-                    before
-                } else {
-                    running
-                };
-                result.insert(lane, kept);
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        scan_run::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, states, rows, runs, &identity, config, op,
+        );
+    }
+}
+
+#[cube]
+fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    states: &[u32],
+    rows: &RowsView,
+    runs: Runs,
+    identity: &M::State,
+    #[comptime] config: UnitRunsConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let line = ABSOLUTE_POS / runs.per_row;
+    let row = rows.row(line);
+    let run = run_of(ABSOLUTE_POS, runs, config.reverse);
+    let first = run * runs.vectors;
+    let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
+    let at = line * runs.per_row;
+    let mut running = before_part::<A, M>(states, at, 1usize, run, &begin, config.cut, op);
+    for logical in first..min(first + runs.vectors, row.vectors) {
+        let loaded = load_vectors::<T, N, B>(reads, &row, logical, config.reverse);
+        let mut results = Sequence::<M::State>::new();
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let state = state_of::<T, A, N, M>(&loaded, lane, op);
+            let with = join::<A, M>(&running, &state, op);
+            if comptime!(config.exclusive) {
+                let before = before_element::<M::State>(&running, identity, &loaded.begins, lane);
+                results.push(before);
+            } else {
+                results.push(M::State::copy(&with));
             }
-            output[row.output + stored] = Vector::cast_from(result);
+            running = with;
         }
+        let to = row.output + stored_vector(logical, &row, config.reverse);
+        write_vector::<T, A, N, P, M>(writes, to, &results, config.reverse, op);
     }
 }
 
 /// Rows too short for a run of their own, read as one flat run of vectors in which rows begin anywhere. `runs.vectors` is a whole number of
-/// rows, `vectors` the length of the tensor.
+/// rows.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn run_short_rows_kernel<T: Numeric, A: Numeric, N: Size>(
-    input: &[Vector<T, N>],
-    output: &mut [Vector<T, N>],
-    len: usize,
-    vectors: usize,
+pub(crate) fn run_short_rows_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    flat: FlatRows,
     runs: Runs,
-    identity: InputScalar,
+    seed: InputScalar,
     #[comptime] config: UnitRunsConfig,
+    #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
     if ABSOLUTE_POS < runs.count {
-        let lanes = N::value().comptime();
-        let first = ABSOLUTE_POS * runs.vectors;
-        let identity = identity.get::<A>();
-        let mut running = identity;
-        let mut position = 0usize;
-        for logical in first..min(first + runs.vectors, vectors) {
-            let stored = if comptime!(config.reverse) {
-                vectors - 1 - logical
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        scan_short_rows::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, flat, runs, &identity, config, op,
+        );
+    }
+}
+
+#[cube]
+fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    flat: FlatRows,
+    runs: Runs,
+    identity: &M::State,
+    #[comptime] config: UnitRunsConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let first = ABSOLUTE_POS * runs.vectors;
+    let mut running = M::State::copy(identity);
+    let mut place = flat.place(first * lanes);
+    for logical in first..min(first + runs.vectors, flat.vectors) {
+        let stored = flat.stored(logical, config.reverse);
+        let vectors = flat_vectors::<T, N, B>(reads, stored);
+        let mut results = Sequence::<M::State>::new();
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let line = flat.line(&place, config.reverse);
+            let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
+            let before = M::State::select(place.within == 0, &begin, &running);
+            let begins = flat_begins::<T, N, B>(
+                reads,
+                stored * lanes + lane,
+                place.within == 0,
+                config.reverse,
+            );
+            let position = flat.position(&place, config.reverse);
+            let element = lane_begins(&begins, 0usize);
+            let state = state_at::<T, A, N, M>(&vectors, lane, element, position, op);
+            let with = join::<A, M>(&before, &state, op);
+            if comptime!(config.exclusive) {
+                results.push(before_element::<M::State>(
+                    &before, identity, &begins, 0usize,
+                ));
             } else {
-                logical
-            };
-            let value = Vector::<A, N>::cast_from(input[stored]);
-            let mut result = Vector::<A, N>::new(identity);
-            #[unroll]
-            for step in 0..lanes {
-                let lane = comptime!(lane(step, lanes, config.reverse));
-                let before = select(position == 0, identity, running);
-                running = combine::<A>(before, value.extract(lane), config.op);
-                let kept = if comptime!(config.exclusive) {
-                    before
-                } else {
-                    running
-                };
-                result.insert(lane, kept);
-                position = select(position + 1 == len, 0, position + 1);
+                results.push(M::State::copy(&with));
             }
-            output[stored] = Vector::cast_from(result);
+            running = with;
+            place.advance(flat.len);
         }
+        write_vector::<T, A, N, P, M>(writes, stored, &results, config.reverse, op);
     }
 }
 
@@ -196,156 +278,145 @@ const UNITS: usize = 64;
 const MIN_CUT: usize = 1 << 16;
 
 /// Whether this is the better way on the device at hand.
-pub(crate) fn serves(call: &Call) -> bool {
+pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     // A caller who tunes or mutes tiles wants tiles.
     call.tuning.unit_runs
         && call.launch == LaunchOptions::default()
-        && (is_short(call) || row_vectors(call) <= run(call) || call.problem.elements() >= MIN_CUT)
+        && (is_short(call) || row_vectors(call) <= run(call) || call.lines.elements() >= MIN_CUT)
 }
 
-pub(crate) fn launch(call: Call) -> Result<(), ScanError> {
+pub(crate) fn launch<O: Operator>(call: Call<O>) {
     if is_short(&call) {
         short_rows(call);
-        Ok(())
     } else {
-        rows(call)
+        rows(call);
     }
 }
 
-fn row_vectors(call: &Call) -> usize {
-    call.problem.len() / call.vector_size
+fn row_vectors<O: Operator>(call: &Call<O>) -> usize {
+    call.len() / call.lanes
 }
 
 /// The most vectors of a run.
-fn run(call: &Call) -> usize {
-    let filled = call.problem.outer_count() >= call.tuning.fill;
+fn run<O: Operator>(call: &Call<O>) -> usize {
+    let filled = call.rows() >= call.tuning.fill;
     let tuned = if filled { WHOLE } else { RUN };
     call.launch.vectors.unwrap_or(tuned)
 }
 
 /// The most vectors of a run of several rows.
-fn run_of_short_rows(call: &Call) -> usize {
+fn run_of_short_rows<O: Operator>(call: &Call<O>) -> usize {
     call.launch.vectors.unwrap_or(RUN)
 }
 
-fn is_short(call: &Call) -> bool {
-    let longest = SHORT.min(run_of_short_rows(call) * call.vector_size_flat());
-    call.problem.is_contiguous_rows() && call.problem.len() <= longest
+fn is_short<O: Operator>(call: &Call<O>) -> bool {
+    let longest = SHORT.min(run_of_short_rows(call) * call.flat_lanes);
+    call.lines.is_contiguous_rows() && call.len() <= longest
 }
 
 /// The launch of `count` units.
-fn grid(call: &Call, count: usize) -> (CubeCount, CubeDim) {
+fn grid<O: Operator>(call: &Call<O>, count: usize) -> (CubeCount, CubeDim) {
     let units = call.launch.units.unwrap_or(UNITS);
     let cubes = cube_count(call.client, count.div_ceil(units));
     (cubes, CubeDim::new_1d(units as u32))
 }
 
-fn config(call: &Call, cut: bool) -> UnitRunsConfig {
+fn config<O: Operator>(call: &Call<O>, cut: Cut) -> UnitRunsConfig {
     UnitRunsConfig {
-        op: call.problem.op,
-        exclusive: call.problem.options.exclusive,
-        reverse: call.problem.options.reverse,
+        exclusive: call.options.exclusive,
+        reverse: call.options.reverse,
         cut,
     }
 }
 
-fn rows(call: Call) -> Result<(), ScanError> {
-    let problem = &call.problem;
-    let outer = problem.outer_count();
+fn rows<O: Operator>(call: Call<O>) {
+    let [dtype, accumulator, begins, positions] = call.types();
     let row = row_vectors(&call);
     let per_row = row.div_ceil(run(&call));
     let vectors = row.div_ceil(per_row);
     let per_row = row.div_ceil(vectors);
-    let count = per_row * outer;
-    let cut = per_row > 1;
-    let config = config(&call, cut);
-    let accumulator = problem.accumulator();
-    let identity = problem.op.identity(problem.dtype, accumulator);
+    let parts = Parts {
+        outer: call.rows(),
+        parts: per_row,
+        inner: 1,
+    };
+    let count = parts.count();
+    let config = config(&call, parts.cut());
     let runs = || RunsLaunch::new(vectors, per_row, count);
-    let values = if cut { count } else { 1 };
-    let buffer = || scratch::temporary(call.client, values * accumulator.size());
-    let prefixes = buffer();
-    if cut {
-        let totals = buffer();
+    // SAFETY: there is one state per run; a run ends with its row, and the view addresses exactly the tensors' rows.
+    let totals = |states| unsafe {
         let (cubes, cube_dim) = grid(&call, count);
-        // SAFETY: one total per run; a run ends with its row, and the view addresses exactly the tensor's rows.
-        unsafe {
-            run_totals_kernel::launch_unchecked(
-                call.client,
-                cubes,
-                cube_dim,
-                call.address_type,
-                call.vector_size,
-                call.input.clone().into_buffer_arg(),
-                BufferArg::from_raw_parts(totals.clone(), values),
-                call.rows_arg(),
-                runs(),
-                identity,
-                config,
-                problem.dtype,
-                accumulator,
-            );
-        }
-        let shape = [outer, per_row, 1];
-        scratch::prefixes_of(
-            call.client,
-            &totals,
-            &prefixes,
-            shape,
-            accumulator,
-            problem.op,
-            config.reverse,
-        )?;
-    }
-    let (cubes, cube_dim) = grid(&call, count);
-    // SAFETY: as above, one prefix per run where rows are cut; the output holds the same elements.
-    unsafe {
-        run_scan_kernel::launch_unchecked(
+        run_totals_kernel::launch_unchecked::<O>(
             call.client,
             cubes,
             cube_dim,
             call.address_type,
-            call.vector_size,
-            call.input.clone().into_buffer_arg(),
-            call.output.clone().into_buffer_arg(),
-            BufferArg::from_raw_parts(prefixes, values),
+            call.lanes,
+            call.reads(),
+            states,
             call.rows_arg(),
             runs(),
-            identity,
+            call.seed(),
             config,
-            problem.dtype,
+            call.op,
+            dtype,
             accumulator,
+            begins,
         );
-    }
-    Ok(())
+    };
+    // SAFETY: as above; the outputs hold the same elements as the inputs.
+    let scan = |states| unsafe {
+        let (cubes, cube_dim) = grid(&call, count);
+        run_scan_kernel::launch_unchecked::<O>(
+            call.client,
+            cubes,
+            cube_dim,
+            call.address_type,
+            call.lanes,
+            call.reads(),
+            call.writes(),
+            states,
+            call.rows_arg(),
+            runs(),
+            call.seed(),
+            config,
+            call.op,
+            dtype,
+            accumulator,
+            begins,
+            positions,
+        );
+    };
+    parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
 }
 
-fn short_rows(call: Call) {
-    let problem = &call.problem;
-    let lanes = call.vector_size_flat();
-    let vectors = problem.elements() / lanes;
+fn short_rows<O: Operator>(call: Call<O>) {
+    let [dtype, accumulator, begins, positions] = call.types();
+    let vectors = call.lines.elements() / call.flat_lanes;
     // Whole vectors of whole rows: with lanes of 4, rows of 6 come in pairs and rows of 7 in fours.
-    let together = problem.len() / gcd(lanes, problem.len());
+    let together = call.len() / gcd(call.flat_lanes, call.len());
     let per_run = (run_of_short_rows(&call) / together).max(1) * together;
     let count = vectors.div_ceil(per_run);
     let (cubes, cube_dim) = grid(&call, count);
-    // SAFETY: both buffers hold `vectors` vectors, and a run ends with them.
+    // SAFETY: all tensors hold `vectors` vectors, and a run ends with them.
     unsafe {
-        run_short_rows_kernel::launch_unchecked(
+        run_short_rows_kernel::launch_unchecked::<O>(
             call.client,
             cubes,
             cube_dim,
             call.address_type,
-            lanes,
-            call.input.clone().into_buffer_arg(),
-            call.output.clone().into_buffer_arg(),
-            problem.len(),
-            vectors,
+            call.flat_lanes,
+            call.reads(),
+            call.writes(),
+            FlatRowsLaunch::new(call.len(), vectors, call.rows()),
             RunsLaunch::new(per_run, 1, count),
-            problem.op.identity(problem.dtype, problem.accumulator()),
-            config(&call, false),
-            problem.dtype,
-            problem.accumulator(),
+            call.seed(),
+            config(&call, Cut::Whole),
+            call.op,
+            dtype,
+            accumulator,
+            begins,
+            positions,
         );
     }
 }

@@ -1,0 +1,51 @@
+//! What an operator is given of a position, and what it gives back.
+
+use cubecl::prelude::*;
+
+/// One position of a line.
+#[derive(CubeType)]
+pub struct Element<A: Numeric> {
+    /// An element of each input.
+    pub values: Sequence<A>,
+    /// Whether this position and the one before it in the order of the scan belong to different segments. Only for operators that
+    /// [ask](super::Operator::BEGINS), and not known of the first position of a scan in reverse: there it is false.
+    pub begins: bool,
+    /// The position in memory, counted from the first element of the line.
+    pub position: usize,
+}
+
+/// What is written of a state.
+#[derive(CubeType)]
+pub struct Written<A: Numeric> {
+    /// An element of each output.
+    pub(crate) values: Sequence<A>,
+    pub(crate) position: u32,
+}
+
+/// No position; written as −1.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+#[cube]
+impl<A: Numeric> Written<A> {
+    /// An element of each output.
+    pub fn values(values: Sequence<A>) -> Written<A> {
+        Written::<A> {
+            values,
+            position: NOWHERE.runtime(),
+        }
+    }
+
+    /// The element of the only output.
+    pub fn value(value: A) -> Written<A> {
+        let mut values = Sequence::<A>::new();
+        values.push(value);
+        Written::<A>::values(values)
+    }
+
+    /// The element of the only output, and where it was [found](super::Operator::POSITIONS): below 2^32 − 1, which says nowhere.
+    pub fn at(value: A, position: u32) -> Written<A> {
+        let mut values = Sequence::<A>::new();
+        values.push(value);
+        Written::<A> { values, position }
+    }
+}

@@ -1,0 +1,190 @@
+//! One scan: what the routines plan and launch from.
+
+use super::components::mute::Mute;
+use super::components::rows::{RowsViewLaunch, rows_arg};
+use super::components::tensors::{ReadsLaunch, WritesLaunch};
+use super::components::tile::TileConfig;
+use super::problem::{Dim, Lines, ScanOptions, elements_before, widest};
+use super::strategy::LaunchOptions;
+use super::tensors::ScanTensors;
+use super::tuning::Tuning;
+use crate::ScanError;
+use crate::monoid::Operator;
+use crate::operator::accumulator_of;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::into_contiguous;
+
+/// The facts of one call. A tensor is `[outer…, len, inner]` around the scan axis. Where there is no dimension behind the axis, lines are rows,
+/// whose elements lie side by side; else they are columns, of which neighbours lie side by side.
+pub(crate) struct Call<'a, O: Operator> {
+    pub client: &'a Client,
+    pub launch: LaunchOptions,
+    pub tuning: Tuning,
+    pub lines: Lines,
+    /// Elements of a vector, in which all tensors are read and written.
+    pub lanes: usize,
+    /// The same for tensors read as one flat run.
+    pub flat_lanes: usize,
+    pub address_type: AddressType,
+    pub tensors: ScanTensors,
+    pub options: ScanOptions,
+    pub accumulator: ElemType,
+    pub op: O::Config,
+}
+
+impl<'a, O: Operator> Call<'a, O> {
+    /// `None` where there is nothing to scan.
+    pub(crate) fn new(
+        client: &'a Client,
+        mut tensors: ScanTensors,
+        op: O::Config,
+        options: ScanOptions,
+        launch: LaunchOptions,
+    ) -> Result<Option<Self>, ScanError> {
+        tensors.check::<O>(client)?;
+        if tensors.inputs[0].shape.contains(&0) {
+            return Ok(None);
+        }
+        let (axis, dtype) = (tensors.axis, tensors.dtype);
+        let contiguous = |tensor| into_contiguous(client, tensor, dtype).binding();
+        for input in &mut tensors.inputs {
+            if !Lines::of(std::slice::from_ref(input), axis).is_coalesced() {
+                *input = contiguous(input.clone());
+            }
+        }
+        tensors.make_contiguous(client);
+        let mut lines = Lines::of(&tensors.inputs, axis);
+        if launch.strategy == Default::default() {
+            lines = lines.with_single_elements_as_rows();
+        }
+        let vectors = || {
+            let elements = tensors.inputs.iter().chain(&tensors.outputs);
+            let elements = elements.map(|tensor| (tensor, dtype.size()));
+            let positions = tensors.positions.iter();
+            elements.chain(positions.map(|(tensor, dtype)| (tensor, dtype.size())))
+        };
+        let offset = vectors().fold(0, |bits, (tensor, size)| {
+            bits | elements_before(tensor.handle.offset_start, size)
+        });
+        let largest = vectors().map(|(_, size)| size).max().unwrap_or(1);
+        let widths = |granule| widest(client.io_optimized_vector_sizes(largest), granule);
+        let accumulator = accumulator_of(dtype);
+        let mut tuning = Tuning::of(client, &launch);
+        if launch.vectors.is_none() {
+            // A unit holds a state for each element.
+            let scalars = O::state_size(accumulator).div_ceil(accumulator.size());
+            tuning.vectors = (tuning.vectors / scalars).max(1);
+        }
+        Ok(Some(Self {
+            client,
+            launch,
+            tuning,
+            lanes: widths(lines.granule(offset)),
+            flat_lanes: widths(lines.flat_granule(offset)),
+            address_type: tensors.address_type(),
+            lines,
+            tensors,
+            options,
+            accumulator,
+            op,
+        }))
+    }
+
+    pub(crate) fn mute(&self) -> Option<Mute> {
+        self.launch.mute
+    }
+
+    /// Elements of a line.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// How many rows there are, or groups of columns.
+    pub(crate) fn rows(&self) -> usize {
+        self.lines.outer_count()
+    }
+
+    /// The types that kernels are defined by: of elements, of their accumulators, of begins and of positions.
+    pub(crate) fn types(&self) -> [ElemType; 4] {
+        let word = u32::elem_type_native();
+        let begins = self.tensors.begins.as_ref().map_or(word, |it| it.1);
+        let positions = self.tensors.positions.as_ref().map_or(word, |it| it.1);
+        [self.tensors.dtype, self.accumulator, begins, positions]
+    }
+
+    /// The elements of a full tile.
+    pub(crate) fn tile_elements(&self) -> usize {
+        self.tuning.units * self.tuning.vectors * self.lanes
+    }
+
+    pub(crate) fn tiles_per_row(&self) -> usize {
+        self.len().div_ceil(self.tile_elements())
+    }
+
+    /// Rows that a column loads before it combines the first.
+    pub(crate) fn ahead(&self) -> usize {
+        self.launch.vectors.unwrap_or(self.tuning.ahead)
+    }
+
+    pub(crate) fn reads<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
+        let initial = self.tensors.initial.as_deref().unwrap_or_default();
+        let begins = self.tensors.begins.iter().map(|(tensor, _)| tensor);
+        ReadsLaunch::new(
+            buffers(&self.tensors.inputs),
+            buffers(begins),
+            buffers(initial),
+        )
+    }
+
+    pub(crate) fn writes<T: Numeric, N: Size, P: Numeric>(&self) -> WritesLaunch<T, N, P> {
+        let positions = self.tensors.positions.iter().map(|(tensor, _)| tensor);
+        WritesLaunch::new(buffers(&self.tensors.outputs), buffers(positions))
+    }
+
+    /// The strides of the dimensions before the axis, in vectors: those of each input.
+    pub(crate) fn outer_strides(&self) -> impl Iterator<Item = Vec<usize>> {
+        (0..self.tensors.inputs.len()).map(|input| {
+            let of_input = |dim: &Dim| dim.strides[input] / self.lanes;
+            self.lines.outer.iter().map(of_input).collect()
+        })
+    }
+
+    pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
+        let sizes = self.lines.outer.iter().map(|dim| dim.size);
+        rows_arg(sizes, self.outer_strides(), self.len() / self.lanes)
+    }
+
+    pub(crate) fn seed(&self) -> InputScalar {
+        O::seed(self.op, self.tensors.dtype, self.accumulator)
+    }
+
+    /// The words of a state.
+    pub(crate) fn state_words(&self) -> usize {
+        O::state_size(self.accumulator).div_ceil(size_of::<u32>())
+    }
+
+    pub(crate) fn tile_config(&self) -> TileConfig {
+        TileConfig {
+            exclusive: self.options.exclusive,
+            reverse: self.options.reverse,
+            plane: self.tuning.plane,
+            vectors: self.tuning.vectors,
+            units: self.tuning.units,
+            max_planes: self.tuning.max_planes,
+            plane_size: self.tuning.plane_size,
+        }
+    }
+}
+
+/// The launch argument of several tensors.
+fn buffers<'t, T: LaunchArg<RuntimeArg = BufferArg>>(
+    tensors: impl IntoIterator<Item = &'t TensorBinding>,
+) -> SequenceArg<T> {
+    let mut arg = SequenceArg::new();
+    for tensor in tensors {
+        arg.push(tensor.clone().into_buffer_arg());
+    }
+    arg
+}

@@ -1,0 +1,112 @@
+//! Rows one behind the other, read as one flat run of vectors in which rows begin anywhere.
+//!
+//! In reverse the run is walked from its end: the first row in the order of the scan is the last in memory.
+
+use super::tensors::{Reads, begins_at};
+use cubecl::prelude::*;
+
+/// The sizes.
+#[derive(CubeType, CubeLaunch, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(crate) struct FlatRows {
+    /// Elements of a row.
+    pub len: usize,
+    /// Vectors of the tensor.
+    pub vectors: usize,
+    /// Rows of the tensor.
+    pub rows: usize,
+}
+
+/// An element, in the order of the scan.
+#[derive(CubeType)]
+pub(crate) struct Place {
+    /// Its row.
+    pub row: usize,
+    /// Its place in the row.
+    pub within: usize,
+}
+
+#[cube]
+impl Place {
+    /// Goes on to the next element.
+    pub fn advance(&mut self, len: usize) {
+        let ends = self.within + 1 == len;
+        self.row = select(ends, self.row + 1, self.row);
+        self.within = select(ends, 0, self.within + 1);
+    }
+}
+
+#[cube]
+impl FlatRows {
+    /// Where element `index` in the order of the scan is.
+    pub fn place(&self, index: usize) -> Place {
+        Place {
+            row: index / self.len,
+            within: index % self.len,
+        }
+    }
+
+    /// Where a vector lies in memory.
+    pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
+        if comptime!(reverse) {
+            self.vectors - 1 - logical
+        } else {
+            logical
+        }
+    }
+
+    /// The number of the element's row in memory; of some row, where the element is none of the tensor.
+    pub fn line(&self, place: &Place, #[comptime] reverse: bool) -> usize {
+        let row = min(place.row, self.rows - 1);
+        if comptime!(reverse) {
+            self.rows - 1 - row
+        } else {
+            row
+        }
+    }
+
+    /// The element's position in its row in memory.
+    pub fn position(&self, place: &Place, #[comptime] reverse: bool) -> usize {
+        if comptime!(reverse) {
+            self.len - 1 - place.within
+        } else {
+            place.within
+        }
+    }
+}
+
+/// Vector `stored` of each input.
+#[cube]
+pub(crate) fn flat_vectors<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    stored: usize,
+) -> Sequence<Vector<T, N>> {
+    let mut vectors = Sequence::<Vector<T, N>>::new();
+    #[unroll]
+    for i in 0..reads.inputs.len().comptime() {
+        vectors.push(reads.inputs[i][stored]);
+    }
+    vectors
+}
+
+/// Whether a segment begins at an element that lies at `index` in memory; empty where there are no segments.
+#[cube]
+pub(crate) fn flat_begins<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    index: usize,
+    is_first: bool,
+    #[comptime] reverse: bool,
+) -> Sequence<bool> {
+    let mut begins = Sequence::<bool>::new();
+    #[unroll]
+    for _ in 0..reads.begins.len().comptime() {
+        begins.push(begins_at::<B>(
+            &reads.begins,
+            index,
+            1usize,
+            is_first,
+            reverse,
+        ));
+    }
+    begins
+}

@@ -1,0 +1,43 @@
+//! What precedes a part of a line that was cut.
+
+use crate::monoid::{Monoid, State, join, read_state};
+use cubecl::prelude::*;
+
+/// How a part learns what precedes it.
+#[derive_cube_comptime]
+pub(crate) enum Cut {
+    /// The line is one part.
+    Whole,
+    /// It folds the totals of the parts before.
+    Totals,
+    /// A launch between has folded them.
+    Prefixes,
+}
+
+/// What precedes part `part` of a line: `first` precedes the line. The states of the line's parts begin with number `at` and lie `apart`.
+#[cube]
+pub(crate) fn before_part<A: Numeric, M: Monoid<A>>(
+    states: &[u32],
+    at: usize,
+    apart: usize,
+    part: usize,
+    first: &M::State,
+    #[comptime] cut: Cut,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut running = M::State::copy(first);
+    match cut {
+        Cut::Whole => {}
+        Cut::Totals => {
+            for earlier in 0..part {
+                let total = read_state::<M::State>(states, at + earlier * apart);
+                running = join::<A, M>(&running, &total, op);
+            }
+        }
+        Cut::Prefixes => {
+            let prefix = read_state::<M::State>(states, at + part * apart);
+            running = join::<A, M>(&running, &prefix, op);
+        }
+    }
+    running
+}

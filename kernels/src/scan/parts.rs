@@ -1,0 +1,148 @@
+//! Lines that are cut into parts, whatever walks them: reduce, then scan.
+//!
+//! ```text
+//! launch 1   each part: its total
+//! launch 2   each line: the exclusive scan of its totals, in place; left out where they are few
+//! launch 3   each part: what precedes it, then its scan
+//! ```
+//!
+//! A line of one part needs launch 3 alone. A cube scans the totals of a line, each unit those of neighbouring parts.
+
+use super::components::cube_totals::scan_totals;
+use super::components::parts::Cut;
+use super::components::tile::TileConfig;
+use super::grid::cube_count;
+use super::scratch;
+use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// The most totals that each part folds for itself: more take longer than a launch.
+const FOLDED_BY_EACH: usize = 16;
+
+/// Units that scan the totals of a line: as many as one of them still walks in a moment. No loop comes near the 65,535 rounds after which
+/// some drivers end it, since that would take 2^22 parts.
+const UNITS: usize = 64;
+
+/// Lines, `[outer, parts, inner]`.
+#[derive(Clone, Copy)]
+pub(crate) struct Parts {
+    pub outer: usize,
+    /// Parts of a line.
+    pub parts: usize,
+    /// Lines side by side.
+    pub inner: usize,
+}
+
+impl Parts {
+    pub(crate) fn count(&self) -> usize {
+        self.outer * self.parts * self.inner
+    }
+
+    pub(crate) fn cut(&self) -> Cut {
+        match self.parts {
+            1 => Cut::Whole,
+            ..=FOLDED_BY_EACH => Cut::Totals,
+            _ => Cut::Prefixes,
+        }
+    }
+
+    /// Launches what walks the parts: `totals` writes the state of each into the buffer that it is given, `scan` reads what is there then.
+    pub(crate) fn launch<O: Operator>(
+        self,
+        client: &Client,
+        [dtype, accumulator]: [ElemType; 2],
+        op: O::Config,
+        totals: impl FnOnce(BufferArg),
+        scan: impl FnOnce(BufferArg),
+    ) {
+        let state_words = O::state_size(accumulator).div_ceil(size_of::<u32>());
+        let words = state_words * self.count();
+        let states = scratch::temporary(client, words * size_of::<u32>());
+        // SAFETY: the buffer was made with so many words.
+        let buffer = || unsafe { BufferArg::from_raw_parts(states.clone(), words) };
+        if self.parts > 1 {
+            totals(buffer());
+        }
+        if self.cut() == Cut::Prefixes {
+            let lines = self.outer * self.inner;
+            // SAFETY: a state for each part of each line.
+            unsafe {
+                prefixes_kernel::launch_unchecked::<O>(
+                    client,
+                    cube_count(client, lines),
+                    CubeDim::new_1d(UNITS as u32),
+                    AddressType::default(),
+                    buffer(),
+                    lines,
+                    self.parts,
+                    self.inner,
+                    O::seed(op, dtype, accumulator),
+                    op,
+                    accumulator,
+                );
+            }
+        }
+        scan(buffer());
+    }
+}
+
+/// The cube of [`prefixes_kernel`]: a total a unit.
+fn totals_of_units() -> TileConfig {
+    TileConfig {
+        exclusive: true,
+        reverse: false,
+        plane: false,
+        vectors: 1,
+        units: UNITS,
+        max_planes: 1,
+        plane_size: 0,
+    }
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn prefixes_kernel<A: Numeric, O: Operator>(
+    states: &mut [u32],
+    lines: usize,
+    parts: usize,
+    inner: usize,
+    seed: InputScalar,
+    #[comptime] op: O::Config,
+    #[define(A)] _accumulator: ElemType,
+) {
+    if CUBE_POS < lines {
+        let at = CUBE_POS / inner * parts * inner + CUBE_POS % inner;
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        scan_line::<A, O::Monoid<A>>(states, at, parts, inner, &identity, op);
+    }
+}
+
+/// Turns the totals of a line into what precedes its parts.
+#[cube]
+fn scan_line<A: Numeric, M: Monoid<A>>(
+    states: &mut [u32],
+    at: usize,
+    parts: usize,
+    apart: usize,
+    identity: &M::State,
+    #[comptime] op: M::Config,
+) {
+    let config = comptime!(totals_of_units());
+    let mut shared = M::State::allocate(comptime!(config.totals() + 1));
+    let each = parts.div_ceil(UNITS);
+    let first = min(UNIT_POS as usize * each, parts);
+    let end = min(first + each, parts);
+    let mut total = M::State::copy(identity);
+    for part in first..end {
+        let state = read_state::<M::State>(&*states, at + part * apart);
+        total = join::<A, M>(&total, &state, op);
+    }
+    let own = scan_totals::<A, M>(&total, identity, &mut shared, config, op);
+    let mut running = own.exclusive;
+    for part in first..end {
+        let state = read_state::<M::State>(&*states, at + part * apart);
+        write_state::<M::State>(states, at + part * apart, &running);
+        running = join::<A, M>(&running, &state, op);
+    }
+}

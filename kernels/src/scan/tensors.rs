@@ -1,0 +1,157 @@
+//! The tensors of one scan.
+
+use crate::ScanError;
+use crate::error::check_types;
+use crate::monoid::Operator;
+use crate::operator::accumulator_of;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::tensor::{into_contiguous, is_contiguous};
+
+/// What a scan reads and writes. All tensors have one shape, but for those that lines resume.
+#[derive(Clone, Debug)]
+pub struct ScanTensors {
+    pub(crate) inputs: Vec<TensorBinding>,
+    pub(crate) outputs: Vec<TensorBinding>,
+    pub(crate) axis: usize,
+    pub(crate) dtype: ElemType,
+    pub(crate) initial: Option<Vec<TensorBinding>>,
+    pub(crate) begins: Option<(TensorBinding, ElemType)>,
+    pub(crate) positions: Option<(TensorBinding, ElemType)>,
+}
+
+impl ScanTensors {
+    /// `inputs` scanned along `axis` into `outputs`, all with elements of type `dtype`.
+    ///
+    /// Inputs may have any strides that address memory (0 included); each is read in place where neighbouring units read neighbouring
+    /// elements. Outputs are contiguous and share no memory with another tensor.
+    pub fn new(
+        inputs: Vec<TensorBinding>,
+        outputs: Vec<TensorBinding>,
+        axis: usize,
+        dtype: ElemType,
+    ) -> Self {
+        Self {
+            inputs,
+            outputs,
+            axis,
+            dtype,
+            initial: None,
+            begins: None,
+            positions: None,
+        }
+    }
+
+    /// Each line goes on where an earlier one ended: `initial` holds, for each output, what was written there last, in tensors of the same type
+    /// with size 1 along the axis.
+    pub fn resuming(mut self, initial: Vec<TensorBinding>) -> Self {
+        self.initial = Some(initial);
+        self
+    }
+
+    /// Segments begin where `begins` is anything but zero, for operators that [ask](crate::monoid::Operator::BEGINS).
+    pub fn segmented(mut self, begins: TensorBinding, dtype: ElemType) -> Self {
+        self.begins = Some((begins, dtype));
+        self
+    }
+
+    /// Where results were found goes into `positions`, contiguous, for operators that [tell](crate::monoid::Operator::POSITIONS).
+    pub fn positions(mut self, positions: TensorBinding, dtype: ElemType) -> Self {
+        self.positions = Some((positions, dtype));
+        self
+    }
+
+    /// The tensors of the scan's shape: the name of the kind, and the bytes of an element.
+    fn of_one_shape(&self) -> impl Iterator<Item = (&'static str, &TensorBinding, usize)> {
+        let size = self.dtype.size();
+        let inputs = self.inputs.iter().map(move |it| ("input", it, size));
+        let outputs = self.outputs.iter().map(move |it| ("output", it, size));
+        let begins = self.begins.iter();
+        let begins = begins.map(|(it, dtype)| ("begins", it, dtype.size()));
+        let positions = self.positions.iter();
+        let positions = positions.map(|(it, dtype)| ("positions", it, dtype.size()));
+        inputs.chain(begins).chain(outputs).chain(positions)
+    }
+
+    /// Whether the operator and the device can do with them.
+    pub(crate) fn check<O: Operator>(&self, client: &Client) -> Result<(), ScanError> {
+        let initial = self.initial.as_ref().map_or(O::OUTPUTS, Vec::len);
+        for (operand, expected, found) in [
+            ("inputs", O::INPUTS, self.inputs.len()),
+            ("outputs", O::OUTPUTS, self.outputs.len()),
+            ("initial values", O::OUTPUTS, initial),
+            ("begins", O::BEGINS.into(), self.begins.iter().len()),
+            (
+                "positions",
+                O::POSITIONS.into(),
+                self.positions.iter().len(),
+            ),
+        ] {
+            if expected != found {
+                return Err(ScanError::TensorCount {
+                    operand,
+                    expected,
+                    found,
+                });
+            }
+        }
+        let shape = &self.inputs[0].shape;
+        let (axis, rank) = (self.axis, shape.len());
+        let mut ends = shape.clone();
+        if axis < rank {
+            ends[axis] = 1;
+        }
+        let initial = self.initial.iter().flatten();
+        let initial = initial.map(|tensor| ("initial value", tensor, &ends));
+        let all = self
+            .of_one_shape()
+            .map(|(name, tensor, _)| (name, tensor, shape));
+        for (operand, tensor, expected) in all.chain(initial) {
+            if tensor.shape != *expected {
+                return Err(ScanError::ShapeMismatch {
+                    operand,
+                    expected: expected.to_vec(),
+                    found: tensor.shape.to_vec(),
+                });
+            }
+        }
+        let typed = self.begins.iter().chain(&self.positions);
+        let types = [self.dtype, accumulator_of(self.dtype)].into_iter();
+        check_types(client, types.chain(typed.map(|(_, dtype)| *dtype)))?;
+        let positions = self.positions.iter().map(|(tensor, _)| tensor);
+        for output in self.outputs.iter().chain(positions) {
+            if !is_contiguous(&output.shape, &output.strides) {
+                return Err(ScanError::InvalidOutput);
+            }
+        }
+        if axis >= rank {
+            return Err(ScanError::AxisOutOfRange { axis, rank });
+        }
+        Ok(())
+    }
+
+    /// Copies what is read but is no input, where it is not contiguous.
+    pub(crate) fn make_contiguous(&mut self, client: &Client) {
+        let dtype = self.dtype;
+        let initial = self.initial.iter_mut().flatten();
+        let initial = initial.map(|tensor| (tensor, dtype));
+        let begins = self
+            .begins
+            .iter_mut()
+            .map(|(tensor, dtype)| (tensor, *dtype));
+        for (tensor, dtype) in initial.chain(begins) {
+            if !is_contiguous(&tensor.shape, &tensor.strides) {
+                *tensor = into_contiguous(client, tensor.clone(), dtype).binding();
+            }
+        }
+    }
+
+    /// The type of address that reaches all elements.
+    pub(crate) fn address_type(&self) -> AddressType {
+        let all = self.of_one_shape();
+        all.map(|(_, tensor, size)| tensor.required_address_type(size))
+            .max()
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,147 @@
+//! What sums, recurrences and extrema with their positions mean.
+
+use super::Oracle;
+use crate::values;
+use cubecl_scan::ScanOp;
+use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence};
+
+fn small_integers(n: usize) -> Vec<f32> {
+    let numbers = values(n, ScanOp::Sum).into_iter();
+    numbers.map(|value| value as f32).collect()
+}
+
+pub struct Sums;
+
+impl Oracle for Sums {
+    type Operator = Fold;
+    type State = f32;
+
+    fn config() -> ScanOp {
+        ScanOp::Sum
+    }
+
+    fn identity() -> f32 {
+        0.
+    }
+
+    fn read(values: &[f32], _position: usize) -> f32 {
+        values[0]
+    }
+
+    fn resume(written: &[f32]) -> f32 {
+        written[0]
+    }
+
+    fn combine(lhs: &f32, rhs: &f32) -> f32 {
+        lhs + rhs
+    }
+
+    fn write(state: &f32) -> (Vec<f32>, i32) {
+        (vec![*state], -1)
+    }
+
+    fn elements(n: usize) -> Vec<Vec<f32>> {
+        vec![small_integers(n)]
+    }
+}
+
+/// Decays of −1, 0 and 1.
+pub struct Recurrences;
+
+impl Oracle for Recurrences {
+    type Operator = LinearRecurrence;
+    /// The map `h ↦ decay·h + value`.
+    type State = [f32; 2];
+
+    fn config() {}
+
+    fn identity() -> [f32; 2] {
+        [1., 0.]
+    }
+
+    fn read(values: &[f32], _position: usize) -> [f32; 2] {
+        [values[1], values[0]]
+    }
+
+    fn resume(written: &[f32]) -> [f32; 2] {
+        [1., written[0]]
+    }
+
+    fn combine([_, h]: &[f32; 2], [decay, value]: &[f32; 2]) -> [f32; 2] {
+        [1., decay * h + value]
+    }
+
+    fn write([_, h]: &[f32; 2]) -> (Vec<f32>, i32) {
+        (vec![*h], -1)
+    }
+
+    fn elements(n: usize) -> Vec<Vec<f32>> {
+        let both = small_integers(2 * n);
+        let (values, decays) = both.split_at(n);
+        vec![
+            values.to_vec(),
+            decays.iter().map(|decay| decay % 2.).collect(),
+        ]
+    }
+}
+
+/// Of few different numbers, and some NaN: of equal ones the last counts.
+pub struct Extrema<const LARGEST: bool>;
+
+impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
+    type Operator = ArgExtremum;
+    type State = (f32, i32);
+
+    fn config() -> Extremum {
+        match LARGEST {
+            true => Extremum::Max,
+            false => Extremum::Min,
+        }
+    }
+
+    fn identity() -> (f32, i32) {
+        match LARGEST {
+            true => (f32::NEG_INFINITY, -1),
+            false => (f32::INFINITY, -1),
+        }
+    }
+
+    fn read(values: &[f32], position: usize) -> (f32, i32) {
+        (values[0], position as i32)
+    }
+
+    fn resume(written: &[f32]) -> (f32, i32) {
+        (written[0], -1)
+    }
+
+    fn combine(lhs: &(f32, i32), rhs: &(f32, i32)) -> (f32, i32) {
+        let beats = match LARGEST {
+            true => rhs.0 >= lhs.0,
+            false => rhs.0 <= lhs.0,
+        };
+        match rhs.0.is_nan() || beats {
+            true => *rhs,
+            false => *lhs,
+        }
+    }
+
+    fn write(state: &(f32, i32)) -> (Vec<f32>, i32) {
+        (vec![state.0], state.1)
+    }
+
+    fn elements(n: usize) -> Vec<Vec<f32>> {
+        let element = |(i, value): (usize, f32)| match i % 701 {
+            350 => f32::NAN,
+            351 => f32::NEG_INFINITY,
+            352 => f32::INFINITY,
+            _ => value,
+        };
+        vec![
+            small_integers(n)
+                .into_iter()
+                .enumerate()
+                .map(element)
+                .collect(),
+        ]
+    }
+}
