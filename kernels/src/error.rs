@@ -28,6 +28,14 @@ pub enum ScanError {
         /// How many there are.
         found: usize,
     },
+    /// A kernel of the device binds fewer buffers than the tensors and one of the scan's own.
+    #[error("{buffers} buffers are needed at once, and the device binds {most}")]
+    TooManyBuffers {
+        /// How many the scan needs.
+        buffers: usize,
+        /// How many the device binds.
+        most: usize,
+    },
     /// Input and output differ in shape.
     #[error("the shape {found:?} of the {operand} differs from that of the input, {expected:?}")]
     ShapeMismatch {

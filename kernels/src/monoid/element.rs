@@ -7,9 +7,11 @@ use cubecl::prelude::*;
 pub struct Element<A: Numeric> {
     /// An element of each input.
     pub values: Sequence<A>,
-    /// Whether this position and the one before it in the order of the scan belong to different segments. Only for operators that
-    /// [ask](super::Operator::BEGINS), and not known of the first position of a scan in reverse: there it is false.
+    /// Whether another segment begins here, in the order of the scan. For operators that [ask](super::Operator::BEGINS); else false. Where the
+    /// scan goes against the order in which begins are marked, the first position of a line has no mark and begins none.
     pub begins: bool,
+    /// Whether a segment ends here, in the order of the scan. Told only where that goes against the order in which begins are marked.
+    pub ends: bool,
     /// The position in memory, counted from the first element of the line.
     pub position: usize,
 }

@@ -22,6 +22,7 @@ mod element;
 mod fold;
 mod log_sum_exp;
 mod recurrence;
+mod segment_totals;
 mod segmented;
 mod state;
 
@@ -32,6 +33,7 @@ pub use element::{Element, Written};
 pub use fold::Fold;
 pub use log_sum_exp::LogSumExp;
 pub use recurrence::LinearRecurrence;
+pub use segment_totals::SegmentTotals;
 pub use segmented::Segmented;
 pub use state::{Pair, State};
 pub(crate) use state::{read_state, write_state};

@@ -134,6 +134,7 @@ impl<'a, O: Operator> Call<'a, O> {
         ReadsLaunch::new(
             buffers(&self.tensors.inputs),
             buffers(begins),
+            self.tensors.backwards != self.options.reverse,
             buffers(initial),
         )
     }

@@ -9,6 +9,9 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::{into_contiguous, is_contiguous};
 
+/// What a kernel binds beside the tensors: what its cubes or launches tell each other. CubeCL's limit leaves room for its own.
+const OWN_BUFFERS: usize = 1;
+
 /// What a scan reads and writes. All tensors have one shape, but for those that lines resume.
 #[derive(Clone, Debug)]
 pub struct ScanTensors {
@@ -18,6 +21,7 @@ pub struct ScanTensors {
     pub(crate) dtype: ElemType,
     pub(crate) initial: Option<Vec<TensorBinding>>,
     pub(crate) begins: Option<(TensorBinding, ElemType)>,
+    pub(crate) backwards: bool,
     pub(crate) positions: Option<(TensorBinding, ElemType)>,
 }
 
@@ -39,6 +43,7 @@ impl ScanTensors {
             dtype,
             initial: None,
             begins: None,
+            backwards: false,
             positions: None,
         }
     }
@@ -50,9 +55,11 @@ impl ScanTensors {
         self
     }
 
-    /// Segments begin where `begins` is anything but zero, for operators that [ask](crate::monoid::Operator::BEGINS).
-    pub fn segmented(mut self, begins: TensorBinding, dtype: ElemType) -> Self {
+    /// Segments begin where `begins` is anything but zero, for operators that [ask](crate::monoid::Operator::BEGINS). They begin in the order of
+    /// memory, whether the scan goes that way or not; `backwards`, from the end of a line.
+    pub fn segmented(mut self, begins: TensorBinding, dtype: ElemType, backwards: bool) -> Self {
         self.begins = Some((begins, dtype));
+        self.backwards = backwards;
         self
     }
 
@@ -128,7 +135,12 @@ impl ScanTensors {
         if axis >= rank {
             return Err(ScanError::AxisOutOfRange { axis, rank });
         }
-        Ok(())
+        let tensors = self.of_one_shape().count() + self.initial.iter().flatten().count();
+        let most = client.properties().hardware.max_bindings as usize;
+        match tensors + OWN_BUFFERS {
+            buffers if buffers > most => Err(ScanError::TooManyBuffers { buffers, most }),
+            _ => Ok(()),
+        }
     }
 
     /// Copies what is read but is no input, where it is not contiguous.

@@ -2,7 +2,7 @@
 //!
 //! In reverse the run is walked from its end: the first row in the order of the scan is the last in memory.
 
-use super::tensors::{Reads, begins_at};
+use super::tensors::{Edges, Reads};
 use cubecl::prelude::*;
 
 /// The sizes.
@@ -73,6 +73,20 @@ impl FlatRows {
             place.within
         }
     }
+
+    /// The edges of segments at the element, which lies at `index` in memory.
+    pub fn edges<T: Numeric, N: Size, B: Numeric>(
+        &self,
+        reads: &Reads<T, N, B>,
+        index: usize,
+        place: &Place,
+        #[comptime] reverse: bool,
+    ) -> Edges {
+        let mut edges = Edges::new();
+        let position = self.position(place, reverse);
+        edges.push::<T, N, B>(reads, index, position, self.len, 1usize, reverse);
+        edges
+    }
 }
 
 /// Vector `stored` of each input.
@@ -87,26 +101,4 @@ pub(crate) fn flat_vectors<T: Numeric, N: Size, B: Numeric>(
         vectors.push(reads.inputs[i][stored]);
     }
     vectors
-}
-
-/// Whether a segment begins at an element that lies at `index` in memory; empty where there are no segments.
-#[cube]
-pub(crate) fn flat_begins<T: Numeric, N: Size, B: Numeric>(
-    reads: &Reads<T, N, B>,
-    index: usize,
-    is_first: bool,
-    #[comptime] reverse: bool,
-) -> Sequence<bool> {
-    let mut begins = Sequence::<bool>::new();
-    #[unroll]
-    for _ in 0..reads.begins.len().comptime() {
-        begins.push(begins_at::<B>(
-            &reads.begins,
-            index,
-            1usize,
-            is_first,
-            reverse,
-        ));
-    }
-    begins
 }

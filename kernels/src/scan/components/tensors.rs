@@ -8,8 +8,11 @@ use cubecl::prelude::*;
 pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
     /// The elements.
     pub inputs: Sequence<&'static [Vector<T, N>]>,
-    /// Anything but zero where a segment begins in memory, contiguous; one tensor or none.
+    /// Anything but zero where a segment begins, contiguous; one tensor or none.
     pub begins: Sequence<&'static [B]>,
+    /// They begin against the order of the scan.
+    #[cube(comptime)]
+    pub opposed: bool,
     /// What each line resumes, line after line; a tensor for each output, or none.
     pub initial: Sequence<&'static [T]>,
 }
@@ -27,8 +30,8 @@ pub(crate) struct Writes<T: Numeric, N: Size, P: Numeric> {
 #[derive(CubeType)]
 pub(crate) struct Loaded<T: Numeric, N: Size> {
     pub vectors: Sequence<Vector<T, N>>,
-    /// Of each lane, whether a segment begins there in the order of the scan; empty where there are no segments.
-    pub begins: Sequence<bool>,
+    /// Of each lane.
+    pub edges: Edges,
     /// The position of the first lane in its line.
     pub position: usize,
     /// From lane to lane: 1 where a vector lies along a line, 0 where it lies across.
@@ -36,36 +39,96 @@ pub(crate) struct Loaded<T: Numeric, N: Size> {
     pub step: usize,
 }
 
+/// Where segments begin and end, in the order of the scan; empty where there are none.
+#[derive(CubeType, Clone)]
+#[expand(derive(Clone))]
+pub(crate) struct Edges {
+    begins: Sequence<bool>,
+    ends: Sequence<bool>,
+}
+
 /// The lane that is `step`-th in the order of the scan.
 pub(crate) fn lane_at(step: usize, lanes: usize, reverse: bool) -> usize {
     if reverse { lanes - 1 - step } else { step }
 }
 
-/// Whether a segment begins, in the order of the scan, at element `index` of the tensor: in reverse, where one begins in memory at the
-/// element behind, `apart` further. Nothing is behind the last element of a line.
 #[cube]
-pub(crate) fn begins_at<B: Numeric>(
-    begins: &Sequence<&'static [B]>,
-    index: usize,
-    apart: usize,
-    is_last: bool,
-    #[comptime] reverse: bool,
-) -> bool {
-    if comptime!(reverse) {
-        let behind = select(is_last, index, index + apart);
-        let begins = begins[0][behind] != B::from_int(0);
-        select(is_last, false, begins)
-    } else {
-        begins[0][index] != B::from_int(0)
+impl Edges {
+    pub fn new() -> Edges {
+        Edges {
+            begins: Sequence::new(),
+            ends: Sequence::new(),
+        }
+    }
+
+    /// Those of the element at `index` of the tensor, the `position`-th of the `len` of its line in memory, of which neighbours lie `apart`.
+    pub fn push<T: Numeric, N: Size, B: Numeric>(
+        &mut self,
+        reads: &Reads<T, N, B>,
+        index: usize,
+        position: usize,
+        len: usize,
+        apart: usize,
+        #[comptime] reverse: bool,
+    ) {
+        #[unroll]
+        for _ in 0..reads.begins.len().comptime() {
+            let marked = reads.begins[0][index] != B::from_int(0);
+            if comptime!(reads.opposed) {
+                let (at_begin, at_end) = (position == 0, position + 1 == len);
+                let mut is_first = at_begin;
+                let mut is_last = at_end;
+                let mut before = index - select(at_begin, 0, apart);
+                if comptime!(reverse) {
+                    is_first = at_end;
+                    is_last = at_begin;
+                    before = index + select(at_end, 0, apart);
+                }
+                let parted = reads.begins[0][before] != B::from_int(0);
+                self.begins.push(select(is_first, false, parted));
+                self.ends.push(select(is_last, true, marked));
+            } else {
+                self.begins.push(marked);
+                self.ends.push(false.runtime());
+            }
+        }
+    }
+
+    /// Whether a segment begins in a lane.
+    fn begin(&self, #[comptime] lane: usize) -> bool {
+        if comptime!(self.begins.len() > 0) {
+            self.begins[lane]
+        } else {
+            false.runtime()
+        }
+    }
+
+    /// Whether a segment ends in a lane.
+    fn end(&self, #[comptime] lane: usize) -> bool {
+        if comptime!(self.ends.len() > 0) {
+            self.ends[lane]
+        } else {
+            false.runtime()
+        }
+    }
+
+    /// What precedes an element in its segment, `before` being what precedes it in its line.
+    pub fn before<S: State>(&self, before: &S, identity: &S, #[comptime] lane: usize) -> S {
+        if comptime!(self.begins.len() > 0) {
+            S::select(self.begins[lane], identity, before)
+        } else {
+            S::copy(before)
+        }
     }
 }
 
-/// The state of one lane, at this position of its line.
+/// The state of the elements in one lane, at this position of their line; `edge` is the lane of their edges.
 #[cube]
 pub(crate) fn state_at<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     vectors: &Sequence<Vector<T, N>>,
     #[comptime] lane: usize,
-    begins: bool,
+    edges: &Edges,
+    #[comptime] edge: usize,
     position: usize,
     #[comptime] op: M::Config,
 ) -> M::State {
@@ -76,7 +139,8 @@ pub(crate) fn state_at<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
     let element = Element::<A> {
         values,
-        begins,
+        begins: edges.begin(edge),
+        ends: edges.end(edge),
         position,
     };
     M::read(&element, op)
@@ -90,32 +154,7 @@ pub(crate) fn state_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let position = loaded.position + comptime!(lane * loaded.step);
-    let begins = lane_begins(&loaded.begins, lane);
-    state_at::<T, A, N, M>(&loaded.vectors, lane, begins, position, op)
-}
-
-#[cube]
-pub(crate) fn lane_begins(begins: &Sequence<bool>, #[comptime] lane: usize) -> bool {
-    if comptime!(begins.len() > 0) {
-        begins[lane]
-    } else {
-        false.runtime()
-    }
-}
-
-/// What precedes an element in its segment, `before` being what precedes it in its line.
-#[cube]
-pub(crate) fn before_element<S: State>(
-    before: &S,
-    identity: &S,
-    begins: &Sequence<bool>,
-    #[comptime] lane: usize,
-) -> S {
-    if comptime!(begins.len() > 0) {
-        S::select(begins[lane], identity, before)
-    } else {
-        S::copy(before)
-    }
+    state_at::<T, A, N, M>(&loaded.vectors, lane, &loaded.edges, lane, position, op)
 }
 
 /// What precedes the first element of a line.

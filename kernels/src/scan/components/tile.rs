@@ -18,9 +18,7 @@
 //! asks for the total of a row's last tile. So all loads of a tile are issued without a branch between them.
 
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
-use super::tensors::{
-    Loaded, Reads, Writes, before_element, begins_at, lane_at, state_of, write_vector,
-};
+use super::tensors::{Edges, Loaded, Reads, Writes, lane_at, state_of, write_vector};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
@@ -72,8 +70,8 @@ pub(crate) struct UnitTile<S: State> {
     values: Sequence<S>,
     /// The total of what the unit (or its plane) holds before each vector.
     before: Sequence<S>,
-    /// Of each element, in the order of memory within a vector, whether a segment begins there; only of exclusive scans of segments.
-    begins: Sequence<Sequence<bool>>,
+    /// Of each vector, in exclusive scans.
+    edges: Sequence<Edges>,
     /// The total of the unit (blocked) or of its plane (striped).
     pub total: S,
 }
@@ -115,25 +113,17 @@ pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
     for i in 0..reads.inputs.len().comptime() {
         vectors.push(reads.inputs[i][row.inputs[i] + at]);
     }
-    let mut begins = Sequence::<bool>::new();
+    let mut edges = Edges::new();
     #[unroll]
-    for _ in 0..reads.begins.len().comptime() {
-        #[unroll]
-        for lane in 0..lanes {
-            let index = (row.output + at) * lanes + lane;
-            let is_last = at * lanes + lane + 1 == row.vectors * lanes;
-            begins.push(begins_at::<B>(
-                &reads.begins,
-                index,
-                1usize,
-                is_last,
-                reverse,
-            ));
-        }
+    for lane in 0..lanes {
+        let index = (row.output + at) * lanes + lane;
+        let position = at * lanes + lane;
+        let len = row.vectors * lanes;
+        edges.push::<T, N, B>(reads, index, position, len, 1usize, reverse);
     }
     Loaded::<T, N> {
         vectors,
-        begins,
+        edges,
         position: at * lanes,
         step: 1usize,
     }
@@ -235,18 +225,18 @@ impl<S: State> UnitTile<S> {
                 total = join::<A, M>(&total, &values[last], op);
             }
         }
-        let mut begins = Sequence::<Sequence<bool>>::new();
+        let mut edges = Sequence::<Edges>::new();
         if comptime!(config.exclusive) {
             #[unroll]
             for k in 0..config.vectors {
                 let own = &loaded[k];
-                begins.push(own.begins.clone());
+                edges.push(own.edges.clone());
             }
         }
         UnitTile::<S> {
             values,
             before,
-            begins,
+            edges,
             total,
         }
     }
@@ -280,12 +270,8 @@ impl<S: State> UnitTile<S> {
                         if comptime!(step > 0) {
                             before = join::<A, M>(&earlier, &self.values[comptime!(own - 1)], op);
                         }
-                        states.push(before_element::<S>(
-                            &before,
-                            identity,
-                            &self.begins[k],
-                            lane,
-                        ));
+                        let edges = &self.edges[k];
+                        states.push(edges.before::<S>(&before, identity, lane));
                     }
                 }
                 let at = row.output + stored_vector(logical, row, config.reverse);

@@ -12,7 +12,7 @@ use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::parts::{Cut, before_part};
 use crate::scan::components::tensors::{
-    Loaded, Reads, Writes, before_element, begin_of_line, begins_at, state_of, write_vector,
+    Edges, Loaded, Reads, Writes, begin_of_line, state_of, write_vector,
 };
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
@@ -168,26 +168,16 @@ fn load_row<T: Numeric, N: Size, B: Numeric>(
     for i in 0..reads.inputs.len().comptime() {
         vectors.push(reads.inputs[i][column.inputs[i] + position * view.strides[i]]);
     }
-    let mut begins = Sequence::<bool>::new();
+    let mut edges = Edges::new();
+    let apart = view.width * lanes;
     #[unroll]
-    for _ in 0..reads.begins.len().comptime() {
-        let apart = view.width * lanes;
-        let is_last = position + 1 == view.len;
-        #[unroll]
-        for lane in 0..lanes {
-            let index = (column.output + position * view.width) * lanes + lane;
-            begins.push(begins_at::<B>(
-                &reads.begins,
-                index,
-                apart,
-                is_last,
-                reverse,
-            ));
-        }
+    for lane in 0..lanes {
+        let index = (column.output + position * view.width) * lanes + lane;
+        edges.push::<T, N, B>(reads, index, position, view.len, apart, reverse);
     }
     Loaded::<T, N> {
         vectors,
-        begins,
+        edges,
         position,
         step: 0usize,
     }
@@ -338,10 +328,8 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
                 let with = join::<A, M>(&running[lane], &state, op);
                 if comptime!(config.exclusive) {
                     let row = &loaded[k];
-                    let begins = &row.begins;
-                    let before =
-                        before_element::<M::State>(&running[lane], &identity, begins, lane);
-                    results.push(before);
+                    let edges = &row.edges;
+                    results.push(edges.before::<M::State>(&running[lane], &identity, lane));
                 } else {
                     results.push(M::State::copy(&with));
                 }

@@ -16,10 +16,8 @@
 use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    flat_rows::{FlatRows, FlatRowsLaunch, flat_begins, flat_vectors},
-    tensors::{
-        Reads, Writes, before_element, begin_of_line, lane_at, lane_begins, state_at, write_vector,
-    },
+    flat_rows::{FlatRows, FlatRowsLaunch, flat_vectors},
+    tensors::{Edges, Reads, Writes, begin_of_line, lane_at, state_at, write_vector},
 };
 use crate::scan::grid::cube_count;
 use cubecl::ir::ElemType;
@@ -79,7 +77,7 @@ fn scan_span<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     let first = CUBE_POS * span + UNIT_POS as usize * config.vectors;
 
     let mut scanned = Sequence::<M::State>::new();
-    let mut begins = Sequence::<Sequence<bool>>::new();
+    let mut edges = Sequence::<Edges>::new();
     let mut running = M::State::copy(identity);
     let mut place = flat.place(first * lanes);
     #[unroll]
@@ -94,14 +92,13 @@ fn scan_span<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
             let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
             let before = M::State::select(starts, &begin, &running);
             let at = stored * lanes + lane;
-            let own = flat_begins::<T, N, B>(reads, at, starts, config.reverse);
+            let own = flat.edges::<T, N, B>(reads, at, &place, config.reverse);
             let position = flat.position(&place, config.reverse);
-            let state =
-                state_at::<T, A, N, M>(&vectors, lane, lane_begins(&own, 0usize), position, op);
+            let state = state_at::<T, A, N, M>(&vectors, lane, &own, 0usize, position, op);
             running = join::<A, M>(&before, &state, op);
             if comptime!(config.exclusive) {
                 scanned.push(before);
-                begins.push(own);
+                edges.push(own);
             } else {
                 scanned.push(M::State::copy(&running));
             }
@@ -127,8 +124,8 @@ fn scan_span<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
                 let lacks = element.runtime() < lacking;
                 let result = M::State::select(lacks, &full, value);
                 if comptime!(config.exclusive) {
-                    let own = &begins[element];
-                    results.push(before_element::<M::State>(&result, identity, own, 0usize));
+                    let own = &edges[element];
+                    results.push(own.before::<M::State>(&result, identity, 0usize));
                 } else {
                     results.push(result);
                 }

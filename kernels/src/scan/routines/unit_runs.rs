@@ -16,13 +16,10 @@ use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::LaunchOptions;
 use crate::scan::call::Call;
 use crate::scan::components::{
-    flat_rows::{FlatRows, FlatRowsLaunch, flat_begins, flat_vectors},
+    flat_rows::{FlatRows, FlatRowsLaunch, flat_vectors},
     parts::{Cut, before_part},
     rows::RowsView,
-    tensors::{
-        Reads, Writes, before_element, begin_of_line, lane_at, lane_begins, state_at, state_of,
-        write_vector,
-    },
+    tensors::{Reads, Writes, begin_of_line, lane_at, state_at, state_of, write_vector},
     tile::{load_vectors, stored_vector},
 };
 use crate::scan::grid::cube_count;
@@ -167,8 +164,8 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
             let state = state_of::<T, A, N, M>(&loaded, lane, op);
             let with = join::<A, M>(&running, &state, op);
             if comptime!(config.exclusive) {
-                let before = before_element::<M::State>(&running, identity, &loaded.begins, lane);
-                results.push(before);
+                let edges = &loaded.edges;
+                results.push(edges.before::<M::State>(&running, identity, lane));
             } else {
                 results.push(M::State::copy(&with));
             }
@@ -234,20 +231,13 @@ fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: M
             let line = flat.line(&place, config.reverse);
             let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
             let before = M::State::select(place.within == 0, &begin, &running);
-            let begins = flat_begins::<T, N, B>(
-                reads,
-                stored * lanes + lane,
-                place.within == 0,
-                config.reverse,
-            );
+            let at = stored * lanes + lane;
+            let edges = flat.edges::<T, N, B>(reads, at, &place, config.reverse);
             let position = flat.position(&place, config.reverse);
-            let element = lane_begins(&begins, 0usize);
-            let state = state_at::<T, A, N, M>(&vectors, lane, element, position, op);
+            let state = state_at::<T, A, N, M>(&vectors, lane, &edges, 0usize, position, op);
             let with = join::<A, M>(&before, &state, op);
             if comptime!(config.exclusive) {
-                results.push(before_element::<M::State>(
-                    &before, identity, &begins, 0usize,
-                ));
+                results.push(edges.before::<M::State>(&before, identity, 0usize));
             } else {
                 results.push(M::State::copy(&with));
             }

@@ -7,6 +7,7 @@ mod log_sum_exp;
 mod oracles;
 mod refusals;
 mod rotations;
+mod segment_totals;
 
 use super::*;
 use cubecl::client::Client;
@@ -139,7 +140,7 @@ fn found<O: Operator>(
     }
     if O::BEGINS {
         let flags = client.create_from_slice(u32::as_bytes(begins));
-        tensors = tensors.segmented(tensor(flags, &view), u32::elem_type_native());
+        tensors = tensors.segmented(tensor(flags, &view), u32::elem_type_native(), false);
     }
     let positions = room();
     if O::POSITIONS {
@@ -170,6 +171,14 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
     let begins = begins(elements);
     let (outputs, positions) = expected::<O>(case, &inputs, &initial, &begins);
     let op = O::config();
+    let buffers = O::Operator::INPUTS + O::Operator::OUTPUTS * (1 + usize::from(case.resumes)) + 1;
+    let most = client.properties().hardware.max_bindings as usize;
+    if buffers > most {
+        unsupported(&format!(
+            "{buffers} buffers in one kernel, where the device binds {most}"
+        ));
+        return;
+    }
     let (got, got_positions) = match case.segmented {
         true => found::<Segmented<O::Operator>>(client, case, op, &inputs, &initial, &begins),
         false => found::<O::Operator>(client, case, op, &inputs, &initial, &begins),
@@ -190,55 +199,41 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
     }
 }
 
-/// Every routine and option, with and without initial values: rows shorter than a tile and of several tiles, columns whole and cut, runs of
-/// whole rows, of several and of parts of one; vectors, and single elements.
+/// Launches of every routine, and shapes for each: rows shorter than a tile and of several tiles, columns whole and cut, runs of whole rows, of
+/// several and of parts of one; vectors, and single elements.
+fn forms() -> impl Iterator<Item = (LaunchOptions, [usize; 3])> {
+    let with = |routine, vectors| LaunchOptions {
+        vectors: Some(vectors),
+        ..small_tile(routine)
+    };
+    use RoutineKind::*;
+    let forms: [(LaunchOptions, [[usize; 3]; 2]); 7] = [
+        (with(SingleCube, 4), [[3, 36, 1], [3, 128, 1]]),
+        (with(SinglePass, 1), [[3, 96, 1], [2, 3004, 1]]),
+        (with(ReduceThenScan, 1), [[3, 96, 1], [2, 3004, 1]]),
+        (with(UnitRuns, 1), [[3, 28, 1], [2, 388, 1]]),
+        (with(UnitRuns, 40), [[37, 12, 1], [2, 388, 1]]),
+        (with(Columns, 1), [[2, 31, 4], [1, 1500, 3]]),
+        (with(Columns, 4), [[2, 97, 4], [1, 600, 8]]),
+    ];
+    let each = |(launch, shapes): (LaunchOptions, [_; 2])| shapes.map(|shape| (launch, shape));
+    forms.into_iter().flat_map(each)
+}
+
+/// Every routine and option, with and without initial values.
 fn every_form<O: Oracle>(segmented: bool) {
     let client = client();
-    let runs_of_rows = LaunchOptions {
-        vectors: Some(40),
-        ..small_tile(RoutineKind::UnitRuns)
-    };
-    let ahead = LaunchOptions {
-        vectors: Some(4),
-        ..small_tile(RoutineKind::Columns)
-    };
-    let forms: [(LaunchOptions, &[[usize; 3]]); 7] = [
-        (
-            small_tile(RoutineKind::SingleCube),
-            &[[3, 36, 1], [3, 128, 1]],
-        ),
-        (
-            small_tile(RoutineKind::SinglePass),
-            &[[3, 96, 1], [2, 3004, 1]],
-        ),
-        (
-            small_tile(RoutineKind::ReduceThenScan),
-            &[[3, 96, 1], [2, 3004, 1]],
-        ),
-        (
-            small_tile(RoutineKind::UnitRuns),
-            &[[3, 28, 1], [2, 388, 1]],
-        ),
-        (runs_of_rows, &[[37, 12, 1], [2, 388, 1]]),
-        (
-            small_tile(RoutineKind::Columns),
-            &[[2, 31, 4], [1, 1500, 3]],
-        ),
-        (ahead, &[[2, 97, 4]]),
-    ];
-    for (launch, shapes) in forms {
-        for &shape in shapes {
-            for options in all_options() {
-                for resumes in [false, true] {
-                    let case = Case {
-                        shape,
-                        options,
-                        launch,
-                        segmented,
-                        resumes,
-                    };
-                    check_case::<O>(&client, case);
-                }
+    for (launch, shape) in forms() {
+        for options in all_options() {
+            for resumes in [false, true] {
+                let case = Case {
+                    shape,
+                    options,
+                    launch,
+                    segmented,
+                    resumes,
+                };
+                check_case::<O>(&client, case);
             }
         }
     }
