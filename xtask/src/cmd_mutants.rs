@@ -49,7 +49,7 @@ const PARTS: [Part; 4] = [
             "kernels/src/scan/tuning.rs",
             "kernels/src/scan/launch.rs",
             "kernels/src/scan/scratch.rs",
-            "kernels/src/scan/shelf.rs",
+            "kernels/src/scan/scratch_cache.rs",
             "kernels/src/compact/plan.rs",
         ],
         package: &["--package", "cubecl-scan", "--features", "wgpu"],

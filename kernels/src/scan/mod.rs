@@ -25,7 +25,7 @@ mod parts;
 pub(crate) mod problem;
 mod routines;
 pub(crate) mod scratch;
-mod shelf;
+mod scratch_cache;
 mod strategy;
 mod tensors;
 pub(crate) mod tile_words;

@@ -5,7 +5,7 @@
 //! the other, which is what makes the sharing safe.
 
 use super::components::tile_state::HEADER_WORDS;
-use super::shelf::Shelf;
+use super::scratch_cache::{Made, ScratchCache};
 use super::{ScanOptions, scan};
 use crate::{ScanError, ScanOp, testing};
 use cubecl::client::Client;
@@ -14,11 +14,11 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_common::device::ServiceId;
 use cubecl_environment::stream::StreamId;
-use std::sync::{LazyLock, Mutex};
+use std::sync::LazyLock;
 
 type Key = (ServiceId, StreamId);
 
-static SHELF: LazyLock<Mutex<Shelf<Key, Handle>>> = LazyLock::new(Default::default);
+static CACHE: LazyLock<ScratchCache<Key, Handle>> = LazyLock::new(Default::default);
 
 /// What keeps the tiles of a launch from being chained on this device, or in its present state.
 pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
@@ -86,14 +86,20 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
         return (arg, epoch << 16);
     }
     let key = (client.service_id(), StreamId::current());
-    let mut shelf = SHELF
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
-    let zeros = |words: usize| client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
-    let scratch = shelf.take(key, words, zeros);
+    let scratch = CACHE.take(key, words, |words| cleared(client, words));
     // SAFETY: the handle was made with exactly this many words.
-    let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer.clone(), scratch.words) };
+    let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer, scratch.words) };
     (arg, scratch.epoch << 16)
+}
+
+/// So many words of zeros. An allocation or a write that fails is noted on the buffer by the device's thread, which is asked: a buffer
+/// that is kept must hold what its epoch says.
+fn cleared(client: &Client, words: usize) -> Made<Handle> {
+    let handle = client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
+    match client.check([&handle]) {
+        Ok(()) => Made::Cleared(handle),
+        Err(_) => Made::Broken(handle),
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,252 @@
+//! Buffers that outlive a launch: one for each stream, with the number of the launch that has it.
+//!
+//! ```text
+//! take    lock: look up, count the launch ── it serves ──→ done
+//!                    └─ new, too small, or its launches are used up → unlock: make one → lock: remember it
+//! ```
+//!
+//! A buffer is made between the locks, because that talks to the device: other streams go on meanwhile, and one that panics leaves
+//! everything as it was. Two launches of one stream that make a buffer at once both get their own, of which one is remembered.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Streams remembered; one more, and the stream that has not launched for longest is forgotten. A thread has a stream of its own, and a
+/// program that starts threads without end must not keep a buffer for each.
+const MAX_STREAMS: usize = 64;
+
+/// The smallest buffer, in words: enough for 2^24 elements in tiles of 4,096.
+const MIN_WORDS: usize = 1 << 15;
+
+/// The buffer of one stream, for one launch.
+#[derive(Clone)]
+pub(super) struct ScratchBuffer<B> {
+    pub(super) buffer: B,
+    pub(super) words: usize,
+    /// Which launch has the buffer, counted from 1; 0 is what a buffer is cleared to.
+    pub(super) epoch: u32,
+}
+
+impl<B> ScratchBuffer<B> {
+    /// Whether one launch more can have the buffer: it is large enough, and an epoch of 16 bits tells that launch from all before.
+    fn serves(&self, words: usize) -> bool {
+        self.words >= words && self.epoch < u32::from(u16::MAX)
+    }
+}
+
+/// What came of making a buffer.
+pub(super) enum Made<B> {
+    /// A buffer of zeros.
+    Cleared(B),
+    /// The device could not make or clear it. The launch that asked reports that; no other launch gets this buffer.
+    Broken(B),
+}
+
+struct Entry<B> {
+    scratch: ScratchBuffer<B>,
+    /// The time of its last launch, in launches of all streams.
+    last_used: u64,
+}
+
+struct Entries<K, B> {
+    by_stream: HashMap<K, Entry<B>>,
+    launches: u64,
+}
+
+/// The buffers of all streams, by device and stream.
+pub(super) struct ScratchCache<K, B>(Mutex<Entries<K, B>>);
+
+impl<K, B> Default for ScratchCache<K, B> {
+    fn default() -> Self {
+        Self(Mutex::new(Entries {
+            by_stream: HashMap::new(),
+            launches: 0,
+        }))
+    }
+}
+
+impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
+    /// The buffer of `key` for one launch more, of at least `words` words. `make` makes those that are new, larger, or used by as many
+    /// launches as an epoch tells apart.
+    pub(super) fn take(
+        &self,
+        key: K,
+        words: usize,
+        make: impl FnOnce(usize) -> Made<B>,
+    ) -> ScratchBuffer<B> {
+        let words = words.max(MIN_WORDS).next_power_of_two();
+        let words = match self.entries().take(&key, words) {
+            Ok(scratch) => return scratch,
+            Err(known) => words.max(known),
+        };
+        let fresh = |buffer| ScratchBuffer {
+            buffer,
+            words,
+            epoch: 1,
+        };
+        match make(words) {
+            Made::Cleared(buffer) => {
+                let scratch = fresh(buffer);
+                self.entries().remember(key, scratch.clone());
+                scratch
+            }
+            Made::Broken(buffer) => fresh(buffer),
+        }
+    }
+
+    /// No code of a caller runs under the lock: if it is poisoned all the same, the entries are whole.
+    fn entries(&self) -> MutexGuard<'_, Entries<K, B>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
+    /// The buffer of `key` if it serves; else how many words the one known has.
+    fn take(&mut self, key: &K, words: usize) -> Result<ScratchBuffer<B>, usize> {
+        self.launches += 1;
+        let entry = self.by_stream.get_mut(key).ok_or(0usize)?;
+        if !entry.scratch.serves(words) {
+            return Err(entry.scratch.words);
+        }
+        entry.last_used = self.launches;
+        entry.scratch.epoch += 1;
+        Ok(entry.scratch.clone())
+    }
+
+    fn remember(&mut self, key: K, scratch: ScratchBuffer<B>) {
+        match self.by_stream.get(&key) {
+            // Another launch of the stream has made one meanwhile.
+            Some(entry) if entry.scratch.serves(scratch.words) => return,
+            None if self.by_stream.len() == MAX_STREAMS => self.forget_least_recent(),
+            _ => {}
+        }
+        let last_used = self.launches;
+        self.by_stream.insert(key, Entry { scratch, last_used });
+    }
+
+    fn forget_least_recent(&mut self) {
+        let oldest = self.by_stream.iter().min_by_key(|(_, it)| it.last_used);
+        if let Some(key) = oldest.map(|(key, _)| key.clone()) {
+            self.by_stream.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    /// Takes so many words, and tells the number of the buffer, its words and its epoch.
+    struct Counted {
+        cache: ScratchCache<usize, usize>,
+        made: Cell<usize>,
+    }
+
+    impl Counted {
+        fn new() -> Self {
+            Self {
+                cache: ScratchCache::default(),
+                made: Cell::new(0),
+            }
+        }
+
+        fn take(&self, key: usize, words: usize) -> (usize, usize, u32) {
+            self.take_made(key, words, Made::Cleared)
+        }
+
+        fn take_made(
+            &self,
+            key: usize,
+            words: usize,
+            outcome: impl FnOnce(usize) -> Made<usize>,
+        ) -> (usize, usize, u32) {
+            let make = |_| {
+                self.made.set(self.made.get() + 1);
+                outcome(self.made.get())
+            };
+            let scratch = self.cache.take(key, words, make);
+            (scratch.buffer, scratch.words, scratch.epoch)
+        }
+    }
+
+    #[test]
+    fn a_buffer_is_kept_until_it_is_too_small() {
+        let cache = Counted::new();
+        assert_eq!(cache.take(7, 1), (1, 32_768, 1));
+        assert_eq!(cache.take(7, 32_768), (1, 32_768, 2));
+        assert_eq!(cache.take(7, 32_769), (2, 65_536, 1), "larger, and cleared");
+        assert_eq!(cache.take(7, 1), (2, 65_536, 2), "not made smaller");
+    }
+
+    #[test]
+    fn streams_have_buffers_of_their_own() {
+        let cache = Counted::new();
+        assert_eq!(cache.take(7, 1).0, 1);
+        assert_eq!(cache.take(8, 1), (2, 32_768, 1));
+        assert_eq!(cache.take(7, 1), (1, 32_768, 2));
+    }
+
+    #[test]
+    fn no_epoch_comes_twice() {
+        let cache = Counted::new();
+        for epoch in 1..=65_535 {
+            assert_eq!(cache.take(7, 40_000), (1, 65_536, epoch));
+        }
+        assert_eq!(cache.take(7, 1), (2, 65_536, 1), "cleared, and as large");
+    }
+
+    #[test]
+    fn of_more_streams_than_are_remembered_the_least_recent_is_forgotten() {
+        let cache = Counted::new();
+        for stream in 0..MAX_STREAMS {
+            cache.take(stream, 1);
+        }
+        assert_eq!(cache.take(0, 1), (1, 32_768, 2), "as many are remembered");
+        assert_eq!(cache.take(MAX_STREAMS, 1).0, MAX_STREAMS + 1);
+        assert_eq!(cache.take(0, 1), (1, 32_768, 3), "used lately");
+        for stream in 2..MAX_STREAMS {
+            assert_eq!(cache.take(stream, 1), (stream + 1, 32_768, 2));
+        }
+        assert_eq!(cache.take(1, 1).2, 1, "the least recent");
+    }
+
+    #[test]
+    fn a_panic_while_a_buffer_is_made_leaves_all_as_it_was() {
+        let cache = Counted::new();
+        assert_eq!(cache.take(7, 1), (1, 32_768, 1));
+        for (key, words) in [(7, 40_000), (8, 1)] {
+            let panics = || cache.take_made(key, words, |_| panic!("no memory"));
+            catch_unwind(AssertUnwindSafe(panics)).expect_err("it panics");
+        }
+        assert_eq!(cache.take(7, 1), (1, 32_768, 2), "as large as before");
+        assert_eq!(cache.take(7, 40_000), (4, 65_536, 1), "made at last");
+        assert_eq!(cache.take(8, 1), (5, 32_768, 1));
+    }
+
+    #[test]
+    fn a_broken_buffer_is_given_to_one_launch() {
+        let cache = Counted::new();
+        assert_eq!(cache.take_made(7, 1, Made::Broken), (1, 32_768, 1));
+        assert_eq!(cache.take(7, 1), (2, 32_768, 1), "recovered");
+        assert_eq!(cache.take_made(7, 40_000, Made::Broken), (3, 65_536, 1));
+        assert_eq!(cache.take(7, 1), (2, 32_768, 2), "what there was");
+    }
+
+    /// While one stream's buffer is made, others take theirs, and a launch of the same stream makes its own.
+    #[test]
+    fn nothing_waits_for_a_buffer_that_is_made() {
+        let cache = Counted::new();
+        cache.take(8, 1);
+        let meanwhile = |buffer| {
+            assert!(cache.cache.0.try_lock().is_ok(), "no lock is held");
+            assert_eq!(cache.take(8, 1), (1, 32_768, 2));
+            assert_eq!(cache.take(7, 40_000), (3, 65_536, 1));
+            Made::Cleared(buffer)
+        };
+        assert_eq!(cache.take_made(7, 1, meanwhile), (2, 32_768, 1));
+        assert_eq!(cache.take(7, 1), (3, 65_536, 2), "the larger is remembered");
+    }
+}
