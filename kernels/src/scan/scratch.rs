@@ -1,8 +1,8 @@
 //! The words through which tiles communicate, kept from launch to launch.
 //!
 //! A launch recognises its own words by its epoch (see [`tile_state`](super::components::tile_state)), so the buffer is
-//! cleared once per 65,535 launches and never allocated per call. It is keyed by device and stream: launches of one stream run one after
-//! the other, which is what makes the sharing safe.
+//! cleared once per 65,535 launches and never allocated per call. It is keyed by device and by the stream of the launch: launches of one
+//! stream run one after the other, which is what makes the sharing safe.
 
 use super::components::tile_state::HEADER_WORDS;
 use super::scratch_cache::{Made, ScratchCache};
@@ -85,11 +85,17 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
         let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
         return (arg, epoch << 16);
     }
-    let key = (client.service_id(), StreamId::current());
+    let key = (client.service_id(), stream_of(client));
     let scratch = CACHE.take(key, words, |words| cleared(client, words));
     // SAFETY: the handle was made with exactly this many words.
     let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer, scratch.words) };
     (arg, scratch.epoch << 16)
+}
+
+/// The stream that a launch by `client` goes to: that which the client is pinned to, or else the current one. A client tells it of what
+/// it allocates only. The allocation is noted on the device's thread, and nobody waits for it.
+fn stream_of(client: &Client) -> StreamId {
+    client.empty(size_of::<u32>()).stream
 }
 
 /// So many words of zeros. An allocation or a write that fails is noted on the buffer by the device's thread, which is asked: a buffer
@@ -115,5 +121,37 @@ mod tests {
         }
         let obstacle = obstacle_of(|_| true, true);
         assert!(obstacle.expect("a replay").contains("captured"));
+    }
+
+    #[cfg(feature = "wgpu")]
+    fn memory(client: &Client, words: usize) -> impl PartialEq + std::fmt::Debug + use<> {
+        match take(client, words).0 {
+            BufferArg::Handle { handle } => handle.handle.memory.id(),
+            BufferArg::Alias { .. } => unreachable!("made of a handle"),
+        }
+    }
+
+    #[cfg(feature = "wgpu")]
+    fn pinned(stream: StreamId) -> Client {
+        let mut client = cubecl::Device::default().client();
+        // SAFETY: nothing is launched with it.
+        unsafe { client.set_stream(stream) };
+        client
+    }
+
+    #[cfg(feature = "wgpu")]
+    #[test]
+    fn clients_pinned_to_other_streams_have_words_of_their_own() {
+        let [one, other] = [StreamId::allocate(), StreamId::allocate()].map(pinned);
+        let words = memory(&one, 1);
+        assert_eq!(memory(&one, 1), words, "kept");
+        assert_ne!(memory(&other, 1), words, "another stream of this thread");
+        assert_ne!(memory(&cubecl::Device::default().client(), 1), words);
+        let elsewhere = std::thread::scope(|scope| scope.spawn(|| memory(&one, 1)).join());
+        assert_eq!(
+            elsewhere.expect("no panic"),
+            words,
+            "the stream, not the thread"
+        );
     }
 }
