@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::ScanError;
@@ -200,6 +201,60 @@ fn slices_move_to_their_slots_and_back() {
         );
         assert_eq!(read::<i32>(&client, again, slices.len()), back, "{shape:?}");
     }
+}
+
+/// Slots that would be in range with their upper half cut off are nowhere, and so are negative ones.
+fn check_range<I: CubeElement + Numeric>(far: &[I], near: I) {
+    let client = client();
+    let (int, index) = (i32::elem_type_native(), I::elem_type_native());
+    if !client.properties().supports_type(index) {
+        return unsupported(&format!("slots of {index:?} on this device"));
+    }
+    let slot_list: Vec<I> = far.iter().copied().chain([near]).collect();
+    let slices: Vec<i32> = (1..=slot_list.len() as i32).collect();
+    let last = slices[far.len()];
+    let shape = MoveShape {
+        outer: 1,
+        slices: slices.len(),
+        slots: 3,
+        inner: 1,
+    };
+    let list = || (flat(&upload(&client, &slot_list), slot_list.len()), index);
+    let in_slots = upload(&client, &[0i32; 3]);
+    let from = upload(&client, &slices);
+    scatter_slots(
+        &client,
+        flat(&from, slices.len()),
+        list(),
+        flat(&in_slots, 3),
+        int,
+        shape,
+    );
+    let expected = [0, 0, last];
+    assert_eq!(read::<i32>(&client, in_slots, 3), expected, "{index:?}");
+
+    let full = upload(&client, &[7i32, 8, 9]);
+    let gathered = sentinel(&client, slices.len());
+    gather_slots(
+        &client,
+        flat(&full, 3),
+        list(),
+        flat(&gathered, slices.len()),
+        int,
+        shape,
+    );
+    let mut expected = vec![0; far.len()];
+    expected.push(9);
+    let found = read::<i32>(&client, gathered, slices.len());
+    assert_eq!(found, expected, "{index:?}");
+}
+
+#[test]
+fn slots_are_told_out_of_range_in_their_own_type() {
+    check_range(&[3, i32::MAX, -1, i32::MIN], 2i32);
+    check_range(&[3, 1 << 31, u32::MAX], 2u32);
+    check_range(&[3, 1 << 32, i64::MAX, -1, -(1 << 32), i64::MIN + 1], 2i64);
+    check_range(&[3, 1 << 32, (1 << 63) + 1, u64::MAX], 2u64);
 }
 
 fn check_keys(keys: &[i32], num_keys: usize) {

@@ -30,9 +30,11 @@ struct Moves {
 fn locate<I: Numeric>(slot_list: &[I], moves: &Moves, at: usize) -> (usize, bool) {
     let (rest, column) = moves.inner.div_mod(at);
     let (outer, slice) = moves.slices.div_mod(rest);
-    let slot = i32::cast_from(slot_list[slice]);
-    let valid = slot >= 0 && (slot as usize) < moves.slots;
-    let slot = select(valid, slot as usize, 0);
+    let slot = slot_list[slice];
+    let narrow = usize::cast_from(slot);
+    // The last test catches what the cast to the width of an address would fold into range.
+    let valid = slot >= I::from_int(0) && narrow < moves.slots && I::cast_from(narrow) == slot;
+    let slot = select(valid, narrow, 0);
     (
         (outer * moves.slots + slot) * moves.inner_len + column,
         valid,
