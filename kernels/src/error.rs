@@ -4,6 +4,7 @@ use crate::scan::RoutineKind;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::TensorBinding;
+use cubecl::std::tensor::is_contiguous;
 use thiserror::Error;
 
 /// A call that was refused. Nothing was launched and the device goes on working.
@@ -54,9 +55,18 @@ pub enum ScanError {
         /// The name of the device's runtime.
         device: &'static str,
     },
-    /// The output is not contiguous. That it is not the input itself is for the caller to see to.
+    /// An output is not contiguous.
     #[error("the output must be contiguous")]
     InvalidOutput,
+    /// An output lies in memory that is read or written as another tensor of the call. Kernels read an input while they write, in no
+    /// order.
+    #[error("the {output} shares memory with the {other}")]
+    OverlappingMemory {
+        /// Which output.
+        output: &'static str,
+        /// The input, or the output named before it.
+        other: &'static str,
+    },
     /// An operation that chains tiles cannot run on the device, or in its present state.
     #[error("tiles cannot be chained: {obstacle}")]
     NoChain {
@@ -88,6 +98,48 @@ pub(crate) fn check_types(
     }
 }
 
+/// An argument of a call: its name, the tensor, and the bytes of an element.
+pub(crate) type Operand<'a> = (&'static str, &'a TensorBinding, usize);
+
+/// Refuses outputs that are not contiguous, or share memory with an input or with each other.
+pub(crate) fn check_outputs(inputs: &[Operand], outputs: &[Operand]) -> Result<(), ScanError> {
+    for (at, output) in outputs.iter().enumerate() {
+        let (name, tensor, _) = *output;
+        if reach(tensor) > 1 && !is_contiguous(&tensor.shape, &tensor.strides) {
+            return Err(ScanError::InvalidOutput);
+        }
+        let mut others = inputs.iter().chain(&outputs[..at]);
+        if let Some((other, ..)) = others.find(|other| overlap(output, other)) {
+            let output = name;
+            return Err(ScanError::OverlappingMemory { output, other });
+        }
+    }
+    Ok(())
+}
+
+/// Whether two tensors are of one allocation and the bytes from the first element to the last meet. Elements are not compared one
+/// by one: a tensor in the gaps of another counts as overlapping.
+fn overlap((_, a, a_size): &Operand, (_, b, b_size): &Operand) -> bool {
+    let memory = |tensor: &TensorBinding| (tensor.handle.service, tensor.handle.memory.id());
+    let bytes = |tensor: &TensorBinding, size: usize| {
+        let begin = tensor.handle.offset_start.unwrap_or(0);
+        begin..begin + (reach(tensor) * size) as u64
+    };
+    let (left, right) = (bytes(a, *a_size), bytes(b, *b_size));
+    memory(a) == memory(b) && left.start.max(right.start) < left.end.min(right.end)
+}
+
+/// The elements from the first of a tensor to its last.
+fn reach(tensor: &TensorBinding) -> usize {
+    if tensor.shape.contains(&0) {
+        return 0;
+    }
+    let sizes = tensor.shape.iter().zip(tensor.strides.iter());
+    1 + sizes
+        .map(|(size, stride)| (size - 1) * stride)
+        .sum::<usize>()
+}
+
 /// Kernels check no bounds: a caller's tensor must reach over the `elements` that they read or write in it.
 ///
 /// # Panics
@@ -95,15 +147,7 @@ pub(crate) fn check_types(
 /// Where it does not.
 #[track_caller]
 pub(crate) fn expect_room(operand: &str, tensor: &TensorBinding, elements: usize) {
-    let sizes = tensor.shape.iter().zip(tensor.strides.iter());
-    let reach = match tensor.shape.contains(&0) {
-        true => 0,
-        false => {
-            1 + sizes
-                .map(|(size, stride)| (size - 1) * stride)
-                .sum::<usize>()
-        }
-    };
+    let reach = reach(tensor);
     assert!(
         reach >= elements,
         "the {operand} must hold {elements} elements, and holds {reach}"

@@ -184,7 +184,8 @@ fn slices_move_to_their_slots_and_back() {
             flat(&in_slots, expected.len()),
             int,
             shape,
-        );
+        )
+        .expect("supported");
         let again = sentinel(&client, slices.len());
         gather_slots(
             &client,
@@ -193,7 +194,8 @@ fn slices_move_to_their_slots_and_back() {
             flat(&again, slices.len()),
             int,
             shape,
-        );
+        )
+        .expect("supported");
         assert_eq!(
             read::<i32>(&client, in_slots, expected.len()),
             expected,
@@ -229,7 +231,8 @@ fn check_range<I: CubeElement + Numeric>(far: &[I], near: I) {
         flat(&in_slots, 3),
         int,
         shape,
-    );
+    )
+    .expect("supported");
     let expected = [0, 0, last];
     assert_eq!(read::<i32>(&client, in_slots, 3), expected, "{index:?}");
 
@@ -242,7 +245,8 @@ fn check_range<I: CubeElement + Numeric>(far: &[I], near: I) {
         flat(&gathered, slices.len()),
         int,
         shape,
-    );
+    )
+    .expect("supported");
     let mut expected = vec![0; far.len()];
     expected.push(9);
     let found = read::<i32>(&client, gathered, slices.len());

@@ -292,7 +292,8 @@ fn slices_move_to_nothing_but_their_slots() {
                 placed(),
                 int,
                 shape,
-            );
+            )
+            .expect("supported");
             gather_slots(
                 &client,
                 placed(),
@@ -300,7 +301,8 @@ fn slices_move_to_nothing_but_their_slots() {
                 flat(&again.handle(), slices.len()),
                 int,
                 shape,
-            );
+            )
+            .expect("supported");
             let kept = |at: usize| (0..4).contains(&slots[at / inner % slots.len()]);
             let expected: Vec<i32> = (0..slices.len())
                 .map(|at| if kept(at) { slices[at] } else { 0 })

@@ -183,7 +183,7 @@ fn tensors_that_are_too_small_are_refused() {
     let default = LaunchOptions::default();
     let calls: [(&str, &dyn Fn()); 4] = [
         ("slots must hold 6", &|| {
-            gather_slots(
+            let _ = gather_slots(
                 &client,
                 binding(&five),
                 at(&six),
@@ -194,7 +194,7 @@ fn tensors_that_are_too_small_are_refused() {
         }),
         ("list of slots must hold 3", &|| {
             let list = View::contiguous(&[2]);
-            scatter_slots(
+            let _ = scatter_slots(
                 &client,
                 binding(&six),
                 at(&list),

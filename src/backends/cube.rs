@@ -167,7 +167,7 @@ fn scatter(values: CubeTensor, slots: CubeTensor, dim: usize) -> CubeTensor {
     );
     let client = values.client.clone();
     let (values, dtype) = typed(values);
-    compact::scatter_slots(
+    let launched = compact::scatter_slots(
         &client,
         values,
         typed(into_contiguous(slots)),
@@ -175,6 +175,7 @@ fn scatter(values: CubeTensor, slots: CubeTensor, dim: usize) -> CubeTensor {
         dtype,
         move_shape(&shape, dim, shape[dim], shape[dim]),
     );
+    accept("Move Slices", launched);
     output
 }
 
@@ -186,7 +187,7 @@ fn gather(values: CubeTensor, slots: CubeTensor, dim: usize, shape: Shape) -> Cu
     let client = values.client.clone();
     let slices = slots.shape().num_elements();
     let (values, dtype) = typed(values);
-    compact::gather_slots(
+    let launched = compact::gather_slots(
         &client,
         values,
         typed(into_contiguous(slots)),
@@ -194,6 +195,7 @@ fn gather(values: CubeTensor, slots: CubeTensor, dim: usize, shape: Shape) -> Cu
         dtype,
         move_shape(&from, dim, slices, from[dim]),
     );
+    accept("Move Slices", launched);
     output
 }
 

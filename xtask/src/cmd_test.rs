@@ -38,12 +38,13 @@ const NO_FUSION: [&str; 6] = [
 ];
 
 /// The tests of the kernels, by which the package is selected: `-p cubecl-scan` would build all dependencies with other features.
-const KERNEL_TESTS: [&str; 6] = [
+const KERNEL_TESTS: [&str; 7] = [
     "scan",
     "compact",
     "cube_scan",
     "guards",
     "kernel_properties",
+    "outputs",
     "segments",
 ];
 

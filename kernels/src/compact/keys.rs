@@ -8,7 +8,7 @@ use super::digits::{self, DIGIT_BITS, DIGITS, TILE, count_digits_kernel, move_di
 use super::key_runs;
 use super::plan::begins_of;
 use crate::ScanError;
-use crate::error::{check_types, expect_room};
+use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::{LaunchOptions, cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -64,7 +64,8 @@ fn offsets_kernel<I: Numeric>(
 ///
 /// # Errors
 ///
-/// [`ScanError::UnsupportedType`] where the device cannot hold a type.
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of
+/// outputs.
 ///
 /// # Panics
 ///
@@ -84,6 +85,13 @@ pub fn key_slots(
     expect_room("keys", &keys, n);
     expect_room("slots", &slots, n);
     expect_room("offsets", &offsets, num_keys + 1);
+    check_outputs(
+        &[("keys", &keys, dtype.size())],
+        &[
+            ("slots", &slots, index.size()),
+            ("offsets", &offsets, index.size()),
+        ],
+    )?;
     let address_type = keys
         .required_address_type(1)
         .max(offsets.required_address_type(1));

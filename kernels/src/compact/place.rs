@@ -11,6 +11,7 @@
 use super::mask_tile::{MaskConfig, MaskTile};
 use super::plan::{Plan, Typed, bindable, same_elements, unused, view};
 use crate::ScanError;
+use crate::error::{Operand, check_outputs};
 use crate::scan::LaunchOptions;
 use crate::scan::components::{lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords};
 use cubecl::client::Client;
@@ -119,6 +120,16 @@ fn place(
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
     same_elements("output", &output.0, &mask.0)?;
+    let packed_operand = packed.iter().map(|it| ("packed", it, output.1.size()));
+    let count_operand = count.iter().map(|(it, dtype)| ("count", it, dtype.size()));
+    let inputs: Vec<Operand> = packed_operand
+        .chain([("mask", &mask.0, mask.1.size())])
+        .collect();
+    let outputs: Vec<Operand> = [("output", &output.0, output.1.size())]
+        .into_iter()
+        .chain(count_operand)
+        .collect();
+    check_outputs(&inputs, &outputs)?;
     let place = match packed {
         Some(_) => Place::Packed,
         None => Place::Slot,

@@ -21,7 +21,7 @@ use super::mask_tile::{MaskConfig, MaskTile, Ranks};
 use super::plan::{Plan, bindable, same_elements, unused, view};
 use super::{place, runs};
 use crate::ScanError;
-use crate::error::{check_types, expect_room};
+use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
 use crate::scan::components::{lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords};
 use cubecl::client::Client;
@@ -216,7 +216,8 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 /// # Errors
 ///
 /// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ or the values to emit are missing,
-/// [`ScanError::NoChain`] where the device has no 32-bit atomics or is capturing a graph.
+/// [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of outputs, [`ScanError::NoChain`] where the device has no 32-bit atomics or is
+/// capturing a graph.
 ///
 /// # Panics
 ///
@@ -255,6 +256,17 @@ pub fn compact(
         _ => (unused(client), index),
     };
     let emitted = values.1;
+    // Where no values are asked for, a buffer of this call's own stands in.
+    check_outputs(
+        &[
+            ("values", &values.0, emitted.size()),
+            ("mask", &mask.0, mask.1.size()),
+        ],
+        &[
+            ("output", &output, emitted.size()),
+            ("count", &count, index.size()),
+        ],
+    )?;
     let plan = if emit.values() {
         Plan::new(client, &mask, &[&values], emitted.size(), launch)?
     } else {

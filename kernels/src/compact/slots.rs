@@ -4,7 +4,8 @@
 //! slices to their slots and leaves zeros elsewhere; `gather_slots` fetches them back and puts zeros where there is no slot. Each is the
 //! adjoint of the other, so that one serves the gradient of the other.
 
-use crate::error::expect_room;
+use crate::ScanError;
+use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::cube_count;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -116,6 +117,11 @@ impl MoveShape {
 
 /// `slices[o, s, i] = from_slots[o, slot_list[s], i]`, zero where slice `s` has no slot. All tensors are contiguous.
 ///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of
+/// what is written.
+///
 /// # Panics
 ///
 /// If a tensor is smaller than `shape` says.
@@ -126,11 +132,19 @@ pub fn gather_slots(
     slices: TensorBinding,
     dtype: ElemType,
     shape: MoveShape,
-) {
+) -> Result<(), ScanError> {
     if shape.elements() == 0 {
-        return;
+        return Ok(());
     }
     shape.check(&slices, &slot_list.0, &from_slots);
+    check_types(client, [dtype, slot_list.1])?;
+    check_outputs(
+        &[
+            ("slots", &from_slots, dtype.size()),
+            ("list of slots", &slot_list.0, slot_list.1.size()),
+        ],
+        &[("slices", &slices, dtype.size())],
+    )?;
     let address_type = from_slots
         .required_address_type(1)
         .max(slices.required_address_type(1));
@@ -149,10 +163,16 @@ pub fn gather_slots(
             slot_list.1,
         );
     }
+    Ok(())
 }
 
 /// `to_slots[o, slot_list[s], i] = slices[o, s, i]` for every slice that has a slot. `to_slots` holds zeros before
 /// the call, and no slot occurs twice. All tensors are contiguous.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of
+/// what is written.
 ///
 /// # Panics
 ///
@@ -164,11 +184,19 @@ pub fn scatter_slots(
     to_slots: TensorBinding,
     dtype: ElemType,
     shape: MoveShape,
-) {
+) -> Result<(), ScanError> {
     if shape.elements() == 0 {
-        return;
+        return Ok(());
     }
     shape.check(&slices, &slot_list.0, &to_slots);
+    check_types(client, [dtype, slot_list.1])?;
+    check_outputs(
+        &[
+            ("slices", &slices, dtype.size()),
+            ("list of slots", &slot_list.0, slot_list.1.size()),
+        ],
+        &[("slots", &to_slots, dtype.size())],
+    )?;
     let address_type = to_slots
         .required_address_type(1)
         .max(slices.required_address_type(1));
@@ -187,4 +215,5 @@ pub fn scatter_slots(
             slot_list.1,
         );
     }
+    Ok(())
 }

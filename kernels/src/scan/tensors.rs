@@ -1,13 +1,17 @@
 //! The tensors of one scan.
 
 use crate::ScanError;
-use crate::error::check_types;
+use crate::error::{Operand, check_outputs, check_types};
 use crate::monoid::Operator;
 use crate::operator::accumulator_of;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::{into_contiguous, is_contiguous};
+
+/// What those are called in errors that are written to.
+const OUTPUT: &str = "output";
+const POSITIONS: &str = "positions";
 
 /// What a kernel binds beside the tensors: what its cubes or launches tell each other. CubeCL's limit leaves room for its own.
 const OWN_BUFFERS: usize = 1;
@@ -70,14 +74,14 @@ impl ScanTensors {
     }
 
     /// The tensors of the scan's shape: the name of the kind, and the bytes of an element.
-    fn of_one_shape(&self) -> impl Iterator<Item = (&'static str, &TensorBinding, usize)> {
+    fn of_one_shape(&self) -> impl Iterator<Item = Operand<'_>> {
         let size = self.dtype.size();
         let inputs = self.inputs.iter().map(move |it| ("input", it, size));
-        let outputs = self.outputs.iter().map(move |it| ("output", it, size));
+        let outputs = self.outputs.iter().map(move |it| (OUTPUT, it, size));
         let begins = self.begins.iter();
         let begins = begins.map(|(it, dtype)| ("begins", it, dtype.size()));
         let positions = self.positions.iter();
-        let positions = positions.map(|(it, dtype)| ("positions", it, dtype.size()));
+        let positions = positions.map(|(it, dtype)| (POSITIONS, it, dtype.size()));
         inputs.chain(begins).chain(outputs).chain(positions)
     }
 
@@ -126,12 +130,12 @@ impl ScanTensors {
         let typed = self.begins.iter().chain(&self.positions);
         let types = [self.dtype, accumulator_of(self.dtype)].into_iter();
         check_types(client, types.chain(typed.map(|(_, dtype)| *dtype)))?;
-        let positions = self.positions.iter().map(|(tensor, _)| tensor);
-        for output in self.outputs.iter().chain(positions) {
-            if !is_contiguous(&output.shape, &output.strides) {
-                return Err(ScanError::InvalidOutput);
-            }
-        }
+        let (written, mut read): (Vec<Operand>, Vec<Operand>) = self
+            .of_one_shape()
+            .partition(|(name, ..)| matches!(*name, OUTPUT | POSITIONS));
+        let initial = self.initial.iter().flatten();
+        read.extend(initial.map(|tensor| ("initial value", tensor, self.dtype.size())));
+        check_outputs(&read, &written)?;
         if axis >= rank {
             return Err(ScanError::AxisOutOfRange { axis, rank });
         }

@@ -126,7 +126,8 @@ fn gathered(client: &Client, values: &[i32], slots: &[i32]) -> Vec<i32> {
         flat(&output.handle(), n),
         int,
         shape,
-    );
+    )
+    .expect("supported");
     output.read(client)
 }
 

@@ -109,7 +109,8 @@ fn record_moves(client: &Client, group: &str) {
             flat(&in_slots, 30),
             int,
             shape,
-        );
+        )
+        .expect("supported");
         gather_slots(
             client,
             flat(&in_slots, 30),
@@ -117,7 +118,8 @@ fn record_moves(client: &Client, group: &str) {
             flat(&again, 40),
             int,
             shape,
-        );
+        )
+        .expect("supported");
         vec![(in_slots, there), (again, back)]
     });
 }

@@ -1,0 +1,306 @@
+//! Where outputs may lie: contiguous, and in no memory that is read or written as another tensor of the call. Every public operation of
+//! the device level is tried, with each of its outputs at each of its other tensors.
+
+mod common;
+
+use common::*;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use cubecl_scan::compact::{
+    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_slots,
+};
+use cubecl_scan::monoid::{ArgExtremum, Extremum, LinearRecurrence};
+use cubecl_scan::scan::{ScanOptions, ScanTensors, scan, scan_operator};
+use cubecl_scan::segments::segment_sums;
+use cubecl_scan::{ScanError, ScanOp};
+
+/// Elements of every tensor but counts: half a KiB, a multiple of what devices align a binding to.
+const LEN: usize = 128;
+
+/// What a tensor holds that no operation has written to.
+const UNTOUCHED: i32 = 1;
+
+/// An operation on tensors of integers, and what each tensor is called; the outputs come last.
+struct Operation {
+    name: &'static str,
+    inputs: &'static [&'static str],
+    outputs: &'static [&'static str],
+    launch: fn(&Client, Vec<TensorBinding>) -> Result<(), ScanError>,
+}
+
+impl Operation {
+    fn names(&self) -> Vec<&'static str> {
+        [self.inputs, self.outputs].concat()
+    }
+}
+
+fn int(tensor: TensorBinding) -> (TensorBinding, ElemType) {
+    (tensor, i32::elem_type_native())
+}
+
+fn taken<const N: usize>(tensors: Vec<TensorBinding>) -> [TensorBinding; N] {
+    tensors.try_into().expect("as many as have names")
+}
+
+fn compacted(
+    client: &Client,
+    values: Option<TensorBinding>,
+    [mask, output, count]: [TensorBinding; 3],
+    emit: Emit,
+) -> Result<(), ScanError> {
+    let index = i32::elem_type_native();
+    compact(
+        client,
+        values.map(int),
+        int(mask),
+        output,
+        count,
+        index,
+        emit,
+        launch(),
+    )
+}
+
+const MOVE: MoveShape = MoveShape {
+    outer: 1,
+    slices: LEN,
+    slots: LEN,
+    inner: 1,
+};
+
+const OPERATIONS: [Operation; 11] = [
+    Operation {
+        name: "scan",
+        inputs: &["input"],
+        outputs: &["output"],
+        launch: |client, tensors| {
+            let [input, output] = taken(tensors);
+            let (dtype, options) = (i32::elem_type_native(), ScanOptions::default());
+            scan(client, input, output, 0, dtype, ScanOp::Sum, options)
+        },
+    },
+    Operation {
+        name: "recurrence",
+        inputs: &["input", "input"],
+        outputs: &["output"],
+        launch: |client, tensors| {
+            let [values, decays, output] = taken(tensors);
+            let dtype = i32::elem_type_native();
+            let tensors = ScanTensors::new(vec![values, decays], vec![output], 0, dtype);
+            let options = ScanOptions::default();
+            scan_operator::<LinearRecurrence>(client, tensors, (), options, launch())
+        },
+    },
+    Operation {
+        name: "maxima and where they are",
+        inputs: &["input"],
+        outputs: &["output", "positions"],
+        launch: |client, tensors| {
+            let [input, output, positions] = taken(tensors);
+            let dtype = i32::elem_type_native();
+            let tensors = ScanTensors::new(vec![input], vec![output], 0, dtype);
+            let (tensors, options) = (tensors.positions(positions, dtype), ScanOptions::default());
+            scan_operator::<ArgExtremum>(client, tensors, Extremum::Max, options, launch())
+        },
+    },
+    Operation {
+        name: "segment sums",
+        inputs: &["input", "begins"],
+        outputs: &["output"],
+        launch: |client, tensors| {
+            let [values, heads, output] = taken(tensors);
+            let dtype = i32::elem_type_native();
+            segment_sums(client, values, int(heads), output, 0, dtype, false)
+        },
+    },
+    Operation {
+        name: "compaction of values",
+        inputs: &["values", "mask"],
+        outputs: &["output", "count"],
+        launch: |client, mut tensors| {
+            let values = tensors.remove(0);
+            compacted(client, Some(values), taken(tensors), Emit::Values)
+        },
+    },
+    Operation {
+        name: "positions",
+        inputs: &["mask"],
+        outputs: &["output", "count"],
+        launch: |client, tensors| compacted(client, None, taken(tensors), Emit::Indices),
+    },
+    Operation {
+        name: "slots",
+        inputs: &["mask"],
+        outputs: &["output", "count"],
+        launch: |client, tensors| compacted(client, None, taken(tensors), Emit::Slots),
+    },
+    Operation {
+        name: "expansion",
+        inputs: &["packed", "mask"],
+        outputs: &["output"],
+        launch: |client, tensors| {
+            let [packed, mask, output] = taken(tensors);
+            let dtype = i32::elem_type_native();
+            expand(client, packed, int(mask), output, dtype, launch())
+        },
+    },
+    Operation {
+        name: "grouping",
+        inputs: &["keys"],
+        outputs: &["slots", "offsets"],
+        launch: |client, tensors| {
+            let [keys, slots, offsets] = taken(tensors);
+            let index = i32::elem_type_native();
+            key_slots(client, int(keys), slots, offsets, LEN - 1, index, launch())
+        },
+    },
+    Operation {
+        name: "fetching slices",
+        inputs: &["slots", "list of slots"],
+        outputs: &["slices"],
+        launch: |client, tensors| {
+            let [slots, list, slices] = taken(tensors);
+            gather_slots(
+                client,
+                slots,
+                int(list),
+                slices,
+                i32::elem_type_native(),
+                MOVE,
+            )
+        },
+    },
+    Operation {
+        name: "placing slices",
+        inputs: &["slices", "list of slots"],
+        outputs: &["slots"],
+        launch: |client, tensors| {
+            let [slices, list, slots] = taken(tensors);
+            let dtype = i32::elem_type_native();
+            scatter_slots(client, slices, int(list), slots, dtype, MOVE)
+        },
+    },
+];
+
+/// A buffer of so many tensors.
+fn buffer(client: &Client, tensors: usize) -> Handle {
+    upload(client, &vec![UNTOUCHED; tensors * LEN])
+}
+
+/// `LEN` elements, or one of a count, from element `first` of a buffer.
+fn placed(buffer: &Handle, first: usize, name: &str) -> TensorBinding {
+    let len = if name == "count" { 1 } else { LEN };
+    let begin = (first * size_of::<i32>()) as u64;
+    flat(&buffer.clone().offset_start(begin), len)
+}
+
+#[test]
+fn an_output_shares_no_memory() {
+    let client = client();
+    for operation in OPERATIONS {
+        let names = operation.names();
+        for output in operation.inputs.len()..names.len() {
+            for other in 0..output {
+                let last = if names[other] == "count" { 0 } else { LEN - 1 };
+                // The same tensor; the output's first element at the other's last; the other way round.
+                let within = if names[output] == "count" { 0 } else { LEN - 1 };
+                for (output_at, other_at) in [(0, 0), (last, 0), (0, within)] {
+                    let buffers: Vec<Handle> = names.iter().map(|_| buffer(&client, 2)).collect();
+                    let shared = &buffers[other];
+                    let at = |operand: usize| match operand {
+                        _ if operand == output => placed(shared, output_at, names[operand]),
+                        _ if operand == other => placed(shared, other_at, names[operand]),
+                        _ => placed(&buffers[operand], 0, names[operand]),
+                    };
+                    let tensors = (0..names.len()).map(at).collect();
+                    let refused = (operation.launch)(&client, tensors);
+                    let expected = ScanError::OverlappingMemory {
+                        output: names[output],
+                        other: names[other],
+                    };
+                    assert_eq!(
+                        refused,
+                        Err(expected),
+                        "{} at {output_at} and {other_at}",
+                        operation.name
+                    );
+                    for buffer in buffers {
+                        let found = read::<i32>(&client, buffer, 2 * LEN);
+                        assert_eq!(found, [UNTOUCHED; 2 * LEN], "{}", operation.name);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_output_is_contiguous() {
+    let client = client();
+    for operation in OPERATIONS {
+        let names = operation.names();
+        for output in operation.inputs.len()..names.len() {
+            if names[output] == "count" {
+                continue; // A single element is.
+            }
+            let buffers: Vec<Handle> = names.iter().map(|_| buffer(&client, 2)).collect();
+            let mut tensors: Vec<_> = (0..names.len())
+                .map(|operand| placed(&buffers[operand], 0, names[operand]))
+                .collect();
+            tensors[output].strides = [2].into();
+            let refused = (operation.launch)(&client, tensors);
+            assert_eq!(
+                refused,
+                Err(ScanError::InvalidOutput),
+                "{} into {}",
+                operation.name,
+                names[output]
+            );
+            let found = read::<i32>(&client, buffers[output].clone(), 2 * LEN);
+            assert_eq!(found, [UNTOUCHED; 2 * LEN], "{}", operation.name);
+        }
+    }
+}
+
+/// Tensors of one buffer, one directly behind the other, are served as those of buffers of their own.
+#[test]
+fn neighbours_share_no_memory() {
+    let client = client();
+    for operation in OPERATIONS {
+        let names = operation.names();
+        let together = buffer(&client, names.len());
+        let apart: Vec<Handle> = names.iter().map(|_| buffer(&client, 1)).collect();
+        let place = |at: &dyn Fn(usize) -> TensorBinding| (0..names.len()).map(at).collect();
+        let neighbours = place(&|at| placed(&together, at * LEN, names[at]));
+        (operation.launch)(&client, neighbours).expect("neighbours are apart");
+        let strangers = place(&|at| placed(&apart[at], 0, names[at]));
+        (operation.launch)(&client, strangers).expect("supported");
+        let found = read::<i32>(&client, together, names.len() * LEN);
+        let expected: Vec<i32> = apart
+            .into_iter()
+            .flat_map(|buffer| read::<i32>(&client, buffer, LEN))
+            .collect();
+        assert_eq!(found, expected, "{}", operation.name);
+    }
+}
+
+/// Inputs are only read: one tensor may be two of them.
+#[test]
+fn inputs_may_share_memory() {
+    let client = client();
+    let (both, output) = (buffer(&client, 1), sentinel(&client, LEN));
+    let count = sentinel(&client, 1);
+    let tensors = [&both, &both, &output].map(|handle| flat(handle, LEN));
+    let [values, mask, to] = tensors;
+    compacted(
+        &client,
+        Some(values),
+        [mask, to, flat(&count, 1)],
+        Emit::Values,
+    )
+    .expect("nothing is written where something is read");
+    assert_eq!(read::<i32>(&client, output, LEN), [UNTOUCHED; LEN]);
+    assert_eq!(read::<i32>(&client, count, 1), [LEN as i32]);
+}
