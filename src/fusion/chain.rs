@@ -8,7 +8,7 @@
 //! A *chain* is one scan, the element-wise operations right in front of it, and those right behind it, all of one
 //! shape. Each of these rules keeps a case out that the engine or the kernels could not serve, or would not gain from:
 //!
-//! - On devices with planes no chain is made of a scan along the last axis, which is served by tiles there.
+//! - On GPUs no chain is made of a scan along the last axis, which is served by tiles there.
 //! - Operations that move elements (reshapes, gathers, concatenations) are left out.
 //! - The store reads nothing the load has read or made. Units write while others still read.
 //! - At most [`MAX_LOADED`] tensors of full size are loaded. A line that is cut is loaded twice. With `k` tensors that
@@ -29,7 +29,7 @@ use burn_fusion::OperationFuser;
 use burn_ir::{BaseOperationIr, FloatOperationIr, OperationIr, TensorId};
 use burn_std::Shape;
 
-use super::fused::{FusedScan, has_planes};
+use super::fused::{FusedScan, scans_tiles};
 use super::pattern::{ScanStep, mask_cast};
 
 /// Tensors of full size the load may read. With three the two ways cost the same passes.
@@ -80,7 +80,7 @@ impl Chain {
         let scan = ScanStep::parse(scan)?;
         let shape = &scan.ir.input.shape;
         let client = device.client();
-        if has_planes(&client) && scan.ir.axis + 1 == shape.num_dims() {
+        if scans_tiles(&client) && scan.ir.axis + 1 == shape.num_dims() {
             return None;
         }
         let bindings = client.properties().hardware.max_bindings;

@@ -17,12 +17,11 @@ use burn_std::Shape;
 use burn_std::tensor::is_contiguous;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
-use cubecl::ir::features::Plane;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::ScanError;
 use cubecl_scan::operator::accumulator_of;
-use cubecl_scan::scan::{ScanOptions, scan};
+use cubecl_scan::scan::{ScanOptions, scan, scans_runs};
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Cut, Lines};
@@ -68,7 +67,7 @@ impl FusedScan {
         };
         let (client, device) = (handle.client.clone(), handle.device.clone());
         let lines = Lines::of(&shape, axis);
-        if shape.num_elements() == 0 || !lines.suit(has_planes(&client)) {
+        if shape.num_elements() == 0 || !lines.suit(scans_tiles(&client)) {
             return false;
         }
         let runner = Runner { fused: self, lines };
@@ -99,14 +98,14 @@ impl FusedScan {
     }
 }
 
-/// Whether this is a device with plane operations, in practice a GPU.
-pub(super) fn has_planes(client: &Client) -> bool {
-    client.features().plane.contains(Plane::Ops)
+/// Whether scans are made of tiles here: on GPUs. Elsewhere units walk lines, wherever these lie.
+pub(super) fn scans_tiles(client: &Client) -> bool {
+    !scans_runs(client)
 }
 
 /// Vectors a unit loads before it combines the first. On a CPU there is nothing to overlap.
 fn ahead(client: &Client) -> usize {
-    if has_planes(client) { AHEAD } else { 1 }
+    if scans_tiles(client) { AHEAD } else { 1 }
 }
 
 struct Runner<'a> {
@@ -132,7 +131,7 @@ impl TraceRunner for Runner<'_> {
         let lanes = load.width;
         let cut = self
             .lines
-            .cut(has_planes(client), lanes)
+            .cut(scans_tiles(client), lanes)
             .ok_or(Declined::Width)?;
         if store.width != lanes {
             return Err(Declined::Width);

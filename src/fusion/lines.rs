@@ -11,11 +11,11 @@ const MIN_RUN: usize = 32;
 /// The most. lavapipe ends every loop of a shader after 65,535 rounds.
 const MAX_RUN: usize = 1 << 14;
 
-/// Units that fill a device without planes, in practice a software adapter; lines across the axis are cut where there
-/// are fewer. The constant of the scan without a load and store of its own.
+/// Units that fill a software adapter; lines across the axis are cut where there are fewer. The constant of the scan
+/// without a load and store of its own.
 const FILL_SOFTWARE: usize = 1 << 9;
 
-/// The same for a device with planes. Not measured.
+/// The same for a GPU. Not measured.
 const FILL: usize = 1 << 16;
 
 /// Elements side by side from which on, in f32, every step across the axis is a page of its own. Units that take many steps
@@ -64,12 +64,12 @@ impl Lines {
 
     /// Whether the walk suits the device. Along the axis, neighbouring units read far apart: that costs nothing where they
     /// are lanes of one loop on a CPU, and most of the bandwidth of a GPU.
-    pub(super) fn suit(&self, has_planes: bool) -> bool {
-        !self.is_scalar && (self.inner > 1 || self.len == 1 || !has_planes)
+    pub(super) fn suit(&self, scans_tiles: bool) -> bool {
+        !self.is_scalar && (self.inner > 1 || self.len == 1 || !scans_tiles)
     }
 
     /// The cut of lines in vectors of `lanes` elements, which have to divide rows, or the dimensions behind the axis.
-    pub(super) fn cut(&self, has_planes: bool, lanes: usize) -> Option<Cut> {
+    pub(super) fn cut(&self, scans_tiles: bool, lanes: usize) -> Option<Cut> {
         let along = self.inner == 1;
         let divided = if along { self.len } else { self.inner };
         if divided % lanes != 0 {
@@ -80,12 +80,12 @@ impl Lines {
             false => (self.len, self.inner / lanes),
         };
         let lines = self.outer * width;
-        let fill = if has_planes { FILL } else { FILL_SOFTWARE };
+        let fill = if scans_tiles { FILL } else { FILL_SOFTWARE };
         let parts = match along {
             // Rows are enough for all units, and a line that is whole is loaded once.
             true if lines >= FILL_SOFTWARE => 1,
             true => steps.div_ceil(RUN),
-            false if !has_planes && self.inner >= PAGE => steps / MIN_RUN,
+            false if !scans_tiles && self.inner >= PAGE => steps / MIN_RUN,
             false => fill.div_ceil(lines).min(steps / MIN_RUN),
         };
         let run = steps.div_ceil(parts.max(1)).min(MAX_RUN);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_wait_for_a_kernel_of_planes() {
+    fn rows_wait_for_a_kernel_of_tiles() {
         let lines = |shape: [usize; 2], axis| Lines::of(&Shape::from(shape.to_vec()), axis);
         assert!(lines([64, 64], 1).suit(false) && !lines([64, 64], 1).suit(true));
         assert!(lines([64, 64], 0).suit(true));

@@ -37,3 +37,4 @@ pub use launch::{scan, scan_operator, scan_with};
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};
 pub use tensors::ScanTensors;
+pub use tuning::scans_runs;

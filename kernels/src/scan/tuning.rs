@@ -51,6 +51,13 @@ struct Facts {
 /// always waited for, while one that was never scheduled costs under a millisecond.
 const SPINS: u32 = 512;
 
+/// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes [`RoutineKind::UnitRuns`](super::RoutineKind::UnitRuns) on this device:
+/// one that is no card and advertises no plane operations, as software adapters. Kernels of one's own may then have units walk memory far
+/// apart.
+pub fn scans_runs(client: &Client) -> bool {
+    Tuning::of(client, &LaunchOptions::default()).unit_runs
+}
+
 impl Tuning {
     pub(crate) fn of(client: &Client, options: &LaunchOptions) -> Self {
         let hardware = &client.properties().hardware;
@@ -214,7 +221,7 @@ mod tests {
             lookback_in_registers: false,
             ..planes
         };
-        assert_eq!(tuned(in_browsers), shared_memory);
+        assert_eq!(tuned(in_browsers), shared_memory, "a GPU, and no runs");
         let software = Tuning {
             max_planes: 16,
             fill: 512,
