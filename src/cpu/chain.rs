@@ -10,17 +10,15 @@
 //! ```
 //!
 //! A thread that has waited for longer than the totals of a block take finds the carry out of that block itself, in
-//! case the system runs something else where it was being found: no thread depends on another one to go on. Carries
-//! are combined tile by tile in order, hence the bits of a result do not depend on who took which block, or found
-//! which carry.
+//! case the system runs something else where it was being found ([`carries`](super::carries)). Carries are combined
+//! tile by tile in order, hence the bits of a result do not depend on who took which block, or found which carry.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
-use core::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::buffer::Shared;
+use super::carries::Carries;
 use super::element::{Element, TILE};
 use super::lanes::{Kernel, Lanes, run};
 use super::operator::Operator;
@@ -47,25 +45,19 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
         input,
         output: Shared::new(output),
         exclusive,
-        taken: AtomicUsize::new(0),
-        known: AtomicUsize::new(0),
-        carries: Mutex::new(vec![carry]),
+        carries: Carries::new(carry),
         operator: PhantomData,
     };
     let threads = rayon::current_num_threads().min(chain.blocks());
     parallel::on_threads(threads, &|| chain.work::<REVERSE>());
-    chain.carry(chain.blocks())
+    chain.carries.get(chain.blocks())
 }
 
 struct Chain<'a, T: Element, O: Operator<T::Acc>> {
     input: &'a [T],
     output: Shared<'a, T>,
     exclusive: bool,
-    /// Blocks that a thread has begun.
-    taken: AtomicUsize,
-    /// Carries behind the first that are known, and the carries: as many as there were blocks before them.
-    known: AtomicUsize,
-    carries: Mutex<Vec<T::Acc>>,
+    carries: Carries<T::Acc>,
     operator: PhantomData<O>,
 }
 
@@ -86,16 +78,17 @@ impl<T: Element, O: Operator<T::Acc>> Chain<'_, T, O> {
 
     fn work<const REVERSE: bool>(&self) {
         loop {
-            let step = self.taken.fetch_add(1, Ordering::Relaxed);
+            let step = self.carries.take();
             if step >= self.blocks() {
                 return;
             }
             let block = self.block::<REVERSE>(step);
             let input = &self.input[block.clone()];
             let mut starts = self.totals::<REVERSE>(input);
-            self.wait_for_carry::<REVERSE>(step);
-            let carry = self.to_starts::<REVERSE>(input, &mut starts, self.carry(step));
-            self.publish(step + 1, carry);
+            let find = |step, carry| self.carry_behind::<REVERSE>(step, carry);
+            let carry = self.carries.wait(step, PATIENCE, find);
+            let carry = self.to_starts::<REVERSE>(input, &mut starts, carry);
+            self.carries.publish(step + 1, carry);
             run(Scan::<T, O, REVERSE> {
                 input,
                 // SAFETY: each block is taken once.
@@ -139,41 +132,11 @@ impl<T: Element, O: Operator<T::Acc>> Chain<'_, T, O> {
         carry
     }
 
-    fn wait_for_carry<const REVERSE: bool>(&self, step: usize) {
-        let mut looks = 0;
-        loop {
-            let known = self.known.load(Ordering::Acquire);
-            if known >= step {
-                return;
-            }
-            if looks < PATIENCE {
-                looks += 1;
-                core::hint::spin_loop();
-            } else {
-                let input = &self.input[self.block::<REVERSE>(known)];
-                let mut totals = self.totals::<REVERSE>(input);
-                let carry = self.to_starts::<REVERSE>(input, &mut totals, self.carry(known));
-                self.publish(known + 1, carry);
-            }
-        }
-    }
-
-    fn carries(&self) -> MutexGuard<'_, Vec<T::Acc>> {
-        self.carries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A carry that is known.
-    fn carry(&self, step: usize) -> T::Acc {
-        self.carries()[step]
-    }
-
-    /// Every thread that finds a carry finds the same one.
-    fn publish(&self, step: usize, carry: T::Acc) {
-        let mut carries = self.carries();
-        if carries.len() == step {
-            carries.push(carry);
-            self.known.store(step, Ordering::Release);
-        }
+    /// The carry behind a block, from that into it.
+    fn carry_behind<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
+        let input = &self.input[self.block::<REVERSE>(step)];
+        let mut totals = self.totals::<REVERSE>(input);
+        self.to_starts::<REVERSE>(input, &mut totals, carry)
     }
 }
 

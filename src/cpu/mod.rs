@@ -5,12 +5,14 @@
 //! fixed order, so the bits of a float result depend neither on the number of threads nor on their timing.
 
 mod buffer;
+mod carries;
 mod chain;
 mod columns;
 mod compact;
 mod element;
 mod expand;
 mod huge_pages;
+mod kept;
 mod lanes;
 mod moves;
 mod operator;
@@ -23,6 +25,7 @@ mod short_rows;
 mod simd;
 mod slices;
 mod slots;
+mod sync;
 #[cfg(test)]
 mod tests;
 mod tile;

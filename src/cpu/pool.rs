@@ -15,9 +15,10 @@ use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 use std::alloc::dealloc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::huge_pages;
+use super::kept::{Kept, Memory};
+use super::sync::Mutex;
 
 /// The smallest buffer that is worth keeping: allocators keep smaller ones themselves.
 pub(crate) const LEAST_BYTES: usize = 4 << 20;
@@ -79,6 +80,12 @@ impl Buffer {
     }
 }
 
+impl Memory for Buffer {
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+}
+
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
@@ -113,9 +120,9 @@ pub(crate) fn trim() {
     POOL.trim();
 }
 
-/// Buffers from the oldest to the newest.
+/// The buffers that are kept.
 pub(super) struct Pool {
-    kept: Mutex<Vec<Buffer>>,
+    kept: Kept<Buffer>,
     most: usize,
 }
 
@@ -123,29 +130,16 @@ impl Pool {
     /// Keeps at most `most` bytes.
     pub(super) const fn new(most: usize) -> Self {
         Self {
-            kept: Mutex::new(Vec::new()),
+            kept: Kept::new(Mutex::new(Vec::new()), most),
             most,
         }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Vec<Buffer>> {
-        // No panic leaves the list half changed.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The smallest buffer that holds `len` elements, if it is at most a quarter larger.
     pub(super) fn take<T: Copy>(&self, len: usize) -> Option<Vec<T>> {
         let bytes = len * size_of::<T>();
-        let fits = |layout: Layout| {
-            layout.align() == align_of::<T>()
-                && layout.size().is_multiple_of(size_of::<T>())
-                && (bytes..=bytes + bytes / 4).contains(&layout.size())
-        };
-        let mut kept = self.kept();
-        let best = (0..kept.len())
-            .filter(|&index| fits(kept[index].layout))
-            .min_by_key(|&index| kept[index].layout.size())?;
-        Some(kept.remove(best).into_vec())
+        let buffer = self.kept.take(bytes, align_of::<T>(), size_of::<T>())?;
+        Some(buffer.into_vec())
     }
 
     /// Keeps `buffer`, and lets go of as many of the oldest as it takes to make room.
@@ -155,26 +149,11 @@ impl Pool {
             return;
         }
         huge_pages::offer(buffer.start.as_ptr(), bytes);
-        let mut kept = self.kept();
-        let mut sum = bytes;
-        let newest = kept
-            .iter()
-            .rev()
-            .take_while(|kept| {
-                sum += kept.layout.size();
-                sum <= self.most
-            })
-            .count();
-        let oldest = kept.len() - newest;
-        let freed: Vec<_> = kept.drain(..oldest).collect();
-        kept.push(buffer);
-        // Unmapping takes a while.
-        drop(kept);
-        drop(freed);
+        // Unmapping takes a while: it is done here, where nothing is locked.
+        drop(self.kept.give(buffer));
     }
 
     pub(super) fn trim(&self) {
-        let freed = core::mem::take(&mut *self.kept());
-        drop(freed);
+        drop(self.kept.trim());
     }
 }

@@ -210,7 +210,7 @@ impl<'a> Tests<'a> {
 /// The tests of the workspace that are not [`KERNEL_TESTS`].
 fn others_than_kernels() -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for folder in ["tests", "kernels/tests", "xtask/tests"] {
+    for folder in ["tests", "kernels/tests", "protocol/tests", "xtask/tests"] {
         names.extend(targets_in(&root().join(folder))?);
     }
     names.retain(|name| !KERNEL_TESTS.contains(&name.as_str()));
@@ -243,7 +243,7 @@ mod tests {
             assert!(names.iter().any(|found| found == name), "{name}");
         }
         let others = others_than_kernels().unwrap();
-        for name in ["webgpu", "contract", "laziness", "documents"] {
+        for name in ["webgpu", "contract", "laziness", "documents", "protocol"] {
             assert!(others.iter().any(|found| found == name), "{name}");
         }
     }

@@ -117,7 +117,12 @@ impl Tree {
     pub(crate) fn targets(&self, kind: &str) -> Vec<String> {
         let mut names = match kind {
             "bench" => self.in_folder(&["benches/"]),
-            _ => self.in_folder(&["tests/", "kernels/tests/", "xtask/tests/"]),
+            _ => self.in_folder(&[
+                "tests/",
+                "kernels/tests/",
+                "protocol/tests/",
+                "xtask/tests/",
+            ]),
         };
         let head = format!("[[{kind}]]\nname = \"");
         for manifest in ["Cargo.toml", "kernels/Cargo.toml"] {

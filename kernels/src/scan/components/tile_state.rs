@@ -21,6 +21,11 @@
 //!
 //! Needs 32-bit atomic load and store. The arithmetic here runs on the host as well, where a model checker tries all schedules of it.
 
+#![expect(
+    missing_docs,
+    reason = "the `cube` macro generates modules without documentation"
+)]
+
 use super::mute::Mute;
 use crate::monoid::State;
 use cubecl::prelude::*;
@@ -61,6 +66,19 @@ pub struct TileWords {
     pub tag: u32,
     /// How often a word is read before its tile is given up on.
     pub spins: u32,
+}
+
+/// The launches that epochs tell apart: numbers from 1 that fit the high half of a word. 0 is what cleared words carry.
+pub const EPOCHS: u32 = u32::MAX >> HALF_BITS;
+
+/// The epoch of the launch after that of `epoch`; none where the words must be cleared first, which leaves them at 0.
+pub fn epoch_after(epoch: u32) -> Option<u32> {
+    (epoch < EPOCHS).then_some(epoch + 1)
+}
+
+/// What the words of an epoch carry.
+pub fn tag_of(epoch: u32) -> u32 {
+    epoch << HALF_BITS
 }
 
 /// Sealed words for each word of a state.

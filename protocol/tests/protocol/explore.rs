@@ -1,0 +1,48 @@
+//! How a model is run: in every schedule, and if a mistake is planted, until it is found.
+
+use loom::model::Builder;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+/// Runs a model in every schedule, and returns how many there are.
+pub fn explore(name: &str, model: impl Fn() + Send + Sync + 'static) -> usize {
+    explore_bounded(name, None, model)
+}
+
+/// The same with a bound on the times that a thread is interrupted, where it could go on.
+pub fn explore_bounded(
+    name: &str,
+    preemptions: Option<usize>,
+    model: impl Fn() + Send + Sync + 'static,
+) -> usize {
+    let began = Instant::now();
+    let schedules = Arc::new(AtomicUsize::new(0));
+    let counted = schedules.clone();
+    let mut builder = Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.check(move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+        model();
+    });
+    let schedules = schedules.load(Ordering::Relaxed);
+    if let Some(bound) = preemptions {
+        // Past the harness, which keeps to itself what a test prints that passes.
+        let said =
+            format!("\nBounded: {name}, at most {bound} interruptions, {schedules} schedules\n");
+        let _ = std::io::stderr().write_all(said.as_bytes());
+    }
+    println!("{name}: {schedules} schedules, {:.2?}", began.elapsed());
+    schedules
+}
+
+/// Runs a model with a mistake, which some schedule must trip over, and returns what that one said.
+pub fn complaint(model: impl Fn() + Send + Sync + 'static) -> String {
+    let found = catch_unwind(AssertUnwindSafe(|| explore("with a mistake", model)));
+    let said = found.expect_err("the mistake is not found");
+    let text = said.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| said.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    text.unwrap_or_default()
+}

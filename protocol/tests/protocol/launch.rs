@@ -1,0 +1,140 @@
+//! The facts of a launch in the model, its input, and what each tile must learn.
+
+use crate::memory::Memory;
+use std::ops::Range;
+use std::sync::Mutex;
+
+/// What a tile accumulates: as many of its words as [`Shape::words`] says, the low one first.
+pub type State = u64;
+
+/// How tiles are chained.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub rows: usize,
+    /// Tiles of a row.
+    pub per_row: usize,
+    /// Tiles of a block.
+    pub block: usize,
+    /// Blocks whose totals a lookback keeps.
+    pub kept: usize,
+    /// Words of a state.
+    pub words: usize,
+    /// How often a word is read before its tile is given up on.
+    pub spins: u32,
+    /// Tiles that publish nothing.
+    pub mute: &'static [usize],
+    /// Tiles that publish their aggregate and no prefix.
+    pub late: &'static [usize],
+}
+
+impl Shape {
+    /// One row of tiles, states of one word, one look.
+    pub const fn row(tiles: usize, block: usize, kept: usize) -> Self {
+        Self {
+            rows: 1,
+            per_row: tiles,
+            block,
+            kept,
+            words: 1,
+            spins: 1,
+            mute: &[],
+            late: &[],
+        }
+    }
+
+    pub fn tiles(&self) -> usize {
+        self.rows * self.per_row
+    }
+
+    pub fn blocks_of_row(&self) -> usize {
+        self.per_row.div_ceil(self.block)
+    }
+
+    pub fn blocks(&self) -> usize {
+        self.rows * self.blocks_of_row()
+    }
+}
+
+/// What may be wrong with the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    None,
+    /// Words of any epoch count.
+    EpochIgnored,
+    /// A value counts once its low half does.
+    HalfNew,
+    /// A tile publishes its aggregate behind its prefix. It is no mistake: nobody relies on the order.
+    AggregateLast,
+    /// The prefix of a block lacks its last tile.
+    PrefixWithoutOwn,
+    /// What is computed in a tile's stead goes into the words of that tile.
+    FallbackInOwnersWords,
+    /// The nearest of the totals kept is lost.
+    KeptLost,
+    /// The totals kept are folded from right to left.
+    KeptReversed,
+    /// What precedes the goal is found and not remembered.
+    BaseForgotten,
+    /// A cube waits for a word until it is there.
+    WaitsForWords,
+    /// The last ticket does not reset the counter.
+    TicketKept,
+    /// The next launch has the same epoch.
+    EpochKept,
+    /// Epochs begin anew in words that were not cleared.
+    NotCleared,
+}
+
+/// One launch.
+pub struct Launch {
+    pub shape: Shape,
+    /// Which launch; each has other data.
+    pub number: u32,
+    pub memory: Memory,
+    pub mistake: Mistake,
+    pub done: Mutex<Vec<usize>>,
+}
+
+/// The highest bit of each half: a value's writer, which no sum depends on. Owner and fallback may be code that computes different bits.
+const INK: u64 = 0x8000_8000_8000_8000;
+
+/// What precedes the first tile of a row.
+pub const IDENTITY: State = 0x1234_5678;
+
+impl Launch {
+    /// The total of a tile's input, as its owner computes it.
+    pub fn aggregate(&self, tile: usize) -> State {
+        self.join(u64::from(self.number), tile as u64)
+    }
+
+    /// The same, as others compute it.
+    pub fn fallback(&self, tile: usize) -> State {
+        (self.aggregate(tile) | INK) & self.mask()
+    }
+
+    /// What precedes a tile: blocks from left to right, each folded on its own, and those before the tile in its block.
+    pub fn before(&self, tile: usize) -> State {
+        let shape = &self.shape;
+        let first = tile / shape.per_row * shape.per_row;
+        let own = tile - (tile - first) % shape.block;
+        let total = |tiles: Range<usize>| {
+            let values = tiles.map(|tile| self.aggregate(tile));
+            values.reduce(|left, right| self.join(left, right))
+        };
+        let whole = (first..own).step_by(shape.block);
+        let totals = whole.filter_map(|from| total(from..from + shape.block));
+        let totals = totals.chain(total(own..tile));
+        totals.fold(IDENTITY, |left, right| self.join(left, right))
+    }
+
+    /// Neither commutative nor associative, as little as a sum of floats is: the bits tell in which order it was folded.
+    pub fn join(&self, left: State, right: State) -> State {
+        let mixed = (left & !INK).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed.rotate_left(29) ^ (right & !INK)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 31)) & !INK & self.mask()
+    }
+
+    fn mask(&self) -> State {
+        State::MAX >> (State::BITS - 32 * self.shape.words as u32)
+    }
+}

@@ -1,0 +1,158 @@
+//! Launches on the threads of a model.
+
+use crate::cube::{announce, look_back};
+use crate::launch::{Launch, Mistake, Shape};
+use crate::memory::{Memory, Seen};
+use cubecl_scan::testing::words::{epoch_after, half_of, seal, tag_of};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// The tiles of each thread.
+pub type Tiles = &'static [&'static [usize]];
+
+/// Which thread runs which cubes.
+#[derive(Clone, Copy, Debug)]
+pub enum Deal {
+    /// So many cubes on each thread; tiles are what their tickets say.
+    Tickets(&'static [u32]),
+    /// These tiles on each thread, the first tile of the launch on the first.
+    ///
+    /// - Tickets order nothing but themselves, so each way in which they can fall out may be tried on its own.
+    /// - What a thread writes before it has read anything may as well have been written before all else: others need not see it yet. So
+    ///   loom is spared the orders of the first aggregates, and of all that the first tile does.
+    Tiles(Tiles),
+    /// The same without sparing loom anything.
+    Plainly(Tiles),
+}
+
+impl Deal {
+    /// The threads that may run one of the tiles.
+    fn runners(&self, range: Range<usize>) -> Vec<bool> {
+        match self {
+            Self::Tickets(cubes) => vec![true; cubes.len()],
+            Self::Tiles(tiles) | Self::Plainly(tiles) => {
+                let is_in_range = |tile: &usize| range.contains(tile);
+                let runs = |tiles: &&[usize]| tiles.iter().any(is_in_range);
+                tiles.iter().map(runs).collect()
+            }
+        }
+    }
+
+    fn threads(&self) -> usize {
+        match self {
+            Self::Tickets(cubes) => cubes.len(),
+            Self::Tiles(tiles) | Self::Plainly(tiles) => tiles.len(),
+        }
+    }
+
+    /// What all threads do before they read anything.
+    fn begin(self, launch: &Launch) {
+        if let Self::Tiles(tiles) = self {
+            for (thread, tiles) in tiles.iter().enumerate() {
+                announce(launch, thread, tiles[0]);
+            }
+            look_back(launch, 0, 0);
+        }
+    }
+
+    /// Whether a thread does anything then.
+    fn goes_on(self, thread: usize) -> bool {
+        !matches!(self, Self::Tiles(tiles) if tiles[thread] == [0])
+    }
+
+    /// What a thread does then.
+    fn go_on(self, launch: &Launch, thread: usize) {
+        match self {
+            Self::Tickets(cubes) => {
+                for _ in 0..cubes[thread] {
+                    let tile = launch.memory.take_ticket(cubes.iter().sum());
+                    if tile < launch.shape.tiles() {
+                        announce(launch, thread, tile);
+                        look_back(launch, thread, tile);
+                    }
+                }
+            }
+            Self::Tiles(tiles) => {
+                for (index, &tile) in tiles[thread].iter().enumerate() {
+                    if index > 0 {
+                        announce(launch, thread, tile);
+                    }
+                    if tile > 0 {
+                        look_back(launch, thread, tile);
+                    }
+                }
+            }
+            Self::Plainly(tiles) => {
+                for &tile in tiles[thread] {
+                    announce(launch, thread, tile);
+                    look_back(launch, thread, tile);
+                }
+            }
+        }
+    }
+}
+
+/// What is left of a launch: its words, by their places, its ticket and its epoch.
+pub struct Left {
+    pub words: Box<dyn Fn(usize) -> u32>,
+    pub ticket: u32,
+    pub epoch: u32,
+    /// What each thread has read.
+    pub seen: Vec<Seen>,
+}
+
+/// Words of an earlier epoch, none of which any launch here publishes.
+pub fn left_by(epoch: u32) -> Left {
+    Left {
+        words: Box::new(move |at| {
+            let bits = (at as u32).wrapping_mul(0x9e37_79b9);
+            seal(half_of(bits >> 7), tag_of(epoch))
+        }),
+        ticket: 0,
+        epoch,
+        seen: Vec::new(),
+    }
+}
+
+/// Runs one launch to its end, in what the launch before has left.
+pub fn run(shape: Shape, deal: Deal, number: u32, left: Left, mistake: Mistake) -> Left {
+    let (epoch, words) = match epoch_after(left.epoch) {
+        _ if mistake == Mistake::EpochKept => (left.epoch, left.words),
+        Some(epoch) => (epoch, left.words),
+        None if mistake == Mistake::NotCleared => (1, left.words),
+        None => (1, Box::new(|_| 0u32) as Box<dyn Fn(usize) -> u32>),
+    };
+    let launch = Arc::new(Launch {
+        shape,
+        number,
+        memory: Memory::new(&shape, epoch, left.ticket, mistake, words, |tiles| {
+            deal.runners(tiles)
+        }),
+        mistake,
+        done: Mutex::default(),
+    });
+    loom::stop_exploring();
+    // Spawned before anything is written: what this thread writes is no news that they must have.
+    let running: Vec<_> = (0..deal.threads())
+        .filter(|thread| deal.goes_on(*thread))
+        .map(|thread| {
+            let launch = launch.clone();
+            loom::thread::spawn(move || deal.go_on(&launch, thread))
+        })
+        .collect();
+    deal.begin(&launch);
+    loom::explore();
+    for thread in running {
+        thread.join().expect("a thread that panics ends the model");
+    }
+    let mut done = launch.done.lock().expect("no panic before").clone();
+    done.sort_unstable();
+    let all: Vec<usize> = (0..shape.tiles()).collect();
+    assert_eq!(done, all, "each tile is scanned once");
+    Left {
+        ticket: launch.memory.latest_ticket(),
+        seen: launch.memory.seen(),
+        words: Box::new(move |at| launch.memory.latest(at)),
+        epoch,
+    }
+}

@@ -1,0 +1,170 @@
+//! The tiles of a launch, in every schedule: no word is left half new, no lookback goes on for ever, each tile learns the same fold.
+
+use crate::explore::explore;
+use crate::launch::{Mistake, Shape};
+use crate::run::{Deal, Left, Tiles, left_by, run};
+use cubecl_scan::testing::words::EPOCHS;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+/// The ways in which two threads scan three tiles.
+const TWO: [Tiles; 3] = [&[&[0, 1], &[2]], &[&[0, 2], &[1]], &[&[0], &[1, 2]]];
+const THREE: Tiles = &[&[0], &[1], &[2]];
+
+fn holds(shape: Shape, deal: Deal) {
+    explore(&format!("{shape:?} {deal:?}"), move || {
+        run(shape, deal, 1, left_by(3), Mistake::None);
+    });
+}
+
+/// No tile stalls, the first or the second does, or the first one does behind its aggregate, where that is not all it has to publish.
+fn stalled(shape: Shape) -> Vec<Shape> {
+    let with = |mute, late| Shape {
+        mute,
+        late,
+        ..shape
+    };
+    let mut shapes = vec![shape, with(&[0], &[]), with(&[1], &[])];
+    if shape.block == 1 {
+        shapes.push(with(&[], &[0]));
+    }
+    shapes
+}
+
+#[test]
+fn two_cubes_take_tickets() {
+    for shape in [Shape::row(2, 1, 1), Shape::row(2, 2, 1)] {
+        for shape in stalled(shape) {
+            holds(shape, Deal::Tickets(&[1, 1]));
+        }
+    }
+}
+
+#[test]
+fn a_cube_too_many_does_nothing() {
+    holds(Shape::row(1, 1, 1), Deal::Tickets(&[1, 1]));
+    holds(Shape::row(2, 2, 1), Deal::Tickets(&[2, 1]));
+}
+
+#[test]
+fn two_threads_scan_three_tiles() {
+    for (block, kept) in [(1, 1), (1, 2), (2, 1), (3, 1)] {
+        for shape in stalled(Shape::row(3, block, kept)) {
+            for tiles in TWO {
+                holds(shape, Deal::Tiles(tiles));
+            }
+        }
+    }
+}
+
+/// What [`Deal::Tiles`] spares loom makes no difference to what threads see.
+#[test]
+fn nothing_is_lost_by_what_is_spared() {
+    let outcomes = |shape: Shape, deal: Deal| {
+        let found = Arc::new(Mutex::new(BTreeSet::new()));
+        let seen = found.clone();
+        explore(&format!("{shape:?} {deal:?}"), move || {
+            let left = run(shape, deal, 1, left_by(3), Mistake::None);
+            seen.lock().expect("no panic before").insert(left.seen);
+        });
+        let found = found.lock().expect("no panic before");
+        found.clone()
+    };
+    for (block, tiles, mute) in [
+        (2, TWO[1], &[] as &[usize]),
+        (3, TWO[0], &[]),
+        (3, THREE, &[0]),
+    ] {
+        let shape = Shape {
+            mute,
+            ..Shape::row(3, block, 1)
+        };
+        let spared = outcomes(shape, Deal::Tiles(tiles));
+        assert!(spared == outcomes(shape, Deal::Plainly(tiles)));
+    }
+}
+
+#[test]
+fn states_of_two_words_and_two_looks() {
+    let row = Shape::row(2, 1, 1);
+    holds(Shape { words: 2, ..row }, Deal::Tiles(&[&[0], &[1]]));
+    for tiles in TWO {
+        let row = Shape::row(3, 2, 1);
+        holds(Shape { spins: 2, ..row }, Deal::Tiles(tiles));
+    }
+}
+
+#[test]
+fn rows_do_not_meet() {
+    let shape = Shape {
+        rows: 2,
+        ..Shape::row(2, 1, 1)
+    };
+    for shape in stalled(shape) {
+        holds(shape, Deal::Tiles(&[&[0, 3], &[1, 2]]));
+    }
+}
+
+#[test]
+fn three_cubes_in_one_block() {
+    for shape in stalled(Shape::row(3, 3, 1)) {
+        holds(shape, Deal::Tiles(THREE));
+    }
+}
+
+#[test]
+fn three_cubes_in_two_blocks() {
+    for shape in stalled(Shape::row(3, 2, 1)) {
+        holds(shape, Deal::Tiles(THREE));
+    }
+}
+
+#[test]
+fn three_cubes_in_blocks_of_their_own() {
+    for shape in stalled(Shape::row(3, 1, 2)) {
+        holds(shape, Deal::Tiles(THREE));
+    }
+}
+
+/// With room for one total, tiles that all publish have 361,110 schedules, and are left to the two threads above.
+#[test]
+fn three_cubes_that_look_back_further_than_they_keep() {
+    for shape in stalled(Shape::row(3, 1, 1)).into_iter().skip(1) {
+        holds(shape, Deal::Tiles(THREE));
+    }
+}
+
+#[test]
+fn a_launch_runs_in_what_the_one_before_has_left() {
+    let shape = Shape::row(2, 1, 1);
+    for deal in [Deal::Tickets(&[1, 1]), Deal::Tickets(&[2, 1])] {
+        explore(&format!("two launches {deal:?}"), move || {
+            let left = run(shape, Deal::Tickets(&[2]), 1, left_by(3), Mistake::None);
+            let left = run(shape, deal, 2, left, Mistake::None);
+            assert_eq!((left.ticket, left.epoch), (0, 5));
+        });
+    }
+    let mute = Shape {
+        mute: &[0],
+        ..shape
+    };
+    explore("two launches of two cubes", move || {
+        let left = run(mute, Deal::Tickets(&[1, 1]), 1, left_by(3), Mistake::None);
+        run(shape, Deal::Tickets(&[1, 1]), 2, left, Mistake::None);
+    });
+}
+
+#[test]
+fn epochs_begin_anew_in_cleared_words() {
+    let shape = Shape::row(2, 1, 1);
+    explore("the last epoch and the first", move || {
+        let left = Left {
+            epoch: EPOCHS - 1,
+            ..left_by(1)
+        };
+        let left = run(shape, Deal::Tickets(&[2]), 1, left, Mistake::None);
+        assert_eq!(left.epoch, EPOCHS);
+        let left = run(shape, Deal::Tickets(&[1, 1]), 2, left, Mistake::None);
+        assert_eq!(left.epoch, 1);
+    });
+}

@@ -1,0 +1,5 @@
+//! What threads share, in one place: a model checker compiles [`carries`](super::carries) and [`kept`](super::kept) with others.
+
+pub(super) use core::hint::spin_loop;
+pub(super) use core::sync::atomic::{AtomicUsize, Ordering};
+pub(super) use std::sync::{Mutex, MutexGuard, PoisonError};
