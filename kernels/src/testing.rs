@@ -24,8 +24,9 @@ use std::sync::Mutex;
 /// How words are laid out and sealed, for the model of the protocol that tiles follow. The functions of kernels run on the host as well.
 pub mod words {
     pub use crate::scan::components::tile_state::{
-        EPOCHS, HALF_BITS, HALVES, HEADER_WORDS, aggregate_at, block_words, epoch_after,
-        fallback_at, foreign, half_of, is_sealed, joined, launch_words, prefix_at, seal, tag_of,
+        FIRST_EPOCH, HALF_BITS, HALVES, HEADER_WORDS, LAST_EPOCH, aggregate_at, block_words,
+        epoch_after, fallback_at, foreign, half_of, is_sealed, joined, launch_words, prefix_at,
+        seal, tag_of,
     };
 }
 

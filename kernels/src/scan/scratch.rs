@@ -4,7 +4,7 @@
 //! cleared once per 65,535 launches and never allocated per call. It is keyed by device and by the stream of the launch: launches of one
 //! stream run one after the other, which is what makes the sharing safe.
 
-use super::components::tile_state::HEADER_WORDS;
+use super::components::tile_state::{HEADER_WORDS, tag_of};
 use super::scratch_cache::{Made, ScratchCache};
 use super::{ScanOptions, scan};
 use crate::{ScanError, ScanOp, testing};
@@ -83,13 +83,13 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     if let Some((handle, epoch)) = testing::guarded_words(client, HEADER_WORDS, words) {
         // SAFETY: the handle was made with this many words, and a guard behind them.
         let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
-        return (arg, epoch << 16);
+        return (arg, tag_of(epoch));
     }
     let key = (client.service_id(), stream_of(client));
     let scratch = CACHE.take(key, words, |words| cleared(client, words));
     // SAFETY: the handle was made with exactly this many words.
     let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer, scratch.words) };
-    (arg, scratch.epoch << 16)
+    (arg, tag_of(scratch.epoch))
 }
 
 /// The stream that a launch by `client` goes to: that which the client is pinned to, or else the current one. A client tells it of what

@@ -8,6 +8,7 @@
 //! A buffer is made between the locks, because that talks to the device: other streams go on meanwhile, and one that panics leaves
 //! everything as it was. Two launches of one stream that make a buffer at once both get their own, of which one is remembered.
 
+use super::components::tile_state::{FIRST_EPOCH, epoch_after};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,14 +25,14 @@ const MIN_WORDS: usize = 1 << 15;
 pub(super) struct ScratchBuffer<B> {
     pub(super) buffer: B,
     pub(super) words: usize,
-    /// Which launch has the buffer, counted from 1; 0 is what a buffer is cleared to.
+    /// Which launch has the buffer.
     pub(super) epoch: u32,
 }
 
 impl<B> ScratchBuffer<B> {
-    /// Whether one launch more can have the buffer: it is large enough, and an epoch of 16 bits tells that launch from all before.
-    fn serves(&self, words: usize) -> bool {
-        self.words >= words && self.epoch < u32::from(u16::MAX)
+    /// The epoch of one launch more, if that can have the buffer: it is large enough, and epochs are left.
+    fn next_epoch(&self, words: usize) -> Option<u32> {
+        epoch_after(self.epoch).filter(|_| self.words >= words)
     }
 }
 
@@ -83,7 +84,7 @@ impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
         let fresh = |buffer| ScratchBuffer {
             buffer,
             words,
-            epoch: 1,
+            epoch: FIRST_EPOCH,
         };
         match make(words) {
             Made::Cleared(buffer) => {
@@ -106,18 +107,18 @@ impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
     fn take(&mut self, key: &K, words: usize) -> Result<ScratchBuffer<B>, usize> {
         self.launches += 1;
         let entry = self.by_stream.get_mut(key).ok_or(0usize)?;
-        if !entry.scratch.serves(words) {
+        let Some(epoch) = entry.scratch.next_epoch(words) else {
             return Err(entry.scratch.words);
-        }
+        };
         entry.last_used = self.launches;
-        entry.scratch.epoch += 1;
+        entry.scratch.epoch = epoch;
         Ok(entry.scratch.clone())
     }
 
     fn remember(&mut self, key: K, scratch: ScratchBuffer<B>) {
         match self.by_stream.get(&key) {
             // Another launch of the stream has made one meanwhile.
-            Some(entry) if entry.scratch.serves(scratch.words) => return,
+            Some(entry) if entry.scratch.next_epoch(scratch.words).is_some() => return,
             None if self.by_stream.len() == MAX_STREAMS => self.forget_least_recent(),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use crate::explore::{complaint, explore};
 use crate::launch::{Mistake, Shape};
 use crate::run::{Deal, Left, Tiles, left_by, run};
-use cubecl_scan::testing::words::EPOCHS;
+use cubecl_scan::testing::words::LAST_EPOCH;
 
 const TILES: Tiles = &[&[0, 1], &[2]];
 
@@ -116,7 +116,7 @@ fn an_epoch_comes_twice() {
 #[test]
 fn epochs_begin_anew_in_words_that_hold_the_first() {
     let left = || Left {
-        epoch: EPOCHS - 1,
+        epoch: LAST_EPOCH - 1,
         ..left_by(1)
     };
     trips_later(Mistake::NotCleared, left, "a stale value");

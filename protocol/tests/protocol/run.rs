@@ -3,7 +3,7 @@
 use crate::cube::{announce, look_back};
 use crate::launch::{Launch, Mistake, Shape};
 use crate::memory::{Memory, Seen};
-use cubecl_scan::testing::words::{epoch_after, half_of, seal, tag_of};
+use cubecl_scan::testing::words::{FIRST_EPOCH, epoch_after, half_of, seal, tag_of};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -119,8 +119,8 @@ pub fn run(shape: Shape, deal: Deal, number: u32, left: Left, mistake: Mistake) 
     let (epoch, words) = match epoch_after(left.epoch) {
         _ if mistake == Mistake::EpochKept => (left.epoch, left.words),
         Some(epoch) => (epoch, left.words),
-        None if mistake == Mistake::NotCleared => (1, left.words),
-        None => (1, Box::new(|_| 0u32) as Box<dyn Fn(usize) -> u32>),
+        None if mistake == Mistake::NotCleared => (FIRST_EPOCH, left.words),
+        None => (FIRST_EPOCH, Box::new(|_| 0u32) as Box<dyn Fn(usize) -> u32>),
     };
     let launch = Arc::new(Launch {
         shape,

@@ -3,7 +3,7 @@
 use crate::explore::explore;
 use crate::launch::{Mistake, Shape};
 use crate::run::{Deal, Left, Tiles, left_by, run};
-use cubecl_scan::testing::words::EPOCHS;
+use cubecl_scan::testing::words::{FIRST_EPOCH, LAST_EPOCH};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
@@ -159,12 +159,12 @@ fn epochs_begin_anew_in_cleared_words() {
     let shape = Shape::row(2, 1, 1);
     explore("the last epoch and the first", move || {
         let left = Left {
-            epoch: EPOCHS - 1,
+            epoch: LAST_EPOCH - 1,
             ..left_by(1)
         };
         let left = run(shape, Deal::Tickets(&[2]), 1, left, Mistake::None);
-        assert_eq!(left.epoch, EPOCHS);
+        assert_eq!(left.epoch, LAST_EPOCH);
         let left = run(shape, Deal::Tickets(&[1, 1]), 2, left, Mistake::None);
-        assert_eq!(left.epoch, 1);
+        assert_eq!(left.epoch, FIRST_EPOCH);
     });
 }

@@ -68,12 +68,15 @@ pub struct TileWords {
     pub spins: u32,
 }
 
-/// The launches that epochs tell apart: numbers from 1 that fit the high half of a word. 0 is what cleared words carry.
-pub const EPOCHS: u32 = u32::MAX >> HALF_BITS;
+/// The epoch of the first launch in words that were cleared; those carry 0.
+pub const FIRST_EPOCH: u32 = 1;
 
-/// The epoch of the launch after that of `epoch`; none where the words must be cleared first, which leaves them at 0.
+/// The last epoch that fits the high half of a word.
+pub const LAST_EPOCH: u32 = u32::MAX >> HALF_BITS;
+
+/// The epoch of the launch after that of `epoch`; none where the words must be cleared first.
 pub fn epoch_after(epoch: u32) -> Option<u32> {
-    (epoch < EPOCHS).then_some(epoch + 1)
+    (epoch < LAST_EPOCH).then_some(epoch + 1)
 }
 
 /// What the words of an epoch carry.
