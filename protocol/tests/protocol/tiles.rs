@@ -1,6 +1,6 @@
 //! The tiles of a launch, in every schedule: no word is left half new, no lookback goes on for ever, each tile learns the same fold.
 
-use crate::explore::explore;
+use crate::explore::{explore, explore_bounded};
 use crate::launch::{Mistake, Shape};
 use crate::run::{Deal, Left, Tiles, left_by, run};
 use cubecl_scan::testing::words::{FIRST_EPOCH, LAST_EPOCH};
@@ -121,15 +121,25 @@ fn three_cubes_in_two_blocks() {
 
 #[test]
 fn three_cubes_in_blocks_of_their_own() {
-    for shape in stalled(Shape::row(3, 1, 2)) {
-        holds(shape, Deal::Tiles(THREE));
+    let shapes = stalled(Shape::row(3, 1, 2));
+    for shape in shapes.iter().skip(1) {
+        holds(*shape, Deal::Tiles(THREE));
     }
+    // Without a bound, 219,558 schedules; all hold.
+    explore_bounded(&format!("{:?}", shapes[0]), Some(2), move || {
+        run(shapes[0], Deal::Tiles(THREE), 1, left_by(3), Mistake::None);
+    });
 }
 
-/// With room for one total, tiles that all publish have 361,110 schedules, and are left to the two threads above.
+/// With room for one total, tiles that all publish have 361,110 schedules, and 87,642 where the first is late. They are left to the two
+/// threads above.
 #[test]
 fn three_cubes_that_look_back_further_than_they_keep() {
-    for shape in stalled(Shape::row(3, 1, 1)).into_iter().skip(1) {
+    for mute in [&[0], &[1]] {
+        let shape = Shape {
+            mute,
+            ..Shape::row(3, 1, 1)
+        };
         holds(shape, Deal::Tiles(THREE));
     }
 }
