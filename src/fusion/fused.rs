@@ -18,13 +18,13 @@ use burn_std::tensor::is_contiguous;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl::server::Handle;
-use cubecl_scan::ScanError;
+use cubecl_scan::monoid::Fold;
 use cubecl_scan::operator::accumulator_of;
-use cubecl_scan::scan::{ScanOptions, scan, scans_runs};
+use cubecl_scan::scan::parts::Split;
+use cubecl_scan::scan::scans_runs;
 use serde::{Deserialize, Serialize};
 
-use super::lines::{Cut, Lines};
+use super::lines::{Lines, VectorLines};
 use super::pattern::ScanStep;
 use super::walk::{LoadLaunch, StoreLaunch, WalkConfig, WalkLaunch, scan_kernel, totals_kernel};
 use crate::backends::cube::kernel_op;
@@ -47,15 +47,9 @@ pub(super) struct FusedScan {
     pub(super) output: FuseArg,
 }
 
-/// Why nothing was launched.
+/// Nothing was launched: the two blocks differ in vector width, or it does not divide a line.
 #[derive(Debug)]
-#[expect(dead_code, reason = "shown by whoever prints it")]
-enum Declined {
-    /// The two blocks differ in vector width, or it does not divide a line.
-    Width,
-    /// The scan of the totals was refused.
-    Totals(ScanError),
-}
+struct Declined;
 
 impl FusedScan {
     /// Runs the chain. `false` if it was declined.
@@ -129,18 +123,16 @@ impl TraceRunner for Runner<'_> {
             unreachable!("a chain has two blocks");
         };
         let lanes = load.width;
-        let cut = self
-            .lines
-            .cut(scans_tiles(client), lanes)
-            .ok_or(Declined::Width)?;
+        let lines = self.lines.in_vectors(lanes).ok_or(Declined)?;
         if store.width != lanes {
-            return Err(Declined::Width);
+            return Err(Declined);
         }
         let step = &self.fused.scan;
         let op = kernel_op(step.op);
         let dtype = dtype_to_storage_type(step.ir.input.dtype);
         let accumulator = accumulator_of(dtype);
-        let is_cut = cut.per_line > 1;
+        let split = lines.split(client, lanes, dtype.size());
+        let parts = lines.parts(split, lanes);
         let launch = Launch {
             client,
             address_type: inputs
@@ -149,54 +141,27 @@ impl TraceRunner for Runner<'_> {
             lanes,
             config: WalkConfig {
                 op,
-                along: cut.along,
-                cut: is_cut,
-                ahead: ahead(client).min(cut.run.next_power_of_two()),
+                along: lines.along,
+                cut: parts.cut(),
+                ahead: ahead(client).min(split.len.next_power_of_two()),
             },
             dtype,
             accumulator,
-            cut: &cut,
+            lines,
+            split,
         };
-        let values = if is_cut {
-            cut.totals.iter().product()
-        } else {
-            1
-        };
-        let buffer = || client.empty(values * accumulator.size());
-        let prefixes = buffer();
         let store = |outputs| StoreLaunch::new(outputs, store.clone(), self.fused.output.clone());
         let loaded =
             |inputs, operations| LoadLaunch::new(inputs, operations, self.fused.input.clone());
-        if is_cut {
-            let totals = buffer();
-            let load = loaded(duplicate(&inputs), without_writes(load));
-            launch.totals(load, store(duplicate(&outputs)), &totals, values);
-            let exclusive = ScanOptions {
-                exclusive: true,
-                reverse: false,
-            };
-            let (totals, prefixes) = (tensor(&cut, &totals), tensor(&cut, &prefixes));
-            scan(client, totals, prefixes, 1, accumulator, op, exclusive)
-                .map_err(Declined::Totals)?;
-        }
-        launch.scan(
-            loaded(inputs, load.clone()),
-            store(outputs),
-            &prefixes,
-            values,
-        );
+        let again = (split.parts > 1).then(|| (duplicate(&inputs), duplicate(&outputs)));
+        let totals = |states| {
+            if let Some((inputs, outputs)) = again {
+                launch.totals(loaded(inputs, without_writes(load)), store(outputs), states);
+            }
+        };
+        let scan = |states| launch.scan(loaded(inputs, load.clone()), store(outputs), states);
+        parts.launch::<Fold>(client, [dtype, accumulator], op, totals, scan);
         Ok(())
-    }
-}
-
-/// The binding of a buffer of totals.
-fn tensor(cut: &Cut, handle: &Handle) -> TensorBinding {
-    let [_, middle, inner] = cut.totals;
-    TensorBinding {
-        handle: handle.clone().binding(),
-        strides: [middle * inner, inner, 1].into(),
-        shape: cut.totals.into(),
-        tiling: Default::default(),
     }
 }
 
@@ -208,35 +173,33 @@ struct Launch<'a> {
     config: WalkConfig,
     dtype: ElemType,
     accumulator: ElemType,
-    cut: &'a Cut,
+    lines: VectorLines,
+    split: Split,
 }
 
 impl Launch<'_> {
+    fn runs(&self) -> usize {
+        self.lines.outer * self.lines.width * self.split.parts
+    }
+
     fn grid(&self) -> (CubeCount, CubeDim) {
         let cube_dim = CubeDim::new_1d(UNITS);
-        let cubes = cubecl::calculate_cube_count_elemwise(self.client, self.cut.runs, cube_dim);
+        let cubes = cubecl::calculate_cube_count_elemwise(self.client, self.runs(), cube_dim);
         (cubes, cube_dim)
     }
 
     fn walk(&self) -> WalkLaunch {
-        let Cut {
-            steps,
-            width,
-            run,
-            per_line,
-            runs,
-            ..
-        } = *self.cut;
-        WalkLaunch::new(steps, width, run, per_line, runs)
+        let VectorLines { width, steps, .. } = self.lines;
+        WalkLaunch::new(steps, width, self.split.len, self.split.parts, self.runs())
     }
 
     fn identity(&self) -> InputScalar {
         self.config.op.identity(self.dtype, self.accumulator)
     }
 
-    fn totals(&self, load: LoadLaunch, store: StoreLaunch, totals: &Handle, values: usize) {
+    fn totals(&self, load: LoadLaunch, store: StoreLaunch, states: BufferArg) {
         let (cubes, cube_dim) = self.grid();
-        // SAFETY: units beyond the runs do nothing, a run ends with its line, and there is a total for every run.
+        // SAFETY: units beyond the runs do nothing, a run ends with its line, and there is a state for each of its lines.
         unsafe {
             totals_kernel::launch_unchecked(
                 self.client,
@@ -246,7 +209,7 @@ impl Launch<'_> {
                 self.lanes,
                 load,
                 store,
-                BufferArg::from_raw_parts(totals.clone(), values),
+                states,
                 self.walk(),
                 self.identity(),
                 self.config,
@@ -256,9 +219,9 @@ impl Launch<'_> {
         }
     }
 
-    fn scan(&self, load: LoadLaunch, store: StoreLaunch, prefixes: &Handle, values: usize) {
+    fn scan(&self, load: LoadLaunch, store: StoreLaunch, states: BufferArg) {
         let (cubes, cube_dim) = self.grid();
-        // SAFETY: as above, with a prefix for every run where lines are cut.
+        // SAFETY: as above.
         unsafe {
             scan_kernel::launch_unchecked(
                 self.client,
@@ -268,7 +231,7 @@ impl Launch<'_> {
                 self.lanes,
                 load,
                 store,
-                BufferArg::from_raw_parts(prefixes.clone(), values),
+                states,
                 self.walk(),
                 self.identity(),
                 self.config,

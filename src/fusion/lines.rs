@@ -1,26 +1,8 @@
 //! How the lines of a scan lie, and how they are cut into runs. A [line](super::walk) is what one scan goes along.
 
 use burn_std::Shape;
-
-/// Vectors of a run along the axis. Not a power of two: neighbouring units would meet in one set of the cache.
-const RUN: usize = 252;
-
-/// The fewest vectors of a run across the axis; a shorter one costs more for its total than it brings.
-const MIN_RUN: usize = 32;
-
-/// The most. lavapipe ends every loop of a shader after 65,535 rounds.
-const MAX_RUN: usize = 1 << 14;
-
-/// Units that fill a software adapter; lines across the axis are cut where there are fewer. The constant of the scan
-/// without a load and store of its own.
-const FILL_SOFTWARE: usize = 1 << 9;
-
-/// The same for a GPU. Not measured.
-const FILL: usize = 1 << 16;
-
-/// Elements side by side from which on, in f32, every step across the axis is a page of its own. Units that take many steps
-/// fall out of the translation buffer of a processor then, and short runs are worth their second reading.
-const PAGE: usize = 1 << 10;
+use cubecl::client::Client;
+use cubecl_scan::scan::parts::{Parts, Split};
 
 /// The shape of a scan as `[outer, len, inner]`.
 #[derive(Clone, Copy)]
@@ -32,23 +14,16 @@ pub(super) struct Lines {
     is_scalar: bool,
 }
 
-/// Lines cut into runs, in vectors.
-#[derive(Debug, PartialEq)]
-pub(super) struct Cut {
+/// Lines in vectors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct VectorLines {
     /// Whether the lanes of a vector follow each other along the axis.
     pub(super) along: bool,
+    /// Lines one behind the other, and side by side.
+    pub(super) outer: usize,
+    pub(super) width: usize,
     /// Vectors of a line.
     pub(super) steps: usize,
-    /// Lines side by side.
-    pub(super) width: usize,
-    /// Vectors of a run.
-    pub(super) run: usize,
-    /// Runs of a line.
-    pub(super) per_line: usize,
-    /// Runs of all lines.
-    pub(super) runs: usize,
-    /// The shape of the totals, to be scanned along its middle.
-    pub(super) totals: [usize; 3],
 }
 
 impl Lines {
@@ -68,38 +43,40 @@ impl Lines {
         !self.is_scalar && (self.inner > 1 || self.len == 1 || !scans_tiles)
     }
 
-    /// The cut of lines in vectors of `lanes` elements, which have to divide rows, or the dimensions behind the axis.
-    pub(super) fn cut(&self, scans_tiles: bool, lanes: usize) -> Option<Cut> {
+    /// The lines in vectors of `lanes` elements, which have to divide rows, or the dimensions behind the axis.
+    pub(super) fn in_vectors(&self, lanes: usize) -> Option<VectorLines> {
         let along = self.inner == 1;
         let divided = if along { self.len } else { self.inner };
-        if divided % lanes != 0 {
-            return None;
-        }
         let (steps, width) = match along {
             true => (self.len / lanes, 1),
             false => (self.len, self.inner / lanes),
         };
-        let lines = self.outer * width;
-        let fill = if scans_tiles { FILL } else { FILL_SOFTWARE };
-        let parts = match along {
-            // Rows are enough for all units, and a line that is whole is loaded once.
-            true if lines >= FILL_SOFTWARE => 1,
-            true => steps.div_ceil(RUN),
-            false if !scans_tiles && self.inner >= PAGE => steps / MIN_RUN,
-            false => fill.div_ceil(lines).min(steps / MIN_RUN),
-        };
-        let run = steps.div_ceil(parts.max(1)).min(MAX_RUN);
-        let per_line = steps.div_ceil(run);
-        let carried = if along { 1 } else { lanes };
-        Some(Cut {
+        (divided % lanes == 0).then_some(VectorLines {
             along,
-            steps,
+            outer: self.outer,
             width,
-            run,
-            per_line,
-            runs: lines * per_line,
-            totals: [self.outer, per_line, width * carried],
+            steps,
         })
+    }
+}
+
+impl VectorLines {
+    /// How they are split into runs, of elements of `size` bytes in vectors of `lanes`.
+    pub(super) fn split(&self, client: &Client, lanes: usize, size: usize) -> Split {
+        let lines = self.outer * self.width;
+        match self.along {
+            true => Split::rows(client, lines, self.steps),
+            false => Split::columns(client, lines, self.steps, self.width * lanes * size),
+        }
+    }
+
+    /// The runs; one for each lane of a vector across the axis.
+    pub(super) fn parts(&self, split: Split, lanes: usize) -> Parts {
+        Parts {
+            outer: self.outer,
+            parts: split.parts,
+            inner: self.width * if self.along { 1 } else { lanes },
+        }
     }
 }
 
@@ -107,46 +84,42 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn cut(shape: &[usize], axis: usize, lanes: usize) -> Option<Cut> {
-        Lines::of(&Shape::from(shape.to_vec()), axis).cut(false, lanes)
+    fn in_vectors(shape: &[usize], axis: usize) -> Option<VectorLines> {
+        Lines::of(&Shape::from(shape.to_vec()), axis).in_vectors(4)
     }
 
     #[test]
-    fn every_vector_is_in_one_run() {
-        for shape in [
-            [1, 1 << 20],
-            [7, 1008],
-            [7, 1012],
-            [40_000, 8],
-            [1 << 20, 4],
-            [65, 4096],
-            [1, 4],
-        ] {
+    fn every_element_is_in_one_line() {
+        for shape in [[7, 1008], [40_000, 8], [1 << 20, 4], [1, 4]] {
             for axis in [0, 1] {
-                let cut = cut(&shape, axis, 4).expect("4 divides rows and columns");
-                let whole = (cut.per_line - 1) * cut.run;
-                assert!(
-                    whole < cut.steps && cut.steps <= whole + cut.run,
-                    "{shape:?} {cut:?}"
-                );
-                assert_eq!(cut.runs * cut.steps, cut.per_line * shape[0] * shape[1] / 4);
-                assert!(cut.run <= MAX_RUN);
+                let lines = in_vectors(&shape, axis).expect("4 divides rows and columns");
+                let vectors = lines.outer * lines.width * lines.steps;
+                assert_eq!(vectors, shape[0] * shape[1] / 4, "{lines:?}");
+                assert_eq!(lines.along, axis == 1);
             }
         }
     }
 
     #[test]
-    fn short_rows_and_many_columns_stay_whole() {
-        assert_eq!(cut(&[4096, 1000], 1, 4).map(|cut| cut.per_line), Some(1));
-        assert_eq!(cut(&[4096, 8192], 1, 4).map(|cut| cut.per_line), Some(1));
-        assert_eq!(cut(&[8, 4096, 512], 1, 4).map(|cut| cut.per_line), Some(1));
-        assert!(cut(&[4096, 64], 0, 4).is_some_and(|cut| cut.per_line > 1));
+    fn columns_have_a_total_for_each_lane() {
+        let split = Split { len: 8, parts: 5 };
+        let inner = |axis| {
+            let lines = in_vectors(&[40, 12], axis).expect("4 divides 12");
+            let Parts {
+                outer,
+                parts,
+                inner,
+            } = lines.parts(split, 4);
+            [outer, parts, inner]
+        };
+        assert_eq!(inner(0), [1, 5, 12]);
+        assert_eq!(inner(1), [40, 5, 1]);
     }
 
     #[test]
     fn vectors_do_not_straddle_rows() {
-        assert_eq!(cut(&[4, 6], 1, 4), None);
-        assert_eq!(cut(&[6, 6], 0, 4), None);
+        assert_eq!(in_vectors(&[4, 6], 1), None);
+        assert_eq!(in_vectors(&[6, 6], 0), None);
     }
 
     #[test]

@@ -9,8 +9,8 @@
 //!
 //! whole lines    launch 1   load, scan, store
 //! cut lines      launch 1   load, fold: the total of every run
-//!                scan       exclusive, of the totals of each line
-//!                launch 2   load again, scan on from the total of the runs before, store
+//!                launch 2   the exclusive scan of the totals of each line, where they are many
+//!                launch 3   load again, scan on from what precedes the run, store
 //! ```
 //!
 //! Positions are those of the contiguous layout, counted in vectors; the operations find their tensors' elements
@@ -24,7 +24,9 @@ use burn_cubecl_fusion::engine::codegen::kernel::{fuse_on_read, fuse_on_write, i
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
+use cubecl_scan::monoid::{Fold, write_state};
 use cubecl_scan::operator::combine;
+use cubecl_scan::scan::parts::{Cut, before_part};
 
 /// The tensors that are read, and the operations that make the scan's input of them.
 #[derive(CubeType, CubeLaunch)]
@@ -70,8 +72,8 @@ pub(super) struct WalkConfig {
     pub(super) op: ScanOp,
     /// Whether the lanes of a vector follow each other along the axis.
     pub(super) along: bool,
-    /// Whether lines are cut, so that a run has a prefix.
-    pub(super) cut: bool,
+    /// How a run learns what precedes it.
+    pub(super) cut: Cut,
     /// Vectors loaded before the first is combined, so that their latencies overlap.
     pub(super) ahead: usize,
 }
@@ -86,6 +88,10 @@ struct Run {
     stride: usize,
     first: usize,
     end: usize,
+    /// Which run of its line.
+    part: usize,
+    /// The number of the line's first run, counting runs as units do; the others follow `stride` apart.
+    states: usize,
 }
 
 #[cube]
@@ -94,12 +100,16 @@ impl Walk {
     fn of_unit(&self, unit: usize) -> Run {
         let column = unit % self.width;
         let rest = unit / self.width;
-        let first = rest % self.per_line * self.run;
+        let part = rest % self.per_line;
+        let outer = rest / self.per_line;
+        let first = part * self.run;
         Run {
-            line: rest / self.per_line * self.steps * self.width + column,
+            line: outer * self.steps * self.width + column,
             stride: self.width,
             first,
             end: min(first + self.run, self.steps),
+            part,
+            states: outer * self.per_line * self.width + column,
         }
     }
 }
@@ -163,7 +173,7 @@ fn load_ahead<T: Numeric, A: Numeric, N: Size>(
 pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
     load: &Load,
     store: &mut Store,
-    totals: &mut [A],
+    states: &mut [u32],
     walk: Walk,
     identity: InputScalar,
     #[comptime] config: WalkConfig,
@@ -199,7 +209,7 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
         }
         #[unroll]
         for slot in 0..carried {
-            totals[ABSOLUTE_POS * carried + slot] = running[slot];
+            write_state::<A>(states, ABSOLUTE_POS * carried + slot, &running[slot]);
         }
     }
 }
@@ -208,7 +218,7 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
 pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
     load: &Load,
     store: &mut Store,
-    prefixes: &[A],
+    states: &[u32],
     walk: Walk,
     identity: InputScalar,
     #[comptime] config: WalkConfig,
@@ -228,11 +238,9 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
         let mut running = Array::<A>::new(carried);
         #[unroll]
         for slot in 0..carried {
-            if comptime!(config.cut) {
-                running[slot] = prefixes[ABSOLUTE_POS * carried + slot];
-            } else {
-                running[slot] = identity;
-            }
+            let (at, apart) = (run.states * carried + slot, run.stride * carried);
+            let (cut, op) = (comptime!(config.cut), comptime!(config.op));
+            running[slot] = before_part::<A, Fold>(states, at, apart, run.part, &identity, cut, op);
         }
         let mut at = run.first;
         while at < run.end {

@@ -2,27 +2,26 @@
 //!
 //! ```text
 //! launch 1   unit: count the trues of its run           → counts, one per unit
-//! scan       exclusive                                  → the rank of each run's first true
-//! launch 2   unit: walk its run again and write
+//! launch 2   their exclusive scan, in place             → the rank of each run's first true
+//! launch 3   unit: walk its run again and write
 //! ```
 //!
 //! The mask is read twice, where [`select`](super::select) reads it once. On software adapters that is the better bargain: they run a cube as
 //! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch.
 
 use super::mask_tile::lane_bits;
-use super::plan::{Plan, Typed, begins_of, bindable, view};
+use super::plan::{Plan, Typed, bindable, view};
 use super::select::{Emit, emitted, write_vector};
-use crate::ScanError;
-use crate::scan::{cube_count, scratch};
+use crate::ScanOp;
+use crate::monoid::{Fold, write_state};
+use crate::scan::cube_count;
+use crate::scan::parts::{Cut, Parts, Split, before_part};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
 
-/// Vectors of a run. 2^22 elements make 4,096 runs, whose counts one cube scans; and no loop comes near the 65,535 rounds after which
-/// some drivers end it.
-const RUN: usize = 256;
-
+/// Units of a cube.
 const UNITS: usize = 64;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -30,16 +29,17 @@ fn count_runs_kernel<M: Numeric, N: Size>(
     mask: LinearView<'_, Vector<M, N>>,
     counts: &mut [u32],
     vectors: usize,
+    run: usize,
     runs: usize,
     #[define(M)] _mask_type: ElemType,
 ) {
     if ABSOLUTE_POS < runs {
-        let first = ABSOLUTE_POS * RUN;
+        let first = ABSOLUTE_POS * run;
         let mut count = 0u32;
-        for at in first..min(first + RUN, vectors) {
+        for at in first..min(first + run, vectors) {
             count += lane_bits::<M, N>(mask.read(at)).count_ones();
         }
-        counts[ABSOLUTE_POS] = count;
+        write_state::<u32>(counts, ABSOLUTE_POS, &count);
     }
 }
 
@@ -47,20 +47,24 @@ fn count_runs_kernel<M: Numeric, N: Size>(
 fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     values: LinearView<'_, Vector<V, N>>,
     mask: LinearView<'_, Vector<M, N>>,
-    begins: &[u32],
+    counts: &[u32],
     output: &mut [V],
     count: &mut [I],
     vectors: usize,
+    run: usize,
     runs: usize,
+    #[comptime] cut: Cut,
     #[comptime] emit: Emit,
     #[define(V)] _value_type: ElemType,
     #[define(M)] _mask_type: ElemType,
     #[define(I)] _index_type: ElemType,
 ) {
     if ABSOLUTE_POS < runs {
-        let first = ABSOLUTE_POS * RUN;
-        let mut rank = begins[ABSOLUTE_POS];
-        for at in first..min(first + RUN, vectors) {
+        let first = ABSOLUTE_POS * run;
+        let sum = comptime!(ScanOp::Sum);
+        let none = 0u32.runtime();
+        let mut rank = before_part::<u32, Fold>(counts, 0, 1, ABSOLUTE_POS, &none, cut, sum);
+        for at in first..min(first + run, vectors) {
             let flags = lane_bits::<M, N>(mask.read(at));
             let value = emitted::<V, N>(&values, at, emit);
             write_vector::<V, N>(output, value, flags, rank, at, vectors);
@@ -80,17 +84,20 @@ pub(super) fn compact(
     mask: Typed,
     (output, count, index): (TensorBinding, TensorBinding, ElemType),
     emit: Emit,
-) -> Result<(), ScanError> {
-    let runs = plan.vectors.div_ceil(RUN);
-    let cubes = || cube_count(client, runs.div_ceil(UNITS));
+) {
+    let split = Split::rows(client, 1, plan.vectors);
+    let parts = Parts {
+        outer: 1,
+        parts: split.parts,
+        inner: 1,
+    };
+    let cubes = || cube_count(client, split.parts.div_ceil(UNITS));
     let cube_dim = CubeDim::new_1d(UNITS as u32);
-    let words = || scratch::temporary(client, runs * size_of::<u32>());
-    let (counts, begins) = (words(), words());
     let address_type = plan
         .address_type
         .max(output.required_address_type(values.1.size()));
     // SAFETY: one count per run; a run ends with the mask.
-    unsafe {
+    let totals = |counts| unsafe {
         count_runs_kernel::launch_unchecked(
             client,
             cubes(),
@@ -98,16 +105,16 @@ pub(super) fn compact(
             address_type,
             plan.lanes,
             view(client, mask.0.clone()),
-            BufferArg::from_raw_parts(counts.clone(), runs),
+            counts,
             plan.vectors,
-            runs,
+            split.len,
+            split.parts,
             mask.1,
         );
-    }
-    begins_of(client, &counts, &begins, runs)?;
+    };
     // SAFETY: mask, values and output hold the same number of elements, and a run ends with the mask; a rank is below the number of
     // trues, and the tail begins behind them.
-    unsafe {
+    let write = |counts| unsafe {
         write_runs_kernel::launch_unchecked(
             client,
             cubes(),
@@ -115,17 +122,20 @@ pub(super) fn compact(
             address_type,
             plan.lanes,
             view(client, values.0),
-            view(client, mask.0),
-            BufferArg::from_raw_parts(begins, runs),
+            view(client, mask.0.clone()),
+            counts,
             bindable(client, output).into_buffer_arg(),
             count.into_buffer_arg(),
             plan.vectors,
-            runs,
+            split.len,
+            split.parts,
+            parts.cut(),
             emit,
             values.1,
             mask.1,
             index,
         );
-    }
-    Ok(())
+    };
+    let word = u32::elem_type_native();
+    parts.launch::<Fold>(client, [word, word], ScanOp::Sum, totals, write);
 }

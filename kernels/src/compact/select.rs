@@ -277,7 +277,8 @@ pub fn compact(
         .address_type
         .max(output.required_address_type(emitted.size()));
     if plan.walks_runs {
-        return runs::compact(client, plan, values, mask, (output, count, index), emit);
+        runs::compact(client, plan, values, mask, (output, count, index), emit);
+        return Ok(());
     }
     // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by it; a rank is below the
     // number of trues, and the tail begins behind them; the state holds an aggregate and a fallback per tile and a prefix per block.

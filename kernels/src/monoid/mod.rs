@@ -35,8 +35,7 @@ pub use log_sum_exp::LogSumExp;
 pub use recurrence::LinearRecurrence;
 pub use segment_totals::SegmentTotals;
 pub use segmented::Segmented;
-pub use state::{Pair, State};
-pub(crate) use state::{read_state, write_state};
+pub use state::{Pair, State, read_state, write_state};
 
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;

@@ -106,7 +106,7 @@ impl<A: Numeric> State for A {
 
 /// State number `at` of a buffer of states.
 #[cube]
-pub(crate) fn read_state<S: State>(buffer: &[u32], at: usize) -> S {
+pub fn read_state<S: State>(buffer: &[u32], at: usize) -> S {
     let count = S::words().comptime();
     let mut words = Sequence::<u32>::new();
     #[unroll]
@@ -118,7 +118,7 @@ pub(crate) fn read_state<S: State>(buffer: &[u32], at: usize) -> S {
 
 /// Puts a state in its place of a buffer of states.
 #[cube]
-pub(crate) fn write_state<S: State>(buffer: &mut [u32], at: usize, value: &S) {
+pub fn write_state<S: State>(buffer: &mut [u32], at: usize, value: &S) {
     let count = S::words().comptime();
     let words = S::to_words(value);
     #[unroll]

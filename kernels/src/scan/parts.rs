@@ -7,9 +7,69 @@
 //! ```
 //!
 //! A line of one part needs launch 3 alone. A cube scans the totals of a line, each unit those of neighbouring parts.
+//!
+//! Kernels of one's own that know how to walk a part need nothing else: [`Split`] says how long parts should be, [`Parts::launch`] launches,
+//! [`write_state`](crate::monoid::write_state) leaves a total and [`before_part`] finds what precedes a part.
+//!
+//! ```no_run
+//! use cubecl::client::Client;
+//! use cubecl::prelude::*;
+//! use cubecl::server::Handle;
+//! use cubecl_scan::ScanOp;
+//! use cubecl_scan::monoid::{Fold, write_state};
+//! use cubecl_scan::scan::parts::{Cut, Parts, Split, before_part};
+//!
+//! /// The number of zeros in each part.
+//! #[cube(launch_unchecked)]
+//! fn count(bytes: &[u32], states: &mut [u32], len: usize) {
+//!     let first = ABSOLUTE_POS * len;
+//!     let mut zeros = 0u32;
+//!     for at in first..min(first + len, bytes.len()) {
+//!         zeros += u32::cast_from(bytes[at] == 0);
+//!     }
+//!     if first < bytes.len() {
+//!         write_state::<u32>(states, ABSOLUTE_POS, &zeros);
+//!     }
+//! }
+//!
+//! /// For each element, how many zeros precede it.
+//! #[cube(launch_unchecked)]
+//! fn rank(bytes: &[u32], states: &[u32], ranks: &mut [u32], len: usize, #[comptime] cut: Cut) {
+//!     let first = ABSOLUTE_POS * len;
+//!     if first < bytes.len() {
+//!         let sum = comptime!(ScanOp::Sum);
+//!         let none = 0u32.runtime();
+//!         let mut zeros = before_part::<u32, Fold>(states, 0, 1, ABSOLUTE_POS, &none, cut, sum);
+//!         for at in first..min(first + len, bytes.len()) {
+//!             ranks[at] = zeros;
+//!             zeros += u32::cast_from(bytes[at] == 0);
+//!         }
+//!     }
+//! }
+//!
+//! fn ranks(client: &Client, bytes: Handle, ranks: Handle, elements: usize) {
+//!     let split = Split::rows(client, 1, elements);
+//!     let parts = Parts { outer: 1, parts: split.parts, inner: 1 };
+//!     let cubes = || CubeCount::Static(parts.count().div_ceil(64) as u32, 1, 1);
+//!     let units = CubeDim::new_1d(64);
+//!     // SAFETY: both buffers hold so many elements, and the driver makes a state for each part.
+//!     let buffer = |handle: &Handle| unsafe { BufferArg::from_raw_parts(handle.clone(), elements) };
+//!     let totals = |states| unsafe {
+//!         count::launch_unchecked(client, cubes(), units, buffer(&bytes), states, split.len);
+//!     };
+//!     let scan = |states| unsafe {
+//!         let cut = parts.cut();
+//!         rank::launch_unchecked(client, cubes(), units, buffer(&bytes), states, buffer(&ranks), split.len, cut);
+//!     };
+//!     let word = u32::elem_type_native();
+//!     parts.launch::<Fold>(client, [word, word], ScanOp::Sum, totals, scan);
+//! }
+//! ```
+
+pub use super::components::parts::{Cut, before_part};
+pub use super::split::Split;
 
 use super::components::cube_totals::scan_totals;
-use super::components::parts::Cut;
 use super::components::tile::TileConfig;
 use super::grid::cube_count;
 use super::scratch;
@@ -26,8 +86,9 @@ const FOLDED_BY_EACH: usize = 16;
 const UNITS: usize = 64;
 
 /// Lines, `[outer, parts, inner]`.
-#[derive(Clone, Copy)]
-pub(crate) struct Parts {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parts {
+    /// Lines one behind the other.
     pub outer: usize,
     /// Parts of a line.
     pub parts: usize,
@@ -36,11 +97,13 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    pub(crate) fn count(&self) -> usize {
+    /// The parts of all lines.
+    pub fn count(&self) -> usize {
         self.outer * self.parts * self.inner
     }
 
-    pub(crate) fn cut(&self) -> Cut {
+    /// How a part learns what precedes it.
+    pub fn cut(&self) -> Cut {
         match self.parts {
             1 => Cut::Whole,
             ..=FOLDED_BY_EACH => Cut::Totals,
@@ -49,7 +112,9 @@ impl Parts {
     }
 
     /// Launches what walks the parts: `totals` writes the state of each into the buffer that it is given, `scan` reads what is there then.
-    pub(crate) fn launch<O: Operator>(
+    ///
+    /// The two types are those of elements and of their accumulator. Nothing waits for the device.
+    pub fn launch<O: Operator>(
         self,
         client: &Client,
         [dtype, accumulator]: [ElemType; 2],

@@ -1,11 +1,16 @@
 //! What precedes a part of a line that was cut.
 
+#![expect(
+    missing_docs,
+    reason = "the `cube` macro generates modules without documentation"
+)]
+
 use crate::monoid::{Monoid, State, join, read_state};
 use cubecl::prelude::*;
 
 /// How a part learns what precedes it.
 #[derive_cube_comptime]
-pub(crate) enum Cut {
+pub enum Cut {
     /// The line is one part.
     Whole,
     /// It folds the totals of the parts before.
@@ -16,7 +21,7 @@ pub(crate) enum Cut {
 
 /// What precedes part `part` of a line: `first` precedes the line. The states of the line's parts begin with number `at` and lie `apart`.
 #[cube]
-pub(crate) fn before_part<A: Numeric, M: Monoid<A>>(
+pub fn before_part<A: Numeric, M: Monoid<A>>(
     states: &[u32],
     at: usize,
     apart: usize,

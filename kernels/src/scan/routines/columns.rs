@@ -16,6 +16,7 @@ use crate::scan::components::tensors::{
 };
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
+use crate::scan::split::Split;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
@@ -344,52 +345,27 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     }
 }
 
-/// The fewest rows of a chunk.
-const MIN_CHUNK: usize = 32;
-
-/// The most: software adapters end every loop after 65,535 rounds.
-const MAX_CHUNK: usize = 1 << 14;
-
-/// Bytes from row to row from which on every row is a page of its own. Units that walk many rows then fall out of the translation buffer of
-/// a processor, and short chunks are worth the second reading: [2^11, 2^11] takes 1.5 times Burn's addition on lavapipe, in one
-/// chunk twice.
-const PAGE: usize = 4096;
-
-/// Rows of a chunk: as few as it takes to give every unit of the device a column, within the bounds.
-fn chunk_len<O: Operator>(call: &Call<O>, columns: usize) -> usize {
-    let wanted = call.tuning.fill.div_ceil(columns);
-    let most = call.len().div_ceil(MIN_CHUNK);
-    let paged = call.lines.axis.strides[0] * call.tensors.dtype.size() >= PAGE;
-    let chunks = if call.tuning.unit_runs && paged {
-        most
-    } else {
-        wanted.min(most)
-    };
-    let fewest = call.len().div_ceil(MAX_CHUNK);
-    call.len().div_ceil(chunks.max(fewest))
-}
-
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
     let [dtype, accumulator, begins, positions] = call.types();
     let columns = call.lines.inner_count() / call.lanes;
     let outer = call.rows();
-    let chunk_len = chunk_len(&call, columns * outer);
-    let chunks = call.len().div_ceil(chunk_len);
-    let units = outer * chunks * columns;
+    let stride = call.lines.axis.strides[0] * call.tensors.dtype.size();
+    let split = Split::of_columns(&call.tuning, columns * outer, call.len(), stride);
+    let units = outer * split.parts * columns;
     let parts = Parts {
         outer,
-        parts: chunks,
+        parts: split.parts,
         inner: columns * call.lanes,
     };
     let config = ColumnsConfig {
         exclusive: call.options.exclusive,
         reverse: call.options.reverse,
         cut: parts.cut(),
-        ahead: call.ahead().min(chunk_len.next_power_of_two()),
+        ahead: call.ahead().min(split.len.next_power_of_two()),
     };
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
     let cubes = || cube_count(call.client, units.div_ceil(call.tuning.units));
-    let view = || view(&call, columns, chunk_len, chunks);
+    let view = || view(&call, columns, split);
     // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements, and the kernel does
     // nothing in units beyond them.
     let totals = |states| unsafe {
@@ -434,12 +410,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
 }
 
-fn view<O: Operator>(
-    call: &Call<O>,
-    columns: usize,
-    chunk_len: usize,
-    chunks: usize,
-) -> ColumnsViewLaunch {
+fn view<O: Operator>(call: &Call<O>, columns: usize, split: Split) -> ColumnsViewLaunch {
     let mut shape = SequenceArg::new();
     call.lines.outer.iter().for_each(|dim| shape.push(dim.size));
     let mut outer_strides = SequenceArg::new();
@@ -458,9 +429,9 @@ fn view<O: Operator>(
         columns,
         strides,
         call.len(),
-        chunk_len,
-        chunks,
-        chunks,
-        call.rows() * chunks * columns,
+        split.len,
+        split.parts,
+        split.parts,
+        call.rows() * split.parts * columns,
     )
 }

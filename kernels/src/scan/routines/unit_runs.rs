@@ -24,6 +24,8 @@ use crate::scan::components::{
 };
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
+use crate::scan::split::{Split, longest_in_rows};
+use crate::scan::tuning::ROW_PART;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -248,14 +250,6 @@ fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: M
     }
 }
 
-/// Vectors of a run of a row that is cut. Not a power of two, which would make neighbouring units meet in one set of the cache. On lavapipe, 2^22
-/// elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.
-const RUN: usize = 260;
-
-/// Vectors of a row that one unit walks where rows are enough for all units. Cut, [1024, 4096] takes 1.0 times an addition on lavapipe, whole
-/// 0.8 times. No loop may come near the 65,535 rounds after which some drivers end it.
-const WHOLE: usize = 1 << 14;
-
 /// Elements of a row below which it shares a run with others: [2^14, 256] takes 1.3 times an addition on lavapipe with a run each, 0.7 times with
 /// runs of four.
 const SHORT: usize = 1 << 10;
@@ -289,14 +283,13 @@ fn row_vectors<O: Operator>(call: &Call<O>) -> usize {
 
 /// The most vectors of a run.
 fn run<O: Operator>(call: &Call<O>) -> usize {
-    let filled = call.rows() >= call.tuning.fill;
-    let tuned = if filled { WHOLE } else { RUN };
+    let tuned = longest_in_rows(&call.tuning, call.rows());
     call.launch.vectors.unwrap_or(tuned)
 }
 
 /// The most vectors of a run of several rows.
 fn run_of_short_rows<O: Operator>(call: &Call<O>) -> usize {
-    call.launch.vectors.unwrap_or(RUN)
+    call.launch.vectors.unwrap_or(ROW_PART)
 }
 
 fn is_short<O: Operator>(call: &Call<O>) -> bool {
@@ -321,18 +314,15 @@ fn config<O: Operator>(call: &Call<O>, cut: Cut) -> UnitRunsConfig {
 
 fn rows<O: Operator>(call: Call<O>) {
     let [dtype, accumulator, begins, positions] = call.types();
-    let row = row_vectors(&call);
-    let per_row = row.div_ceil(run(&call));
-    let vectors = row.div_ceil(per_row);
-    let per_row = row.div_ceil(vectors);
+    let split = Split::of(row_vectors(&call), run(&call));
     let parts = Parts {
         outer: call.rows(),
-        parts: per_row,
+        parts: split.parts,
         inner: 1,
     };
     let count = parts.count();
     let config = config(&call, parts.cut());
-    let runs = || RunsLaunch::new(vectors, per_row, count);
+    let runs = || RunsLaunch::new(split.len, split.parts, count);
     // SAFETY: there is one state per run; a run ends with its row, and the view addresses exactly the tensors' rows.
     let totals = |states| unsafe {
         let (cubes, cube_dim) = grid(&call, count);

@@ -1,0 +1,101 @@
+//! How long the parts of lines are which units walk alone, one element after the other.
+
+use super::tuning::{COLUMN_PART, LONGEST_PART, PAGE, ROW_PART, Tuning};
+use crate::scan::LaunchOptions;
+use cubecl::client::Client;
+
+/// A line cut into parts of one length, the last of which may be shorter. Lengths are in steps: a step is a vector of a row, or of columns.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Split {
+    /// Steps of a part.
+    pub len: usize,
+    /// Parts of a line.
+    pub parts: usize,
+}
+
+impl Split {
+    /// How this device is best given `rows` of so many vectors, which lie one behind the other in a row.
+    pub fn rows(client: &Client, rows: usize, vectors: usize) -> Self {
+        let tuning = Tuning::of(client, &LaunchOptions::default());
+        Self::of(vectors, longest_in_rows(&tuning, rows))
+    }
+
+    /// How this device is best given so many `columns`, a vector of them each, of so many `steps`; from one to the next are `stride` bytes.
+    pub fn columns(client: &Client, columns: usize, steps: usize, stride: usize) -> Self {
+        let tuning = Tuning::of(client, &LaunchOptions::default());
+        Self::of_columns(&tuning, columns, steps, stride)
+    }
+
+    /// Parts of about one length, and of `longest` steps at most.
+    pub(crate) fn of(steps: usize, longest: usize) -> Self {
+        let parts = steps.div_ceil(longest).max(1);
+        let len = steps.div_ceil(parts).max(1);
+        Self {
+            len,
+            parts: steps.div_ceil(len).max(1),
+        }
+    }
+
+    /// Parts as long as they may be where each unit that the device has room for gets one.
+    pub(crate) fn of_columns(tuning: &Tuning, columns: usize, steps: usize, stride: usize) -> Self {
+        let wanted = tuning.fill.div_ceil(columns);
+        let most = steps.div_ceil(COLUMN_PART).max(1);
+        let parts = match tuning.unit_runs && stride >= PAGE {
+            true => most,
+            false => wanted.min(most),
+        };
+        Self::of(steps, steps.div_ceil(parts).clamp(1, LONGEST_PART))
+    }
+}
+
+/// The most vectors of a part of a row. Rows that are enough for all units are walked whole, but for what no loop may do.
+pub(crate) fn longest_in_rows(tuning: &Tuning, rows: usize) -> usize {
+    match rows >= tuning.fill {
+        true => LONGEST_PART,
+        false => ROW_PART,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_of_one_length_but_the_last() {
+        for longest in [1, 2, 7, 260] {
+            for steps in 1..600 {
+                let Split { len, parts } = Split::of(steps, longest);
+                assert!(len <= longest);
+                assert!((parts - 1) * len < steps && steps <= parts * len);
+            }
+        }
+        assert_eq!(Split::of(0, 5), Split { len: 1, parts: 1 });
+    }
+
+    fn columns(tuning: Tuning, columns: usize, steps: usize, stride: usize) -> Split {
+        Split::of_columns(&tuning, columns, steps, stride)
+    }
+
+    #[test]
+    fn columns_are_cut_until_the_device_is_full() {
+        let card = Tuning::planes();
+        let whole = |steps| Split {
+            len: steps,
+            parts: 1,
+        };
+        assert_eq!(columns(card, 1 << 16, 1000, 4), whole(1000));
+        assert_eq!(columns(card, 1 << 16, 31, 1 << 20), whole(31));
+        assert_eq!(columns(card, 1 << 14, 4096, 1 << 16).parts, 4);
+        assert_eq!(columns(card, 1, 4096, 4).len, COLUMN_PART);
+        assert_eq!(columns(card, 1 << 20, 1 << 20, 4).len, LONGEST_PART);
+    }
+
+    #[test]
+    fn software_adapters_walk_few_pages_at_a_time() {
+        let software = Tuning::software();
+        assert_eq!(columns(software, 1 << 9, 4096, PAGE - 4).parts, 1);
+        assert_eq!(columns(software, 1 << 9, 4096, PAGE).len, COLUMN_PART);
+        assert_eq!(longest_in_rows(&software, 1 << 9), LONGEST_PART);
+        assert_eq!(longest_in_rows(&software, 1), ROW_PART);
+    }
+}
