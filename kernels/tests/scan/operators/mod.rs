@@ -239,7 +239,8 @@ fn every_form<O: Oracle>(segmented: bool) {
     }
 }
 
-/// What is folded in another order, put together of two values, or counted twice, is wrong.
+/// What is folded in another order, put together of two values, or counted twice, is wrong. Rows are of so many tiles that a lookback keeps the
+/// totals of several blocks, and of an odd length, so that a tile of 32 units is one of 32 elements.
 fn mute_tiles<O: Oracle>(segmented: bool) {
     let client = client();
     for (mute, polls) in [
@@ -254,7 +255,7 @@ fn mute_tiles<O: Oracle>(segmented: bool) {
             ..small_tile(RoutineKind::SinglePass)
         };
         let case = Case {
-            shape: [2, 100 * 32 + 4, 1],
+            shape: [2, 100 * 32 + 5, 1],
             options: ScanOptions::default(),
             launch,
             segmented,
