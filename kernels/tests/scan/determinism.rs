@@ -3,6 +3,7 @@
 use super::*;
 use cubecl::client::Client;
 use cubecl_scan::scan::Mute;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -17,14 +18,10 @@ fn sum_bits(client: &Client, view: &View, axis: usize, launch: LaunchOptions) ->
     bits(&device_scan(client, &data, view, axis, ScanOp::Sum, options, launch).expect("supported"))
 }
 
-#[test]
-fn a_thousand_runs_under_load_have_one_bit_pattern() {
-    let client = client();
-    let view = View::contiguous(&[60 * 128 + 3]);
-    let first = sum_bits(&client, &view, 0, small_tile(RoutineKind::SinglePass));
+/// Runs something beside threads whose work comes and goes, several times a run: steady load would change the schedule once.
+pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // It comes and goes, several times a run: steady load would change the schedule once.
         for thread in 0..2 {
             let stop = &stop;
             scope.spawn(move || {
@@ -38,6 +35,19 @@ fn a_thousand_runs_under_load_have_one_bit_pattern() {
                 }
             });
         }
+        let found = catch_unwind(AssertUnwindSafe(run));
+        stop.store(true, Ordering::Relaxed);
+        found.unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// The operators with states of their own: `operators::bits`.
+#[test]
+fn a_thousand_runs_under_load_have_one_bit_pattern() {
+    let client = client();
+    let view = View::contiguous(&[60 * 128 + 3]);
+    let first = sum_bits(&client, &view, 0, small_tile(RoutineKind::SinglePass));
+    under_load(|| {
         for turn in 0..1000 {
             // Impatience changes who computes what, never the result.
             let launch = LaunchOptions {
@@ -46,7 +56,6 @@ fn a_thousand_runs_under_load_have_one_bit_pattern() {
             };
             assert_eq!(sum_bits(&client, &view, 0, launch), first, "run {turn}");
         }
-        stop.store(true, Ordering::Relaxed);
     });
 }
 
