@@ -64,6 +64,7 @@
 //!     let word = u32::elem_type_native();
 //!     parts.launch::<Fold>(client, [word, word], ScanOp::Sum, totals, scan);
 //! }
+//! # fn main() {}
 //! ```
 
 pub use super::components::parts::{Cut, before_part};
