@@ -129,7 +129,18 @@ impl<'a, O: Operator> Call<'a, O> {
     }
 
     pub(crate) fn reads<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
-        let initial = self.tensors.initial.as_deref().unwrap_or_default();
+        self.reads_beside(self.tensors.initial.as_deref().unwrap_or_default())
+    }
+
+    /// What a total depends on: not on what its line resumes.
+    pub(crate) fn reads_of_totals<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
+        self.reads_beside(&[])
+    }
+
+    fn reads_beside<T: Numeric, N: Size, B: Numeric>(
+        &self,
+        initial: &[TensorBinding],
+    ) -> ReadsLaunch<T, N, B> {
         let begins = self.tensors.begins.iter().map(|(tensor, _)| tensor);
         ReadsLaunch::new(
             buffers(&self.tensors.inputs),

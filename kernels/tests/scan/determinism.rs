@@ -41,24 +41,6 @@ pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
     })
 }
 
-/// The operators with states of their own: `operators::bits`.
-#[test]
-fn a_thousand_runs_under_load_have_one_bit_pattern() {
-    let client = client();
-    let view = View::contiguous(&[60 * 128 + 3]);
-    let first = sum_bits(&client, &view, 0, small_tile(RoutineKind::SinglePass));
-    under_load(|| {
-        for turn in 0..1000 {
-            // Impatience changes who computes what, never the result.
-            let launch = LaunchOptions {
-                polls: [None, Some(1), Some(4)][turn % 3],
-                ..small_tile(RoutineKind::SinglePass)
-            };
-            assert_eq!(sum_bits(&client, &view, 0, launch), first, "run {turn}");
-        }
-    });
-}
-
 #[test]
 fn fallback_computes_the_bits_of_the_owner() {
     let client = client();

@@ -185,12 +185,15 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
+            call.reads_of_totals(),
             states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
             call.seed(),
-            call.tile_config(),
+            TileConfig {
+                exclusive: false,
+                ..call.tile_config()
+            },
             call.op,
             dtype,
             accumulator,

@@ -375,11 +375,15 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
+            call.reads_of_totals(),
             states,
             view(),
             call.seed(),
-            config,
+            ColumnsConfig {
+                exclusive: false,
+                cut: Cut::Whole,
+                ..config
+            },
             call.op,
             dtype,
             accumulator,

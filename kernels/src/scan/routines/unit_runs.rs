@@ -332,12 +332,16 @@ fn rows<O: Operator>(call: Call<O>) {
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
+            call.reads_of_totals(),
             states,
             call.rows_arg(),
             runs(),
             call.seed(),
-            config,
+            UnitRunsConfig {
+                exclusive: false,
+                cut: Cut::Whole,
+                ..config
+            },
             call.op,
             dtype,
             accumulator,
