@@ -65,6 +65,10 @@ impl<A: Numeric> State for A {
         Shared::new_slice(len)
     }
 
+    #[allow(
+        clippy::let_and_return,
+        reason = "without a variable the kernel gets a place"
+    )]
     fn get(shared: &Shared<[A]>, at: usize) -> A {
         let value = shared[at];
         value

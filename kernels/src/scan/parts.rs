@@ -9,7 +9,7 @@
 //! A line of one part needs launch 3 alone. A cube scans the totals of a line, each unit those of neighbouring parts.
 //!
 //! Kernels of one's own that know how to walk a part need nothing else: [`Split`] says how long parts should be, [`Parts::launch`] launches,
-//! [`write_state`](crate::monoid::write_state) leaves a total and [`before_part`] finds what precedes a part.
+//! [`write_state()`] leaves a total and [`before_part()`] finds what precedes a part.
 //!
 //! ```no_run
 //! use cubecl::client::Client;

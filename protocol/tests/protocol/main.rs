@@ -18,6 +18,11 @@
 //! Loom has no load return what is stored only later (load buffering). The tiles have no use for it: what a cube stores after a load is steered
 //! by that load or made of it, but for the aggregate of the next tile on the same thread, which depends on nothing.
 
+#![allow(
+    clippy::duplicate_mod,
+    reason = "the engine is compiled once more, with a lock that does not lock"
+)]
+
 mod cube;
 mod engine;
 mod explore;

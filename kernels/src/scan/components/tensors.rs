@@ -52,6 +52,11 @@ pub(crate) fn lane_at(step: usize, lanes: usize, reverse: bool) -> usize {
     if reverse { lanes - 1 - step } else { step }
 }
 
+/// Whether there are tensors of a kind.
+fn any(len: usize) -> bool {
+    len > 0
+}
+
 #[cube]
 impl Edges {
     pub fn new() -> Edges {
@@ -96,7 +101,7 @@ impl Edges {
 
     /// Whether a segment begins in a lane.
     fn begin(&self, #[comptime] lane: usize) -> bool {
-        if comptime!(self.begins.len() > 0) {
+        if comptime!(any(self.begins.len())) {
             self.begins[lane]
         } else {
             false.runtime()
@@ -105,7 +110,7 @@ impl Edges {
 
     /// Whether a segment ends in a lane.
     fn end(&self, #[comptime] lane: usize) -> bool {
-        if comptime!(self.ends.len() > 0) {
+        if comptime!(any(self.ends.len())) {
             self.ends[lane]
         } else {
             false.runtime()
@@ -114,7 +119,7 @@ impl Edges {
 
     /// What precedes an element in its segment, `before` being what precedes it in its line.
     pub fn before<S: State>(&self, before: &S, identity: &S, #[comptime] lane: usize) -> S {
-        if comptime!(self.begins.len() > 0) {
+        if comptime!(any(self.begins.len())) {
             S::select(self.begins[lane], identity, before)
         } else {
             S::copy(before)
@@ -165,7 +170,7 @@ pub(crate) fn begin_of_line<T: Numeric, A: Numeric, M: Monoid<A>>(
     identity: &M::State,
     #[comptime] op: M::Config,
 ) -> M::State {
-    if comptime!(initial.len() > 0) {
+    if comptime!(any(initial.len())) {
         let mut written = Sequence::<A>::new();
         #[unroll]
         for i in 0..initial.len().comptime() {

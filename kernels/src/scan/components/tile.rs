@@ -242,6 +242,10 @@ impl<S: State> UnitTile<S> {
     }
 
     /// Writes the scanned tile, `prefix` being the total of all that precedes this unit (or its plane) in the row.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what a tile is written from, and the facts of a kernel"
+    )]
     pub fn store<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A, State = S>>(
         &self,
         writes: &mut Writes<T, N, P>,

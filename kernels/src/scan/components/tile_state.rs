@@ -131,13 +131,13 @@ pub fn seal(half: u32, tag: u32) -> u32 {
     tag | half
 }
 
-/// At most [`HALF_MASK`] where the word carries the epoch; the halves of a value are or-ed together first.
+/// At most `HALF_MASK` where the word carries the epoch; the halves of a value are or-ed together first.
 #[cube]
 pub fn foreign(word: u32, tag: u32) -> u32 {
     word ^ tag
 }
 
-/// Whether words that [`foreign`] was or-ed over carry the epoch, all of them.
+/// Whether words that `foreign` was or-ed over carry the epoch, all of them.
 #[cube]
 pub fn is_sealed(foreign: u32) -> bool {
     foreign <= HALF_MASK
