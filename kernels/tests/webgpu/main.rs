@@ -15,6 +15,7 @@ mod browser;
 mod compaction;
 mod cubes;
 mod device;
+mod operators;
 mod record;
 mod scans;
 
@@ -28,6 +29,7 @@ fn a_record_for_the_browser() {
         record::record().compile_only = planes == Planes::Varying;
         let client = device::client(planes);
         scans::record(&client, planes);
+        operators::record(&client, planes);
         compaction::record(&client, planes);
         cubes::record(&client, planes);
     }

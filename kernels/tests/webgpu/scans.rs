@@ -170,7 +170,7 @@ fn one_tile_is_one_launch(client: &Client, group: String) {
 }
 
 /// As in `tests/scan`: the edges of tiles close together.
-fn small_tile(routine: RoutineKind) -> LaunchOptions {
+pub fn small_tile(routine: RoutineKind) -> LaunchOptions {
     let whole_rows = routine == RoutineKind::SingleCube;
     LaunchOptions {
         strategy: Strategy::Forced(routine),

@@ -1,9 +1,9 @@
-//! What sums, recurrences and extrema with their positions mean.
+//! What sums, recurrences, extrema with their positions and logarithms of sums of exponentials mean.
 
-use super::Oracle;
-use crate::values;
+use super::oracle::Oracle;
+use crate::common::{uneven, values};
 use cubecl_scan::ScanOp;
-use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence};
+use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp};
 
 fn small_integers(n: usize) -> Vec<f32> {
     let numbers = values(n, ScanOp::Sum).into_iter();
@@ -143,5 +143,57 @@ impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
                 .map(element)
                 .collect(),
         ]
+    }
+}
+
+/// Of exponentials that overflow and vanish.
+pub struct LogSums;
+
+impl Oracle for LogSums {
+    type Operator = LogSumExp;
+    /// The largest element, and the sum of the exponentials of the others relative to it.
+    type State = (f64, f64);
+
+    fn config() {}
+
+    fn identity() -> (f64, f64) {
+        (f64::NEG_INFINITY, 0.)
+    }
+
+    fn read(values: &[f32], _position: usize) -> (f64, f64) {
+        (values[0].into(), 1.)
+    }
+
+    fn resume(written: &[f32]) -> (f64, f64) {
+        (written[0].into(), 1.)
+    }
+
+    fn combine(&(largest, sum): &(f64, f64), &(x, count): &(f64, f64)) -> (f64, f64) {
+        if x == f64::NEG_INFINITY {
+            (largest, sum)
+        } else if x > largest {
+            (x, sum * (largest - x).exp() + count)
+        } else {
+            (largest, sum + count * (x - largest).exp())
+        }
+    }
+
+    fn write(&(largest, sum): &(f64, f64)) -> (Vec<f32>, i32) {
+        let result = match largest == f64::NEG_INFINITY {
+            true => largest,
+            false => largest + sum.ln(),
+        };
+        (vec![result as f32], -1)
+    }
+
+    fn elements(n: usize) -> Vec<Vec<f32>> {
+        let mut data: Vec<f32> = uneven(n).iter().map(|x| x * 50.).collect();
+        data[0] = f32::NEG_INFINITY;
+        data[n / 2] = f32::NEG_INFINITY;
+        vec![data]
+    }
+
+    fn is_close(found: f32, expected: f32) -> bool {
+        found == expected || (found - expected).abs() <= 1e-5 * (1. + expected.abs())
     }
 }

@@ -5,7 +5,7 @@
 #[path = "../../../examples/own_operator/rotation.rs"]
 mod rotation;
 
-use super::Oracle;
+use super::oracle::Oracle;
 pub use rotation::Rotations;
 
 pub struct Products;

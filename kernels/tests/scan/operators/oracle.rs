@@ -1,0 +1,156 @@
+//! What an operator means in plain Rust, what a scan with it must return, and such a scan on the device.
+
+use crate::common::{View, tensor};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use cubecl_scan::monoid::Operator;
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
+
+/// What an operator means.
+pub trait Oracle {
+    type Operator: Operator;
+    type State: Clone;
+    fn config() -> <Self::Operator as Operator>::Config;
+    fn identity() -> Self::State;
+    /// The state of one position.
+    fn read(values: &[f32], position: usize) -> Self::State;
+    /// The state that an earlier part of the line left.
+    fn resume(written: &[f32]) -> Self::State;
+    fn combine(lhs: &Self::State, rhs: &Self::State) -> Self::State;
+    /// What is written of a state, and where it was found.
+    fn write(state: &Self::State) -> (Vec<f32>, i32);
+    /// Elements for `n` positions, as exact as the operator needs them: those of each input.
+    fn elements(n: usize) -> Vec<Vec<f32>>;
+
+    #[allow(dead_code, reason = "a record for browsers compares bits")]
+    fn is_close(found: f32, expected: f32) -> bool {
+        found == expected || found.is_nan() && expected.is_nan()
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// `[outer, len, inner]`, scanned along the middle.
+    pub shape: [usize; 3],
+    pub options: ScanOptions,
+    pub launch: LaunchOptions,
+    pub segmented: bool,
+    pub resumes: bool,
+}
+
+/// The positions of each line, in the order of the scan.
+fn lines(
+    [outer, len, inner]: [usize; 3],
+    options: ScanOptions,
+) -> impl Iterator<Item = Vec<usize>> {
+    (0..outer * inner).map(move |line| {
+        let line = (0..len).map(|along| (line / inner * len + along) * inner + line % inner);
+        match options.reverse {
+            true => line.rev().collect(),
+            false => line.collect(),
+        }
+    })
+}
+
+/// Segments of 1 to 60 elements; a flag is any number but zero.
+pub fn begins(n: usize) -> Vec<u32> {
+    let marked = |i: usize| match (i as u32).wrapping_mul(2_654_435_761) >> 24 {
+        0..16 => i as u32 | 1,
+        _ => 0,
+    };
+    (0..n).map(marked).collect()
+}
+
+/// The results of a plain loop: each output, then where they were found.
+pub fn expected<O: Oracle>(
+    case: Case,
+    inputs: &[Vec<f32>],
+    initial: &[Vec<f32>],
+    begins: &[u32],
+) -> (Vec<Vec<f32>>, Vec<i32>) {
+    let [_, len, inner] = case.shape;
+    let elements: usize = case.shape.iter().product();
+    let mut outputs = vec![vec![0.; elements]; O::Operator::OUTPUTS];
+    let mut positions = vec![0; elements];
+    for (line, places) in lines(case.shape, case.options).enumerate() {
+        let first: Vec<f32> = initial.iter().map(|values| values[line]).collect();
+        let mut running = match case.resumes {
+            true => O::resume(&first),
+            false => O::identity(),
+        };
+        for at in places {
+            let position = at / inner % len;
+            let marked = match case.options.reverse {
+                true => position + 1 < len && begins[at + inner] != 0,
+                false => begins[at] != 0,
+            };
+            let before = match case.segmented && marked {
+                true => O::identity(),
+                false => running,
+            };
+            let values: Vec<f32> = inputs.iter().map(|input| input[at]).collect();
+            running = O::combine(&before, &O::read(&values, position));
+            let (written, found) = match case.options.exclusive {
+                true => O::write(&before),
+                false => O::write(&running),
+            };
+            positions[at] = found;
+            for (output, value) in outputs.iter_mut().zip(written) {
+                output[at] = value;
+            }
+        }
+    }
+    (outputs, positions)
+}
+
+/// What lines resume: a tensor for each output.
+pub fn initial<O: Oracle>(case: Case) -> Vec<Vec<f32>> {
+    let [outer, _, inner] = case.shape;
+    let lines = outer * inner;
+    O::elements(O::Operator::OUTPUTS * lines)
+        .swap_remove(0)
+        .chunks(lines)
+        .map(|values| values.to_vec())
+        .collect()
+}
+
+/// Has the device compute the same: its outputs, and its positions.
+pub fn start<O: Operator>(
+    client: &Client,
+    case: Case,
+    op: O::Config,
+    inputs: &[Vec<f32>],
+    initial: &[Vec<f32>],
+    begins: &[u32],
+) -> (Vec<Handle>, Handle) {
+    let view = View::contiguous(&case.shape);
+    let elements = view.elements();
+    let [outer, _, inner] = case.shape;
+    let ends = View::contiguous(&[outer, 1, inner]);
+    let floats =
+        |data: &Vec<f32>, view| tensor(client.create_from_slice(f32::as_bytes(data)), view);
+    let room = || client.empty(elements * size_of::<f32>());
+    let outputs: Vec<_> = (0..O::OUTPUTS).map(|_| room()).collect();
+    let mut tensors = ScanTensors::new(
+        inputs.iter().map(|data| floats(data, &view)).collect(),
+        outputs.iter().map(|it| tensor(it.clone(), &view)).collect(),
+        1,
+        f32::elem_type_native(),
+    );
+    if case.resumes {
+        tensors = tensors.resuming(initial.iter().map(|data| floats(data, &ends)).collect());
+    }
+    if O::BEGINS {
+        let flags = client.create_from_slice(u32::as_bytes(begins));
+        tensors = tensors.segmented(tensor(flags, &view), u32::elem_type_native(), false);
+    }
+    let positions = room();
+    if O::POSITIONS {
+        let int: ElemType = i32::elem_type_native();
+        tensors = tensors.positions(tensor(positions.clone(), &view), int);
+    }
+    scan_operator::<O>(client, tensors, op, case.options, case.launch).expect("supported");
+    (outputs, positions)
+}

@@ -1,0 +1,80 @@
+//! Scans with operators whose states are more than one scalar, on segments and where lines resume: every routine.
+
+#[path = "../scan/operators/oracle.rs"]
+mod oracle;
+#[path = "../scan/operators/oracles.rs"]
+mod oracles;
+
+use super::browser::Planes;
+use super::common::all_options;
+use super::record::{case, record as shared_record};
+use super::scans::small_tile;
+use cubecl::client::Client;
+use cubecl_scan::monoid::{Operator, Segmented};
+use cubecl_scan::scan::RoutineKind;
+use oracle::{Case, Oracle, begins, expected, initial, start};
+
+/// Fewer elements than lie between two NaN, whose bits a browser need not keep.
+const FORMS: [(RoutineKind, [usize; 3]); 6] = [
+    (RoutineKind::SingleCube, [9, 7, 1]),
+    (RoutineKind::SinglePass, [2, 161, 1]),
+    (RoutineKind::ReduceThenScan, [2, 161, 1]),
+    (RoutineKind::UnitRuns, [2, 161, 1]),
+    (RoutineKind::UnitRuns, [80, 3, 1]),
+    (RoutineKind::Columns, [1, 97, 3]),
+];
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+fn record_case<O: Oracle>(client: &Client, group: &str, case_of: Case) {
+    let inputs = O::elements(case_of.shape.iter().product());
+    let initial = initial::<O>(case_of);
+    let begins = begins(inputs[0].len());
+    let (outputs, positions) = expected::<O>(case_of, &inputs, &initial, &begins);
+    case(client, group, &format!("{case_of:?}"), || {
+        let op = O::config();
+        let (found, found_positions) = match case_of.segmented {
+            true => {
+                start::<Segmented<O::Operator>>(client, case_of, op, &inputs, &initial, &begins)
+            }
+            false => start::<O::Operator>(client, case_of, op, &inputs, &initial, &begins),
+        };
+        let outputs = outputs.iter().map(|output| bits(output));
+        let mut all: Vec<_> = found.into_iter().zip(outputs).collect();
+        if O::Operator::POSITIONS {
+            let positions = positions.iter().map(|position| *position as u32).collect();
+            all.push((found_positions, positions));
+        }
+        all
+    });
+}
+
+/// Every routine; the four options take turns, and initial values with none.
+fn record_operator<O: Oracle>(client: &Client, group: &str, segmented: bool) {
+    for (turn, (routine, shape)) in FORMS.into_iter().enumerate() {
+        let case_of = Case {
+            shape,
+            options: all_options()[turn % 4],
+            launch: small_tile(routine),
+            segmented,
+            resumes: turn % 2 == 0,
+        };
+        record_case::<O>(client, group, case_of);
+    }
+}
+
+pub fn record(client: &Client, planes: Planes) {
+    let group = |name: &str| format!("operator: {name}{}", planes.suffix());
+    record_operator::<oracles::Sums>(client, &group("sums"), false);
+    record_operator::<oracles::Sums>(client, &group("sums of segments"), true);
+    record_operator::<oracles::Recurrences>(client, &group("recurrences"), false);
+    record_operator::<oracles::Recurrences>(client, &group("recurrences of segments"), true);
+    record_operator::<oracles::Extrema<true>>(client, &group("where maxima are"), false);
+    record_operator::<oracles::Extrema<false>>(client, &group("minima of segments"), true);
+    // Their last bits are the browser's own.
+    let compile_only = std::mem::replace(&mut shared_record().compile_only, true);
+    record_operator::<oracles::LogSums>(client, &group("log-sum-exp"), false);
+    shared_record().compile_only = compile_only;
+}
