@@ -112,7 +112,8 @@ impl Parts {
         }
     }
 
-    /// Launches what walks the parts: `totals` writes the state of each into the buffer that it is given, `scan` reads what is there then.
+    /// Launches what walks the parts: `totals` writes the state of each into the buffer that it is given, `scan` reads what is there then. Lines
+    /// of one part have no totals: only `scan` is called, with a buffer that it does not read.
     ///
     /// The two types are those of elements and of their accumulator. Nothing waits for the device.
     pub fn launch<O: Operator>(
@@ -123,8 +124,10 @@ impl Parts {
         totals: impl FnOnce(BufferArg),
         scan: impl FnOnce(BufferArg),
     ) {
-        let state_words = O::state_size(accumulator).div_ceil(size_of::<u32>());
-        let words = state_words * self.count();
+        let words = match self.cut() {
+            Cut::Whole => 1,
+            _ => O::state_size(accumulator).div_ceil(size_of::<u32>()) * self.count(),
+        };
         let states = scratch::temporary(client, words * size_of::<u32>());
         // SAFETY: the buffer was made with so many words.
         let buffer = || unsafe { BufferArg::from_raw_parts(states.clone(), words) };

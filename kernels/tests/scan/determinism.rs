@@ -29,7 +29,7 @@ pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
                     if stop.load(Ordering::Relaxed) {
                         break;
                     }
-                    std::hint::black_box((0..200_000).sum::<u64>());
+                    std::hint::black_box((0..20_000).sum::<u64>());
                     let pause = u64::from(mixed(burst) % 2_000);
                     std::thread::sleep(Duration::from_micros(pause));
                 }
