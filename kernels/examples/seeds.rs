@@ -338,9 +338,9 @@ fn report(name: &str, sizes: usize, passed: bool) -> bool {
 
 /// Whether a device-level scan of `n` elements is right, or none where the routine refuses the problem.
 fn run_routine(client: &Client, routine: RoutineKind, n: usize) -> Option<bool> {
-    // `Columns` wants dimensions after the axis.
+    // Columns are dimensions after the axis.
     let (shape, axis) = match routine {
-        RoutineKind::Columns => (vec![n.div_ceil(3), 3], 0),
+        RoutineKind::Columns | RoutineKind::ColumnTiles => (vec![n.div_ceil(3), 3], 0),
         _ => (vec![n], 0),
     };
     let input = uneven(shape.iter().product());

@@ -78,11 +78,20 @@ pub fn combine<A: Numeric>(lhs: A, rhs: A, #[comptime] op: ScanOp) -> A {
     match op {
         ScanOp::Sum => lhs + rhs,
         ScanOp::Prod => lhs * rhs,
-        // A NaN on the left is kept by the first test; one on the right fails the comparison and is taken. Two selections,
-        // because `||` is a branch: with 32 of them in a loop SwiftShader compiled for minutes.
-        ScanOp::Max => select(is_nan::<A>(lhs), lhs, select(lhs >= rhs, lhs, rhs)),
-        ScanOp::Min => select(is_nan::<A>(lhs), lhs, select(lhs <= rhs, lhs, rhs)),
+        ScanOp::Max => first_nan::<A>(lhs, rhs, select(lhs >= rhs, lhs, rhs)),
+        ScanOp::Min => first_nan::<A>(lhs, rhs, select(lhs <= rhs, lhs, rhs)),
     }
+}
+
+/// The NaN on the left, or else that on the right, or else `neither`. A compiler that assumes that there are none may take a comparison and a
+/// selection for a maximum that drops them. Two selections, because `||` is a branch: with 32 of them in a loop SwiftShader compiled for minutes.
+#[cube]
+fn first_nan<A: Numeric>(lhs: A, rhs: A, neither: A) -> A {
+    select(
+        is_nan::<A>(lhs),
+        lhs,
+        select(is_nan::<A>(rhs), rhs, neither),
+    )
 }
 
 /// Whether the bits of `value` are those of a NaN; never true of an integer.

@@ -109,6 +109,10 @@ fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
     for (len, columns) in [(1000, 3), (1000, 8)] {
         check(&[2, len, columns], 1, launch_of(Columns, 1), 1);
     }
+    for (len, columns) in [(1, 5), (15, 160), (17, 132), (200, 3), (65, 8)] {
+        check(&[2, len, columns], 1, launch_of(ColumnTiles, 1), 1);
+        check(&[2, len, columns], 1, launch_of(ColumnTiles, 4), 1);
+    }
     // Rows cut in many runs, rows of one run, and runs of several rows.
     for len in [5, 31, 32, 33, 132, 1000] {
         check(&[3, len], 1, launch_of(UnitRuns, 1), 1);
@@ -151,10 +155,16 @@ fn fallbacks_write_nothing_but_their_words() {
             polls: Some(1),
             ..launch_of(RoutineKind::SinglePass, 1)
         };
+        let columns = LaunchOptions {
+            strategy: Strategy::Forced(RoutineKind::ColumnTiles),
+            ..launch
+        };
         within_20_seconds("a scan between guards", || {
-            let view = View::contiguous(&[2, 40 * 32 + 1]);
-            let scratch = check_scan(&client, &view, 1, all_options()[3], launch, 0);
-            assert_eq!(scratch, 1);
+            for (shape, launch) in [([2, 40 * 32 + 1, 1], launch), ([2, 65, 36], columns)] {
+                let view = View::contiguous(&shape);
+                let scratch = check_scan(&client, &view, 1, all_options()[3], launch, 0);
+                assert_eq!(scratch, 1);
+            }
         });
     }
 }
@@ -185,9 +195,11 @@ fn rows_at_every_element_offset() {
             shape: vec![17, columns],
             strides: vec![pitch, 1],
         };
-        let launch = launch_of(Columns, 1);
-        check_scan(&client, &view, 0, all_options()[0], launch, 0);
-        check_scan(&client, &view, 0, all_options()[3], launch, 0);
+        for routine in [Columns, ColumnTiles] {
+            let launch = launch_of(routine, 1);
+            check_scan(&client, &view, 0, all_options()[0], launch, 0);
+            check_scan(&client, &view, 0, all_options()[3], launch, 0);
+        }
     }
 }
 

@@ -207,9 +207,10 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// The tests of the workspace that are not [`KERNEL_TESTS`].
+/// The tests of the workspace that are not [`KERNEL_TESTS`]. Of those in `kernels/tests/recorded`, which are named in a manifest, `cuda` is
+/// for `cargo xtask gpu-code`.
 fn others_than_kernels() -> Result<Vec<String>> {
-    let mut names = Vec::new();
+    let mut names = vec!["webgpu".to_owned()];
     for folder in ["tests", "kernels/tests", "protocol/tests", "xtask/tests"] {
         names.extend(targets_in(&root().join(folder))?);
     }

@@ -1,7 +1,8 @@
 //! `cargo xtask test-webgpu`: the kernels in a browser, where the validator (Tint) is stricter than naga.
 //!
 //! 1. The test `webgpu` of `cubecl-scan` calls the crate on a device that only writes down what it is told, as a browser's
-//!    device would be told it: modules (WGSL), buffers, bindings, and the results that plain loops give.
+//!    device would be told it: modules (WGSL), buffers, bindings, and the results that plain loops give. It also has naga write each
+//!    module in the languages of Metal and DirectX.
 //! 2. A page on 127.0.0.1 compiles every module, runs every launch, compares every result, and posts what it found.
 //! 3. The findings are printed as a table; a module that is rejected or a result that is wrong fails the command.
 //!
@@ -61,13 +62,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 fn record(folder: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-    // The selection of packages and features is that of `cargo xtask test`: one build serves both.
-    // The features of `cargo xtask test`: one build.
-    let features = "cubecl-scan/wgpu,xtask/report";
+    // The features of `cargo xtask test`, of which the build is shared, and one.
+    let features = "cubecl-scan/wgpu,cubecl-scan/lowering,xtask/report";
     let mut command = cargo(&["test", "--workspace", "--features", features]);
     command
         .args(["--test", "webgpu", "--", "--nocapture"])
-        .env("BURN_SCAN_WEBGPU_RECORD", folder);
+        .env("BURN_SCAN_RECORD", folder);
     run_to_success(&mut command)
 }
 

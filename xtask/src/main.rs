@@ -9,18 +9,22 @@ mod chromium;
 mod cmd_faults;
 mod cmd_features;
 mod cmd_gpu_bundle;
+mod cmd_gpu_code;
 mod cmd_memcheck;
 mod cmd_mutants;
 mod cmd_peers;
 mod cmd_test;
+mod cmd_test_cuda_sim;
 mod cmd_test_webgpu;
 mod copy;
+mod cuda;
 mod drivers;
 mod faults;
 mod http;
 mod libraries;
 mod llvm_stub;
 mod process;
+mod python;
 #[cfg(feature = "report")]
 mod report;
 mod swiftshader;
@@ -50,6 +54,14 @@ usage: cargo xtask COMMAND [OPTIONS]
   test-webgpu   Compile and run the kernels in headless Chromium, whose WGSL validator (Tint) is stricter than
                 naga, and check what they compute. Installs Debian's `chromium` by apt where there is none.
       --replay              what target/webgpu holds of the last run: nothing is built
+
+  test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is no part of this repository.
+      --simulator DIR       the folder with its sim.py
+      --built DIR           what its build.sh filled (default: the variable SIM_DIR)
+      --headlines           only the cases whose cycles count, beside a copy's
+      --write               put those cycles into benches/results, for docs/performance.md
+      --replay              what target/cuda holds of the last run: nothing is recorded
+      WORD...               only cases with one of these in their names
 
   memcheck      Run the tests of the CPU engine under valgrind (installed by apt where missing).
       NAME...               only tests with one of these in their name
@@ -86,6 +98,13 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver D, --torch   as for `test` and `peers`
       -- ARGS               passed to `cargo bench`, e.g. `-- --features cuda`
 
+  gpu-code      Compile the kernels with NVIDIA's compiler (from PyPI, into a Python venv under target/; no GPU is
+                needed), disassemble them, and print a table: registers, spills, widths of accesses, barriers; CUB's
+                beside them. Fails where one is refused, spills, or reads contiguous memory narrowly.
+      --replay              what target/cuda holds of the last run: nothing is recorded
+      --write               put the table into benches/results, for docs/performance.md
+      WORD...               only cases with one of these in their names
+
   gpu-bundle OUT
                 Pack the test and bench binaries (release, stripped, xz) with a run script into the folder
                 OUT, for a GPU host that has neither Rust nor network.
@@ -108,6 +127,7 @@ fn main() -> ExitCode {
             Ok(())
         }
         "test" => cmd_test::run(rest),
+        "test-cuda-sim" => cmd_test_cuda_sim::run(rest),
         "test-webgpu" => cmd_test_webgpu::run(rest),
         "memcheck" => cmd_memcheck::run(rest),
         "faults" => cmd_faults::run(rest),
@@ -115,6 +135,7 @@ fn main() -> ExitCode {
         "features" => cmd_features::run(rest),
         "peers" => cmd_peers::run(rest),
         "report" => report(rest),
+        "gpu-code" => cmd_gpu_code::run(rest),
         "gpu-bundle" => cmd_gpu_bundle::run(rest),
         "help" | "-h" | "--help" => {
             print!("{HELP}");

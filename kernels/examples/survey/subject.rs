@@ -6,7 +6,7 @@
 //! | a cube-level algorithm | tiles of one element per unit, the last one in part; fewer elements than units are a smaller cube |
 //! | `SinglePass`, `ReduceThenScan`, `UnitRuns` | one row |
 //! | `SingleCube` | rows of at most [`ROW`], as many as it takes, of one length: off-sizes are rounded down to whole rows |
-//! | `Columns` | [`COLUMNS`] columns, or one fewer where that does not divide n, rounded down to whole rows |
+//! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer where that does not divide n, rounded down to whole rows |
 
 use crate::common::{arg, force_plane, runs_on, tensor};
 use crate::kernels::{COPY_VECTORS, copy_kernel, tiles_kernel};
@@ -155,7 +155,7 @@ impl Subject {
                 let rows = n.div_ceil(ROW);
                 (vec![rows, n / rows], 1, n / rows * rows)
             }
-            Kind::Device(RoutineKind::Columns) => {
+            Kind::Device(RoutineKind::Columns | RoutineKind::ColumnTiles) => {
                 let columns = match n.is_multiple_of(COLUMNS) {
                     true => COLUMNS,
                     false => n.min(COLUMNS - 1),

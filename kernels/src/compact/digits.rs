@@ -44,6 +44,7 @@ fn counters_tile() -> TileConfig {
         units: UNITS,
         max_planes: 0,
         plane_size: 0,
+        parked: 0,
     }
 }
 

@@ -125,7 +125,7 @@ impl MaskTile {
     }
 
     /// The total that [`load`](Self::load) would find, by a short loop: see
-    /// [`UnitTile::total_of`](crate::scan::components::tile::UnitTile::total_of).
+    /// [`total_of`](crate::scan::components::tile::total_of).
     fn total_of<M: Numeric, N: Size>(
         mask: &LinearView<'_, Vector<M, N>>,
         first: usize,
@@ -158,52 +158,68 @@ impl MaskTile {
         self.before[k]
     }
 
-    /// Learns from the other tiles of the launch what precedes this one.
-    pub fn rank<M: Numeric, N: Size>(
+    /// Counts the tile's survivors and publishes how many they are.
+    pub fn publish(
         &self,
+        state: &[Atomic<u32>],
+        tile: usize,
+        words: TileWords,
+        #[comptime] config: MaskConfig,
+    ) -> Published {
+        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.tile.totals() + 1));
+        let zero = 0u32.runtime();
+        let own =
+            scan_totals::<u32, Fold>(&self.total, &zero, &mut totals, config.tile, ScanOp::Sum);
+        let search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
+        search.publish_aggregate(state, words, tile, &own.aggregate, config.lookback);
+        Published {
+            unit: own.exclusive,
+            survivors: own.aggregate,
+            totals,
+            search,
+        }
+    }
+}
+
+/// A tile whose survivors are counted, and the other tiles know.
+#[derive(CubeType)]
+pub(crate) struct Published {
+    /// Survivors of the tile before this unit (or its plane).
+    pub unit: u32,
+    /// Survivors of the tile.
+    pub survivors: u32,
+    totals: Shared<[u32]>,
+    search: Lookback<u32>,
+}
+
+#[cube]
+impl Published {
+    /// Learns from the other tiles of the launch how many survivors precede this one.
+    pub fn seek<M: Numeric, N: Size>(
+        &mut self,
         mask: &LinearView<'_, Vector<M, N>>,
         state: &[Atomic<u32>],
         tile: usize,
         vectors: usize,
         words: TileWords,
         #[comptime] config: MaskConfig,
-    ) -> Ranks {
-        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.tile.totals() + 1));
+    ) -> u32 {
         let zero = 0u32.runtime();
-        let own =
-            scan_totals::<u32, Fold>(&self.total, &zero, &mut totals, config.tile, ScanOp::Sum);
-        let mut search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
-        search.publish_aggregate(state, words, tile, &own.aggregate, config.lookback);
-        while search.advance::<u32, Fold>(
+        while self.search.advance::<u32, Fold>(
             state,
             words,
             tile,
-            &own.aggregate,
+            &self.survivors,
             config.lookback,
             ScanOp::Sum,
         ) {
-            let first = search.missing() * comptime!(config.tile.units * config.tile.vectors);
+            let first = self.search.missing() * comptime!(config.tile.units * config.tile.vectors);
             let other = MaskTile::total_of::<M, N>(mask, first, vectors, config);
             let other =
-                scan_totals::<u32, Fold>(&other, &zero, &mut totals, config.tile, ScanOp::Sum);
-            search.publish_fallback(state, words, &other.aggregate, config.lookback);
+                scan_totals::<u32, Fold>(&other, &zero, &mut self.totals, config.tile, ScanOp::Sum);
+            self.search
+                .publish_fallback(state, words, &other.aggregate, config.lookback);
         }
-        Ranks {
-            tile: search.before(),
-            unit: own.exclusive,
-            survivors: own.aggregate,
-        }
+        self.search.before()
     }
-}
-
-/// Where the survivors of a tile go.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
-pub(crate) struct Ranks {
-    /// Survivors of the tiles before this one.
-    pub tile: u32,
-    /// Survivors of the tile before this unit (or its plane).
-    pub unit: u32,
-    /// Survivors of the tile.
-    pub survivors: u32,
 }

@@ -48,16 +48,17 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     if tile < words.tiles {
         let first = tile * comptime!(config.tile.units * config.tile.vectors);
         let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
-        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, words, config);
+        let mut own = tile_mask.publish(state, tile, words, config);
+        let before = own.seek::<M, N>(&mask, state, tile, vectors, words, config);
         if comptime!(place == Place::Slot) && tile + 1 == words.tiles && UNIT_POS == 0 {
-            count[0] = I::cast_from(ranks.tile + ranks.survivors);
+            count[0] = I::cast_from(before + own.survivors);
         }
         #[unroll]
         for k in 0..config.tile.vectors {
             let at = first + vector_in_tile(k, config.tile);
             if at < vectors {
                 let flags = tile_mask.flags(k);
-                let mut rank = ranks.tile + ranks.unit + tile_mask.before(k);
+                let mut rank = before + own.unit + tile_mask.before(k);
                 let mut result = Vector::<V, N>::new(V::from_int(0));
                 #[unroll]
                 for lane in 0..N::value().comptime() {

@@ -72,6 +72,7 @@ impl Plan {
             units: tuning.units,
             max_planes: tuning.max_planes,
             plane_size: tuning.plane_size,
+            parked: 0,
         };
         let lookback = tuning.lookback(launch.mute);
         let vectors = elements / lanes;

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! cube:   ticket → load mask tile → count per unit → scan counts ─→ publish count → look back → write
+//!                  └ load values of units with survivors            └ stage survivors
 //! ```
 //!
 //! The scan of the mask exists in registers only. Survivors go to the front in order. The others fill the tail: the `f`-th `false` of the
 //! input writes the zero at `n − 1 − f`, so that every slot is written exactly once and nobody needs to know the total first.
 //!
-//! Where planes are used, the survivors of a tile first meet in shared memory, so that neighbouring units write neighbouring elements:
+//! Where planes are used, the survivors of a tile first meet in shared memory, before the tile looks back, and neighbouring units then write
+//! neighbouring elements:
 //!
 //! ```text
 //! tile     a · b c · · d ·        shared   a b c d        output   … │ a b c d │ …     (zeros of the tile likewise, at the tail)
@@ -17,13 +19,17 @@
 //!
 //! Lookback, fallback and their guarantees are those of the scan: see [`lookback`](crate::scan::components::lookback).
 
-use super::mask_tile::{MaskConfig, MaskTile, Ranks};
+use super::mask_tile::{MaskConfig, MaskTile};
 use super::plan::{Plan, bindable, same_elements, unused, view};
 use super::{place, runs};
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
-use crate::scan::components::{lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords};
+use crate::scan::components::{
+    lookback::take_ticket,
+    tile::{TileConfig, vector_in_tile},
+    tile_state::TileWords,
+};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -97,7 +103,7 @@ pub(super) fn write_vector<V: Numeric, N: Size>(
     }
 }
 
-/// Every unit writes what it holds.
+/// Every unit writes what it holds, of which `rank` survivors precede the first (or that of its plane).
 #[cube]
 fn write_directly<V: Numeric, N: Size>(
     tile_mask: &MaskTile,
@@ -105,7 +111,7 @@ fn write_directly<V: Numeric, N: Size>(
     output: &mut [V],
     first: usize,
     vectors: usize,
-    ranks: Ranks,
+    rank: u32,
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
 ) {
@@ -114,45 +120,78 @@ fn write_directly<V: Numeric, N: Size>(
         let at = first + vector_in_tile(k, config.tile);
         if at < vectors {
             let value = emitted::<V, N>(values, at, emit);
-            let rank = ranks.tile + ranks.unit + tile_mask.before(k);
+            let rank = rank + tile_mask.before(k);
             write_vector::<V, N>(output, value, tile_mask.flags(k), rank, at, vectors);
         }
     }
 }
 
-/// The tile's survivors meet in shared memory and leave it in order.
+/// Vectors of a tile that are staged, a unit.
+fn staged_vectors(config: TileConfig) -> usize {
+    if config.plane { config.vectors } else { 0 }
+}
+
+/// Elements of the stage of a cube.
+fn staged_elements(lanes: usize, config: TileConfig) -> usize {
+    (staged_vectors(config) * config.units * lanes).max(1)
+}
+
+/// What a unit has to stage: the vectors in which something survives.
 #[cube]
-fn write_staged<V: Numeric, N: Size>(
+fn load_survivors<V: Numeric, N: Size>(
     tile_mask: &MaskTile,
     values: &LinearView<'_, Vector<V, N>>,
+    first: usize,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+) -> Sequence<Vector<V, N>> {
+    let mut loaded = Sequence::<Vector<V, N>>::new();
+    #[unroll]
+    for k in 0..comptime!(staged_vectors(config.tile)) {
+        let mut value = Vector::<V, N>::new(V::from_int(0));
+        if tile_mask.flags(k) != 0u32 {
+            value = emitted::<V, N>(values, first + vector_in_tile(k, config.tile), emit);
+        }
+        loaded.push(value);
+    }
+    loaded
+}
+
+/// Puts a unit's survivors where they belong among those of the tile; `rank` precede its own (or those of its plane).
+#[cube]
+fn stage_survivors<V: Numeric, N: Size>(
+    stage: &mut Shared<[V]>,
+    tile_mask: &MaskTile,
+    loaded: &Sequence<Vector<V, N>>,
+    rank: u32,
+) {
+    #[unroll]
+    for k in 0..loaded.len().comptime() {
+        let flags = tile_mask.flags(k);
+        let mut rank = (rank + tile_mask.before(k)) as usize;
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
+                stage[rank] = loaded[k].extract(lane);
+                rank += 1;
+            }
+        }
+    }
+}
+
+/// Writes the staged survivors of the tile in order, `front` being those of the tiles before it.
+#[cube]
+fn write_staged<V: Numeric, N: Size>(
+    stage: &Shared<[V]>,
     output: &mut [V],
     first: usize,
     vectors: usize,
-    ranks: Ranks,
+    front: usize,
+    survivors: usize,
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
 ) {
     let lanes = N::value().comptime();
-    let per_unit = comptime!(config.tile.vectors * lanes);
-    let mut stage = Shared::<[V]>::new_slice(comptime!(config.tile.units * per_unit));
-    #[unroll]
-    for k in 0..config.tile.vectors {
-        let flags = tile_mask.flags(k);
-        if flags != 0u32 {
-            let value = emitted::<V, N>(values, first + vector_in_tile(k, config.tile), emit);
-            let mut rank = (ranks.unit + tile_mask.before(k)) as usize;
-            #[unroll]
-            for lane in 0..lanes {
-                if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
-                    stage[rank] = value.extract(lane);
-                    rank += 1;
-                }
-            }
-        }
-    }
-    sync_cube();
-    let front = ranks.tile as usize;
-    let survivors = ranks.survivors as usize;
     let within = min(
         vectors - first,
         comptime!(config.tile.units * config.tile.vectors),
@@ -161,7 +200,7 @@ fn write_staged<V: Numeric, N: Size>(
     // The zeros of the tile end where those of the tiles before it begin.
     let tail = vectors * lanes - (first * lanes - front) - others;
     #[unroll]
-    for step in 0..per_unit {
+    for step in 0..comptime!(config.tile.vectors * lanes) {
         let i = step * comptime!(config.tile.units) + UNIT_POS as usize;
         if i < survivors {
             output[front + i] = stage[i];
@@ -191,18 +230,32 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     if tile < words.tiles {
         let first = tile * comptime!(config.tile.units * config.tile.vectors);
         let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
-        let ranks = tile_mask.rank::<M, N>(&mask, state, tile, vectors, words, config);
-        if tile + 1 == words.tiles && UNIT_POS == 0 {
-            count[0] = I::cast_from(ranks.tile + ranks.survivors);
-        }
+        let loaded = load_survivors::<V, N>(&tile_mask, &values, first, emit, config);
+        let mut own = tile_mask.publish(state, tile, words, config);
+        let lanes = N::value().comptime();
+        let mut stage = Shared::<[V]>::new_slice(comptime!(staged_elements(lanes, config.tile)));
+        stage_survivors::<V, N>(&mut stage, &tile_mask, &loaded, own.unit);
+        // The cube meets in it: all is staged before anything is written.
+        let before = own.seek::<M, N>(&mask, state, tile, vectors, words, config);
         if comptime!(config.tile.plane) {
             write_staged::<V, N>(
-                &tile_mask, &values, output, first, vectors, ranks, emit, config,
+                &stage,
+                output,
+                first,
+                vectors,
+                before as usize,
+                own.survivors as usize,
+                emit,
+                config,
             );
         } else {
+            let rank = before + own.unit;
             write_directly::<V, N>(
-                &tile_mask, &values, output, first, vectors, ranks, emit, config,
+                &tile_mask, &values, output, first, vectors, rank, emit, config,
             );
+        }
+        if tile + 1 == words.tiles && UNIT_POS == 0 {
+            count[0] = I::cast_from(before + own.survivors);
         }
     }
 }

@@ -7,7 +7,7 @@ use super::components::tile::TileConfig;
 use super::problem::{Dim, Lines, ScanOptions, elements_before, widest};
 use super::strategy::LaunchOptions;
 use super::tensors::ScanTensors;
-use super::tuning::Tuning;
+use super::tuning::{CUBES_WITH_PARKED_TILES, Tuning};
 use crate::ScanError;
 use crate::monoid::Operator;
 use crate::operator::accumulator_of;
@@ -178,14 +178,24 @@ impl<'a, O: Operator> Call<'a, O> {
     }
 
     pub(crate) fn tile_config(&self) -> TileConfig {
+        let vectors = self.tuning.vectors;
+        self.waiting(self.tuning.units, vectors, vectors)
+    }
+
+    /// A tile of so many units and vectors a unit, of which so many are parked where there is room.
+    pub(crate) fn waiting(&self, units: usize, vectors: usize, parked: usize) -> TileConfig {
+        let elements = units * parked * self.lanes * self.tensors.inputs.len();
+        let bytes = elements * self.tensors.dtype.size();
+        let has_room = bytes * CUBES_WITH_PARKED_TILES <= self.tuning.shared_bytes;
         TileConfig {
             exclusive: self.options.exclusive,
             reverse: self.options.reverse,
             plane: self.tuning.plane,
-            vectors: self.tuning.vectors,
-            units: self.tuning.units,
+            vectors,
+            units,
             max_planes: self.tuning.max_planes,
             plane_size: self.tuning.plane_size,
+            parked: if has_room { parked } else { 0 },
         }
     }
 }

@@ -87,6 +87,7 @@ pub fn scan_operator<O: Operator>(
             &call.lines,
             call.tile_elements(),
             routines::unit_runs::serves(&call),
+            routines::column_tiles::serves(&call),
             scratch::obstacle(client).is_none(),
         ),
     };
@@ -96,9 +97,13 @@ pub fn scan_operator<O: Operator>(
 fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError> {
     let refuse = |reason: String| Err(ScanError::Refused { routine, reason });
     match routine {
-        RoutineKind::Columns if call.lines.inner.is_empty() => {
+        RoutineKind::Columns | RoutineKind::ColumnTiles if call.lines.inner.is_empty() => {
             return refuse("there is no dimension after the axis".into());
         }
+        RoutineKind::ColumnTiles => match scratch::obstacle(call.client) {
+            Some(obstacle) => return refuse(obstacle.into()),
+            None => routines::column_tiles::launch(call),
+        },
         RoutineKind::Columns => routines::columns::launch(call),
         _ if !call.lines.inner.is_empty() => {
             return refuse("the axis is not the innermost".into());
@@ -127,10 +132,20 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
     Ok(())
 }
 
-/// The rules of [`Strategy::Inferred`]: `unit_runs` where those serve better than tiles, `chained` where tiles can communicate.
-fn infer(lines: &Lines, tile: usize, unit_runs: bool, chained: bool) -> RoutineKind {
+/// The rules of [`Strategy::Inferred`]: `unit_runs` where those serve better than tiles, `column_tiles` where those serve better than whole
+/// columns and reduce-then-scan, `chained` where tiles can communicate.
+fn infer(
+    lines: &Lines,
+    tile: usize,
+    unit_runs: bool,
+    column_tiles: bool,
+    chained: bool,
+) -> RoutineKind {
     if !lines.inner.is_empty() {
-        RoutineKind::Columns
+        match column_tiles && chained {
+            true => RoutineKind::ColumnTiles,
+            false => RoutineKind::Columns,
+        }
     } else if unit_runs {
         RoutineKind::UnitRuns
     } else if lines.len() <= tile {
@@ -153,13 +168,13 @@ mod tests {
             size,
             strides: vec![stride],
         };
-        let routine = |len, inner: &[Dim], unit_runs, chained| {
+        let routine = |len, inner: &[Dim], of_tuning: bool, chained| {
             let lines = Lines {
                 outer: vec![],
                 axis: dim(len, 1),
                 inner: inner.to_vec(),
             };
-            infer(&lines, 4096, unit_runs, chained)
+            infer(&lines, 4096, of_tuning, of_tuning, chained)
         };
         assert_eq!(routine(4096, &[], false, true), RoutineKind::SingleCube);
         assert_eq!(routine(4097, &[], false, true), RoutineKind::SinglePass);
@@ -168,6 +183,9 @@ mod tests {
             RoutineKind::ReduceThenScan
         );
         assert_eq!(routine(4097, &[], true, true), RoutineKind::UnitRuns);
-        assert_eq!(routine(4, &[dim(9, 1)], true, true), RoutineKind::Columns);
+        let columns = |of_tuning, chained| routine(4, &[dim(9, 1)], of_tuning, chained);
+        assert_eq!(columns(false, true), RoutineKind::Columns);
+        assert_eq!(columns(true, false), RoutineKind::Columns);
+        assert_eq!(columns(true, true), RoutineKind::ColumnTiles);
     }
 }

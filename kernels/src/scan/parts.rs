@@ -167,6 +167,7 @@ fn totals_of_units() -> TileConfig {
         units: UNITS,
         max_planes: 1,
         plane_size: 0,
+        parked: 0,
     }
 }
 

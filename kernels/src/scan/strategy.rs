@@ -14,7 +14,8 @@ pub enum Strategy {
     /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row a cube;
     /// - nothing after the axis, longer rows: [`RoutineKind::SinglePass`] where the device has 32-bit atomics, else
     ///   [`RoutineKind::ReduceThenScan`];
-    /// - anything after the axis: [`RoutineKind::Columns`].
+    /// - anything after the axis: [`RoutineKind::ColumnTiles`] on a GPU that whole columns would leave idle, if they are wide and long enough for
+    ///   tiles, else [`RoutineKind::Columns`].
     #[default]
     Inferred,
     /// One routine, or an error where it cannot serve.
@@ -33,6 +34,8 @@ pub enum RoutineKind {
     ReduceThenScan,
     /// Dimensions after the axis: units walk the axis, neighbouring units take neighbouring columns.
     Columns,
+    /// Dimensions after the axis, in tiles: decoupled lookback with fallback for each column, one launch, 2n memory traffic.
+    ColumnTiles,
     /// A run of a row, or whole rows, for each unit: no barriers; one launch, or three and more and 3n memory traffic where rows are cut. For
     /// devices that are no card.
     UnitRuns,
@@ -40,11 +43,12 @@ pub enum RoutineKind {
 
 impl RoutineKind {
     /// Every routine, for tests and tables.
-    pub const ALL: [RoutineKind; 5] = [
+    pub const ALL: [RoutineKind; 6] = [
         RoutineKind::SingleCube,
         RoutineKind::SinglePass,
         RoutineKind::ReduceThenScan,
         RoutineKind::Columns,
+        RoutineKind::ColumnTiles,
         RoutineKind::UnitRuns,
     ];
 }

@@ -25,6 +25,10 @@ pub(crate) struct Tuning {
     pub block: usize,
     /// One plane looks back in its registers, else the cube in shared memory.
     pub lookback_in_registers: bool,
+    /// Planes can be made to meet.
+    pub planes_meet: bool,
+    /// Shared memory in which tiles may be parked; none without planes, where tiles stay in registers.
+    pub shared_bytes: usize,
     /// Units that fill the device: below this the scan axis is cut into chunks.
     pub fill: usize,
     /// Rows that a column loads before it combines the first.
@@ -41,15 +45,30 @@ struct Facts {
     plane_branches: bool,
     /// The units of a plane follow one another in the cube.
     planes_in_order: bool,
+    planes_meet: bool,
     /// The smallest and the largest.
     plane_sizes: [u32; 2],
     is_card: bool,
     most_units: usize,
+    shared_bytes: usize,
+    multiprocessors: Option<u32>,
 }
 
 /// Reads before a fallback. A tile takes a few microseconds and a read well under one, so a live predecessor is
 /// always waited for, while one that was never scheduled costs under a millisecond.
 const SPINS: u32 = 512;
+
+/// Units that fill a multiprocessor, where a device says how many it has: with eight loads of 16 bytes each they have 64 KiB under way, three
+/// times an H100's bandwidth of a multiprocessor times its latency. Not measured.
+const FILL_OF_A_MULTIPROCESSOR: usize = 512;
+
+/// The most units of a cube whose units walk columns and have nothing to do with one another: small cubes spread over more multiprocessors.
+/// Not measured.
+pub(crate) const COLUMN_UNITS: usize = 128;
+
+/// Units of a tile of columns, and the most of them side by side: with eight rows a unit, 32 KiB of which every row is 512 bytes. Not measured.
+pub(crate) const COLUMN_TILE_UNITS: usize = 512;
+pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 
 /// Vectors of a part of a row that a unit walks alone. Not a power of two, which would make neighbouring units meet in one set of the cache. On
 /// lavapipe, 2^22 elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.
@@ -66,6 +85,10 @@ pub(crate) const LONGEST_PART: usize = 1 << 14;
 /// translation buffer of a processor, and short parts are worth the second reading: [2^11, 2^11] takes 1.5 times Burn's addition on lavapipe,
 /// in one part twice.
 pub(crate) const PAGE: usize = 4096;
+
+/// Tiles are parked in shared memory where a cube may have as much as so many need, as on NVIDIA's GPUs through CUDA: two cubes and more then
+/// share a multiprocessor. There it leaves the lookback 16 registers more, without which scans of f16 and i64 take over 64.
+pub(crate) const CUBES_WITH_PARKED_TILES: usize = 3;
 
 /// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes [`RoutineKind::UnitRuns`](super::RoutineKind::UnitRuns) on this device:
 /// one that is no card and advertises no plane operations, as software adapters. Kernels of one's own may then have units walk memory far
@@ -86,16 +109,19 @@ impl Tuning {
             planes_in_order: ["cuda", "hip"]
                 .iter()
                 .any(|name| client.name().starts_with(name)),
+            planes_meet: client.features().plane.contains(Plane::Sync),
             plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
             is_card: client.properties().identity.physical.is_some(),
             most_units: hardware.max_units_per_cube as usize,
+            shared_bytes: hardware.max_shared_memory_size,
+            multiprocessors: hardware.num_streaming_multiprocessors,
         };
         Self::from_facts(facts, options)
     }
 
     fn from_facts(facts: Facts, options: &LaunchOptions) -> Self {
         let [smallest, largest] = facts.plane_sizes;
-        let advertised = facts.plane_ops && smallest == largest && smallest > 1;
+        let advertised = facts.plane_ops && smallest > 1;
         let plane = options.plane.unwrap_or(advertised);
         let class = match facts.is_card {
             _ if plane => Self::planes(),
@@ -127,6 +153,11 @@ impl Tuning {
                 false => 0,
             },
             lookback_in_registers: in_registers,
+            planes_meet: in_registers && facts.planes_meet,
+            shared_bytes: if plane { facts.shared_bytes } else { 0 },
+            fill: facts.multiprocessors.map_or(class.fill, |count| {
+                count as usize * FILL_OF_A_MULTIPROCESSOR
+            }),
             ..class
         }
     }
@@ -137,6 +168,7 @@ impl Tuning {
             block: self.block,
             in_registers: self.lookback_in_registers,
             plane_size: self.plane_size,
+            meets: self.planes_meet,
             mute,
         }
     }
@@ -153,6 +185,8 @@ impl Tuning {
             spins: SPINS,
             block: 0,
             lookback_in_registers: false,
+            planes_meet: false,
+            shared_bytes: 0,
             fill: 1 << 16,
             ahead: 8,
             unit_runs: false,
@@ -190,17 +224,23 @@ mod tests {
         plane_ops: true,
         plane_branches: true,
         planes_in_order: true,
+        planes_meet: true,
         plane_sizes: [32, 32],
         is_card: true,
         most_units: 1024,
+        shared_bytes: 232_448,
+        multiprocessors: Some(132),
     };
     const ADAPTER: Facts = Facts {
         plane_ops: false,
         plane_branches: false,
         planes_in_order: false,
+        planes_meet: false,
         plane_sizes: [4, 8],
         is_card: false,
         most_units: 1024,
+        shared_bytes: 32_768,
+        multiprocessors: None,
     };
 
     fn tuned(facts: Facts) -> Tuning {
@@ -219,7 +259,9 @@ mod tests {
             spins: 512,
             block: 32,
             lookback_in_registers: true,
-            fill: 65_536,
+            planes_meet: true,
+            shared_bytes: 232_448,
+            fill: 132 * 512,
             ahead: 8,
             unit_runs: false,
         };
@@ -235,6 +277,8 @@ mod tests {
             max_planes: 2,
             plane_size: 0,
             lookback_in_registers: false,
+            planes_meet: false,
+            shared_bytes: 0,
             ..planes
         };
         assert_eq!(tuned(in_browsers), shared_memory, "a GPU, and no runs");
@@ -248,18 +292,24 @@ mod tests {
         assert_eq!(tuned(ADAPTER), software);
     }
 
+    /// Kernels ask for the size of a plane when they run, where it may vary.
     #[test]
-    fn planes_of_one_known_size_are_used() {
-        let sizes = |plane_sizes| {
+    fn planes_of_several_units_are_used() {
+        let of_sizes = |plane_sizes| {
             tuned(Facts {
                 plane_sizes,
                 ..CARD
             })
-            .plane
         };
-        assert!(sizes([2, 2]));
-        assert!(!sizes([1, 1]), "nothing to combine");
-        assert!(!sizes([8, 32]), "one that varies");
+        assert!(of_sizes([2, 2]).plane);
+        assert!(!of_sizes([1, 1]).plane, "nothing to combine");
+        assert!(!of_sizes([1, 32]).plane, "perhaps nothing");
+        for (plane_sizes, max_planes, block) in [([8, 32], 64, 8), ([32, 64], 16, 32)] {
+            let varying = of_sizes(plane_sizes);
+            assert!(varying.plane);
+            assert_eq!(varying.plane_size, 0, "not known");
+            assert_eq!((varying.max_planes, varying.block), (max_planes, block));
+        }
     }
 
     #[test]
@@ -303,6 +353,9 @@ mod tests {
                 max_planes: 128,
                 plane_size: 0,
                 block: 4,
+                planes_meet: false,
+                shared_bytes: 32_768,
+                fill: 1 << 16,
                 ..tuned(CARD)
             }
         );

@@ -104,7 +104,7 @@ impl Case {
         let fits = self.len() <= self.compiled.units * self.compiled.vectors;
         use RoutineKind::*;
         let able: &[_] = match (columns, fits) {
-            (true, _) => &[Columns],
+            (true, _) => &[Columns, ColumnTiles],
             (false, true) => &[SingleCube, SinglePass, ReduceThenScan, UnitRuns],
             (false, false) => &[SinglePass, ReduceThenScan, UnitRuns],
         };

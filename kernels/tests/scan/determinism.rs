@@ -44,15 +44,21 @@ pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
 #[test]
 fn fallback_computes_the_bits_of_the_owner() {
     let client = client();
-    let view = View::contiguous(&[70 * 512]);
     let run = |mute| {
-        let launch = LaunchOptions {
-            mute,
-            polls: Some(1),
-            vectors: Some(4),
-            ..small_tile(RoutineKind::SinglePass)
-        };
-        within_20_seconds(&format!("{mute:?}"), || sum_bits(&client, &view, 0, launch))
+        [
+            (RoutineKind::SinglePass, [70 * 512, 1]),
+            (RoutineKind::ColumnTiles, [900, 28]),
+        ]
+        .map(|(routine, shape)| {
+            let launch = LaunchOptions {
+                mute,
+                polls: Some(1),
+                vectors: Some(4),
+                ..small_tile(routine)
+            };
+            let view = View::contiguous(&shape);
+            within_20_seconds(&format!("{mute:?}"), || sum_bits(&client, &view, 0, launch))
+        })
     };
     let undisturbed = run(None);
     for mute in [
@@ -69,7 +75,7 @@ fn fallback_computes_the_bits_of_the_owner() {
 }
 
 /// Shapes that lead to every routine and every form of it.
-const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 9] = [
+const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 10] = [
     (RoutineKind::SingleCube, &[50, 33], 1),
     (RoutineKind::SingleCube, &[50, 100], 1),
     (RoutineKind::SinglePass, &[3, 4000], 1),
@@ -77,6 +83,7 @@ const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 9] = [
     (RoutineKind::Columns, &[30, 900], 0),
     (RoutineKind::Columns, &[500, 9], 0),
     (RoutineKind::Columns, &[5000, 9], 0),
+    (RoutineKind::ColumnTiles, &[500, 36], 0),
     (RoutineKind::UnitRuns, &[3, 4000], 1),
     (RoutineKind::UnitRuns, &[5000, 3], 1),
 ];

@@ -12,20 +12,30 @@ fn long_rows() -> View {
     View::contiguous(&[2, ROW])
 }
 
+/// Two strips of columns, the second of which is not full, in 76 tiles of eight rows.
+fn long_columns() -> View {
+    View::contiguous(&[2, 75 * 8 + 3, 12])
+}
+
 fn check_mute(mute: Mute, polls: Option<u32>) {
     let what = format!("a scan with {mute:?} and {polls:?} polls");
     within_20_seconds(&what, || {
-        let (client, view) = (client(), long_rows());
-        let launch = LaunchOptions {
-            mute: Some(mute),
-            polls,
-            ..small_tile(RoutineKind::SinglePass)
-        };
-        for options in [all_options()[0], all_options()[3]] {
-            let data = values(view.elements(), ScanOp::Sum);
-            check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
-            let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
-            check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
+        let client = client();
+        for (routine, view) in [
+            (RoutineKind::SinglePass, long_rows()),
+            (RoutineKind::ColumnTiles, long_columns()),
+        ] {
+            let launch = LaunchOptions {
+                mute: Some(mute),
+                polls,
+                ..small_tile(routine)
+            };
+            for options in [all_options()[0], all_options()[3]] {
+                let data = values(view.elements(), ScanOp::Sum);
+                check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
+                let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
+                check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
+            }
         }
     });
 }

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Shapes that lead to every routine with the device's own tuning, or force it.
-const SHAPES: [(&[usize], usize, Strategy); 12] = [
+const SHAPES: [(&[usize], usize, Strategy); 13] = [
     (&[100_003], 0, Strategy::Inferred),
     (&[3, 20_000], 1, Strategy::Inferred),
     (&[500, 7], 1, Strategy::Inferred),
@@ -21,6 +21,7 @@ const SHAPES: [(&[usize], usize, Strategy); 12] = [
     (&[4, 700, 5], 1, Strategy::Inferred),
     (&[100_003], 0, Strategy::Forced(RoutineKind::ReduceThenScan)),
     (&[100_003], 0, Strategy::Forced(RoutineKind::SinglePass)),
+    (&[900, 150], 0, Strategy::Forced(RoutineKind::ColumnTiles)),
     (&[40, 900], 1, Strategy::Forced(RoutineKind::SingleCube)),
     (&[500, 7], 1, Strategy::Forced(RoutineKind::SingleCube)),
 ];

@@ -119,6 +119,26 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 5], 1)
 );
+// Two strips of columns, the second of which is not full; tiles of two rows, and blocks of eight of them.
+stamp!(
+    column_tiles,
+    LaunchOptions {
+        units: Some(8),
+        ..small_tile(RoutineKind::ColumnTiles)
+    },
+    2 * 16 + 1,
+    |len| (vec![2, len, 5], 1)
+);
+// Two strips of four vectors, rows one behind the other in a tile.
+stamp!(
+    tall_column_tiles,
+    LaunchOptions {
+        vectors: Some(4),
+        ..small_tile(RoutineKind::ColumnTiles)
+    },
+    2 * 16 + 1,
+    |len| (vec![2, len, 8], 1)
+);
 // Runs of one vector cut every row; those of 40 hold several rows up to a length of 40, and one or a part of one beyond.
 stamp!(unit_runs, small_tile(RoutineKind::UnitRuns), 65, rows_of);
 stamp!(

@@ -1,5 +1,7 @@
 //! The device side: what one unit, one plane and one cube do.
 
+pub(crate) mod column_lookback;
+pub(crate) mod columns;
 pub(crate) mod cube_totals;
 pub(crate) mod flat_rows;
 pub(crate) mod lookback;

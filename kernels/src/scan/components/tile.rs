@@ -39,6 +39,8 @@ pub struct TileConfig {
     pub max_planes: usize,
     /// Units of a plane, or 0 where they are not known.
     pub plane_size: usize,
+    /// How many of a unit's vectors wait in shared memory for what precedes them, not in registers: its first.
+    pub parked: usize,
 }
 
 impl TileConfig {
@@ -63,15 +65,17 @@ pub(crate) struct Row {
     pub vectors: usize,
 }
 
-/// The registers of one unit after its own scan.
+/// What one unit holds after its own scan.
+///
+/// The elements wait as they were loaded. Every one is combined into a total first, and into what precedes it once that is known. In registers
+/// a compiler would keep what it has made of them instead, such as f16 as f32.
 #[derive(CubeType)]
-pub(crate) struct UnitTile<S: State> {
-    /// Inclusive scans, lane after lane in logical order, each vector beginning anew.
-    values: Sequence<S>,
+pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
+    loaded: Sequence<Loaded<T, N>>,
+    /// Where the elements are parked, input after input; each unit reads what it wrote.
+    parked: Shared<[Vector<T, N>]>,
     /// The total of what the unit (or its plane) holds before each vector.
     before: Sequence<S>,
-    /// Of each vector, in exclusive scans.
-    edges: Sequence<Edges>,
     /// The total of the unit (blocked) or of its plane (striped).
     pub total: S,
 }
@@ -129,6 +133,60 @@ pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
     }
 }
 
+/// Room for the parked vectors of `inputs` tensors.
+pub(crate) fn parking(inputs: usize, config: TileConfig) -> usize {
+    (inputs * config.parked * config.units).max(1)
+}
+
+/// Where a unit parks its `k`-th vector of an input: neighbours side by side.
+#[cube]
+fn parking_place(
+    #[comptime] input: usize,
+    #[comptime] k: usize,
+    #[comptime] config: TileConfig,
+) -> usize {
+    comptime!((input * config.parked + k) * config.units) + UNIT_POS as usize
+}
+
+/// Puts a unit's `k`-th vector where it waits.
+#[cube]
+pub(crate) fn park<T: Numeric, N: Size>(
+    parked: &mut Shared<[Vector<T, N>]>,
+    loaded: &Loaded<T, N>,
+    #[comptime] k: usize,
+    #[comptime] config: TileConfig,
+) {
+    #[unroll]
+    for i in 0..loaded.vectors.len().comptime() {
+        parked[parking_place(i, k, config)] = loaded.vectors[i];
+    }
+}
+
+/// The elements of a unit's `k`-th vector, from where they wait.
+#[cube]
+pub(crate) fn elements<T: Numeric, N: Size>(
+    loaded: &Loaded<T, N>,
+    parked: &Shared<[Vector<T, N>]>,
+    #[comptime] k: usize,
+    #[comptime] config: TileConfig,
+) -> Loaded<T, N> {
+    let mut vectors = Sequence::<Vector<T, N>>::new();
+    #[unroll]
+    for i in 0..loaded.vectors.len().comptime() {
+        if comptime!(k < config.parked) {
+            vectors.push(parked[parking_place(i, k, config)]);
+        } else {
+            vectors.push(loaded.vectors[i]);
+        }
+    }
+    Loaded::<T, N> {
+        vectors,
+        edges: loaded.edges.clone(),
+        position: loaded.position,
+        step: loaded.step,
+    }
+}
+
 /// The total of the elements of a vector.
 #[cube]
 fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
@@ -148,95 +206,78 @@ fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     total
 }
 
+/// The total that [`UnitTile::load`] would find, without holding the tile.
+///
+/// A loop, not unrolled: on software adapters, which run both sides of a branch with the idle one masked, the code of a
+/// fallback that is not taken costs as much as it is long.
 #[cube]
-impl<S: State> UnitTile<S> {
-    /// The total that [`load`](Self::load) would find, without holding the tile.
-    ///
-    /// A loop, not unrolled: on software adapters, which run both sides of a branch with the idle one masked, the code of a
-    /// fallback that is not taken costs as much as it is long.
-    pub fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A, State = S>>(
-        reads: &Reads<T, N, B>,
-        row: &Row,
-        first: usize,
-        identity: &S,
-        #[comptime] config: TileConfig,
-        #[comptime] op: M::Config,
-    ) -> S {
-        let last_lane = plane_units(config.plane_size) - 1;
-        let mut total = S::copy(identity);
-        for k in 0..config.vectors {
-            let logical = first + vector_in_tile(k, config);
-            let loaded = load_vectors::<T, N, B>(reads, row, logical, config.reverse);
-            let mut run = fold_vectors::<T, A, N, M>(&loaded, config, op);
-            if comptime!(config.plane) {
-                run = S::shuffle(&M::plane_inclusive(&run, config.plane_size, op), last_lane);
-            }
-            total = join::<A, M>(&total, &run, op);
+pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    row: &Row,
+    first: usize,
+    identity: &M::State,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let last_lane = plane_units(config.plane_size) - 1;
+    let mut total = M::State::copy(identity);
+    for k in 0..config.vectors {
+        let logical = first + vector_in_tile(k, config);
+        let loaded = load_vectors::<T, N, B>(reads, row, logical, config.reverse);
+        let mut run = fold_vectors::<T, A, N, M>(&loaded, config, op);
+        if comptime!(config.plane) {
+            let inclusive = M::plane_inclusive(&run, config.plane_size, op);
+            run = M::State::shuffle(&inclusive, last_lane);
         }
-        total
+        total = join::<A, M>(&total, &run, op);
     }
+    total
+}
 
-    /// Loads the tile that begins at the row's vector `first` and scans what this unit holds.
-    pub fn load<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A, State = S>>(
+#[cube]
+impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
+    /// Loads the tile that begins at the row's vector `first` and learns what precedes each vector that this unit holds.
+    pub fn load<A: Numeric, B: Numeric, M: Monoid<A, State = S>>(
         reads: &Reads<T, N, B>,
         row: &Row,
         first: usize,
         identity: &S,
         #[comptime] config: TileConfig,
         #[comptime] op: M::Config,
-    ) -> UnitTile<S> {
-        let lanes = N::value().comptime();
+    ) -> UnitTile<T, N, S> {
         let mut loaded = Sequence::<Loaded<T, N>>::new();
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
             loaded.push(load_vectors::<T, N, B>(reads, row, logical, config.reverse));
         }
-        let mut values = Sequence::<S>::new();
+        let inputs = reads.inputs.len().comptime();
+        let mut parked = Shared::<[Vector<T, N>]>::new_slice(comptime!(parking(inputs, config)));
         #[unroll]
-        for k in 0..config.vectors {
-            #[unroll]
-            for step in 0..lanes {
-                let lane = comptime!(lane_at(step, lanes, config.reverse));
-                let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
-                if comptime!(step == 0) {
-                    values.push(state);
-                } else {
-                    let left = comptime!(k * lanes + step - 1);
-                    let scanned = join::<A, M>(&values[left], &state, op);
-                    values.push(scanned);
-                }
-            }
+        for k in 0..config.parked {
+            park::<T, N>(&mut parked, &loaded[k], k, config);
         }
         let mut before = Sequence::<S>::new();
         let last_lane = plane_units(config.plane_size) - 1;
         let mut total = S::copy(identity);
         #[unroll]
         for k in 0..config.vectors {
-            let last = comptime!(k * lanes + lanes - 1);
+            let own = fold_vectors::<T, A, N, M>(&loaded[k], config, op);
             if comptime!(config.plane) {
-                let inclusive = M::plane_inclusive(&values[last], config.plane_size, op);
+                let inclusive = M::plane_inclusive(&own, config.plane_size, op);
                 let earlier = shift_up::<S>(&inclusive, identity, config.plane_size);
                 before.push(join::<A, M>(&total, &earlier, op));
                 let run = S::shuffle(&inclusive, last_lane);
                 total = join::<A, M>(&total, &run, op);
             } else {
                 before.push(S::copy(&total));
-                total = join::<A, M>(&total, &values[last], op);
+                total = join::<A, M>(&total, &own, op);
             }
         }
-        let mut edges = Sequence::<Edges>::new();
-        if comptime!(config.exclusive) {
-            #[unroll]
-            for k in 0..config.vectors {
-                let own = &loaded[k];
-                edges.push(own.edges.clone());
-            }
-        }
-        UnitTile::<S> {
-            values,
+        UnitTile::<T, N, S> {
+            loaded,
+            parked,
             before,
-            edges,
             total,
         }
     }
@@ -246,7 +287,7 @@ impl<S: State> UnitTile<S> {
         clippy::too_many_arguments,
         reason = "what a tile is written from, and the facts of a kernel"
     )]
-    pub fn store<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A, State = S>>(
+    pub fn store<A: Numeric, P: Numeric, M: Monoid<A, State = S>>(
         &self,
         writes: &mut Writes<T, N, P>,
         row: &Row,
@@ -261,21 +302,19 @@ impl<S: State> UnitTile<S> {
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
             if logical < row.vectors {
-                let earlier = join::<A, M>(prefix, &self.before[k], op);
+                let own = elements::<T, N>(&self.loaded[k], &self.parked, k, config);
+                let mut running = join::<A, M>(prefix, &self.before[k], op);
                 let mut states = Sequence::<S>::new();
                 #[unroll]
                 for step in 0..lanes {
-                    let own = comptime!(k * lanes + step);
+                    let lane = comptime!(lane_at(step, lanes, config.reverse));
+                    let state = state_of::<T, A, N, M>(&own, lane, op);
+                    if comptime!(config.exclusive) {
+                        states.push(own.edges.before::<S>(&running, identity, lane));
+                    }
+                    running = join::<A, M>(&running, &state, op);
                     if comptime!(!config.exclusive) {
-                        states.push(join::<A, M>(&earlier, &self.values[own], op));
-                    } else {
-                        let lane = comptime!(lane_at(step, lanes, config.reverse));
-                        let mut before = S::copy(&earlier);
-                        if comptime!(step > 0) {
-                            before = join::<A, M>(&earlier, &self.values[comptime!(own - 1)], op);
-                        }
-                        let edges = &self.edges[k];
-                        states.push(edges.before::<S>(&before, identity, lane));
+                        states.push(S::copy(&running));
                     }
                 }
                 let at = row.output + stored_vector(logical, row, config.reverse);

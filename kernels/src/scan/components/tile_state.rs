@@ -50,6 +50,8 @@ pub struct LookbackConfig {
     pub in_registers: bool,
     /// Units of a plane, or 0 where they are not known.
     pub plane_size: usize,
+    /// A plane can be made to meet before it looks back in registers.
+    pub meets: bool,
     /// Test switch: tiles that publish nothing, so that their successors must fall back.
     pub mute: Option<Mute>,
 }

@@ -16,7 +16,7 @@ use crate::scan::components::{
     parts::{Cut, before_part},
     rows::RowsView,
     tensors::{Reads, Writes, begin_of_line},
-    tile::{TileConfig, UnitTile},
+    tile::{TileConfig, UnitTile, total_of},
 };
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
@@ -74,8 +74,7 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let mut tile = 0usize;
     loop {
         let at = first + tile * vectors_per_tile;
-        let total =
-            UnitTile::<M::State>::total_of::<T, A, N, B, M>(reads, &row, at, &identity, config, op);
+        let total = total_of::<T, A, N, B, M>(reads, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&total, &identity, &mut shared, config, op);
         running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
@@ -145,10 +144,10 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     loop {
         let at = first + tile * vectors_per_tile;
         let unit =
-            UnitTile::<M::State>::load::<T, A, N, B, M>(reads, &row, at, &identity, config, op);
+            UnitTile::<T, N, M::State>::load::<A, B, M>(reads, &row, at, &identity, config, op);
         let own = scan_totals::<A, M>(&unit.total, &identity, &mut shared, config, op);
         let prefix = join::<A, M>(&running, &own.exclusive, op);
-        unit.store::<T, A, N, P, M>(writes, &row, at, &prefix, &identity, config, op);
+        unit.store::<A, P, M>(writes, &row, at, &prefix, &identity, config, op);
         running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
         if tile >= chunks.tiles {

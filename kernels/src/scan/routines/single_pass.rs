@@ -15,7 +15,7 @@ use crate::scan::components::{
     lookback::{Lookback, take_ticket},
     rows::RowsView,
     tensors::{Reads, Writes, begin_of_line},
-    tile::{TileConfig, UnitTile},
+    tile::{TileConfig, UnitTile, total_of},
     tile_state::{LookbackConfig, TileWords},
 };
 use crate::scan::grid::cube_count;
@@ -77,7 +77,7 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
 
     let first = (tile - row_first) * vectors_per_tile;
     let unit =
-        UnitTile::<M::State>::load::<T, A, N, B, M>(reads, &row, first, &identity, config, op);
+        UnitTile::<T, N, M::State>::load::<A, B, M>(reads, &row, first, &identity, config, op);
     let own = scan_totals::<A, M>(&unit.total, &identity, &mut totals, config, op);
 
     let begin = begin_of_line::<T, A, M>(&reads.initial, row_index, &identity, op);
@@ -85,14 +85,12 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
     while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
         let first = search.missing() * vectors_per_tile;
-        let other = UnitTile::<M::State>::total_of::<T, A, N, B, M>(
-            reads, &row, first, &identity, config, op,
-        );
+        let other = total_of::<T, A, N, B, M>(reads, &row, first, &identity, config, op);
         let other = scan_totals::<A, M>(&other, &identity, &mut totals, config, op);
         search.publish_fallback(state, words, &other.aggregate, lookback);
     }
     let prefix = join::<A, M>(&search.before(), &own.exclusive, op);
-    unit.store::<T, A, N, P, M>(writes, &row, first, &prefix, &identity, config, op);
+    unit.store::<A, P, M>(writes, &row, first, &prefix, &identity, config, op);
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {

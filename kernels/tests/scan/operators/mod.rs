@@ -75,7 +75,7 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
 
 /// Launches of every routine, each with a shape that leads to another of its kernels: rows shorter than a tile, of one and of several; runs of
 /// parts of a row, few and many, and of several rows; columns whole and cut; vectors, and single elements.
-fn forms() -> [(LaunchOptions, [usize; 3]); 9] {
+fn forms() -> [(LaunchOptions, [usize; 3]); 10] {
     let with = |routine, vectors| LaunchOptions {
         vectors: Some(vectors),
         ..small_tile(routine)
@@ -91,6 +91,7 @@ fn forms() -> [(LaunchOptions, [usize; 3]); 9] {
         (with(UnitRuns, 40), [37, 12, 1]),
         (with(Columns, 4), [2, 97, 4]),
         (with(Columns, 1), [1, 1500, 3]),
+        (with(ColumnTiles, 1), [2, 97, 12]),
     ]
 }
 
@@ -133,14 +134,23 @@ fn mute_tiles<O: Oracle>(segmented: bool) {
             polls,
             ..small_tile(RoutineKind::SinglePass)
         };
-        let case = Case {
-            shape: [2, 100 * 32 + 5, 1],
-            options: ScanOptions::default(),
-            launch,
-            segmented,
-            resumes: true,
+        let columns = LaunchOptions {
+            strategy: Strategy::Forced(RoutineKind::ColumnTiles),
+            ..launch
         };
-        within_20_seconds("mute tiles", || check_case::<O>(&client, case));
+        for (shape, launch) in [
+            ([2, 100 * 32 + 5, 1], launch),
+            ([2, 40 * 8 + 5, 12], columns),
+        ] {
+            let case = Case {
+                shape,
+                options: ScanOptions::default(),
+                launch,
+                segmented,
+                resumes: true,
+            };
+            within_20_seconds("mute tiles", || check_case::<O>(&client, case));
+        }
     }
 }
 

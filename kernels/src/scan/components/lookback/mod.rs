@@ -30,7 +30,7 @@ mod planes;
 mod shared;
 
 use super::mute::{Publication, is_mute};
-use super::plane_scan::plane_of_unit;
+use super::plane_scan::{lane_of_unit, plane_of_unit};
 use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, prefix_at, publish};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
@@ -171,27 +171,29 @@ impl<S: State> Lookback<S> {
         if comptime!(config.in_registers) {
             if plane_of_unit(config.plane_size) == 0 {
                 planes::seek::<A, M>(self, state, words, aggregate, config, op);
-                self.conclude::<A, M>(state, words, tile, config, op);
+                let leads = lane_of_unit(config.plane_size) == 0;
+                self.conclude::<A, M>(state, words, tile, leads, config, op);
             }
         } else {
             shared::seek::<A, M>(self, state, words, aggregate, config, op);
-            self.conclude::<A, M>(state, words, tile, config, op);
+            self.conclude::<A, M>(state, words, tile, UNIT_POS == 0, config, op);
         }
         let missing = workgroup_uniform_load(&self.decision[0]);
         self.missing = missing as usize;
         missing != NONE
     }
 
-    /// Tells all units what was found; `base` is what precedes the own block.
+    /// The unit that leads tells all others what was found; `base` is what precedes the own block.
     fn conclude<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
         words: TileWords,
         tile: usize,
+        leads: bool,
         #[comptime] config: LookbackConfig,
         #[comptime] op: M::Config,
     ) {
-        if UNIT_POS == 0 {
+        if leads {
             self.decision[0] = self.missing as u32;
             if self.missing == NONE as usize {
                 let before = join::<A, M>(&self.base, &self.own_before, op);

@@ -4,7 +4,8 @@
 //! look. The loop is steered by ballots, which are the same in every unit, so that the plane never parts. Totals of whole blocks are kept
 //! one a unit, the nearest block in unit 0.
 //!
-//! Needs plane operations in control flow that is not uniform across the cube.
+//! Needs plane operations in control flow that is not uniform across the cube. A unit of the plane may just have published something on its own:
+//! where the plane's size is known, as through CUDA and HIP, the plane meets before its first ballot.
 
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
@@ -24,6 +25,9 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     #[comptime] config: LookbackConfig,
     #[comptime] op: M::Config,
 ) {
+    if comptime!(config.meets) {
+        sync_plane();
+    }
     let lane = lane_of_unit(config.plane_size);
     let mut spins = 0u32;
     let mut searching = true.runtime();

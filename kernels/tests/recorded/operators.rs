@@ -5,8 +5,8 @@ mod oracle;
 #[path = "../scan/operators/oracles.rs"]
 mod oracles;
 
-use super::browser::Planes;
 use super::common::all_options;
+use super::planes::Planes;
 use super::record::{case, record as shared_record};
 use super::scans::small_tile;
 use cubecl::client::Client;
@@ -15,13 +15,14 @@ use cubecl_scan::scan::RoutineKind;
 use oracle::{Case, Oracle, begins, expected, initial, start};
 
 /// Fewer elements than lie between two NaN, whose bits a browser need not keep.
-const FORMS: [(RoutineKind, [usize; 3]); 6] = [
+const FORMS: [(RoutineKind, [usize; 3]); 7] = [
     (RoutineKind::SingleCube, [9, 7, 1]),
     (RoutineKind::SinglePass, [2, 161, 1]),
     (RoutineKind::ReduceThenScan, [2, 161, 1]),
     (RoutineKind::UnitRuns, [2, 161, 1]),
     (RoutineKind::UnitRuns, [80, 3, 1]),
     (RoutineKind::Columns, [1, 97, 3]),
+    (RoutineKind::ColumnTiles, [1, 97, 3]),
 ];
 
 fn bits(values: &[f32]) -> Vec<u32> {

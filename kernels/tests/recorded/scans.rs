@@ -1,7 +1,7 @@
 //! Scans of tensors: every routine × operator × option × type, in each width of vector, with carries between tiles and without.
 
-use super::browser::Planes;
 use super::common::{View, all_options, start_scan, values};
+use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
@@ -103,6 +103,18 @@ pub fn record(client: &Client, planes: Planes) {
             vec![700, 3],
             0,
         ),
+        (
+            "tiles of columns",
+            RoutineKind::ColumnTiles,
+            vec![2, 97, 5],
+            1,
+        ),
+        (
+            "tiles of columns",
+            RoutineKind::ColumnTiles,
+            vec![2, 97, 160],
+            1,
+        ),
     ] {
         let launch = small_tile(routine);
         call(name, View::contiguous(&shape), axis, launch).every_option();
@@ -142,10 +154,18 @@ pub fn record(client: &Client, planes: Planes) {
             polls,
             ..small_tile(RoutineKind::SinglePass)
         };
-        let call = call("fallback", View::contiguous(&[2, 6_404]), 1, launch);
-        for options in [all_options()[0], all_options()[3]] {
-            call.record::<i32>(ScanOp::Sum, options, |value| value);
-            call.record::<f32>(ScanOp::Sum, options, |value| value as f32);
+        let columns = LaunchOptions {
+            strategy: Strategy::Forced(RoutineKind::ColumnTiles),
+            ..launch
+        };
+        for call in [
+            call("fallback", View::contiguous(&[2, 6_404]), 1, launch),
+            call("fallback", View::contiguous(&[2, 200, 24]), 1, columns),
+        ] {
+            for options in [all_options()[0], all_options()[3]] {
+                call.record::<i32>(ScanOp::Sum, options, |value| value);
+                call.record::<f32>(ScanOp::Sum, options, |value| value as f32);
+            }
         }
     }
 }

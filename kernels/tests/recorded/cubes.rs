@@ -1,8 +1,8 @@
 //! Scans across a cube and across a plane, as a kernel of a user's own calls them: every algorithm × operator, with a cube that is
 //! a power of two and one that is not.
 
-use super::browser::Planes;
 use super::common::values;
+use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;

@@ -1,7 +1,7 @@
 //! Compaction, slots and grouping by key.
 
-use super::browser::Planes;
 use super::common::{View, flat, grouped, mixed, selected, sentinel, tensor, upload, values};
+use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;

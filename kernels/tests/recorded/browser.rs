@@ -1,4 +1,10 @@
-//! The browsers that are played: what CubeCL would find on a WebGPU device.
+//! The browsers that are played: what CubeCL would find on a WebGPU device, and the WGSL it would compile.
+//!
+//! CubeCL is not compiled for wasm here, which changes two things in its WGSL; both are redone. In a browser every buffer has memory of
+//! its own, so what a kernel only reads is bound read-only; and `enable subgroups` is written where planes are used.
+
+use super::planes::Planes;
+use super::record::Module;
 
 use cubecl::ir::features::{AtomicUsage, Plane, TypeUsage};
 use cubecl::ir::{
@@ -6,49 +12,33 @@ use cubecl::ir::{
     IntKind, MemoryDeviceProperties, UIntKind,
 };
 use cubecl::prelude::*;
+use cubecl::wgpu::WgslCompiler;
+use cubecl::{Compiler, WgpuCompilationOptions};
 use cubecl_common::profile::TimingMethod;
 
+/// What CubeCL calls the device.
+pub const NAME: &str = "webgpu record";
+
 /// What WebGPU promises of every device, which is what a kernel may rely on.
-pub const STORAGE_BUFFERS: u32 = 8;
+/// Storage buffers of a kernel.
+pub const MAX_BUFFERS: u32 = 8;
 pub const WORKGROUP_STORAGE: usize = 16_384;
 pub const INVOCATIONS: u32 = 256;
 pub const WORKGROUPS: u32 = 65_535;
 pub const BINDING_BYTES: u64 = 128 << 20;
 pub const OFFSET_ALIGNMENT: u64 = 256;
 
-/// The kinds of browser that are played.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Planes {
-    /// No plane operations.
-    None = 0,
-    /// Plane operations of planes of 4, as Chromium's SwiftShader has them.
-    OfFour = 1,
-    /// Plane operations of planes of 8 to 128, which CubeCL assumes where a browser does not say.
-    Varying = 2,
-}
-
-impl Planes {
-    /// For the names of groups of cases.
-    pub fn suffix(self) -> &'static str {
-        match self {
-            Self::None => "",
-            Self::OfFour => ", planes",
-            Self::Varying => ", planes that vary",
-        }
-    }
-}
-
 pub fn properties(planes: Planes) -> DeviceProperties {
     let (plane_size_min, plane_size_max) = match planes {
         Planes::OfFour => (4, 4),
-        Planes::None | Planes::Varying => (8, 128),
+        _ => (8, 128),
     };
     let hardware = HardwareProperties {
         load_width: 128,
         vector_register_count: None,
         plane_size_min,
         plane_size_max,
-        max_bindings: STORAGE_BUFFERS - 1,
+        max_bindings: MAX_BUFFERS - 1,
         max_shared_memory_size: WORKGROUP_STORAGE,
         max_cube_count: (WORKGROUPS, WORKGROUPS, WORKGROUPS),
         max_units_per_cube: INVOCATIONS,
@@ -90,4 +80,31 @@ pub fn properties(planes: Planes) -> DeviceProperties {
         properties.features.plane.insert(Plane::Ops);
     }
     properties
+}
+
+pub fn module(definition: KernelDefinition) -> Result<Module, String> {
+    let entry = definition.settings.kernel_name.clone();
+    let shader = WgslCompiler
+        .compile(definition, &WgpuCompilationOptions::default())
+        .map_err(|e| e.to_string())?;
+    if shader.shared_memory_size > WORKGROUP_STORAGE {
+        return Err(format!("{} bytes shared", shader.shared_memory_size));
+    }
+    let mut source = shader.to_string();
+    for (binding, io) in shader.io.iter().enumerate() {
+        if !io.is_writable() {
+            let declared = |access| format!("@binding({binding}) var<storage, {access}>");
+            source = source.replace(&declared("read_write"), &declared("read"));
+        }
+    }
+    if source.contains("subgroup") {
+        source.insert_str(0, "enable subgroups;\n");
+    }
+    Ok(Module {
+        entry,
+        source,
+        units: [0; 3],
+        shared_bytes: shader.shared_memory_size,
+        case: String::new(),
+    })
 }

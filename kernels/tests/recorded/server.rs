@@ -1,17 +1,14 @@
-//! A CubeCL device that stands for a browser's: it compiles what is launched to WGSL and records it.
-//!
-//! CubeCL is not compiled for wasm here, which changes two things in its WGSL; both are redone. In a browser every buffer has memory of
-//! its own, so what a kernel only reads is bound read-only; and `enable subgroups` is written where planes are used.
+//! A CubeCL device that stands for another: it has what is launched compiled ([`target`](super::target)), and records it.
 
-use super::browser::{OFFSET_ALIGNMENT, Planes, STORAGE_BUFFERS, WORKGROUP_STORAGE, properties};
+use super::planes::Planes;
 use super::record::record;
+use super::target;
 use cubecl::device::DeviceId;
 use cubecl::future::DynFut;
 use cubecl::ir::TargetProperties;
 use cubecl::prelude::*;
 use cubecl::server::{BufferBinding, CopyDescriptor, KernelArguments, ServerError};
-use cubecl::wgpu::WgslCompiler;
-use cubecl::{Compiler, CubeKernel, WgpuCompilationOptions, client::Client, define_kernel};
+use cubecl::{CubeKernel, client::Client, define_kernel};
 use cubecl_common::bytes::Bytes;
 use cubecl_common::device::{DeviceService, ServerUtilitiesHandle, ServiceId};
 use cubecl_common::profile::ProfileDuration;
@@ -35,6 +32,12 @@ pub fn client(planes: Planes) -> Client {
     Client::load::<Recorder>(DeviceId::new(0, planes as u16))
 }
 
+/// Another device of the kind, whose memory no case shares.
+#[allow(dead_code, reason = "for CUDA only")]
+pub fn second_client(planes: Planes) -> Client {
+    Client::load::<Recorder>(DeviceId::new(1, planes as u16))
+}
+
 #[derive(Debug)]
 pub struct Recorder {
     utilities: Arc<ServerUtilities>,
@@ -49,27 +52,8 @@ impl Recorder {
         }
         let name = kernel.name();
         let definition = define_kernel(kernel).map_err(|e| format!("{name}: {e}"))?;
-        let entry = definition.settings.kernel_name.clone();
-        let shader = WgslCompiler
-            .compile(definition, &WgpuCompilationOptions::default())
-            .map_err(|e| format!("{name}: {e}"))?;
-        if shader.shared_memory_size > WORKGROUP_STORAGE {
-            return Err(format!(
-                "{name}: {} bytes shared",
-                shader.shared_memory_size
-            ));
-        }
-        let mut source = shader.to_string();
-        for (binding, io) in shader.io.iter().enumerate() {
-            if !io.is_writable() {
-                let declared = |access| format!("@binding({binding}) var<storage, {access}>");
-                source = source.replace(&declared("read_write"), &declared("read"));
-            }
-        }
-        if source.contains("subgroup") {
-            source.insert_str(0, "enable subgroups;\n");
-        }
-        let module = record().module(&entry, source);
+        let module = target::module(definition).map_err(|e| format!("{name}: {e}"))?;
+        let module = record().module(module);
         self.modules.insert(id, module);
         Ok(module)
     }
@@ -79,15 +63,16 @@ impl DeviceService for Recorder {
     fn init(device: DeviceId) -> Self {
         let (utilities, _captures) = ServerUtilities::init(
             ServiceId::of::<Self>(device),
-            "webgpu record",
-            properties(match device.index_id {
+            target::NAME,
+            target::properties(match device.index_id {
                 0 => Planes::None,
                 1 => Planes::OfFour,
-                _ => Planes::Varying,
+                2 => Planes::Varying,
+                _ => Planes::OfThirtyTwo,
             }),
             TargetProperties::default(),
             Arc::new(ServerLogger::default()),
-            ContiguousMemoryLayoutPolicy::new(OFFSET_ALIGNMENT as usize),
+            ContiguousMemoryLayoutPolicy::new(target::OFFSET_ALIGNMENT as usize),
         );
         Self {
             utilities: Arc::new(utilities),
@@ -135,13 +120,19 @@ impl Server for Recorder {
     ) {
         let buffers = arguments.buffers().count() as u32 + 1;
         let module = match self.module(&*kernel) {
-            _ if buffers > STORAGE_BUFFERS => Err(format!("{}: {buffers} buffers", kernel.name())),
+            _ if buffers > target::MAX_BUFFERS => {
+                Err(format!("{}: {buffers} buffers", kernel.name()))
+            }
             module => module,
         };
         match (module, count) {
             (Ok(module), CubeCount::Static(x, y, z)) => {
-                let info = &arguments.info.data;
-                record().launch(module, arguments.buffers(), info, (x, y, z));
+                let info = &arguments.info;
+                if info.dynamic_metadata_offset < info.data.len() {
+                    let name = kernel.name();
+                    record().fault(format!("{name}: shapes of tensors are not recorded"));
+                }
+                record().launch(module, arguments.buffers(), &info.data, (x, y, z));
             }
             (Ok(_), _) => record().fault(format!("{}: a dynamic count", kernel.name())),
             (Err(fault), _) => record().fault(fault),
@@ -157,7 +148,7 @@ impl Server for Recorder {
         _descriptors: Vec<CopyDescriptor>,
         _stream: StreamId,
     ) -> DynFut<Result<Vec<Bytes>, ServerError>> {
-        unimplemented!("only the browser knows")
+        unimplemented!("nothing runs")
     }
 
     fn sync(
@@ -208,7 +199,7 @@ impl ComputeStorage for NoStorage {
     type Resource = ();
 
     fn alignment(&self) -> usize {
-        OFFSET_ALIGNMENT as usize
+        target::OFFSET_ALIGNMENT as usize
     }
 
     fn get(&mut self, _handle: &StorageHandle) -> Result<(), IoError> {

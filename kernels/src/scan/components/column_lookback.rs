@@ -1,0 +1,286 @@
+//! Decoupled lookback along columns: a unit learns what precedes its column of a tile, and needs no other unit for it.
+//!
+//! A *strip* is as many columns as a cube has side by side; its tiles follow one another along the axis. They are counted off in blocks. Every
+//! tile publishes its aggregate, the total of its rows, one for each column. The last tile of a block also publishes the prefix, the total of
+//! all rows up to and with it.
+//!
+//! ```text
+//! tiles        … │ a a a a a a a a │ a a a a a a a a │ a a t      a  aggregate of a tile
+//! prefixes                         P                 ·            P  prefix of a block     ·  not there yet
+//! before t  =  (((P ⊕ a) ⊕ a) ⊕ … ) ⊕ a
+//! ```
+//!
+//! First the unit walks back over the prefixes of blocks, several at a time, to the nearest that is there. Then it walks forward over the
+//! aggregates.
+//!
+//! **Order.** What precedes a tile is folded from left to right, one aggregate after the other, and so was each prefix. It has the same bits
+//! wherever the walk began.
+//!
+//! **No waiting.** A missing aggregate is read a bounded number of times; then the unit computes it from the input, publishes it as the tile's
+//! *fallback* and goes on. No forward-progress guarantee is needed, no barrier and no plane operation.
+//!
+//! The words are those of [`tile_state`](super::tile_state), so arranged that neighbouring units read neighbouring words:
+//!
+//! ```text
+//! state   │ ticket │ tile 0 of strip 0 │ tile 1 of strip 0 │ … │ tile 0 of strip 1 │ … │ as many as a unit reads beyond its own
+//! tile    │ aggregate │ fallback │ prefix, if it is the last of its block │
+//! value   │ low halves of all columns of the strip │ their high halves │ … the next word of the states
+//! ```
+
+use super::mute::{Mute, Publication, is_mute};
+use super::tile_state::{HALVES, HEADER_WORDS, Peek, TileWords, peek, publish};
+use crate::monoid::{Monoid, State, join};
+use cubecl::prelude::*;
+
+/// Tiles of a block.
+const BLOCK: usize = 8;
+
+/// The values of a tile.
+const AGGREGATE: usize = 0;
+const FALLBACK: usize = 1;
+const PREFIX: usize = 2;
+const VALUES: usize = 3;
+
+/// Sealed words that a unit reads before it looks at the first: one latency for all, and few enough to stay in registers.
+const WORDS_AT_ONCE: usize = 8;
+
+/// Prefixes that it reads so.
+const PREFIXES_AT_ONCE: usize = 2;
+
+/// The comptime facts of the lookback.
+#[derive_cube_comptime]
+pub(crate) struct StripConfig {
+    /// Columns of a strip.
+    pub columns: usize,
+    /// Test switch: tiles that publish nothing, so that their successors must fall back.
+    pub mute: Option<Mute>,
+}
+
+/// The words of a launch of `strips` strips, each of so many tiles and columns, for states of `words` words.
+pub(crate) fn launch_words(strips: usize, tiles: usize, columns: usize, words: usize) -> usize {
+    (strips * tiles + at_once(words)) * VALUES * HALVES * words * columns
+}
+
+/// Aggregates that are read at once.
+fn at_once(words: usize) -> usize {
+    (WORDS_AT_ONCE / (HALVES * words)).clamp(1, BLOCK)
+}
+
+/// A tile of a strip.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(crate) struct StripTile {
+    /// Its number in the launch.
+    pub number: usize,
+    /// Its strip among all.
+    pub strip: usize,
+    /// Its number in the strip.
+    pub tile: usize,
+}
+
+/// How far a unit has looked back in one column of a strip.
+///
+/// ```text
+/// search.publish_aggregate(aggregate)
+/// search.find_prefix()
+/// while search.advance() {              // until an aggregate is missing …
+///     search.publish_fallback(…)        // … which the unit computes itself
+/// }
+/// search.before()                       // what precedes the tile
+/// search.publish_prefix(aggregate)
+/// ```
+#[derive(CubeType)]
+pub(crate) struct StripLookback<S: State> {
+    own: StripTile,
+    /// The column of the strip.
+    column: usize,
+    /// What precedes the tile `next`.
+    before: S,
+    /// The next tile of the strip whose aggregate is needed.
+    next: usize,
+}
+
+#[cube]
+impl<S: State> StripLookback<S> {
+    /// Begins with `first` before the column's first row.
+    pub fn new(own: StripTile, column: usize, first: &S) -> StripLookback<S> {
+        StripLookback::<S> {
+            own,
+            column,
+            before: S::copy(first),
+            next: 0usize.runtime(),
+        }
+    }
+
+    /// The first word of a value of a tile of the strip.
+    fn value_at(
+        &self,
+        words: TileWords,
+        tile: usize,
+        #[comptime] value: usize,
+        #[comptime] config: StripConfig,
+    ) -> usize {
+        let state_words = S::words().comptime();
+        let each = comptime!(HALVES * config.columns * state_words);
+        let tile = self.own.strip * words.per_row + tile;
+        tile * comptime!(VALUES * each) + comptime!(HEADER_WORDS + value * each) + self.column
+    }
+
+    fn publish(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        total: &S,
+        #[comptime] value: usize,
+        #[comptime] config: StripConfig,
+    ) {
+        let at = self.value_at(words, tile, value, config);
+        publish::<S>(state, at, config.columns, total, words.tag);
+    }
+
+    fn peek(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        #[comptime] value: usize,
+        #[comptime] config: StripConfig,
+    ) -> Peek<S> {
+        let at = self.value_at(words, tile, value, config);
+        peek::<S>(state, at, config.columns, words.tag)
+    }
+
+    /// Publishes the tile's aggregate.
+    pub fn publish_aggregate(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: StripConfig,
+    ) {
+        if !is_mute(self.own.number, Publication::Aggregate, config.mute) {
+            self.publish(state, words, self.own.tile, aggregate, AGGREGATE, config);
+        }
+    }
+
+    /// Publishes what the unit has computed in place of the missing tile, and passes that.
+    pub fn publish_fallback<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) {
+        self.publish(state, words, self.next, aggregate, FALLBACK, config);
+        self.take::<A, M>(true.runtime(), aggregate, op);
+    }
+
+    /// Publishes the prefix of the tile's block, if the tile is its last.
+    pub fn publish_prefix<A: Numeric, M: Monoid<A, State = S>>(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) {
+        let is_last = self.own.tile % BLOCK == BLOCK - 1;
+        if is_last && !is_mute(self.own.number, Publication::Prefix, config.mute) {
+            let prefix = join::<A, M>(&self.before, aggregate, op);
+            self.publish(state, words, self.own.tile, &prefix, PREFIX, config);
+        }
+    }
+
+    /// Walks back to the nearest prefix.
+    pub fn find_prefix(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+    ) {
+        // What precedes this block is looked for.
+        let mut block = self.own.tile / BLOCK;
+        let mut found = false.runtime();
+        while !found && block > 0 {
+            let mut prefixes = Sequence::<Peek<S>>::new();
+            #[unroll]
+            for i in 0..PREFIXES_AT_ONCE {
+                let last = select(block > i, block - i, 1usize) * BLOCK - 1;
+                prefixes.push(self.peek(state, words, last, PREFIX, config));
+            }
+            let from = usize::copy(&block);
+            #[unroll]
+            for i in 0..PREFIXES_AT_ONCE {
+                let prefix = &prefixes[i];
+                let takes = !found && from > i && prefix.present;
+                self.before = S::select(takes, &prefix.value, &self.before);
+                block = select(takes, from - i, block);
+                found = found || takes;
+            }
+            if !found {
+                block = select(from > PREFIXES_AT_ONCE, from - PREFIXES_AT_ONCE, 0usize);
+            }
+        }
+        self.next = block * BLOCK;
+    }
+
+    /// Walks forward over the aggregates before the tile. True where one is missing.
+    pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) -> bool {
+        let state_words = S::words().comptime();
+        let batch = comptime!(at_once(state_words));
+        let mut polls = 0u32;
+        while self.next < self.own.tile && polls < words.spins {
+            let mut aggregates = Sequence::<Peek<S>>::new();
+            #[unroll]
+            for i in 0..batch {
+                aggregates.push(self.peek(state, words, self.next + i, AGGREGATE, config));
+            }
+            let from = usize::copy(&self.next);
+            #[unroll]
+            for i in 0..batch {
+                let aggregate = &aggregates[i];
+                let is_next = self.next == from + i && from + i < self.own.tile;
+                self.take::<A, M>(is_next && aggregate.present, &aggregate.value, op);
+            }
+            polls += 1u32;
+            if self.next == from {
+                let supplied = self.peek(state, words, from, FALLBACK, config);
+                self.take::<A, M>(supplied.present, &supplied.value, op);
+            }
+            if self.next != from {
+                polls = 0u32;
+            }
+        }
+        self.next < self.own.tile
+    }
+
+    /// Passes the next tile, of that aggregate, where the condition holds.
+    fn take<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        condition: bool,
+        aggregate: &S,
+        #[comptime] op: M::Config,
+    ) {
+        let with = join::<A, M>(&self.before, aggregate, op);
+        self.before = S::select(condition, &with, &self.before);
+        self.next = select(condition, self.next + 1, self.next);
+    }
+
+    /// The missing tile of the strip.
+    pub fn missing(&self) -> usize {
+        usize::copy(&self.next)
+    }
+
+    /// What precedes the tile.
+    pub fn before(&self) -> S {
+        S::copy(&self.before)
+    }
+}

@@ -1,0 +1,286 @@
+//! Columns: neighbouring units take neighbouring vectors of columns, and each walks the axis over its own part of them.
+
+use super::parts::Cut;
+use super::tensors::{Edges, Loaded, Reads, Writes, begin_of_line, state_of, write_vector};
+use crate::monoid::{Monoid, Operator, State, join};
+use crate::scan::call::Call;
+use crate::scan::split::Split;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+/// The comptime facts of the kernels.
+#[derive_cube_comptime]
+pub(crate) struct ColumnsConfig {
+    pub exclusive: bool,
+    pub reverse: bool,
+    /// Whether the axis is cut.
+    pub cut: Cut,
+    /// Rows loaded before the first is combined, so that their latencies overlap.
+    pub ahead: usize,
+    /// Whether they may reach beyond the last row.
+    pub overshoots: bool,
+}
+
+/// `[outer…, len, columns]`, columns in vectors.
+#[derive(CubeType, CubeLaunch)]
+pub(crate) struct ColumnsView {
+    outer_shape: Sequence<FastDivmod<usize>>,
+    /// Of each input, in vectors.
+    outer_strides: Sequence<Sequence<usize>>,
+    /// Vectors side by side.
+    pub width: usize,
+    by_width: FastDivmod<usize>,
+    /// The axis' stride in each input, in vectors.
+    strides: Sequence<usize>,
+    pub len: usize,
+    chunk_len: usize,
+    /// Chunks of a column.
+    chunks: usize,
+    by_chunks: FastDivmod<usize>,
+    /// Units with work.
+    pub units: usize,
+}
+
+/// The work of one unit: one chunk of one column vector.
+#[derive(CubeType)]
+pub(crate) struct Column {
+    pub inputs: Sequence<usize>,
+    pub output: usize,
+    pub first: usize,
+    pub end: usize,
+    /// The first of the lines that this unit walks, lane by lane.
+    pub line: usize,
+    /// Where the states of its chunks begin, `width` vectors apart.
+    pub states: usize,
+    pub chunk: usize,
+}
+
+#[cube]
+impl ColumnsView {
+    /// The work of a unit.
+    pub fn column(&self, unit: usize) -> Column {
+        let (rest, column) = self.by_width.div_mod(unit);
+        let (outer, chunk) = self.by_chunks.div_mod(rest);
+        let rank = self.outer_shape.len().comptime();
+        let mut positions = Sequence::<usize>::new();
+        let mut index = outer;
+        #[unroll]
+        for i in 0..rank {
+            let (quotient, position) = self.outer_shape[comptime!(rank - 1 - i)].div_mod(index);
+            positions.push(position);
+            index = quotient;
+        }
+        let mut inputs = Sequence::<usize>::new();
+        #[unroll]
+        for input in 0..self.outer_strides.len().comptime() {
+            let mut at = column;
+            #[unroll]
+            for i in 0..rank {
+                at += positions[i] * self.outer_strides[input][comptime!(rank - 1 - i)];
+            }
+            inputs.push(at);
+        }
+        let first = chunk * self.chunk_len;
+        Column {
+            inputs,
+            output: outer * self.len * self.width + column,
+            first,
+            end: min(first + self.chunk_len, self.len),
+            line: outer * self.width + column,
+            states: outer * self.chunks * self.width + column,
+            chunk,
+        }
+    }
+
+    pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
+        if comptime!(reverse) {
+            self.len - 1 - logical
+        } else {
+            logical
+        }
+    }
+}
+
+#[cube]
+pub(crate) fn is_inside(
+    logical: usize,
+    column: &Column,
+    #[comptime] config: ColumnsConfig,
+) -> bool {
+    if comptime!(config.overshoots) {
+        logical < column.end
+    } else {
+        true.runtime()
+    }
+}
+
+/// Loads up to `ahead` rows from logical row `at`, of each input; the last row again beyond it.
+#[cube]
+pub(crate) fn load_ahead<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    view: &ColumnsView,
+    column: &Column,
+    at: usize,
+    #[comptime] config: ColumnsConfig,
+) -> Sequence<Loaded<T, N>> {
+    let mut rows = Sequence::<Loaded<T, N>>::new();
+    #[unroll]
+    for k in 0..config.ahead {
+        let mut logical = at + k;
+        if comptime!(config.overshoots) {
+            logical = min(logical, column.end - 1);
+        }
+        rows.push(load_row::<T, N, B>(
+            reads,
+            view,
+            column,
+            logical,
+            config.reverse,
+        ));
+    }
+    rows
+}
+
+#[cube]
+fn load_row<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    view: &ColumnsView,
+    column: &Column,
+    logical: usize,
+    #[comptime] reverse: bool,
+) -> Loaded<T, N> {
+    let lanes = N::value().comptime();
+    let position = view.stored(logical, reverse);
+    let mut vectors = Sequence::<Vector<T, N>>::new();
+    #[unroll]
+    for i in 0..reads.inputs.len().comptime() {
+        vectors.push(reads.inputs[i][column.inputs[i] + position * view.strides[i]]);
+    }
+    let mut edges = Edges::new();
+    let apart = view.width * lanes;
+    #[unroll]
+    for lane in 0..lanes {
+        let index = (column.output + position * view.width) * lanes + lane;
+        edges.push::<T, N, B>(reads, index, position, view.len, apart, reverse);
+    }
+    Loaded::<T, N> {
+        vectors,
+        edges,
+        position,
+        step: 0usize,
+    }
+}
+
+/// The same state in every lane.
+#[cube]
+pub(crate) fn splat<S: State>(state: &S, #[comptime] lanes: usize) -> Sequence<S> {
+    let mut states = Sequence::<S>::new();
+    #[unroll]
+    for _ in 0..lanes {
+        states.push(S::copy(state));
+    }
+    states
+}
+
+/// What precedes the first row, in each lane.
+#[cube]
+pub(crate) fn begin_of_lines<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    column: &Column,
+    identity: &M::State,
+    #[comptime] op: M::Config,
+) -> Sequence<M::State> {
+    let lanes = N::value().comptime();
+    let mut begins = Sequence::<M::State>::new();
+    #[unroll]
+    for lane in 0..lanes {
+        let line = column.line * lanes + lane;
+        begins.push(begin_of_line::<T, A, M>(&reads.initial, line, identity, op));
+    }
+    begins
+}
+
+/// Adds the rows that were loaded from logical row `at` to the totals of their columns.
+#[cube]
+pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    totals: &mut Sequence<M::State>,
+    loaded: &Sequence<Loaded<T, N>>,
+    column: &Column,
+    at: usize,
+    #[comptime] config: ColumnsConfig,
+    #[comptime] op: M::Config,
+) {
+    #[unroll]
+    for k in 0..config.ahead {
+        let inside = is_inside(at + k, column, config);
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
+            let with = join::<A, M>(&totals[lane], &state, op);
+            totals[lane] = M::State::select(inside, &with, &totals[lane]);
+        }
+    }
+}
+
+/// Writes the scan of one row that was loaded; `running` precedes it, and has it added.
+#[cube]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what a row is written from, and the facts of a kernel"
+)]
+pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
+    writes: &mut Writes<T, N, P>,
+    running: &mut Sequence<M::State>,
+    row: &Loaded<T, N>,
+    view: &ColumnsView,
+    column: &Column,
+    logical: usize,
+    identity: &M::State,
+    #[comptime] config: ColumnsConfig,
+    #[comptime] op: M::Config,
+) {
+    let mut results = Sequence::<M::State>::new();
+    #[unroll]
+    for lane in 0..N::value().comptime() {
+        let state = state_of::<T, A, N, M>(row, lane, op);
+        let with = join::<A, M>(&running[lane], &state, op);
+        if comptime!(config.exclusive) {
+            results.push(row.edges.before::<M::State>(&running[lane], identity, lane));
+        } else {
+            results.push(M::State::copy(&with));
+        }
+        running[lane] = with;
+    }
+    if is_inside(logical, column, config) {
+        let to = column.output + view.stored(logical, config.reverse) * view.width;
+        write_vector::<T, A, N, P, M>(writes, to, &results, false, op);
+    }
+}
+
+/// The columns of a call, cut into parts.
+pub(crate) fn columns_arg<O: Operator>(call: &Call<O>, split: Split) -> ColumnsViewLaunch {
+    let columns = call.lines.inner_count() / call.lanes;
+    let mut shape = SequenceArg::new();
+    call.lines.outer.iter().for_each(|dim| shape.push(dim.size));
+    let mut outer_strides = SequenceArg::new();
+    for strides in call.outer_strides() {
+        let mut of_input = SequenceArg::new();
+        strides.into_iter().for_each(|stride| of_input.push(stride));
+        outer_strides.push(of_input);
+    }
+    let mut strides = SequenceArg::new();
+    let axis = call.lines.axis.strides.iter();
+    axis.for_each(|stride| strides.push(stride / call.lanes));
+    ColumnsViewLaunch::new(
+        shape,
+        outer_strides,
+        columns,
+        columns,
+        strides,
+        call.len(),
+        split.len,
+        split.parts,
+        split.parts,
+        call.rows() * split.parts * columns,
+    )
+}

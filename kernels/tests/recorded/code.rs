@@ -1,0 +1,229 @@
+//! The kernels that a GPU runs at its own tuning, on tensors that it would be given: compiled, never run.
+//!
+//! Groups named [`CONTIGUOUS`] have full tiles of contiguous memory, where every access should be as wide as the GPU has them.
+
+use super::common::{View, flat, tensor};
+use super::record::{case, record as shared_record};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
+use cubecl_scan::compact::{
+    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_slots,
+};
+use cubecl_scan::monoid::{
+    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
+};
+use cubecl_scan::scan::{
+    LaunchOptions, RoutineKind, ScanOptions, ScanTensors, Strategy, scan_operator, scan_with,
+};
+
+const CONTIGUOUS: &str = "contiguous";
+const OTHER: &str = "other";
+
+pub fn record(client: &Client) {
+    shared_record().compile_only = true;
+    let forward = ScanOptions::default();
+    for elem in [
+        f32::elem_type_native(),
+        half::f16::elem_type_native(),
+        half::bf16::elem_type_native(),
+        i32::elem_type_native(),
+        i64::elem_type_native(),
+        f64::elem_type_native(),
+    ] {
+        for (routine, shape) in [
+            (RoutineKind::SinglePass, [1, 1 << 24]),
+            (RoutineKind::ReduceThenScan, [1, 1 << 24]),
+            (RoutineKind::SingleCube, [1 << 14, 1024]),
+            (RoutineKind::Columns, [1 << 12, 1 << 12]),
+            (RoutineKind::ColumnTiles, [1 << 12, 1 << 12]),
+        ] {
+            scan(
+                client,
+                CONTIGUOUS,
+                (routine, shape),
+                elem,
+                ScanOp::Sum,
+                forward,
+            );
+        }
+    }
+    let float = f32::elem_type_native();
+    let single_pass = (RoutineKind::SinglePass, [1, 1 << 24]);
+    for op in [ScanOp::Prod, ScanOp::Max] {
+        scan(client, CONTIGUOUS, single_pass, float, op, forward);
+    }
+    let last_to_first = ScanOptions {
+        exclusive: true,
+        reverse: true,
+    };
+    scan(
+        client,
+        CONTIGUOUS,
+        single_pass,
+        float,
+        ScanOp::Sum,
+        last_to_first,
+    );
+    for (routine, shape) in [
+        (RoutineKind::SinglePass, [84, 50_257]),
+        (RoutineKind::SingleCube, [1 << 18, 20]),
+        (RoutineKind::Columns, [1 << 22, 2]),
+    ] {
+        scan(client, OTHER, (routine, shape), float, ScanOp::Sum, forward);
+    }
+    operator::<LinearRecurrence>(client, (), 2);
+    operator::<LogSumExp>(client, (), 1);
+    operator::<ArgExtremum>(client, Extremum::Max, 1);
+    operator::<Segmented<Fold>>(client, ScanOp::Sum, 1);
+    selections(client);
+    shared_record().compile_only = false;
+}
+
+/// Device memory that is described and never touched.
+fn room(client: &Client, shape: &[usize], elem: ElemType) -> TensorBinding {
+    let view = View::contiguous(shape);
+    tensor(client.empty(view.elements() * elem.size()), &view)
+}
+
+fn nothing() -> Vec<(cubecl::server::Handle, Vec<i32>)> {
+    Vec::new()
+}
+
+/// Columns lie along the first axis, rows along the second.
+fn axis_of(routine: RoutineKind) -> usize {
+    usize::from(!matches!(
+        routine,
+        RoutineKind::Columns | RoutineKind::ColumnTiles
+    ))
+}
+
+fn forced(routine: RoutineKind) -> LaunchOptions {
+    LaunchOptions {
+        strategy: Strategy::Forced(routine),
+        ..Default::default()
+    }
+}
+
+fn scan(
+    client: &Client,
+    group: &str,
+    (routine, shape): (RoutineKind, [usize; 2]),
+    elem: ElemType,
+    op: ScanOp,
+    options: ScanOptions,
+) {
+    let axis = axis_of(routine);
+    let name = format!(
+        "{routine:?} of {elem:?} {shape:?} along {axis}, {op:?}{}{}",
+        if options.exclusive { " exclusive" } else { "" },
+        if options.reverse { " reverse" } else { "" },
+    );
+    case(client, group, &name, || {
+        let [input, output] = [(); 2].map(|()| room(client, &shape, elem));
+        scan_with(
+            client,
+            input,
+            output,
+            axis,
+            elem,
+            op,
+            options,
+            forced(routine),
+        )
+        .expect("supported");
+        nothing()
+    });
+}
+
+fn operator<O: Operator>(client: &Client, op: O::Config, inputs: usize) {
+    let elem = f32::elem_type_native();
+    for (routine, shape) in [
+        (RoutineKind::SinglePass, [1, 1 << 24]),
+        (RoutineKind::Columns, [1 << 12, 1 << 12]),
+        (RoutineKind::ColumnTiles, [1 << 12, 1 << 12]),
+    ] {
+        let axis = axis_of(routine);
+        let kind = std::any::type_name::<O>().rsplit("::").next();
+        let name = format!("{routine:?} of {}", kind.expect("a name"));
+        case(client, CONTIGUOUS, &name, || {
+            let many = |count| (0..count).map(|_| room(client, &shape, elem)).collect();
+            let mut tensors = ScanTensors::new(many(inputs), many(O::OUTPUTS), axis, elem);
+            if O::BEGINS {
+                let flag = u32::elem_type_native();
+                tensors = tensors.segmented(room(client, &shape, flag), flag, false);
+            }
+            if O::POSITIONS {
+                let int = i32::elem_type_native();
+                tensors = tensors.positions(room(client, &shape, int), int);
+            }
+            let options = ScanOptions::default();
+            scan_operator::<O>(client, tensors, op, options, forced(routine))
+                .expect("supported");
+            nothing()
+        });
+    }
+}
+
+fn selections(client: &Client) {
+    let n = 1 << 24;
+    let (float, int) = (f32::elem_type_native(), i32::elem_type_native());
+    let flag = u32::elem_type_native();
+    let launch = LaunchOptions::default();
+    for emit in [Emit::Values, Emit::Indices, Emit::Slots] {
+        case(
+            client,
+            CONTIGUOUS,
+            &format!("compaction to {emit:?}"),
+            || {
+                compact(
+                    client,
+                    (emit == Emit::Values).then(|| (room(client, &[n], float), float)),
+                    (room(client, &[n], flag), flag),
+                    room(client, &[n], if emit == Emit::Values { float } else { int }),
+                    room(client, &[1], int),
+                    int,
+                    emit,
+                    launch,
+                )
+                .expect("supported");
+                nothing()
+            },
+        );
+    }
+    case(client, OTHER, "expansion", || {
+        expand(
+            client,
+            room(client, &[n], float),
+            (room(client, &[n], flag), flag),
+            room(client, &[n], float),
+            float,
+            launch,
+        )
+        .expect("supported");
+        nothing()
+    });
+    for keys in [200, 60_000] {
+        case(client, OTHER, &format!("{keys} keys"), || {
+            let (slots, offsets) = (room(client, &[n], int), room(client, &[keys + 1], int));
+            let input = (room(client, &[n], int), int);
+            key_slots(client, input, slots, offsets, keys, int, launch).expect("supported");
+            nothing()
+        });
+    }
+    let shape = MoveShape {
+        outer: 1,
+        slices: 1 << 18,
+        slots: 1 << 18,
+        inner: 64,
+    };
+    case(client, OTHER, "moves by slots", || {
+        let list = || (flat(&client.empty(4 << 18), 1 << 18), int);
+        let [from, to] = [(); 2].map(|()| room(client, &[n], float));
+        scatter_slots(client, from, list(), to, float, shape).expect("supported");
+        let [from, to] = [(); 2].map(|()| room(client, &[n], float));
+        gather_slots(client, from, list(), to, float, shape).expect("supported");
+        nothing()
+    });
+}

@@ -1,0 +1,52 @@
+//! Everything this crate asks of a CUDA device, written down for `cargo xtask gpu-code` to compile and for
+//! `cargo xtask test-cuda-sim` to run on a simulator.
+//!
+//! As in `webgpu.rs`, but the kernels become CUDA C++ as CubeCL's own runtime hands it to NVIDIA's compiler, and the cases
+//! become jobs. Natively this asserts that every kernel of the crate is launched and lowered. The record is written where
+//! `BURN_SCAN_RECORD` says.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod code;
+mod compaction;
+mod cubes;
+mod entry_kernels;
+mod headlines;
+mod jobs;
+mod operators;
+mod planes;
+mod record;
+mod scans;
+mod server;
+#[path = "nvidia.rs"]
+mod target;
+
+use planes::Planes;
+use std::path::Path;
+
+/// Runs of units, which are for devices that are no GPU: a GPU compacts and groups in other kernels.
+const ON_NO_GPU: [&str; 5] = [
+    "count_runs",
+    "write_runs",
+    "count_keys",
+    "copy_offsets",
+    "place_keys",
+];
+
+#[test]
+fn a_record_for_nvidia() {
+    let planes = Planes::OfThirtyTwo;
+    code::record(&server::second_client(planes));
+    let client = server::client(planes);
+    scans::record(&client, planes);
+    operators::record(&client, planes);
+    compaction::record(&client, planes);
+    cubes::record(&client, planes);
+    headlines::record(&client);
+    entry_kernels::assert_all_recorded_but(&ON_NO_GPU);
+    println!("{}", record::counts());
+    if let Some(folder) = std::env::var_os("BURN_SCAN_RECORD") {
+        jobs::save(Path::new(&folder)).expect("the record can be written");
+    }
+}

@@ -1,0 +1,193 @@
+//! The record: modules, and the steps that use them, in the order in which they were asked for.
+
+use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl::server::{BufferBinding, Handle};
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard};
+
+/// A kernel, compiled to the source text that the device's driver takes.
+#[derive(Clone, Debug)]
+#[allow(dead_code, reason = "each form of a record has its own use")]
+pub struct Module {
+    /// The name of the function.
+    pub entry: String,
+    pub source: String,
+    pub units: [u32; 3],
+    pub shared_bytes: usize,
+    /// The case that first launched it.
+    pub case: String,
+}
+
+/// A range of a buffer.
+#[derive(Clone, Copy, Debug)]
+#[allow(dead_code, reason = "each form of a record has its own use")]
+pub struct Range {
+    pub buffer: usize,
+    pub start: u64,
+    pub bytes: u64,
+}
+
+impl Range {
+    fn of(binding: &BufferBinding) -> Self {
+        let range = binding.range();
+        Self {
+            buffer: binding.memory.id().value,
+            start: range.start,
+            bytes: range.end - range.start,
+        }
+    }
+}
+
+pub enum Step {
+    Case {
+        group: String,
+        name: String,
+    },
+    Alloc {
+        buffer: usize,
+        bytes: u64,
+    },
+    Write {
+        at: Range,
+        bytes: Vec<u8>,
+    },
+    Launch {
+        module: usize,
+        bindings: Vec<Range>,
+        info: Vec<u64>,
+        cubes: (u32, u32, u32),
+    },
+    Expect {
+        at: Range,
+        bytes: Vec<u8>,
+    },
+}
+
+#[derive(Default)]
+pub struct Record {
+    pub modules: Vec<Module>,
+    /// By source text, so that two devices share what they have in common.
+    known: HashMap<String, usize>,
+    pub steps: Vec<Step>,
+    /// Modules are recorded, steps are not.
+    pub compile_only: bool,
+    case: String,
+    cases: usize,
+    launches: usize,
+    faults: Vec<String>,
+}
+
+static RECORD: LazyLock<Mutex<Record>> = LazyLock::new(Default::default);
+
+pub fn record() -> MutexGuard<'static, Record> {
+    RECORD.lock().expect("no recording panicked")
+}
+
+impl Record {
+    pub fn module(&mut self, module: Module) -> usize {
+        let next = self.modules.len();
+        let index = *self.known.entry(module.source.clone()).or_insert(next);
+        if index == next {
+            let case = self.case.clone();
+            self.modules.push(Module { case, ..module });
+        }
+        index
+    }
+
+    fn step(&mut self, step: Step) {
+        if !self.compile_only {
+            self.steps.push(step);
+        }
+    }
+
+    pub fn alloc(&mut self, buffer: usize, bytes: u64) {
+        self.step(Step::Alloc { buffer, bytes });
+    }
+
+    pub fn write(&mut self, at: &BufferBinding, bytes: &[u8]) {
+        self.step(Step::Write {
+            at: Range::of(at),
+            bytes: bytes.to_vec(),
+        });
+    }
+
+    pub fn launch<'a>(
+        &mut self,
+        module: usize,
+        bindings: impl Iterator<Item = &'a BufferBinding>,
+        info: &[u64],
+        cubes: (u32, u32, u32),
+    ) {
+        self.step(Step::Launch {
+            module,
+            bindings: bindings.map(Range::of).collect(),
+            info: info.to_vec(),
+            cubes,
+        });
+        self.launches += usize::from(!self.compile_only);
+    }
+
+    /// The kernels by their own names.
+    pub fn groups(&self) -> Vec<String> {
+        let names = self.modules.iter();
+        names
+            .map(|module| group_of(&module.entry).to_owned())
+            .collect()
+    }
+
+    pub fn launches(&self) -> usize {
+        self.launches
+    }
+
+    pub fn fault(&mut self, message: String) {
+        self.faults.push(message);
+    }
+}
+
+/// Records what `run` asks of the device under the name of a case, and the contents that it must leave behind.
+pub fn case<T: CubeElement>(
+    client: &Client,
+    group: &str,
+    name: &str,
+    run: impl FnOnce() -> Vec<(Handle, Vec<T>)>,
+) {
+    {
+        let mut record = record();
+        record.cases += usize::from(!record.compile_only);
+        record.case = format!("{group}, {name}");
+        record.step(Step::Case {
+            group: group.to_owned(),
+            name: name.to_owned(),
+        });
+    }
+    let expected = run();
+    // The device records on a thread of its own: what was submitted is recorded once this returns.
+    client.flush().expect("nothing to fail");
+    for (handle, data) in expected {
+        record().step(Step::Expect {
+            at: Range::of(&handle.binding()),
+            bytes: T::as_bytes(&data).to_vec(),
+        });
+    }
+}
+
+/// What is in the record, which nothing refused.
+pub fn counts() -> String {
+    let record = record();
+    assert!(record.faults.is_empty(), "{}", record.faults.join("\n"));
+    assert!(record.launches >= record.cases && record.cases > 0);
+    format!(
+        "{} modules, {} launches, {} cases",
+        record.modules.len(),
+        record.launches,
+        record.cases
+    )
+}
+
+/// Behind a kernel's own name come the types and a hash of the comptime arguments.
+pub fn group_of(kernel: &str) -> &str {
+    kernel
+        .split_once("_kernel")
+        .map_or(kernel, |(name, _)| name)
+}

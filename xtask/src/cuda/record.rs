@@ -1,0 +1,85 @@
+//! What the crate asks of a CUDA device, in `target/cuda`: its form is told by `kernels/tests/recorded/jobs.rs`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+use crate::process::{cargo, run, target_dir};
+
+/// A kernel of the record.
+#[derive(Clone, Debug)]
+pub(crate) struct Module {
+    pub(crate) path: PathBuf,
+    /// The kernel's own name, without types and hashes.
+    pub(crate) kernel: String,
+    pub(crate) units: u32,
+    /// Bytes that the launch asks for beside those that the code declares.
+    pub(crate) shared: u32,
+    /// `GROUP, NAME` of the case that first launched it.
+    pub(crate) case: String,
+}
+
+pub(crate) fn folder() -> PathBuf {
+    target_dir().join("cuda")
+}
+
+/// Writes the record anew.
+pub(crate) fn write() -> Result<()> {
+    let folder = folder();
+    for part in ["modules", "cases"] {
+        let _ = fs::remove_dir_all(folder.join(part));
+    }
+    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let features = "cubecl-scan/wgpu,cubecl-scan/cuda-source,xtask/report";
+    let mut command = cargo(&["test", "--workspace", "--features", features]);
+    command
+        .args(["--test", "cuda", "--", "--nocapture"])
+        .env("BURN_SCAN_RECORD", &folder);
+    run(&mut command)
+}
+
+/// The kernels of the record.
+pub(crate) fn modules() -> Result<Vec<Module>> {
+    let path = folder().join("modules.txt");
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    text.lines()
+        .map(|line| {
+            module(&folder().join("modules"), line)
+                .ok_or_else(|| format!("{}: `{line}`", path.display()))
+        })
+        .collect()
+}
+
+fn module(folder: &Path, line: &str) -> Option<Module> {
+    let mut words = line.splitn(7, ' ');
+    let file = words.next()?;
+    let entry = words.next()?;
+    let mut number = || words.next()?.parse::<u32>().ok();
+    let units = number()? * number()? * number()?;
+    let shared = number()?;
+    Some(Module {
+        path: folder.join(file),
+        kernel: entry.split("_kernel").next()?.to_owned(),
+        units,
+        shared,
+        case: words.next()?.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_module() {
+        let line = "7.cu scan_kernel_f32_0a1b 512 1 1 48 contiguous, sum of [1, 16]";
+        let module = module(Path::new("modules"), line).unwrap();
+        assert_eq!(module.path, Path::new("modules/7.cu"));
+        assert_eq!(
+            (&*module.kernel, module.units, module.shared),
+            ("scan", 512, 48)
+        );
+        assert_eq!(module.case, "contiguous, sum of [1, 16]");
+        assert!(super::module(Path::new(""), "7.cu scan_kernel 512 1").is_none());
+    }
+}

@@ -1,0 +1,170 @@
+//! What the machine code of a kernel needs and does, read from `cuobjdump --dump-resource-usage` and `nvdisasm -c`.
+
+use std::collections::BTreeMap;
+
+/// A kernel of machine code.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Code {
+    pub(crate) registers: u32,
+    /// Bytes of shared memory that the code declares.
+    pub(crate) shared: u32,
+    /// Bytes on the stack, of which there are none where nothing is spilled and no array is indexed at run time.
+    pub(crate) stack: u32,
+    /// Instructions that reach the stack's memory.
+    pub(crate) spills: u32,
+    /// Loads and stores of global memory that wait for no other cube, by bits.
+    pub(crate) loads: BTreeMap<u32, u32>,
+    pub(crate) stores: BTreeMap<u32, u32>,
+    /// Those that speak with other cubes: relaxed, acquiring and releasing ones.
+    pub(crate) strong: u32,
+    pub(crate) barriers: u32,
+    pub(crate) instructions: u32,
+}
+
+impl Code {
+    /// `usage` has a line `REG:40 STACK:0 SHARED:128 LOCAL:0 …`, `listing` one for each instruction.
+    pub(crate) fn read(usage: &str, listing: &str) -> Self {
+        let of = |name: &str| {
+            let words = usage.split_whitespace();
+            let values = words.filter_map(|word| word.strip_prefix(name)?.parse().ok());
+            values.max().unwrap_or(0)
+        };
+        let mut code = Self {
+            registers: of("REG:"),
+            shared: of("SHARED:"),
+            stack: of("STACK:").max(of("LOCAL:")),
+            ..Self::default()
+        };
+        listing
+            .lines()
+            .filter_map(opcode)
+            .for_each(|op| code.count(op));
+        code
+    }
+
+    fn count(&mut self, op: &str) {
+        self.instructions += 1;
+        let mut parts = op.split('.');
+        let name = parts.next().unwrap_or_default();
+        match name {
+            "LDG" | "STG" | "LD" | "ST" if op.contains(".STRONG") => self.strong += 1,
+            "LDG" | "LD" => *self.loads.entry(bits(op)).or_default() += 1,
+            "STG" | "ST" => *self.stores.entry(bits(op)).or_default() += 1,
+            "LDL" | "STL" => self.spills += 1,
+            "BAR" => self.barriers += 1,
+            _ => {}
+        }
+    }
+
+    /// Threads that a multiprocessor of compute capability 8.0 or 9.0 holds, in cubes of so many units with so much shared memory beside
+    /// the declared.
+    pub(crate) fn resident(&self, units: u32, shared: u32, on: Multiprocessor) -> u32 {
+        let warps = units.div_ceil(32);
+        // Registers are handed out 256 at a time to a warp, shared memory 128 bytes at a time, beside 1 KiB of the system's a cube.
+        let registers = (self.registers * 32).next_multiple_of(256).max(256) * warps;
+        let shared = (self.shared + shared).next_multiple_of(128) + 1024;
+        let cubes = [
+            65_536 / registers,
+            on.shared / shared,
+            on.threads / (warps * 32),
+            on.cubes,
+        ];
+        cubes.into_iter().min().unwrap_or(0) * units
+    }
+}
+
+/// What a multiprocessor holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Multiprocessor {
+    pub(crate) threads: u32,
+    pub(crate) cubes: u32,
+    pub(crate) shared: u32,
+}
+
+/// `/*0120*/  @!P0 LDG.E.128 R4, …` is `LDG.E.128`.
+fn opcode(line: &str) -> Option<&str> {
+    let (address, rest) = line.trim_start().strip_prefix("/*")?.split_once("*/")?;
+    if address.is_empty() || !address.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let mut words = rest.split_whitespace();
+    let first = words.next()?;
+    let op = match first.starts_with('@') {
+        true => words.next()?,
+        false => first,
+    };
+    let op = op.trim_end_matches(';');
+    op.starts_with(|c: char| c.is_ascii_uppercase())
+        .then_some(op)
+}
+
+/// How wide an access is: 32 bits where nothing is said.
+fn bits(op: &str) -> u32 {
+    let width = |part: &str| match part.trim_start_matches(['U', 'S']) {
+        "8" => Some(8),
+        "16" => Some(16),
+        "64" => Some(64),
+        "128" => Some(128),
+        "256" => Some(256),
+        _ => None,
+    };
+    op.split('.').skip(1).find_map(width).unwrap_or(32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const USAGE: &str =
+        "Fatbin elf code:\n Function scan:\n  REG:40 STACK:0 SHARED:128 LOCAL:0 CONSTANT[0]:400\n";
+
+    const LISTING: &str = "
+.text.scan:
+        /*0000*/                   LDC R1, c[0x0][0x28] ;
+        /*0010*/              @!P0 LDG.E.128.CONSTANT R4, desc[UR4][R2.64] ;
+        /*0020*/                   LDG.E.U16 R4, desc[UR4][R2.64] ;
+        /*0030*/              @P1  LDG.E.64.STRONG.GPU R6, desc[UR4][R2.64] ;
+        /*0040*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0050*/                   STL [R1], R0 ;
+        /*0060*/                   STG.E desc[UR4][R8.64], R0 ;
+        /*0070*/                   EXIT ;
+";
+
+    #[test]
+    fn a_listing_is_counted() {
+        let code = Code::read(USAGE, LISTING);
+        assert_eq!((code.registers, code.shared, code.stack), (40, 128, 0));
+        assert_eq!((code.instructions, code.barriers), (8, 1));
+        assert_eq!((code.spills, code.strong), (1, 1));
+        assert_eq!(code.loads, BTreeMap::from([(16, 1), (128, 1)]));
+        assert_eq!(code.stores, BTreeMap::from([(32, 1)]));
+    }
+
+    #[test]
+    fn what_is_resident_is_bound_by_the_scarcest() {
+        let hopper = Multiprocessor {
+            threads: 2048,
+            cubes: 32,
+            shared: 228 << 10,
+        };
+        let code = |registers, shared| Code {
+            registers,
+            shared,
+            ..Code::default()
+        };
+        assert_eq!(code(32, 0).resident(512, 0, hopper), 2048, "threads");
+        assert_eq!(code(56, 0).resident(512, 0, hopper), 1024, "registers");
+        assert_eq!(
+            code(33, 0).resident(256, 0, hopper),
+            1536,
+            "rounded up to 40"
+        );
+        assert_eq!(code(32, 0).resident(32, 0, hopper), 1024, "cubes");
+        assert_eq!(
+            code(32, 99 << 10).resident(256, 0, hopper),
+            512,
+            "shared memory"
+        );
+        assert_eq!(code(32, 1 << 10).resident(256, 98 << 10, hopper), 512);
+    }
+}
