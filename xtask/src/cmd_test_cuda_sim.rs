@@ -5,7 +5,7 @@
 //! 3. It runs each case, and what is in memory afterwards is compared with what plain loops gave.
 //!
 //! The simulator stays outside of this repository: `--simulator` names the folder with its `sim.py`, `--built` the one that its `build.sh`
-//! filled. The headline cases also print cycles, beside those of a copy. Cycles compare programs on a machine that does not exist.
+//! filled. The headline cases print cycles. Cycles compare programs on a machine that does not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +21,7 @@ use crate::cuda::record;
 use crate::process::{Steps, root};
 
 const SPEC: Spec = Spec {
-    flags: &["--replay", "--headlines", "--write"],
+    flags: &["--replay", "--headlines"],
     options: &["--simulator", "--built"],
 };
 
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             record::write,
         );
     if recorded {
-        let headlines = args.flag("--headlines") || args.flag("--write");
+        let headlines = args.flag("--headlines");
         steps.step("run it in the simulator", || {
             let cases = cases(&args.words, headlines)?;
             let outcomes = simulator.run_all(&cases)?;

@@ -59,7 +59,6 @@ usage: cargo xtask COMMAND [OPTIONS]
       --simulator DIR       the folder with its sim.py
       --built DIR           what its build.sh filled (default: the variable SIM_DIR)
       --headlines           only the cases whose cycles count, beside a copy's
-      --write               put those cycles into benches/results, for docs/performance.md
       --replay              what target/cuda holds of the last run: nothing is recorded
       WORD...               only cases with one of these in their names
 

@@ -145,8 +145,9 @@ fn operator<O: Operator>(client: &Client, op: O::Config, inputs: usize) {
         (RoutineKind::ColumnTiles, [1 << 12, 1 << 12]),
     ] {
         let axis = axis_of(routine);
-        let kind = std::any::type_name::<O>().rsplit("::").next();
-        let name = format!("{routine:?} of {}", kind.expect("a name"));
+        let parts = std::any::type_name::<O>().split('<');
+        let kinds: Vec<_> = parts.filter_map(|part| part.rsplit("::").next()).collect();
+        let name = format!("{routine:?} of {}", kinds.join("<"));
         case(client, CONTIGUOUS, &name, || {
             let many = |count| (0..count).map(|_| room(client, &shape, elem)).collect();
             let mut tensors = ScanTensors::new(many(inputs), many(O::OUTPUTS), axis, elem);
@@ -159,8 +160,7 @@ fn operator<O: Operator>(client: &Client, op: O::Config, inputs: usize) {
                 tensors = tensors.positions(room(client, &shape, int), int);
             }
             let options = ScanOptions::default();
-            scan_operator::<O>(client, tensors, op, options, forced(routine))
-                .expect("supported");
+            scan_operator::<O>(client, tensors, op, options, forced(routine)).expect("supported");
             nothing()
         });
     }

@@ -89,6 +89,8 @@ fn page(runs: &[Run], sections: &str) -> String {
         sections,
         "\n",
         include_str!("tail.md"),
+        "\n",
+        include_str!("../../../benches/results/compiled.md"),
     ]
     .concat()
 }

@@ -74,8 +74,9 @@ pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
     loaded: Sequence<Loaded<T, N>>,
     /// Where the elements are parked, input after input; each unit reads what it wrote.
     parked: Shared<[Vector<T, N>]>,
-    /// The total of what the unit (or its plane) holds before each vector.
+    /// The total of what the unit (or its plane) holds before each vector, parked or not: see [`parked_totals`].
     before: Sequence<S>,
+    parked_before: S::Shared,
     /// The total of the unit (blocked) or of its plane (striped).
     pub total: S,
 }
@@ -136,6 +137,12 @@ pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
 /// Room for the parked vectors of `inputs` tensors.
 pub(crate) fn parking(inputs: usize, config: TileConfig) -> usize {
     (inputs * config.parked * config.units).max(1)
+}
+
+/// Of how many vectors the totals before them are parked beside the elements. Compiled for sm_80 and sm_90, it saves the scans of elements of up
+/// to 32 bits their last spills, and costs those of i64 eight.
+fn parked_totals(element: usize, config: TileConfig) -> usize {
+    if element <= 4 { config.parked } else { 0 }
 }
 
 /// Where a unit parks its `k`-th vector of an input: neighbours side by side.
@@ -258,6 +265,9 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             park::<T, N>(&mut parked, &loaded[k], k, config);
         }
         let mut before = Sequence::<S>::new();
+        let element = elem_type_of::<T>();
+        let totals = comptime!(parked_totals(element.size(), config));
+        let mut parked_before = S::allocate(comptime!((totals * config.units).max(1)));
         let last_lane = plane_units(config.plane_size) - 1;
         let mut total = S::copy(identity);
         #[unroll]
@@ -273,12 +283,29 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
                 before.push(S::copy(&total));
                 total = join::<A, M>(&total, &own, op);
             }
+            if comptime!(k < totals) {
+                S::set(
+                    &mut parked_before,
+                    parking_place(0usize, k, config),
+                    &before[k],
+                );
+            }
         }
         UnitTile::<T, N, S> {
             loaded,
             parked,
             before,
+            parked_before,
             total,
+        }
+    }
+
+    fn before(&self, #[comptime] k: usize, #[comptime] config: TileConfig) -> S {
+        let element = elem_type_of::<T>();
+        if comptime!(k < parked_totals(element.size(), config)) {
+            S::get(&self.parked_before, parking_place(0usize, k, config))
+        } else {
+            S::copy(&self.before[k])
         }
     }
 
@@ -303,7 +330,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             let logical = first + vector_in_tile(k, config);
             if logical < row.vectors {
                 let own = elements::<T, N>(&self.loaded[k], &self.parked, k, config);
-                let mut running = join::<A, M>(prefix, &self.before[k], op);
+                let mut running = join::<A, M>(prefix, &self.before(k, config), op);
                 let mut states = Sequence::<S>::new();
                 #[unroll]
                 for step in 0..lanes {

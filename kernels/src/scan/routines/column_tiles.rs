@@ -182,8 +182,9 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     let whole = comptime!(config.whole());
     fold_rows::<T, A, N, M>(&mut total, &loaded, &column, column.first, whole, op);
 
-    // Of each row of units; behind them, what precedes the tile.
-    let mut shared = M::State::allocate(comptime!((config.height + 1) * columns));
+    // Of each row of units. What precedes the tile takes the place of the last, which nobody else reads.
+    let mut shared = M::State::allocate(comptime!(config.height * columns));
+    let last = comptime!((config.height - 1) * columns);
     #[unroll]
     for lane in 0..lanes {
         let at = y * columns + comptime!(lane * config.width) + x;
@@ -209,8 +210,7 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
             config,
             op,
         );
-        let at = comptime!(config.height * columns) + column_of_strip;
-        M::State::set(&mut shared, at, &before);
+        M::State::set(&mut shared, last + column_of_strip, &before);
         column_of_strip += comptime!(config.width * config.height);
     }
     let mut earlier = splat::<M::State>(&identity, lanes);
@@ -226,7 +226,7 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     let mut running = splat::<M::State>(&identity, lanes);
     #[unroll]
     for lane in 0..lanes {
-        let at = comptime!(config.height * columns + lane * config.width) + x;
+        let at = comptime!(last + lane * config.width) + x;
         let before = M::State::get(&shared, at);
         running[lane] = join::<A, M>(&before, &earlier[lane], op);
     }
@@ -355,7 +355,8 @@ impl Shape {
 
 impl Shape {
     /// Rows that wait in shared memory where it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits take 64 registers and no
-    /// spills with half of them there, so that two cubes share a multiprocessor with 96 KiB; all others take up to 103 or spill.
+    /// spills with half of them there, so that two cubes share a multiprocessor with 96 KiB. All others take up to 103 or spill; with all there,
+    /// 64, and two cubes share the 164 KiB of an A100.
     fn parked<O: Operator>(&self, call: &Call<O>) -> usize {
         match (call.tensors.dtype.size(), call.state_words()) {
             (4, 1) => self.rows / 2,
