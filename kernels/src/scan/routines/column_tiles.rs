@@ -5,11 +5,13 @@
 //!              a strip of columns →
 //!   axis   u0  u1  u2  u3      each unit: a vector of columns, some rows    ─┐
 //!    ↓     u4  u5  u6  u7      the next rows                                 ├ a tile, one cube
-//!          u8  u9  u10 u11     the last: aggregate, lookback                ─┘
+//!          u8  u9  u10 u11     the last of the tile                         ─┘
 //!
-//! cube:   ticket → load rows → totals ─→ those of earlier units ──────────────────→ scan → store
-//!                                  last units: publish aggregates → look back ──┘
+//! cube:   ticket → load rows → totals of units meet ─→ those of earlier rows of units ───────────→ scan → store
+//!                                  └ a unit a column: publish its aggregate → look back ─┘
 //! ```
+//!
+//! Beyond the last row a tile holds that row over and over, as [`tile`](crate::scan::components::tile) does.
 
 use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
