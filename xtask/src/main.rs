@@ -58,7 +58,7 @@ usage: cargo xtask COMMAND [OPTIONS]
   test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is no part of this repository.
       --simulator DIR       the folder with its sim.py
       --built DIR           what its build.sh filled (default: the variable SIM_DIR)
-      --headlines           only the cases whose cycles count, beside a copy's
+      --headlines           only the cases whose cycles count
       --replay              what target/cuda holds of the last run: nothing is recorded
       WORD...               only cases with one of these in their names
 

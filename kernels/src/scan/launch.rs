@@ -100,10 +100,7 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
         RoutineKind::Columns | RoutineKind::ColumnTiles if call.lines.inner.is_empty() => {
             return refuse("there is no dimension after the axis".into());
         }
-        RoutineKind::ColumnTiles => match scratch::obstacle(call.client) {
-            Some(obstacle) => return refuse(obstacle.into()),
-            None => routines::column_tiles::launch(call),
-        },
+        RoutineKind::ColumnTiles => return chain(call, routine, routines::column_tiles::launch),
         RoutineKind::Columns => routines::columns::launch(call),
         _ if !call.lines.inner.is_empty() => {
             return refuse("the axis is not the innermost".into());
@@ -120,16 +117,31 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
         }
         RoutineKind::SingleCube => routines::chunked::launch(call, 1),
         RoutineKind::UnitRuns => routines::unit_runs::launch(call),
-        RoutineKind::SinglePass => match scratch::obstacle(call.client) {
-            Some(obstacle) => return refuse(obstacle.into()),
-            None => routines::single_pass::launch(call),
-        },
+        RoutineKind::SinglePass => return chain(call, routine, routines::single_pass::launch),
         RoutineKind::ReduceThenScan => {
             let chunks = routines::chunked::chunks_per_row(&call);
             routines::chunked::launch(call, chunks);
         }
     }
     Ok(())
+}
+
+/// Launches tiles that look back, where the device lets them.
+fn chain<O: Operator>(
+    call: Call<O>,
+    routine: RoutineKind,
+    launch: impl FnOnce(Call<O>),
+) -> Result<(), ScanError> {
+    match scratch::obstacle(call.client) {
+        Some(obstacle) => Err(ScanError::Refused {
+            routine,
+            reason: obstacle.into(),
+        }),
+        None => {
+            launch(call);
+            Ok(())
+        }
+    }
 }
 
 /// The rules of [`Strategy::Inferred`]: `unit_runs` where those serve better than tiles, `column_tiles` where those serve better than whole

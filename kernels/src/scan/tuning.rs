@@ -66,7 +66,7 @@ const FILL_OF_A_MULTIPROCESSOR: usize = 512;
 /// Not measured.
 pub(crate) const COLUMN_UNITS: usize = 128;
 
-/// Units of a tile of columns, and the most of them side by side: with eight rows a unit, 32 KiB of which every row is 512 bytes. Not measured.
+/// Units of a tile of columns, and the most of them side by side: with eight rows a unit, 64 KiB of which every row is 512 bytes. Not measured.
 pub(crate) const COLUMN_TILE_UNITS: usize = 512;
 pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 

@@ -353,9 +353,7 @@ impl Shape {
                 .unwrap_or((call.tuning.ahead / inputs).max(1)),
         }
     }
-}
 
-impl Shape {
     /// Rows that wait in shared memory where it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits take 64 registers and no
     /// spills with half of them there, so that two cubes share a multiprocessor with 96 KiB. All others take up to 103 or spill; with all there,
     /// 64, and two cubes share the 164 KiB of an A100.
@@ -404,7 +402,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         len: shape.rows,
         parts: tiles * shape.height,
     };
-    // SAFETY: the state holds the values of all blocks of all strips; columns and rows beyond the last are loaded as the last and not written.
+    // SAFETY: the state holds the values of all tiles of all strips, and as many behind them as a lookback reads beyond its own; columns and rows beyond the last are loaded as the last and not written.
     unsafe {
         column_tiles_kernel::launch_unchecked::<O>(
             call.client,
