@@ -149,7 +149,7 @@ fn any_non_zero_is_true() {
 #[test]
 fn slices_move_to_their_slots_and_back() {
     let client = client();
-    for (outer, inner) in [(1, 1), (3, 1), (1, 5), (2, 3)] {
+    for (outer, inner) in [(1, 1), (3, 1), (1, 5), (2, 6), (2, 8)] {
         let slots = [2, -1, 0, 7, 1, -5];
         let shape = MoveShape {
             outer,
@@ -264,8 +264,12 @@ fn slots_are_told_out_of_range_in_their_own_type() {
 fn check_keys(keys: &[i32], num_keys: usize) {
     let client = client();
     let expected = grouped(keys, num_keys);
-    // As the device would have it, and by digits.
-    for launch in [LaunchOptions::default(), small_tile()] {
+    // As the device would have it, and by digits in small tiles and large.
+    let large_tile = LaunchOptions {
+        units: Some(256),
+        ..launch()
+    };
+    for launch in [LaunchOptions::default(), small_tile(), large_tile] {
         let found = device_groups(&client, keys, num_keys, launch, 0);
         let what = format!("{} keys below {num_keys}, {launch:?}", keys.len());
         assert_eq!(found.0, expected.0, "slots of {what}");

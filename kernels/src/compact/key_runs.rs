@@ -11,6 +11,7 @@
 //! and no two units read together, which is the better bargain only on devices that are no card. 2^20 keys below 256 take an eighth of the digits' time on
 //! lavapipe.
 
+use super::offsets::copy_offsets;
 use super::plan::begins_of;
 use crate::ScanError;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
@@ -75,18 +76,6 @@ fn count_keys_kernel<K: Numeric>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn copy_offsets_kernel<I: Numeric>(
-    begins: &[u32],
-    offsets: &mut [I],
-    of: KeyRuns,
-    #[define(I)] _index: ElemType,
-) {
-    if ABSOLUTE_POS <= of.num_keys {
-        offsets[ABSOLUTE_POS] = I::cast_from(begins[ABSOLUTE_POS * of.runs]);
-    }
-}
-
-#[cube(launch_unchecked, address_type = "dynamic")]
 fn place_keys_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
     begins: &mut [u32],
@@ -129,8 +118,7 @@ pub(super) fn serves(
 pub(super) fn key_slots(
     client: &Client,
     (keys, dtype): (TensorBinding, ElemType),
-    slots: TensorBinding,
-    offsets: TensorBinding,
+    (slots, offsets): (TensorBinding, TensorBinding),
     num_keys: usize,
     index: ElemType,
     address_type: AddressType,
@@ -158,18 +146,16 @@ pub(super) fn key_slots(
         );
     }
     begins_of(client, &counts, &begins, counters)?;
-    // SAFETY: as above; there is an offset for each key and one more, and a slot for each element.
+    copy_offsets(
+        client,
+        &begins,
+        offsets,
+        (num_keys, runs),
+        index,
+        address_type,
+    );
+    // SAFETY: as above; there is a slot for each element.
     unsafe {
-        copy_offsets_kernel::launch_unchecked(
-            client,
-            cubes(num_keys + 1),
-            cube_dim,
-            address_type,
-            BufferArg::from_raw_parts(begins.clone(), counters),
-            offsets.into_buffer_arg(),
-            of(),
-            index,
-        );
         place_keys_kernel::launch_unchecked(
             client,
             cubes(runs),

@@ -62,7 +62,7 @@ pub(super) fn lane_bits<M: Numeric, N: Size>(value: Vector<M, N>) -> u32 {
 
 /// The bits of the units before this one, within word `word` of a ballot.
 #[cube]
-fn units_before(#[comptime] word: usize) -> u32 {
+pub(super) fn units_before(#[comptime] word: usize) -> u32 {
     let first = comptime!(32 * word as u32);
     let within = select(UNIT_POS_PLANE > first, UNIT_POS_PLANE - first, 0u32);
     select(within >= 32u32, u32::MAX, (1u32 << (within & 31u32)) - 1u32)

@@ -50,6 +50,7 @@ mod digits;
 mod key_runs;
 mod keys;
 mod mask_tile;
+mod offsets;
 mod place;
 mod plan;
 mod runs;

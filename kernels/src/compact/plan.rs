@@ -73,6 +73,7 @@ impl Plan {
             max_planes: tuning.max_planes,
             plane_size: tuning.plane_size,
             parked: 0,
+            by_elements: false,
         };
         let lookback = tuning.lookback(launch.mute);
         let vectors = elements / lanes;

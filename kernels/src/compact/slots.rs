@@ -7,26 +7,27 @@
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::cube_count;
+use crate::scan::problem::{elements_before, widest};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-/// Units of a cube. Each moves one element; 128 is what element-wise kernels of CubeCL use by default on GPUs.
+/// Units of a cube. Each moves one vector; 128 is what element-wise kernels of CubeCL use by default on GPUs.
 const UNITS: u32 = 128;
 
-/// `[outer, slices, inner]` beside `[outer, slots, inner]`.
+/// `[outer, slices, inner]` beside `[outer, slots, inner]`, `inner` in vectors.
 #[derive(CubeType, CubeLaunch)]
 struct Moves {
     inner: FastDivmod<usize>,
     inner_len: usize,
     slices: FastDivmod<usize>,
     slots: usize,
-    /// Elements on the side of the slices.
-    elements: usize,
+    /// Vectors on the side of the slices.
+    vectors: usize,
 }
 
-/// Where element `at` of the slices' side lies on the slots' side, and whether it has a slot.
+/// Where vector `at` of the slices' side lies on the slots' side, and whether it has a slot.
 #[cube]
 fn locate<I: Numeric>(slot_list: &[I], moves: &Moves, at: usize) -> (usize, bool) {
     let (rest, column) = moves.inner.div_mod(at);
@@ -43,17 +44,17 @@ fn locate<I: Numeric>(slot_list: &[I], moves: &Moves, at: usize) -> (usize, bool
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn gather_kernel<T: Numeric, I: Numeric>(
-    from_slots: &[T],
+fn gather_kernel<T: Numeric, I: Numeric, N: Size>(
+    from_slots: &[Vector<T, N>],
     slot_list: &[I],
-    slices: &mut [T],
+    slices: &mut [Vector<T, N>],
     moves: &Moves,
     #[define(T)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    if ABSOLUTE_POS < moves.elements {
+    if ABSOLUTE_POS < moves.vectors {
         let (at, valid) = locate::<I>(slot_list, moves, ABSOLUTE_POS);
-        let mut value = T::from_int(0);
+        let mut value = Vector::<T, N>::new(T::from_int(0));
         if valid {
             value = from_slots[at];
         }
@@ -62,15 +63,15 @@ fn gather_kernel<T: Numeric, I: Numeric>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn scatter_kernel<T: Numeric, I: Numeric>(
-    slices: &[T],
+fn scatter_kernel<T: Numeric, I: Numeric, N: Size>(
+    slices: &[Vector<T, N>],
     slot_list: &[I],
-    to_slots: &mut [T],
+    to_slots: &mut [Vector<T, N>],
     moves: &Moves,
     #[define(T)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    if ABSOLUTE_POS < moves.elements {
+    if ABSOLUTE_POS < moves.vectors {
         let (at, valid) = locate::<I>(slot_list, moves, ABSOLUTE_POS);
         if valid {
             to_slots[at] = slices[ABSOLUTE_POS];
@@ -104,14 +105,27 @@ impl MoveShape {
         expect_room("slots", slots, self.outer * self.slots * self.inner);
     }
 
-    fn arg(&self) -> MovesLaunch {
+    /// The widest vector that straddles no slice of either tensor.
+    fn lanes(&self, client: &Client, tensors: [&TensorBinding; 2], size: usize) -> usize {
+        let begin = |it: &TensorBinding| elements_before(it.handle.offset_start, size);
+        let granule = self.inner | begin(tensors[0]) | begin(tensors[1]);
+        widest(client.io_optimized_vector_sizes(size), granule)
+    }
+
+    fn arg(&self, lanes: usize) -> MovesLaunch {
+        let inner = self.inner / lanes;
         MovesLaunch::new(
-            self.inner,
-            self.inner,
+            inner,
+            inner,
             self.slices,
             self.slots,
-            self.elements(),
+            self.elements() / lanes,
         )
+    }
+
+    /// A unit for each vector.
+    fn cubes(&self, client: &Client, lanes: usize) -> CubeCount {
+        cube_count(client, (self.elements() / lanes).div_ceil(UNITS as usize))
     }
 }
 
@@ -148,17 +162,19 @@ pub fn gather_slots(
     let address_type = from_slots
         .required_address_type(1)
         .max(slices.required_address_type(1));
+    let lanes = shape.lanes(client, [&from_slots, &slices], dtype.size());
     // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is read.
     unsafe {
         gather_kernel::launch_unchecked(
             client,
-            cube_count(client, shape.elements().div_ceil(UNITS as usize)),
+            shape.cubes(client, lanes),
             CubeDim::new_1d(UNITS),
             address_type,
+            lanes,
             from_slots.into_buffer_arg(),
             slot_list.0.into_buffer_arg(),
             slices.into_buffer_arg(),
-            shape.arg(),
+            shape.arg(lanes),
             dtype,
             slot_list.1,
         );
@@ -197,20 +213,22 @@ pub fn scatter_slots(
         ],
         &[("slots", &to_slots, dtype.size())],
     )?;
-    let address_type = to_slots
+    let address_type = slices
         .required_address_type(1)
-        .max(slices.required_address_type(1));
+        .max(to_slots.required_address_type(1));
+    let lanes = shape.lanes(client, [&slices, &to_slots], dtype.size());
     // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is written.
     unsafe {
         scatter_kernel::launch_unchecked(
             client,
-            cube_count(client, shape.elements().div_ceil(UNITS as usize)),
+            shape.cubes(client, lanes),
             CubeDim::new_1d(UNITS),
             address_type,
+            lanes,
             slices.into_buffer_arg(),
             slot_list.0.into_buffer_arg(),
             to_slots.into_buffer_arg(),
-            shape.arg(),
+            shape.arg(lanes),
             dtype,
             slot_list.1,
         );

@@ -25,6 +25,10 @@ pub(crate) struct Call<'a, O: Operator> {
     pub lines: Lines,
     /// Elements of a vector, in which all tensors are read and written.
     pub lanes: usize,
+    /// Rows are read and written one by one, and dealt to units in vectors nevertheless.
+    pub by_elements: bool,
+    /// Elements of the widest vector of the device.
+    widest: usize,
     /// The same for tensors read as one flat run.
     pub flat_lanes: usize,
     pub address_type: AddressType,
@@ -82,6 +86,8 @@ impl<'a, O: Operator> Call<'a, O> {
             launch,
             tuning,
             lanes: widths(lines.granule(offset)),
+            by_elements: false,
+            widest: widths(0),
             flat_lanes: widths(lines.flat_granule(offset)),
             address_type: tensors.address_type(),
             lines,
@@ -90,6 +96,24 @@ impl<'a, O: Operator> Call<'a, O> {
             accumulator,
             op,
         }))
+    }
+
+    /// Elements of a vector in a tile of a row: the widest, whatever the length of the row and wherever it begins, where planes can hand
+    /// elements over.
+    fn tile_lanes(&self) -> usize {
+        let smallest = self.client.properties().hardware.plane_size_min as usize;
+        match self.tuning.plane && self.lines.inner.is_empty() && self.widest <= smallest {
+            true => self.widest,
+            false => self.lanes,
+        }
+    }
+
+    /// In tiles, read and written one by one where vectors straddle rows.
+    pub(crate) fn in_tiles(mut self) -> Self {
+        let lanes = self.tile_lanes();
+        self.by_elements = self.lanes < lanes;
+        self.lanes = lanes;
+        self
     }
 
     pub(crate) fn mute(&self) -> Option<Mute> {
@@ -116,7 +140,7 @@ impl<'a, O: Operator> Call<'a, O> {
 
     /// The elements of a full tile.
     pub(crate) fn tile_elements(&self) -> usize {
-        self.tuning.units * self.tuning.vectors * self.lanes
+        self.tuning.units * self.tuning.vectors * self.tile_lanes()
     }
 
     pub(crate) fn tiles_per_row(&self) -> usize {
@@ -142,8 +166,10 @@ impl<'a, O: Operator> Call<'a, O> {
         initial: &[TensorBinding],
     ) -> ReadsLaunch<T, N, B> {
         let begins = self.tensors.begins.iter().map(|(tensor, _)| tensor);
+        let [vectors, elements] = self.dealt(&self.tensors.inputs);
         ReadsLaunch::new(
-            buffers(&self.tensors.inputs),
+            buffers(vectors),
+            buffers(elements),
             buffers(begins),
             self.tensors.backwards != self.options.reverse,
             buffers(initial),
@@ -152,20 +178,50 @@ impl<'a, O: Operator> Call<'a, O> {
 
     pub(crate) fn writes<T: Numeric, N: Size, P: Numeric>(&self) -> WritesLaunch<T, N, P> {
         let positions = self.tensors.positions.iter().map(|(tensor, _)| tensor);
-        WritesLaunch::new(buffers(&self.tensors.outputs), buffers(positions))
+        let positions: Vec<_> = positions.cloned().collect();
+        let [vectors, elements] = self.dealt(&self.tensors.outputs);
+        let [vector_positions, element_positions] = self.dealt(&positions);
+        WritesLaunch::new(
+            buffers(vectors),
+            buffers(elements),
+            buffers(vector_positions),
+            buffers(element_positions),
+        )
     }
 
-    /// The strides of the dimensions before the axis, in vectors: those of each input.
+    /// The tensors that are accessed in vectors, and those one by one.
+    fn dealt<'t>(&self, tensors: &'t [TensorBinding]) -> [&'t [TensorBinding]; 2] {
+        match self.by_elements {
+            true => [&[], tensors],
+            false => [tensors, &[]],
+        }
+    }
+
+    /// Elements of what a row is accessed in.
+    fn stored_lanes(&self) -> usize {
+        match self.by_elements {
+            true => 1,
+            false => self.lanes,
+        }
+    }
+
+    /// The strides of the dimensions before the axis, those of each input, in what rows are accessed in.
     pub(crate) fn outer_strides(&self) -> impl Iterator<Item = Vec<usize>> {
         (0..self.tensors.inputs.len()).map(|input| {
-            let of_input = |dim: &Dim| dim.strides[input] / self.lanes;
+            let of_input = |dim: &Dim| dim.strides[input] / self.stored_lanes();
             self.lines.outer.iter().map(of_input).collect()
         })
     }
 
     pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
         let sizes = self.lines.outer.iter().map(|dim| dim.size);
-        rows_arg(sizes, self.outer_strides(), self.len() / self.lanes)
+        let stored = self.len() / self.stored_lanes();
+        rows_arg(
+            sizes,
+            self.outer_strides(),
+            self.len().div_ceil(self.lanes),
+            stored,
+        )
     }
 
     pub(crate) fn seed(&self) -> InputScalar {
@@ -196,6 +252,7 @@ impl<'a, O: Operator> Call<'a, O> {
             max_planes: self.tuning.max_planes,
             plane_size: self.tuning.plane_size,
             parked: if has_room { parked } else { 0 },
+            by_elements: self.by_elements,
         }
     }
 }

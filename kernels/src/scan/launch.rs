@@ -115,12 +115,14 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
         RoutineKind::SingleCube if routines::short_rows::fits(&call) => {
             routines::short_rows::launch(call);
         }
-        RoutineKind::SingleCube => routines::chunked::launch(call, 1),
+        RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), 1),
         RoutineKind::UnitRuns => routines::unit_runs::launch(call),
-        RoutineKind::SinglePass => return chain(call, routine, routines::single_pass::launch),
+        RoutineKind::SinglePass => {
+            return chain(call.in_tiles(), routine, routines::single_pass::launch);
+        }
         RoutineKind::ReduceThenScan => {
             let chunks = routines::chunked::chunks_per_row(&call);
-            routines::chunked::launch(call, chunks);
+            routines::chunked::launch(call.in_tiles(), chunks);
         }
     }
     Ok(())

@@ -168,6 +168,7 @@ fn totals_of_units() -> TileConfig {
         max_planes: 1,
         plane_size: 0,
         parked: 0,
+        by_elements: false,
     }
 }
 

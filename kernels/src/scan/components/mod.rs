@@ -3,11 +3,13 @@
 pub(crate) mod column_lookback;
 pub(crate) mod columns;
 pub(crate) mod cube_totals;
+pub(crate) mod element_rows;
 pub(crate) mod flat_rows;
 pub(crate) mod lookback;
 pub(crate) mod mute;
 pub(crate) mod parts;
 pub(crate) mod plane_scan;
+pub(crate) mod plane_transpose;
 pub(crate) mod rows;
 pub(crate) mod tensors;
 pub(crate) mod tile;

@@ -6,14 +6,16 @@ use cubecl::std::FastDivmod;
 
 /// The shape of a problem whose scan axis is the innermost: `outer…` rows of `vectors` vectors.
 ///
-/// The output is contiguous. The input's rows are contiguous, too, but may lie anywhere: strides (in vectors) of any value,
-/// 0 included, so that sliced, transposed and broadcast inputs are read in place; each input has its own.
+/// The output is contiguous. The input's rows are contiguous, too, but may lie anywhere: strides of any value, 0 included, so that sliced,
+/// transposed and broadcast inputs are read in place; each input has its own. Strides and lengths are in vectors, or in elements where rows are
+/// read one by one.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct RowsView {
     shape: Sequence<FastDivmod<usize>>,
     /// Of each input.
     strides: Sequence<Sequence<usize>>,
     vectors: usize,
+    stored: usize,
 }
 
 #[cube]
@@ -42,17 +44,20 @@ impl RowsView {
         }
         Row {
             inputs,
-            output: index * self.vectors,
+            output: index * self.stored,
             vectors: self.vectors,
+            stored: self.stored,
         }
     }
 }
 
-/// The launch argument of a [`RowsView`] over dimensions of these sizes, outermost first, with the strides of each input in vectors.
+/// The launch argument of a [`RowsView`] over dimensions of these sizes, outermost first, with the strides of each input. A row has so many
+/// vectors, the last of which may be cut short, and is `stored` vectors or elements long.
 pub(crate) fn rows_arg(
     sizes: impl Iterator<Item = usize>,
     inputs: impl Iterator<Item = Vec<usize>>,
     vectors: usize,
+    stored: usize,
 ) -> RowsViewLaunch {
     let mut shape = SequenceArg::new();
     sizes.for_each(|size| shape.push(size));
@@ -62,5 +67,5 @@ pub(crate) fn rows_arg(
         input.into_iter().for_each(|stride| of_input.push(stride));
         strides.push(of_input);
     }
-    RowsViewLaunch::new(shape, strides, vectors)
+    RowsViewLaunch::new(shape, strides, vectors, stored)
 }

@@ -6,8 +6,10 @@ use cubecl::prelude::*;
 /// The tensors that a scan reads.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
-    /// The elements.
+    /// The elements, in vectors; none where they are read one by one.
     pub inputs: Sequence<&'static [Vector<T, N>]>,
+    /// The elements that are read one by one.
+    pub elements: Sequence<&'static [T]>,
     /// Anything but zero where a segment begins, contiguous; one tensor or none.
     pub begins: Sequence<&'static [B]>,
     /// They begin against the order of the scan.
@@ -20,10 +22,14 @@ pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
 /// The tensors it writes, all of them contiguous.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct Writes<T: Numeric, N: Size, P: Numeric> {
-    /// The results.
+    /// The results, in vectors; none where they are written one by one.
     pub outputs: Sequence<&'static mut [Vector<T, N>]>,
+    /// The results that are written one by one.
+    pub elements: Sequence<&'static mut [T]>,
     /// Where they were met; one tensor or none.
     pub positions: Sequence<&'static mut [Vector<P, N>]>,
+    /// The same, written one by one.
+    pub element_positions: Sequence<&'static mut [P]>,
 }
 
 /// A vector of each input.
@@ -182,6 +188,13 @@ pub(crate) fn begin_of_line<T: Numeric, A: Numeric, M: Monoid<A>>(
     }
 }
 
+/// Where a result was met, as it is written.
+#[cube]
+pub(crate) fn written_position<A: Numeric, P: Numeric>(written: &Written<A>) -> P {
+    let position = written.position;
+    select(position == NOWHERE, P::from_int(-1), P::cast_from(position))
+}
+
 /// Writes vector `at` of each output; the states are in the order of the scan.
 #[cube]
 pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
@@ -215,13 +228,7 @@ pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoi
         #[unroll]
         for step in 0..lanes {
             let lane = comptime!(lane_at(step, lanes, reverse));
-            let written = &written[step];
-            let position = written.position;
-            let nowhere = position == NOWHERE;
-            result.insert(
-                lane,
-                select(nowhere, P::from_int(-1), P::cast_from(position)),
-            );
+            result.insert(lane, written_position::<A, P>(&written[step]));
         }
         let output = &mut writes.positions[i];
         output[at] = result;

@@ -17,6 +17,7 @@
 //! Beyond the end of its row a tile holds the row's last vector over and over: nothing passes from later elements to earlier ones, and nobody
 //! asks for the total of a row's last tile. So all loads of a tile are issued without a branch between them.
 
+use super::element_rows::{load_elements, write_elements};
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
 use super::tensors::{Edges, Loaded, Reads, Writes, lane_at, state_of, write_vector};
 use crate::monoid::{Monoid, State, join};
@@ -41,6 +42,8 @@ pub struct TileConfig {
     pub plane_size: usize,
     /// How many of a unit's vectors wait in shared memory for what precedes them, not in registers: its first.
     pub parked: usize,
+    /// Rows are read and written one by one: see [`element_rows`](super::element_rows).
+    pub by_elements: bool,
 }
 
 impl TileConfig {
@@ -54,7 +57,7 @@ impl TileConfig {
     }
 }
 
-/// A row as a kernel sees it, in vectors.
+/// A row as a kernel sees it, in vectors, or in elements where it is read one by one.
 #[derive(CubeType)]
 pub(crate) struct Row {
     /// Where the row begins in each input.
@@ -63,6 +66,8 @@ pub(crate) struct Row {
     pub output: usize,
     /// Its length.
     pub vectors: usize,
+    /// The same, in elements where the row is read one by one.
+    pub stored: usize,
 }
 
 /// What one unit holds after its own scan.
@@ -131,6 +136,21 @@ pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
         edges,
         position: at * lanes,
         step: 1usize,
+    }
+}
+
+/// A logical vector of a tile.
+#[cube]
+fn load_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    row: &Row,
+    logical: usize,
+    #[comptime] config: TileConfig,
+) -> Loaded<T, N> {
+    if comptime!(config.by_elements) {
+        load_elements::<T, A, N, B>(reads, row, logical, config)
+    } else {
+        load_vectors::<T, N, B>(reads, row, logical, config.reverse)
     }
 }
 
@@ -230,7 +250,7 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     let mut total = M::State::copy(identity);
     for k in 0..config.vectors {
         let logical = first + vector_in_tile(k, config);
-        let loaded = load_vectors::<T, N, B>(reads, row, logical, config.reverse);
+        let loaded = load_of_tile::<T, A, N, B>(reads, row, logical, config);
         let mut run = fold_vectors::<T, A, N, M>(&loaded, config, op);
         if comptime!(config.plane) {
             let inclusive = M::plane_inclusive(&run, config.plane_size, op);
@@ -256,9 +276,9 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            loaded.push(load_vectors::<T, N, B>(reads, row, logical, config.reverse));
+            loaded.push(load_of_tile::<T, A, N, B>(reads, row, logical, config));
         }
-        let inputs = reads.inputs.len().comptime();
+        let inputs = comptime!(reads.inputs.len() + reads.elements.len());
         let mut parked = Shared::<[Vector<T, N>]>::new_slice(comptime!(parking(inputs, config)));
         #[unroll]
         for k in 0..config.parked {
@@ -324,29 +344,46 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         #[comptime] config: TileConfig,
         #[comptime] op: M::Config,
     ) {
-        let lanes = N::value().comptime();
         #[unroll]
         for k in 0..config.vectors {
             let logical = first + vector_in_tile(k, config);
-            if logical < row.vectors {
-                let own = elements::<T, N>(&self.loaded[k], &self.parked, k, config);
-                let mut running = join::<A, M>(prefix, &self.before(k, config), op);
-                let mut states = Sequence::<S>::new();
-                #[unroll]
-                for step in 0..lanes {
-                    let lane = comptime!(lane_at(step, lanes, config.reverse));
-                    let state = state_of::<T, A, N, M>(&own, lane, op);
-                    if comptime!(config.exclusive) {
-                        states.push(own.edges.before::<S>(&running, identity, lane));
-                    }
-                    running = join::<A, M>(&running, &state, op);
-                    if comptime!(!config.exclusive) {
-                        states.push(S::copy(&running));
-                    }
-                }
+            if comptime!(config.by_elements) {
+                // The plane hands the results over, also beyond the row.
+                let states = self.results::<A, M>(k, prefix, identity, config, op);
+                write_elements::<T, A, N, P, M>(writes, row, logical, &states, config, op);
+            } else if logical < row.vectors {
+                let states = self.results::<A, M>(k, prefix, identity, config, op);
                 let at = row.output + stored_vector(logical, row, config.reverse);
                 write_vector::<T, A, N, P, M>(writes, at, &states, config.reverse, op);
             }
         }
+    }
+
+    /// The results in a unit's `k`-th vector, in the order of the scan.
+    fn results<A: Numeric, M: Monoid<A, State = S>>(
+        &self,
+        #[comptime] k: usize,
+        prefix: &S,
+        identity: &S,
+        #[comptime] config: TileConfig,
+        #[comptime] op: M::Config,
+    ) -> Sequence<S> {
+        let lanes = N::value().comptime();
+        let own = elements::<T, N>(&self.loaded[k], &self.parked, k, config);
+        let mut running = join::<A, M>(prefix, &self.before(k, config), op);
+        let mut states = Sequence::<S>::new();
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let state = state_of::<T, A, N, M>(&own, lane, op);
+            if comptime!(config.exclusive) {
+                states.push(own.edges.before::<S>(&running, identity, lane));
+            }
+            running = join::<A, M>(&running, &state, op);
+            if comptime!(!config.exclusive) {
+                states.push(S::copy(&running));
+            }
+        }
+        states
     }
 }

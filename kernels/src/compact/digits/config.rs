@@ -1,0 +1,171 @@
+//! How many keys a cube ranks, and by how many bits.
+
+use crate::scan::LaunchOptions;
+use crate::scan::components::tile::TileConfig;
+use crate::scan::tuning::Tuning;
+use cubecl::client::Client;
+use cubecl::prelude::*;
+
+/// Bits of a digit, with planes and without. Counters are for each digit and plane, or each digit and unit.
+const BITS_WITH_PLANES: u32 = 8;
+const BITS_WITHOUT: u32 = 4;
+
+/// Keys of a tile with planes, where the shared memory holds so many words.
+const TILE: usize = 4096;
+
+/// The most keys of a unit with planes: what it holds stays in registers.
+const MOST_KEYS: usize = 16;
+
+/// The most planes that have counters.
+const MOST_PLANES: usize = 16;
+
+/// Shared memory that is left to all but counters.
+const OTHER_BYTES: usize = 2048;
+
+/// Units of a cube without planes.
+const UNITS: usize = 64;
+
+/// Keys of such a unit. Odd, so that units walking their own runs of shared memory hit different banks.
+const KEYS: usize = 15;
+
+/// The comptime facts of a tile of keys.
+#[derive_cube_comptime]
+pub(super) struct DigitConfig {
+    /// Bits of a digit.
+    pub bits: u32,
+    pub units: usize,
+    /// Keys of a unit.
+    pub keys: usize,
+    /// Planes rank their keys together, or each unit its own.
+    pub plane: bool,
+    /// Planes can be made to meet, else the cube does.
+    pub planes_meet: bool,
+    pub max_planes: usize,
+    /// Units of a plane, or 0 where they are not known.
+    pub plane_size: usize,
+    /// 32-bit words of a ballot that can have bits.
+    pub ballot_words: usize,
+    /// Keys out of range have no digit.
+    pub drops: bool,
+}
+
+impl DigitConfig {
+    pub fn new(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
+        let tuning = Tuning::of(client, launch);
+        let hardware = &client.properties().hardware;
+        let config = match tuning.plane {
+            true => Self::with_planes(
+                &tuning,
+                [hardware.plane_size_min, hardware.plane_size_max],
+                hardware.max_shared_memory_size,
+            ),
+            false => Self::without_planes(),
+        };
+        Self {
+            drops: num_keys <= config.digits(),
+            ..config
+        }
+    }
+
+    fn with_planes(tuning: &Tuning, plane_sizes: [u32; 2], shared_bytes: usize) -> Self {
+        let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
+        let words = shared_bytes.saturating_sub(OTHER_BYTES) / size_of::<u32>();
+        let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
+        // Whole planes, whatever their size turns out to be.
+        let most = (planes * smallest / largest).max(1) * largest;
+        let units = tuning.units.min(most);
+        Self {
+            bits: BITS_WITH_PLANES,
+            units,
+            keys: (TILE.min(words) / units).clamp(1, MOST_KEYS),
+            plane: true,
+            planes_meet: tuning.planes_meet,
+            max_planes: units.div_ceil(smallest),
+            plane_size: tuning.plane_size,
+            ballot_words: largest.div_ceil(32),
+            drops: false,
+        }
+    }
+
+    fn without_planes() -> Self {
+        Self {
+            bits: BITS_WITHOUT,
+            units: UNITS,
+            keys: KEYS,
+            plane: false,
+            planes_meet: false,
+            max_planes: 0,
+            plane_size: 0,
+            ballot_words: 0,
+            drops: false,
+        }
+    }
+
+    pub fn digits(&self) -> usize {
+        1 << self.bits
+    }
+
+    /// Keys of a tile.
+    pub fn tile(&self) -> usize {
+        self.units * self.keys
+    }
+
+    /// Words of shared memory: the counters, and later the keys in their new order.
+    pub fn words(&self) -> usize {
+        let counted = match self.plane {
+            true => self.max_planes,
+            false => self.units,
+        };
+        (counted * self.digits()).max(self.tile())
+    }
+
+    /// How the sums of counters are scanned across the cube.
+    pub fn sums(&self) -> TileConfig {
+        TileConfig {
+            exclusive: true,
+            reverse: false,
+            plane: self.plane,
+            vectors: 1,
+            units: self.units,
+            max_planes: self.max_planes,
+            plane_size: self.plane_size,
+            parked: 0,
+            by_elements: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
+        let tuning = Tuning {
+            units,
+            ..Tuning::planes()
+        };
+        DigitConfig::with_planes(&tuning, plane_sizes, shared_bytes)
+    }
+
+    #[test]
+    fn tiles_of_4096_keys_where_there_is_room() {
+        for plane_sizes in [[32, 32], [64, 64], [16, 32]] {
+            assert_eq!(with(512, plane_sizes, 32 << 10).tile(), TILE);
+        }
+    }
+
+    #[test]
+    fn whole_planes_that_fit_in_shared_memory() {
+        for plane_sizes in [[4, 4], [8, 8], [8, 32], [32, 32], [32, 64], [64, 64]] {
+            for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
+                for units in [64, 128, 512, 1024] {
+                    let config = with(units, plane_sizes, shared_bytes);
+                    assert_eq!(config.units % plane_sizes[1] as usize, 0);
+                    assert!(config.units <= units);
+                    let bytes = config.words() * size_of::<u32>() + OTHER_BYTES;
+                    assert!(bytes <= shared_bytes, "{config:?}");
+                }
+            }
+        }
+    }
+}

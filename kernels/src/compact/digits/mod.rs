@@ -1,0 +1,293 @@
+//! Grouping by key in tiles: a least-significant-digit radix sort that moves positions only.
+//!
+//! ```text
+//! launch 1   each cube counts the digits of its tile              → counts [digits, tiles]
+//! scan       exclusive, over digits first and tiles second        → where each tile's run of a digit begins
+//! launch 2   each cube ranks its keys by the digit again; run and rank together are a key's place
+//! ```
+//!
+//! A digit has 8 bits where the device has plane operations, else 4 ([`ranks`]). Where one digit tells all keys apart, the place of a key is its
+//! slot, which is written where the key was read: one pass, nothing moves. Otherwise each pass moves keys and positions to their places,
+//! sorted in shared memory first so that neighbours are written together, and the last tells each position its slot.
+
+mod config;
+mod move_tile;
+mod ranks;
+
+use super::offsets::{copy_offsets, find_offsets};
+use super::plan::begins_of;
+use crate::ScanError;
+use crate::scan::{LaunchOptions, cube_count, scratch};
+use config::DigitConfig;
+use cubecl::client::Client;
+use cubecl::ir::{AddressType, ElemType};
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use move_tile::move_digits_kernel;
+use ranks::RankedTile;
+
+/// One pass over the keys.
+#[derive(CubeType, CubeLaunch, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct DigitPass {
+    /// Keys.
+    pub elements: usize,
+    pub tiles: usize,
+    /// The digits that have counts: those of keys in range, or all.
+    pub groups: usize,
+    /// The lowest bit of the digit.
+    pub shift: u32,
+    /// Keys in range are below.
+    pub num_keys: u32,
+}
+
+/// `counts[digit, tile]`, and a zero behind them, so that their scan ends with the number of all.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn count_digits_kernel<K: Numeric>(
+    keys: &[K],
+    counts: &mut [u32],
+    of: DigitPass,
+    #[comptime] config: DigitConfig,
+    #[define(K)] _dtype: ElemType,
+) {
+    let tile = RankedTile::rank::<K>(keys, of, config);
+    if CUBE_POS < of.tiles {
+        #[unroll]
+        for step in 0..comptime!(config.digits().div_ceil(config.units)) {
+            let digit = step * config.units + UNIT_POS as usize;
+            if digit < of.groups {
+                counts[digit * of.tiles + CUBE_POS] = tile.starts[digit + 1] - tile.starts[digit];
+            }
+        }
+        if CUBE_POS == 0 && UNIT_POS == 0 {
+            counts[of.groups * of.tiles] = 0u32;
+        }
+    }
+}
+
+/// The slots of keys that one digit tells apart, −1 out of range.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn place_digits_kernel<K: Numeric, I: Numeric>(
+    keys: &[K],
+    begins: &[u32],
+    slots: &mut [I],
+    of: DigitPass,
+    #[comptime] config: DigitConfig,
+    #[define(K)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    let tile = RankedTile::rank::<K>(keys, of, config);
+    let first = CUBE_POS * config.tile();
+    #[unroll]
+    for k in 0..config.keys {
+        let at = first + ranks::place_of_key(k, config);
+        if at < of.elements {
+            let digit = tile.digits[k] as usize;
+            let mut slot = I::from_int(-1);
+            if digit < config.digits() {
+                let begin = begins[digit * of.tiles + CUBE_POS];
+                slot = I::cast_from(begin + tile.places[k] - tile.starts[digit]);
+            }
+            slots[at] = slot;
+        }
+    }
+}
+
+/// Keys, slots and offsets of one call, and how it goes about them.
+pub(super) struct Digits<'a> {
+    client: &'a Client,
+    keys: (TensorBinding, ElemType),
+    slots: TensorBinding,
+    offsets: TensorBinding,
+    num_keys: usize,
+    index: ElemType,
+    address_type: AddressType,
+    elements: usize,
+    config: DigitConfig,
+}
+
+/// [`key_slots`](super::key_slots()), after all checks.
+pub(super) fn key_slots(
+    client: &Client,
+    keys: (TensorBinding, ElemType),
+    (slots, offsets): (TensorBinding, TensorBinding),
+    num_keys: usize,
+    index: ElemType,
+    address_type: AddressType,
+    launch: &LaunchOptions,
+) -> Result<(), ScanError> {
+    let digits = Digits {
+        client,
+        elements: keys.0.shape.iter().product(),
+        keys,
+        slots,
+        offsets,
+        num_keys,
+        index,
+        address_type,
+        config: DigitConfig::new(client, launch, num_keys),
+    };
+    match digits.config.drops {
+        true => digits.place(),
+        false => digits.sort(),
+    }
+}
+
+impl Digits<'_> {
+    fn tiles(&self) -> usize {
+        self.elements.div_ceil(self.config.tile()).max(1)
+    }
+
+    fn cubes(&self) -> CubeCount {
+        cube_count(self.client, self.tiles())
+    }
+
+    fn cube_dim(&self) -> CubeDim {
+        CubeDim::new_1d(self.config.units as u32)
+    }
+
+    fn pass(&self, shift: u32) -> DigitPassLaunch {
+        DigitPassLaunch::new(
+            self.elements,
+            self.tiles(),
+            self.groups(),
+            shift,
+            self.num_keys as u32,
+        )
+    }
+
+    fn groups(&self) -> usize {
+        match self.config.drops {
+            true => self.num_keys,
+            false => self.config.digits(),
+        }
+    }
+
+    fn words(&self, len: usize) -> Words {
+        let len = len.max(1);
+        let handle = scratch::temporary(self.client, len * size_of::<u32>());
+        Words { handle, len }
+    }
+
+    /// Where each tile's run of each digit begins, and behind them how many keys have one.
+    fn begins(&self, keys: BufferArg, dtype: ElemType, shift: u32) -> Result<Words, ScanError> {
+        let len = self.groups() * self.tiles() + 1;
+        let (counts, begins) = (self.words(len), self.words(len));
+        // SAFETY: one count per digit and tile, and one more; units beyond the keys and cubes beyond the tiles do nothing.
+        unsafe {
+            count_digits_kernel::launch_unchecked(
+                self.client,
+                self.cubes(),
+                self.cube_dim(),
+                self.address_type,
+                keys,
+                counts.arg(),
+                self.pass(shift),
+                self.config,
+                dtype,
+            );
+        }
+        begins_of(self.client, &counts.handle, &begins.handle, len)?;
+        Ok(begins)
+    }
+
+    /// One digit tells all keys apart.
+    fn place(self) -> Result<(), ScanError> {
+        let (keys, dtype) = self.keys.clone();
+        let begins = self.begins(keys.clone().into_buffer_arg(), dtype, 0)?;
+        let of = self.pass(0);
+        let (cubes, cube_dim, tiles) = (self.cubes(), self.cube_dim(), self.tiles());
+        // SAFETY: as in `begins`; there is a slot for each key.
+        unsafe {
+            place_digits_kernel::launch_unchecked(
+                self.client,
+                cubes,
+                cube_dim,
+                self.address_type,
+                keys.into_buffer_arg(),
+                begins.arg(),
+                self.slots.into_buffer_arg(),
+                of,
+                self.config,
+                dtype,
+                self.index,
+            );
+        }
+        copy_offsets(
+            self.client,
+            &begins.handle,
+            self.offsets,
+            (self.num_keys, tiles),
+            self.index,
+            self.address_type,
+        );
+        Ok(())
+    }
+
+    /// A pass for each digit, keys out of range being `num_keys`.
+    fn sort(self) -> Result<(), ScanError> {
+        let n = self.elements;
+        let bits = usize::BITS - self.num_keys.leading_zeros();
+        let passes = bits.div_ceil(self.config.bits);
+        // What the first pass does not read and the last does not write is never accessed.
+        let mut sorted: Option<Words> = None;
+        let mut positions = self.words(1);
+        for pass in 0..passes {
+            let shift = pass * self.config.bits;
+            let last = pass + 1 == passes;
+            let keys = || match &sorted {
+                None => (self.keys.0.clone().into_buffer_arg(), self.keys.1),
+                Some(sorted) => (sorted.arg(), u32::elem_type_native()),
+            };
+            let (arg, dtype) = keys();
+            let begins = self.begins(arg, dtype, shift)?;
+            let keys_out = self.words(n);
+            let positions_out = self.words(if last { 1 } else { n });
+            // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.
+            unsafe {
+                move_digits_kernel::launch_unchecked(
+                    self.client,
+                    self.cubes(),
+                    self.cube_dim(),
+                    self.address_type,
+                    keys().0,
+                    positions.arg(),
+                    begins.arg(),
+                    keys_out.arg(),
+                    positions_out.arg(),
+                    self.slots.clone().into_buffer_arg(),
+                    self.pass(shift),
+                    pass == 0,
+                    last,
+                    self.config,
+                    dtype,
+                    self.index,
+                );
+            }
+            (sorted, positions) = (Some(keys_out), positions_out);
+        }
+        let sorted = sorted.unwrap_or_else(|| self.words(n));
+        find_offsets(
+            self.client,
+            (&sorted.handle, n),
+            self.offsets,
+            self.num_keys,
+            self.index,
+            self.address_type,
+        );
+        Ok(())
+    }
+}
+
+/// A buffer of 32-bit words.
+struct Words {
+    handle: Handle,
+    len: usize,
+}
+
+impl Words {
+    fn arg(&self) -> BufferArg {
+        // SAFETY: the handle was made with `len` words.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
+    }
+}

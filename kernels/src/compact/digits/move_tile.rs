@@ -1,0 +1,79 @@
+//! One pass of the sort: each tile is put in order, and each run of a digit moved to its place.
+
+use super::DigitPass;
+use super::config::DigitConfig;
+use super::ranks::{RankedTile, digit_of, place_of_key};
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// `begins` is the exclusive scan of the counts. In the first pass the positions are those of the keys as they stand; in the last, each
+/// position learns its slot.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
+    keys: &[K],
+    positions: &[u32],
+    begins: &[u32],
+    keys_out: &mut [u32],
+    positions_out: &mut [u32],
+    slots: &mut [I],
+    of: DigitPass,
+    #[comptime] first_pass: bool,
+    #[comptime] last_pass: bool,
+    #[comptime] config: DigitConfig,
+    #[define(K)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    let mut tile = RankedTile::rank::<K>(keys, of, config);
+    let first = CUBE_POS * config.tile();
+    let none = comptime!(config.digits() as u32);
+    sync_cube();
+    #[unroll]
+    for k in 0..config.keys {
+        if tile.digits[k] < none {
+            tile.words[tile.places[k] as usize] = tile.keys[k];
+        }
+    }
+    sync_cube();
+    // From here on, a unit's keys and where they go are those of neighbouring places.
+    let count = tile.starts[comptime!(config.digits())] as usize;
+    let mut moved = Array::<u32>::new(config.keys);
+    #[unroll]
+    for step in 0..config.keys {
+        let place = step * config.units + UNIT_POS as usize;
+        if place < count {
+            let key = tile.words[place];
+            let digit = digit_of(key, of.shift, config) as usize;
+            let begin = begins[digit * of.tiles + CUBE_POS];
+            let to = begin + (place as u32 - tile.starts[digit]);
+            keys_out[to as usize] = key;
+            moved[step] = select(comptime!(last_pass) && key >= of.num_keys, u32::MAX, to);
+        }
+    }
+    sync_cube();
+    #[unroll]
+    for k in 0..config.keys {
+        if tile.digits[k] < none {
+            let at = first + place_of_key(k, config);
+            let mut position = at as u32;
+            if comptime!(!first_pass) {
+                position = positions[at];
+            }
+            tile.words[tile.places[k] as usize] = position;
+        }
+    }
+    sync_cube();
+    #[unroll]
+    for step in 0..config.keys {
+        let place = step * config.units + UNIT_POS as usize;
+        if place < count {
+            let position = tile.words[place];
+            let to = moved[step];
+            if comptime!(last_pass) {
+                let slot = select(to == u32::MAX, I::from_int(-1), I::cast_from(to));
+                slots[position as usize] = slot;
+            } else {
+                positions_out[to as usize] = position;
+            }
+        }
+    }
+}

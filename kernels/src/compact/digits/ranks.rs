@@ -1,0 +1,302 @@
+//! The keys of one tile, ranked by a digit: stable, without a unit that counts for others.
+//!
+//! With planes, a unit's keys lie a plane apart, so that a plane reads neighbours together and ranks them together (multisplit: Ashkiani et
+//! al., "GPU multisplit", 2016). A ballot for each bit tells a unit which others hold its digit; those before it are its rank among them, and the
+//! first of them adds their number to the plane's counter of the digit, which says how many the plane had before:
+//!
+//! ```text
+//! counters   plane 0: digit 0, 1, …   plane 1: digit 0, 1, …   …     exclusive scan along the planes
+//! starts     digit 0, 1, …                                           exclusive scan of the sums of all planes
+//! place      start of the digit + counter of the plane and digit + rank in the plane
+//! ```
+//!
+//! Without planes, a unit has a run of keys and a counter per digit of its own, so nothing is contended (Zagha & Blelloch, "Radix sort for vector
+//! multiprocessors", 1991): it counts its keys, the cube scans the counters digit by digit, and it walks its keys once more, each counter then
+//! being the place of the next key with that digit.
+
+use super::DigitPass;
+use super::config::DigitConfig;
+use crate::ScanOp;
+use crate::compact::key_runs::clamped;
+use crate::compact::mask_tile::units_before;
+use crate::monoid::Fold;
+use crate::scan::components::cube_totals::scan_totals;
+use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
+use cubecl::prelude::*;
+
+/// A tile of keys, as one unit sees it.
+#[derive(CubeType)]
+pub(super) struct RankedTile {
+    /// The unit's keys, those out of range being `num_keys`.
+    pub keys: Array<u32>,
+    /// Their digits; the number of digits where there is none.
+    pub digits: Array<u32>,
+    /// Their places in the sorted tile; of a key without a digit, any.
+    pub places: Array<u32>,
+    /// The place of each digit's first key, and behind them the number of all.
+    pub starts: Shared<[u32]>,
+    /// Room for the tile.
+    pub words: Shared<[u32]>,
+}
+
+/// The place in the tile of the unit's `k`-th key, as it stands.
+#[cube]
+pub(super) fn place_of_key(#[comptime] k: usize, #[comptime] config: DigitConfig) -> usize {
+    if comptime!(config.plane) {
+        let first = plane_of_unit(config.plane_size) as usize * config.keys + k;
+        first * plane_units(config.plane_size) as usize + lane_of_unit(config.plane_size) as usize
+    } else {
+        UNIT_POS as usize * config.keys + k
+    }
+}
+
+/// The digit of a key.
+#[cube]
+pub(super) fn digit_of(key: u32, shift: u32, #[comptime] config: DigitConfig) -> u32 {
+    (key >> shift) & comptime!(config.digits() as u32 - 1)
+}
+
+#[cube]
+impl RankedTile {
+    /// Ranks the keys of the tile of this cube.
+    pub fn rank<K: Numeric>(
+        keys: &[K],
+        of: DigitPass,
+        #[comptime] config: DigitConfig,
+    ) -> RankedTile {
+        let mut tile = RankedTile {
+            keys: Array::new(config.keys),
+            digits: Array::new(config.keys),
+            places: Array::new(config.keys),
+            starts: Shared::new_slice(comptime!(config.digits() + 1)),
+            words: Shared::new_slice(comptime!(config.words())),
+        };
+        tile.load::<K>(keys, of, config);
+        if comptime!(config.plane) {
+            tile.rank_in_planes(config);
+        } else {
+            tile.rank_in_units(config);
+        }
+        tile
+    }
+
+    fn load<K: Numeric>(&mut self, keys: &[K], of: DigitPass, #[comptime] config: DigitConfig) {
+        let first = CUBE_POS * config.tile();
+        if comptime!(!config.plane) {
+            // Neighbouring units read neighbouring keys.
+            #[unroll]
+            for k in 0..config.keys {
+                let place = k * config.units + UNIT_POS as usize;
+                if first + place < of.elements {
+                    self.words[place] = clamped::<K>(keys[first + place], of.num_keys);
+                }
+            }
+            sync_cube();
+        }
+        #[unroll]
+        for k in 0..config.keys {
+            let place = place_of_key(k, config);
+            let mut key = of.num_keys;
+            if first + place < of.elements {
+                if comptime!(config.plane) {
+                    key = clamped::<K>(keys[first + place], of.num_keys);
+                } else {
+                    key = self.words[place];
+                }
+            }
+            let mut has_digit = first + place < of.elements;
+            if comptime!(config.drops) {
+                has_digit = key < of.num_keys;
+            }
+            let none = comptime!(config.digits() as u32);
+            self.keys[k] = key;
+            self.digits[k] = select(has_digit, digit_of(key, of.shift, config), none);
+        }
+        if comptime!(!config.plane) {
+            sync_cube();
+        }
+    }
+
+    fn rank_in_planes(&mut self, #[comptime] config: DigitConfig) {
+        let digits = comptime!(config.digits());
+        #[unroll]
+        for step in 0..comptime!((config.max_planes * config.digits()).div_ceil(config.units)) {
+            let at = step * config.units + UNIT_POS as usize;
+            if at < comptime!(config.max_planes * config.digits()) {
+                self.words[at] = 0u32;
+            }
+        }
+        sync_cube();
+        let own = plane_of_unit(config.plane_size) as usize * digits;
+        #[unroll]
+        for k in 0..config.keys {
+            let digit = self.digits[k];
+            let has_digit = digit < comptime!(digits as u32);
+            let peers = peers_of(digit, has_digit, config);
+            let counter = own + select(has_digit, digit as usize, 0);
+            let before = self.words[counter];
+            meet(config);
+            if has_digit && peers.earlier == 0 {
+                self.words[counter] = before + peers.all;
+            }
+            meet(config);
+            self.places[k] = before + peers.earlier;
+        }
+        sync_cube();
+        self.scan_planes(config);
+        #[unroll]
+        for k in 0..config.keys {
+            let digit = self.digits[k] as usize;
+            if digit < digits {
+                self.places[k] += self.starts[digit] + self.words[own + digit];
+            }
+        }
+    }
+
+    /// Turns the counters of each digit into their exclusive scan along the planes, and their sums into that along the digits.
+    fn scan_planes(&mut self, #[comptime] config: DigitConfig) {
+        let digits = comptime!(config.digits());
+        let of_unit = comptime!(config.digits().div_ceil(config.units));
+        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.max_planes + 1));
+        let planes = CUBE_DIM as usize / plane_units(config.plane_size) as usize;
+        let first = UNIT_POS as usize * of_unit;
+        let mut sum = 0u32;
+        #[unroll]
+        for i in 0..of_unit {
+            let digit = first + i;
+            if digit < digits {
+                let mut running = 0u32;
+                for plane in 0..planes {
+                    let count = self.words[plane * digits + digit];
+                    self.words[plane * digits + digit] = running;
+                    running += count;
+                }
+                self.starts[digit] = running;
+                sum += running;
+            }
+        }
+        let zero = 0u32.runtime();
+        let in_plane = plane_sum(sum);
+        let before = plane_inclusive_sum(sum) - sum;
+        let cube =
+            scan_totals::<u32, Fold>(&in_plane, &zero, &mut totals, config.sums(), ScanOp::Sum);
+        let mut running = cube.exclusive + before;
+        #[unroll]
+        for i in 0..of_unit {
+            let digit = first + i;
+            if digit < digits {
+                let count = self.starts[digit];
+                self.starts[digit] = running;
+                running += count;
+            }
+        }
+        if UNIT_POS == 0 {
+            self.starts[digits] = cube.aggregate;
+        }
+        sync_cube();
+    }
+
+    fn rank_in_units(&mut self, #[comptime] config: DigitConfig) {
+        let unit = UNIT_POS as usize;
+        #[unroll]
+        for digit in 0..comptime!(config.digits()) {
+            self.words[digit * config.units + unit] = 0u32;
+        }
+        sync_cube();
+        #[unroll]
+        for k in 0..config.keys {
+            let digit = self.digits[k] as usize;
+            if digit < comptime!(config.digits()) {
+                self.words[digit * config.units + unit] += 1u32;
+            }
+        }
+        sync_cube();
+        self.scan_units(config);
+        #[unroll]
+        for k in 0..config.keys {
+            let digit = self.digits[k] as usize;
+            if digit < comptime!(config.digits()) {
+                let counter = digit * config.units + unit;
+                let place = self.words[counter];
+                self.words[counter] = place + 1u32;
+                self.places[k] = place;
+            }
+        }
+    }
+
+    /// Turns all counters into their exclusive scan, a run of them for each unit.
+    fn scan_units(&mut self, #[comptime] config: DigitConfig) {
+        let digits = comptime!(config.digits());
+        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.units + 1));
+        let own = UNIT_POS as usize * digits;
+        let mut total = 0u32;
+        #[unroll]
+        for i in 0..digits {
+            total += self.words[own + i];
+        }
+        let zero = 0u32.runtime();
+        let cube = scan_totals::<u32, Fold>(&total, &zero, &mut totals, config.sums(), ScanOp::Sum);
+        let mut running = cube.exclusive;
+        #[unroll]
+        for i in 0..digits {
+            let count = self.words[own + i];
+            self.words[own + i] = running;
+            running += count;
+        }
+        sync_cube();
+        let digit = UNIT_POS as usize;
+        if digit < digits {
+            self.starts[digit] = self.words[digit * config.units];
+        }
+        if digit == 0 {
+            self.starts[digits] = cube.aggregate;
+        }
+        sync_cube();
+    }
+}
+
+/// The units of a plane that hold the same digit.
+#[derive(CubeType)]
+struct Peers {
+    /// Those before this unit.
+    earlier: u32,
+    all: u32,
+}
+
+#[cube]
+fn peers_of(digit: u32, has_digit: bool, #[comptime] config: DigitConfig) -> Peers {
+    let mut peers = Array::<u32>::new(config.ballot_words);
+    let with_digit = plane_ballot(has_digit);
+    #[unroll]
+    for word in 0..config.ballot_words {
+        peers[word] = with_digit.extract(word);
+    }
+    #[unroll]
+    for bit in 0..config.bits {
+        let is_set = (digit >> bit) & 1u32 == 1u32;
+        let ballot = plane_ballot(is_set);
+        #[unroll]
+        for word in 0..config.ballot_words {
+            let set = ballot.extract(word);
+            peers[word] &= select(is_set, set, set ^ u32::MAX);
+        }
+    }
+    let mut earlier = 0u32;
+    let mut all = 0u32;
+    #[unroll]
+    for word in 0..config.ballot_words {
+        all += peers[word].count_ones();
+        earlier += (peers[word] & units_before(word)).count_ones();
+    }
+    Peers { earlier, all }
+}
+
+/// What the units of a plane wrote is seen by all of them.
+#[cube]
+fn meet(#[comptime] config: DigitConfig) {
+    if comptime!(config.planes_meet) {
+        sync_plane();
+    } else {
+        sync_cube();
+    }
+}

@@ -1,0 +1,99 @@
+//! Where the groups of a grouping by key begin.
+
+use crate::scan::cube_count;
+use cubecl::client::Client;
+use cubecl::ir::{AddressType, ElemType};
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+
+/// Units of a cube of the element-wise kernels.
+const UNITS: usize = 128;
+
+/// `begins` has so many entries for each key.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn copy_offsets_kernel<I: Numeric>(
+    begins: &[u32],
+    offsets: &mut [I],
+    num_keys: usize,
+    entries: usize,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS <= num_keys {
+        offsets[ABSOLUTE_POS] = I::cast_from(begins[ABSOLUTE_POS * entries]);
+    }
+}
+
+/// The first of the `entries` that `begins` has for each key, and the one behind all.
+pub(super) fn copy_offsets(
+    client: &Client,
+    begins: &Handle,
+    offsets: TensorBinding,
+    (num_keys, entries): (usize, usize),
+    index: ElemType,
+    address_type: AddressType,
+) {
+    // SAFETY: `begins` was made with so many words, and `offsets` has room for one more than there are keys.
+    unsafe {
+        copy_offsets_kernel::launch_unchecked(
+            client,
+            cube_count(client, (num_keys + 1).div_ceil(UNITS)),
+            CubeDim::new_1d(UNITS as u32),
+            address_type,
+            BufferArg::from_raw_parts(begins.clone(), num_keys * entries + 1),
+            offsets.into_buffer_arg(),
+            num_keys,
+            entries,
+            index,
+        );
+    }
+}
+
+/// `offsets[k]` is the number of keys below `k`.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn find_offsets_kernel<I: Numeric>(
+    sorted: &[u32],
+    offsets: &mut [I],
+    elements: usize,
+    num_keys: usize,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS <= num_keys {
+        let key = ABSOLUTE_POS as u32;
+        let mut low = 0usize;
+        let mut high = elements;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if sorted[middle] < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        offsets[ABSOLUTE_POS] = I::cast_from(low);
+    }
+}
+
+/// The places of the first of each key, found by bisection in `n` sorted keys, and that of the first that is none of the keys.
+pub(super) fn find_offsets(
+    client: &Client,
+    (sorted, n): (&Handle, usize),
+    offsets: TensorBinding,
+    num_keys: usize,
+    index: ElemType,
+    address_type: AddressType,
+) {
+    // SAFETY: `sorted` was made with `n` words, in which bisection stays; `offsets` has room for one more than there are keys.
+    unsafe {
+        find_offsets_kernel::launch_unchecked(
+            client,
+            cube_count(client, (num_keys + 1).div_ceil(UNITS)),
+            CubeDim::new_1d(UNITS as u32),
+            address_type,
+            BufferArg::from_raw_parts(sorted.clone(), n.max(1)),
+            offsets.into_buffer_arg(),
+            n,
+            num_keys,
+            index,
+        );
+    }
+}

@@ -1,0 +1,90 @@
+//! The elements of a plane, from one a unit in turn to a run each, and back, without shared memory.
+//!
+//! ```text
+//! striped    unit 0: a₀ a₄ a₈ …      unit 1: a₁ a₅ a₉ …      neighbours read neighbours
+//! blocked    unit 0: a₀ a₁ a₂ …      unit 1: a₄ a₅ a₆ …      a unit scans what it holds
+//! ```
+//!
+//! Of `n` elements a unit sends one in each of `n` rounds. Each round is a permutation of the units: those whose runs begin in the same stripe
+//! are apart by whole runs, and each lags behind the one before by an element, so that no two ask the same unit. Which of its elements a unit
+//! sends in a round depends on the unit: they are rotated first, and after the last round, by a select for each bit of the distance (Catanzaro,
+//! Keller & Garland, "A decomposition for in-place matrix transposition", 2014).
+
+use super::plane_scan::{lane_of_unit, plane_units};
+use cubecl::prelude::*;
+
+/// `rotated[i] = values[(i + by) % len]`, of which the length is a power of two.
+#[cube]
+fn rotate<A: Numeric>(values: &Array<A>, by: u32, #[comptime] len: usize) -> Array<A> {
+    let mut rotated = Array::<A>::new(len);
+    #[unroll]
+    for i in 0..len {
+        rotated[i] = values[i];
+    }
+    #[unroll]
+    for bit in 0..comptime!(len.ilog2()) {
+        let mut next = Array::<A>::new(len);
+        let far = (by >> bit) & 1u32 == 1u32;
+        #[unroll]
+        for i in 0..len {
+            next[i] = select(far, rotated[comptime!((i + (1 << bit)) % len)], rotated[i]);
+        }
+        #[unroll]
+        for i in 0..len {
+            rotated[i] = next[i];
+        }
+    }
+    rotated
+}
+
+/// `mirrored[i] = values[(len - i) % len]`.
+#[cube]
+fn mirror<A: Numeric>(values: &Array<A>, #[comptime] len: usize) -> Array<A> {
+    let mut mirrored = Array::<A>::new(len);
+    #[unroll]
+    for i in 0..len {
+        mirrored[i] = values[comptime!((len - i) % len)];
+    }
+    mirrored
+}
+
+/// `len` divides the units of a plane, all of which take part.
+#[cube]
+pub(crate) fn striped_to_blocked<A: Numeric>(
+    values: &Array<A>,
+    #[comptime] len: usize,
+    #[comptime] plane_size: usize,
+) -> Array<A> {
+    let size = comptime!(len as u32);
+    let lane = lane_of_unit(plane_size);
+    let units = plane_units(plane_size);
+    let stripe = lane / (units / size);
+    let sent = rotate::<A>(&mirror::<A>(values, len), size - lane % size, len);
+    let mut received = Array::<A>::new(len);
+    #[unroll]
+    for round in 0..len {
+        let from = (size * lane + (round as u32 + stripe) % size) % units;
+        received[round] = plane_shuffle(sent[round], from);
+    }
+    rotate::<A>(&received, size - stripe, len)
+}
+
+/// The inverse of [`striped_to_blocked`].
+#[cube]
+pub(crate) fn blocked_to_striped<A: Numeric>(
+    values: &Array<A>,
+    #[comptime] len: usize,
+    #[comptime] plane_size: usize,
+) -> Array<A> {
+    let size = comptime!(len as u32);
+    let lane = lane_of_unit(plane_size);
+    let apart = plane_units(plane_size) / size;
+    let sent = rotate::<A>(values, lane / apart, len);
+    let mut received = Array::<A>::new(len);
+    #[unroll]
+    for round in 0..len {
+        let stripe = (lane + comptime!(size - round as u32)) % size;
+        received[round] = plane_shuffle(sent[round], stripe * apart + lane / size);
+    }
+    rotate::<A>(&mirror::<A>(&received, len), size - lane % size, len)
+}
