@@ -131,7 +131,7 @@ impl TraceRunner for Runner<'_> {
         let op = kernel_op(step.op);
         let dtype = dtype_to_storage_type(step.ir.input.dtype);
         let accumulator = accumulator_of(dtype);
-        let split = lines.split(client, lanes, dtype.size());
+        let split = lines.split(client);
         let parts = lines.parts(split, lanes);
         let launch = Launch {
             client,

@@ -61,12 +61,12 @@ impl Lines {
 }
 
 impl VectorLines {
-    /// How they are split into runs, of elements of `size` bytes in vectors of `lanes`.
-    pub(super) fn split(&self, client: &Client, lanes: usize, size: usize) -> Split {
+    /// How they are split into runs.
+    pub(super) fn split(&self, client: &Client) -> Split {
         let lines = self.outer * self.width;
         match self.along {
             true => Split::rows(client, lines, self.steps),
-            false => Split::columns(client, lines, self.steps, self.width * lanes * size),
+            false => Split::columns(client, lines, self.steps),
         }
     }
 

@@ -98,17 +98,18 @@ impl<'a, O: Operator> Call<'a, O> {
         }))
     }
 
-    /// Elements of a vector in a tile of a row: the widest, whatever the length of the row and wherever it begins, where planes can hand
+    /// Elements of a vector in a tile of a row: the widest, whatever the length of the row and wherever it begins, but where planes cannot hand
     /// elements over.
     fn tile_lanes(&self) -> usize {
         let smallest = self.client.properties().hardware.plane_size_min as usize;
-        match self.tuning.plane && self.lines.inner.is_empty() && self.widest <= smallest {
+        let refuses = self.tuning.plane && self.widest > smallest;
+        match self.lines.inner.is_empty() && !refuses {
             true => self.widest,
             false => self.lanes,
         }
     }
 
-    /// In tiles, read and written one by one where vectors straddle rows.
+    /// Rows in tiles, read and written one by one where vectors straddle them.
     pub(crate) fn in_tiles(mut self) -> Self {
         let lanes = self.tile_lanes();
         self.by_elements = self.lanes < lanes;

@@ -1,6 +1,6 @@
 //! How long the parts of lines are which units walk alone, one element after the other.
 
-use super::tuning::{COLUMN_PART, LONGEST_PART, PAGE, ROW_PART, Tuning};
+use super::tuning::{COLUMN_PART, LONGEST_PART, ROW_PART, Tuning};
 use crate::scan::LaunchOptions;
 use cubecl::client::Client;
 
@@ -20,10 +20,10 @@ impl Split {
         Self::of(vectors, longest_in_rows(&tuning, rows))
     }
 
-    /// How this device is best given so many `columns`, a vector of them each, of so many `steps`; from one to the next are `stride` bytes.
-    pub fn columns(client: &Client, columns: usize, steps: usize, stride: usize) -> Self {
+    /// How this device is best given so many `columns`, a unit for each, of so many `steps`.
+    pub fn columns(client: &Client, columns: usize, steps: usize) -> Self {
         let tuning = Tuning::of(client, &LaunchOptions::default());
-        Self::of_columns(&tuning, columns, steps, stride)
+        Self::of_columns(&tuning, columns, steps)
     }
 
     /// Parts of about one length, and of `longest` steps at most.
@@ -37,13 +37,10 @@ impl Split {
     }
 
     /// Parts as long as they may be where each unit that the device has room for gets one.
-    pub(crate) fn of_columns(tuning: &Tuning, columns: usize, steps: usize, stride: usize) -> Self {
+    pub(crate) fn of_columns(tuning: &Tuning, columns: usize, steps: usize) -> Self {
         let wanted = tuning.fill.div_ceil(columns);
         let most = steps.div_ceil(COLUMN_PART).max(1);
-        let parts = match tuning.unit_runs && stride >= PAGE {
-            true => most,
-            false => wanted.min(most),
-        };
+        let parts = wanted.min(most);
         Self::of(steps, steps.div_ceil(parts).clamp(1, LONGEST_PART))
     }
 }
@@ -72,8 +69,8 @@ mod tests {
         assert_eq!(Split::of(0, 5), Split { len: 1, parts: 1 });
     }
 
-    fn columns(tuning: Tuning, columns: usize, steps: usize, stride: usize) -> Split {
-        Split::of_columns(&tuning, columns, steps, stride)
+    fn columns(tuning: Tuning, columns: usize, steps: usize) -> Split {
+        Split::of_columns(&tuning, columns, steps)
     }
 
     #[test]
@@ -83,18 +80,17 @@ mod tests {
             len: steps,
             parts: 1,
         };
-        assert_eq!(columns(card, 1 << 16, 1000, 4), whole(1000));
-        assert_eq!(columns(card, 1 << 16, 31, 1 << 20), whole(31));
-        assert_eq!(columns(card, 1 << 14, 4096, 1 << 16).parts, 4);
-        assert_eq!(columns(card, 1, 4096, 4).len, COLUMN_PART);
-        assert_eq!(columns(card, 1 << 20, 1 << 20, 4).len, LONGEST_PART);
+        assert_eq!(columns(card, 1 << 16, 1000), whole(1000));
+        assert_eq!(columns(card, 1 << 16, 31), whole(31));
+        assert_eq!(columns(card, 1 << 14, 4096).parts, 4);
+        assert_eq!(columns(card, 1, 4096).len, COLUMN_PART);
+        assert_eq!(columns(card, 1 << 20, 1 << 20).len, LONGEST_PART);
     }
 
     #[test]
-    fn software_adapters_walk_few_pages_at_a_time() {
+    fn rows_that_fill_the_device_are_walked_whole() {
         let software = Tuning::software();
-        assert_eq!(columns(software, 1 << 9, 4096, PAGE - 4).parts, 1);
-        assert_eq!(columns(software, 1 << 9, 4096, PAGE).len, COLUMN_PART);
+        assert_eq!(columns(software, 1 << 9, 4096).parts, 1);
         assert_eq!(longest_in_rows(&software, 1 << 9), LONGEST_PART);
         assert_eq!(longest_in_rows(&software, 1), ROW_PART);
     }

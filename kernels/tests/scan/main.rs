@@ -119,6 +119,16 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 5], 1)
 );
+// Software adapters: two columns a unit, in cubes of sixteen, of which the second has but one.
+stamp!(
+    columns_abreast,
+    LaunchOptions {
+        strategy: Strategy::Forced(RoutineKind::Columns),
+        ..LaunchOptions::default()
+    },
+    2 * 32 + 1,
+    |len| (vec![2, len, 68], 1)
+);
 // Two strips of columns, the second of which is not full; tiles of two rows, and blocks of eight of them.
 stamp!(
     column_tiles,

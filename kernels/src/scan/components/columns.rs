@@ -19,6 +19,10 @@ pub(crate) struct ColumnsConfig {
     pub ahead: usize,
     /// Whether they may reach beyond the last row.
     pub overshoots: bool,
+    /// Vectors of a row that a unit walks side by side, each as far from the next as a cube is wide.
+    pub abreast: usize,
+    /// Units of a cube.
+    pub units: usize,
 }
 
 /// `[outer…, len, columns]`, columns in vectors.
@@ -39,6 +43,8 @@ pub(crate) struct ColumnsView {
     by_chunks: FastDivmod<usize>,
     /// Units with work.
     pub units: usize,
+    /// Units side by side.
+    by_across: FastDivmod<usize>,
 }
 
 /// The work of one unit: one chunk of one column vector.
@@ -53,6 +59,8 @@ pub(crate) struct Column {
     /// Where the states of its chunks begin, `width` vectors apart.
     pub states: usize,
     pub chunk: usize,
+    /// Whether it is one of the row; else it is the row's last.
+    pub there: bool,
 }
 
 #[cube]
@@ -89,7 +97,28 @@ impl ColumnsView {
             line: outer * self.width + column,
             states: outer * self.chunks * self.width + column,
             chunk,
+            there: true.runtime(),
         }
+    }
+
+    /// The work of a unit that walks several columns.
+    pub fn columns(&self, unit: usize, #[comptime] config: ColumnsConfig) -> Sequence<Column> {
+        let mut columns = Sequence::<Column>::new();
+        if comptime!(config.abreast == 1) {
+            columns.push(self.column(unit));
+        } else {
+            let (rest, across) = self.by_across.div_mod(unit);
+            let first = across / config.units * comptime!(config.units * config.abreast)
+                + across % config.units;
+            #[unroll]
+            for i in 0..config.abreast {
+                let place = first + comptime!(i * config.units);
+                let mut column = self.column(rest * self.width + min(place, self.width - 1));
+                column.there = place < self.width;
+                columns.push(column);
+            }
+        }
+        columns
     }
 
     pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
@@ -107,11 +136,14 @@ pub(crate) fn is_inside(
     column: &Column,
     #[comptime] config: ColumnsConfig,
 ) -> bool {
-    if comptime!(config.overshoots) {
-        logical < column.end
-    } else {
-        true.runtime()
+    let mut inside = true.runtime();
+    if comptime!(config.abreast > 1) {
+        inside = column.there;
     }
+    if comptime!(config.overshoots) {
+        inside = inside && logical < column.end;
+    }
+    inside
 }
 
 /// Loads up to `ahead` rows from logical row `at`, of each input; the last row again beyond it.
@@ -200,10 +232,11 @@ pub(crate) fn begin_of_lines<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Mon
     begins
 }
 
-/// Adds the rows that were loaded from logical row `at` to the totals of their columns.
+/// Adds the rows that were loaded from logical row `at` to the totals of their columns, of which the first is `totals[first]`.
 #[cube]
 pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     totals: &mut Sequence<M::State>,
+    #[comptime] first: usize,
     loaded: &Sequence<Loaded<T, N>>,
     column: &Column,
     at: usize,
@@ -216,13 +249,14 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
         #[unroll]
         for lane in 0..N::value().comptime() {
             let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
-            let with = join::<A, M>(&totals[lane], &state, op);
-            totals[lane] = M::State::select(inside, &with, &totals[lane]);
+            let place = comptime!(first + lane);
+            let with = join::<A, M>(&totals[place], &state, op);
+            totals[place] = M::State::select(inside, &with, &totals[place]);
         }
     }
 }
 
-/// Writes the scan of one row that was loaded; `running` precedes it, and has it added.
+/// Writes the scan of one row that was loaded; `running`, from place `first` on, precedes it, and has it added.
 #[cube]
 #[allow(
     clippy::too_many_arguments,
@@ -231,6 +265,7 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
     writes: &mut Writes<T, N, P>,
     running: &mut Sequence<M::State>,
+    #[comptime] first: usize,
     row: &Loaded<T, N>,
     view: &ColumnsView,
     column: &Column,
@@ -243,13 +278,15 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
     #[unroll]
     for lane in 0..N::value().comptime() {
         let state = state_of::<T, A, N, M>(row, lane, op);
-        let with = join::<A, M>(&running[lane], &state, op);
+        let place = comptime!(first + lane);
+        let with = join::<A, M>(&running[place], &state, op);
         if comptime!(config.exclusive) {
-            results.push(row.edges.before::<M::State>(&running[lane], identity, lane));
+            let before = &running[place];
+            results.push(row.edges.before::<M::State>(before, identity, lane));
         } else {
             results.push(M::State::copy(&with));
         }
-        running[lane] = with;
+        running[place] = with;
     }
     if is_inside(logical, column, config) {
         let to = column.output + view.stored(logical, config.reverse) * view.width;
@@ -257,8 +294,12 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
     }
 }
 
-/// The columns of a call, cut into parts.
-pub(crate) fn columns_arg<O: Operator>(call: &Call<O>, split: Split) -> ColumnsViewLaunch {
+/// The columns of a call, cut into parts; for so many units side by side.
+pub(crate) fn columns_arg<O: Operator>(
+    call: &Call<O>,
+    split: Split,
+    across: usize,
+) -> ColumnsViewLaunch {
     let columns = call.lines.inner_count() / call.lanes;
     let mut shape = SequenceArg::new();
     call.lines.outer.iter().for_each(|dim| shape.push(dim.size));
@@ -281,6 +322,7 @@ pub(crate) fn columns_arg<O: Operator>(call: &Call<O>, split: Split) -> ColumnsV
         split.len,
         split.parts,
         split.parts,
-        call.rows() * split.parts * columns,
+        call.rows() * split.parts * across,
+        across,
     )
 }

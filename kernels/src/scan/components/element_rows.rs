@@ -1,17 +1,28 @@
 //! Vectors of rows that vectors straddle: rows of an odd length, or that begin at an odd place.
 //!
-//! A plane reads the elements of its vectors one by one, neighbours side by side, and hands them over until each unit has those of its own
-//! vector ([`plane_transpose`](super::plane_transpose)); results go back the same way. So the tile keeps its size, and all that is not memory
-//! takes place as for other rows. (CUB reads all rows so: `BLOCK_LOAD_WARP_TRANSPOSE`.)
+//! Elements are read and written one by one, and make up vectors in between. So tiles and runs keep their size, and all that is not memory takes
+//! place as for other rows. A plane reads neighbours side by side, and hands them over until each unit has those of its own vector
+//! ([`plane_transpose`](super::plane_transpose)); results go back the same way. (CUB reads all rows so: `BLOCK_LOAD_WARP_TRANSPOSE`.) Without planes,
+//! each unit reads its own.
 //!
-//! Beyond the end of its row a plane reads the row's last element over and over.
+//! Beyond the end of a row its last element is read over and over.
 
 use super::plane_scan::{lane_of_unit, plane_units};
 use super::plane_transpose::{blocked_to_striped, striped_to_blocked};
 use super::tensors::{Edges, Loaded, Reads, Writes, lane_at, written_position};
-use super::tile::{Row, TileConfig};
+use super::tile::Row;
 use crate::monoid::{Monoid, Written};
 use cubecl::prelude::*;
+
+/// Who reads which elements.
+#[derive_cube_comptime]
+pub(crate) struct ElementAccess {
+    /// The units of a plane for one another.
+    pub plane: bool,
+    /// Units of a plane, or 0 where they are not known.
+    pub plane_size: usize,
+    pub reverse: bool,
+}
 
 /// Where a row's logical element lies in memory.
 #[cube]
@@ -23,16 +34,52 @@ fn stored_element(logical: usize, row: &Row, #[comptime] reverse: bool) -> usize
     }
 }
 
-/// The logical element that this unit reads and writes for its plane, in its turn `turn`; `logical` is its own vector.
+/// The logical element that this unit reads and writes in its turn `turn`; `logical` is its own vector.
 #[cube]
 fn element_of_turn<N: Size>(
     logical: usize,
     #[comptime] turn: usize,
-    #[comptime] plane_size: usize,
+    #[comptime] access: ElementAccess,
 ) -> usize {
     let lanes = N::value().comptime();
-    let lane = lane_of_unit(plane_size) as usize;
-    (logical - lane) * lanes + turn * plane_units(plane_size) as usize + lane
+    if comptime!(access.plane) {
+        let lane = lane_of_unit(access.plane_size) as usize;
+        (logical - lane) * lanes + turn * plane_units(access.plane_size) as usize + lane
+    } else {
+        logical * lanes + turn
+    }
+}
+
+/// The elements of the unit's own vector, in place of those that it has read.
+#[cube]
+fn hand_over<A: Numeric>(
+    elements: &mut Array<A>,
+    #[comptime] lanes: usize,
+    #[comptime] access: ElementAccess,
+) {
+    if comptime!(access.plane) {
+        let own = striped_to_blocked::<A>(&*elements, lanes, access.plane_size);
+        #[unroll]
+        for i in 0..lanes {
+            elements[i] = own[i];
+        }
+    }
+}
+
+/// The elements that the unit is to write, in place of those of its own vector.
+#[cube]
+fn hand_back<A: Numeric>(
+    elements: &mut Array<A>,
+    #[comptime] lanes: usize,
+    #[comptime] access: ElementAccess,
+) {
+    if comptime!(access.plane) {
+        let others = blocked_to_striped::<A>(&*elements, lanes, access.plane_size);
+        #[unroll]
+        for i in 0..lanes {
+            elements[i] = others[i];
+        }
+    }
 }
 
 /// A logical vector of the row, of each input.
@@ -41,39 +88,39 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     reads: &Reads<T, N, B>,
     row: &Row,
     logical: usize,
-    #[comptime] config: TileConfig,
+    #[comptime] access: ElementAccess,
 ) -> Loaded<T, N> {
     let lanes = N::value().comptime();
     let last = row.stored - 1;
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
     for i in 0..reads.elements.len().comptime() {
-        let mut striped = Array::<A>::new(lanes);
+        let mut elements = Array::<A>::new(lanes);
         #[unroll]
         for turn in 0..lanes {
-            let element = min(element_of_turn::<N>(logical, turn, config.plane_size), last);
-            let at = row.inputs[i] + stored_element(element, row, config.reverse);
-            striped[turn] = A::cast_from(reads.elements[i][at]);
+            let element = min(element_of_turn::<N>(logical, turn, access), last);
+            let at = row.inputs[i] + stored_element(element, row, access.reverse);
+            elements[turn] = A::cast_from(reads.elements[i][at]);
         }
-        let own = striped_to_blocked::<A>(&striped, lanes, config.plane_size);
+        hand_over::<A>(&mut elements, lanes, access);
         let mut vector = Vector::<T, N>::new(T::from_int(0));
         #[unroll]
         for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, config.reverse));
-            vector.insert(lane, T::cast_from(own[step]));
+            let lane = comptime!(lane_at(step, lanes, access.reverse));
+            vector.insert(lane, T::cast_from(elements[step]));
         }
         vectors.push(vector);
     }
     let mut edges = Edges::new();
     #[unroll]
     for lane in 0..lanes {
-        let step = comptime!(lane_at(lane, lanes, config.reverse));
-        let position = stored_element(min(logical * lanes + step, last), row, config.reverse);
+        let step = comptime!(lane_at(lane, lanes, access.reverse));
+        let position = stored_element(min(logical * lanes + step, last), row, access.reverse);
         let index = row.output + position;
-        edges.push::<T, N, B>(reads, index, position, row.stored, 1usize, config.reverse);
+        edges.push::<T, N, B>(reads, index, position, row.stored, 1usize, access.reverse);
     }
     let mut position = logical * lanes;
-    if comptime!(config.reverse) {
+    if comptime!(access.reverse) {
         position = row.stored - (logical + 1) * lanes;
     }
     Loaded::<T, N> {
@@ -84,15 +131,15 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     }
 }
 
-/// Writes a logical vector of each output; the states are in the order of the scan. Every unit of the plane takes part, beyond the end of the row
-/// as well.
+/// Writes a logical vector of each output; the states are in the order of the scan. Every unit of a plane takes part, beyond the end of the row as
+/// well.
 #[cube]
 pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
     writes: &mut Writes<T, N, P>,
     row: &Row,
     logical: usize,
     states: &Sequence<M::State>,
-    #[comptime] config: TileConfig,
+    #[comptime] access: ElementAccess,
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
@@ -109,14 +156,14 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
             let written = &written[step];
             own[step] = written.values[i];
         }
-        let striped = blocked_to_striped::<A>(&own, lanes, config.plane_size);
+        hand_back::<A>(&mut own, lanes, access);
         #[unroll]
         for turn in 0..lanes {
-            let element = element_of_turn::<N>(logical, turn, config.plane_size);
+            let element = element_of_turn::<N>(logical, turn, access);
+            let to = row.output + stored_element(element, row, access.reverse);
+            let output = &mut writes.elements[i];
             if element < row.stored {
-                let output = &mut writes.elements[i];
-                output[row.output + stored_element(element, row, config.reverse)] =
-                    T::cast_from(striped[turn]);
+                output[to] = T::cast_from(own[turn]);
             }
         }
     }
@@ -127,13 +174,14 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
         for step in 0..lanes {
             own[step] = written_position::<A, P>(&written[step]);
         }
-        let striped = blocked_to_striped::<P>(&own, lanes, config.plane_size);
+        hand_back::<P>(&mut own, lanes, access);
         #[unroll]
         for turn in 0..lanes {
-            let element = element_of_turn::<N>(logical, turn, config.plane_size);
+            let element = element_of_turn::<N>(logical, turn, access);
+            let to = row.output + stored_element(element, row, access.reverse);
+            let output = &mut writes.element_positions[i];
             if element < row.stored {
-                let output = &mut writes.element_positions[i];
-                output[row.output + stored_element(element, row, config.reverse)] = striped[turn];
+                output[to] = own[turn];
             }
         }
     }

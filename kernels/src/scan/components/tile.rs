@@ -17,7 +17,7 @@
 //! Beyond the end of its row a tile holds the row's last vector over and over: nothing passes from later elements to earlier ones, and nobody
 //! asks for the total of a row's last tile. So all loads of a tile are issued without a branch between them.
 
-use super::element_rows::{load_elements, write_elements};
+use super::element_rows::{ElementAccess, load_elements, write_elements};
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
 use super::tensors::{Edges, Loaded, Reads, Writes, lane_at, state_of, write_vector};
 use crate::monoid::{Monoid, State, join};
@@ -47,6 +47,15 @@ pub struct TileConfig {
 }
 
 impl TileConfig {
+    /// How rows are read one by one.
+    pub(crate) fn access(&self) -> ElementAccess {
+        ElementAccess {
+            plane: self.plane,
+            plane_size: self.plane_size,
+            reverse: self.reverse,
+        }
+    }
+
     /// How many totals of one tile meet in shared memory.
     pub(crate) fn totals(&self) -> usize {
         if self.plane {
@@ -148,7 +157,7 @@ fn load_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     #[comptime] config: TileConfig,
 ) -> Loaded<T, N> {
     if comptime!(config.by_elements) {
-        load_elements::<T, A, N, B>(reads, row, logical, config)
+        load_elements::<T, A, N, B>(reads, row, logical, config.access())
     } else {
         load_vectors::<T, N, B>(reads, row, logical, config.reverse)
     }
@@ -350,7 +359,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             if comptime!(config.by_elements) {
                 // The plane hands the results over, also beyond the row.
                 let states = self.results::<A, M>(k, prefix, identity, config, op);
-                write_elements::<T, A, N, P, M>(writes, row, logical, &states, config, op);
+                write_elements::<T, A, N, P, M>(writes, row, logical, &states, config.access(), op);
             } else if logical < row.vectors {
                 let states = self.results::<A, M>(k, prefix, identity, config, op);
                 let at = row.output + stored_vector(logical, row, config.reverse);

@@ -182,7 +182,15 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     }
     let mut total = splat::<M::State>(&identity, lanes);
     let whole = comptime!(config.whole());
-    fold_rows::<T, A, N, M>(&mut total, &loaded, &column, column.first, whole, op);
+    fold_rows::<T, A, N, M>(
+        &mut total,
+        0usize,
+        &loaded,
+        &column,
+        column.first,
+        whole,
+        op,
+    );
 
     // Of each row of units. What precedes the tile takes the place of the last, which nobody else reads.
     let mut shared = M::State::allocate(comptime!(config.height * columns));
@@ -239,6 +247,7 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
             scan_row::<T, A, N, P, M>(
                 writes,
                 &mut running,
+                0usize,
                 &row,
                 view,
                 &column,
@@ -307,7 +316,7 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let mut at = column.first;
     while at < end {
         let loaded = load_ahead::<T, N, B>(reads, view, &column, at, one);
-        fold_rows::<T, A, N, M>(&mut rows, &loaded, &column, at, one, op);
+        fold_rows::<T, A, N, M>(&mut rows, 0usize, &loaded, &column, at, one, op);
         at += 1;
         if at % config.rows.ahead == 0 {
             let mut own = M::State::copy(identity);
@@ -394,6 +403,8 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             cut: Cut::Whole,
             ahead: shape.rows,
             overshoots: true,
+            abreast: 1,
+            units: shape.width * shape.height,
         },
         wait: call.waiting(shape.width * shape.height, shape.rows, shape.parked(&call)),
         mute: call.mute(),
@@ -413,7 +424,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.reads(),
             call.writes(),
             state,
-            columns_arg(&call, split),
+            columns_arg(&call, split, call.lines.inner_count() / call.lanes),
             strips,
             TileWordsLaunch::new(all_strips * tiles, tiles, tag, call.tuning.spins),
             call.seed(),

@@ -7,45 +7,52 @@
 //!    ↓     ↓  ↓  ↓  ↓               launch 2  their exclusive scan, where they are many
 //!                                   launch 3  begin with what precedes the chunk, then walk
 //! ```
+//!
+//! A processor that runs a few units as one vector would walk a narrow strip of rows far apart, and wait for memory at each row. There a unit walks
+//! several columns abreast, so that its cube reads a longer run of each row.
 
 use crate::monoid::{Monoid, Operator, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::columns::{
-    Column, ColumnsConfig, ColumnsView, begin_of_lines, columns_arg, fold_rows, load_ahead,
-    scan_row, splat,
+    Column, ColumnsConfig, ColumnsView, begin_of_lines, columns_arg, fold_rows, is_inside,
+    load_ahead, scan_row, splat,
 };
 use crate::scan::components::parts::{Cut, before_part};
 use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::Split;
-use crate::scan::tuning::COLUMN_UNITS;
+use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_RUN, SOFTWARE_UNITS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// What precedes a chunk in each lane.
+/// What precedes a chunk in each lane of each column.
 #[cube]
 fn before_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
     states: &[u32],
     view: &ColumnsView,
-    column: &Column,
+    columns: &Sequence<Column>,
     identity: &M::State,
     #[comptime] config: ColumnsConfig,
     #[comptime] op: M::Config,
 ) -> Sequence<M::State> {
     let lanes = N::value().comptime();
     let apart = view.width * lanes;
-    let begins = begin_of_lines::<T, A, N, B, M>(reads, column, identity, op);
     let mut before = Sequence::<M::State>::new();
     #[unroll]
-    for lane in 0..lanes {
-        let at = column.states * lanes + lane;
-        let (cut, chunk) = (comptime!(config.cut), column.chunk);
-        let begin = &begins[lane];
-        before.push(before_part::<A, M>(
-            states, at, apart, chunk, begin, cut, op,
-        ));
+    for i in 0..config.abreast {
+        let column = &columns[i];
+        let begins = begin_of_lines::<T, A, N, B, M>(reads, column, identity, op);
+        #[unroll]
+        for lane in 0..lanes {
+            let at = column.states * lanes + lane;
+            let (cut, chunk) = (comptime!(config.cut), column.chunk);
+            let begin = &begins[lane];
+            before.push(before_part::<A, M>(
+                states, at, apart, chunk, begin, cut, op,
+            ));
+        }
     }
     before
 }
@@ -78,19 +85,32 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let column = view.column(ABSOLUTE_POS);
+    let columns = view.columns(ABSOLUTE_POS, config);
     let identity = M::identity(seed, op);
-    let mut running = splat::<M::State>(&identity, lanes);
-    let mut at = column.first;
-    while at < column.end {
-        let loaded = load_ahead::<T, N, B>(reads, view, &column, at, config);
-        fold_rows::<T, A, N, M>(&mut running, &loaded, &column, at, config, op);
+    let mut running = splat::<M::State>(&identity, comptime!(lanes * config.abreast));
+    let chunk = &columns[0];
+    let mut at = chunk.first;
+    while at < chunk.end {
+        #[unroll]
+        for i in 0..config.abreast {
+            let column = &columns[i];
+            let first = comptime!(i * lanes);
+            let loaded = load_ahead::<T, N, B>(reads, view, column, at, config);
+            fold_rows::<T, A, N, M>(&mut running, first, &loaded, column, at, config, op);
+        }
         at += config.ahead;
     }
-    let at = column.states + column.chunk * view.width;
     #[unroll]
-    for lane in 0..lanes {
-        write_state::<M::State>(states, at * lanes + lane, &running[lane]);
+    for i in 0..config.abreast {
+        let column = &columns[i];
+        if is_inside(column.first, column, config) {
+            let at = column.states + column.chunk * view.width;
+            #[unroll]
+            for lane in 0..lanes {
+                let total = &running[comptime!(i * lanes + lane)];
+                write_state::<M::State>(states, at * lanes + lane, total);
+            }
+        }
     }
 }
 
@@ -131,28 +151,48 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     #[comptime] config: ColumnsConfig,
     #[comptime] op: M::Config,
 ) {
-    let column = view.column(ABSOLUTE_POS);
+    let lanes = N::value().comptime();
+    let columns = view.columns(ABSOLUTE_POS, config);
     let identity = M::identity(seed, op);
     let mut running =
-        before_chunk::<T, A, N, B, M>(reads, states, view, &column, &identity, config, op);
-    let mut at = column.first;
-    while at < column.end {
-        let loaded = load_ahead::<T, N, B>(reads, view, &column, at, config);
+        before_chunk::<T, A, N, B, M>(reads, states, view, &columns, &identity, config, op);
+    let chunk = &columns[0];
+    let mut at = chunk.first;
+    while at < chunk.end {
         #[unroll]
-        for k in 0..config.ahead {
-            scan_row::<T, A, N, P, M>(
-                writes,
-                &mut running,
-                &loaded[k],
-                view,
-                &column,
-                at + k,
-                &identity,
-                config,
-                op,
-            );
+        for i in 0..config.abreast {
+            let column = &columns[i];
+            let first = comptime!(i * lanes);
+            let loaded = load_ahead::<T, N, B>(reads, view, column, at, config);
+            #[unroll]
+            for k in 0..config.ahead {
+                scan_row::<T, A, N, P, M>(
+                    writes,
+                    &mut running,
+                    first,
+                    &loaded[k],
+                    view,
+                    column,
+                    at + k,
+                    &identity,
+                    config,
+                    op,
+                );
+            }
         }
         at += config.ahead;
+    }
+}
+
+/// Units of a cube, and how many vectors of a row each of them walks side by side.
+fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
+    let columns = call.lines.inner_count() / call.lanes;
+    let bytes = SOFTWARE_UNITS * call.lanes * call.tensors.dtype.size();
+    let abreast = (SOFTWARE_RUN / bytes).min(columns / SOFTWARE_UNITS);
+    match call.launch.units {
+        Some(_) => (call.tuning.units, 1),
+        None if call.tuning.unit_runs && abreast > 1 => (SOFTWARE_UNITS, abreast),
+        None => (call.tuning.units.min(COLUMN_UNITS), 1),
     }
 }
 
@@ -160,9 +200,13 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     let [dtype, accumulator, begins, positions] = call.types();
     let columns = call.lines.inner_count() / call.lanes;
     let outer = call.rows();
-    let stride = call.lines.axis.strides[0] * call.tensors.dtype.size();
-    let split = Split::of_columns(&call.tuning, columns * outer, call.len(), stride);
-    let units = outer * split.parts * columns;
+    let (cube_units, abreast) = units_and_abreast(&call);
+    let across = match abreast {
+        1 => columns,
+        _ => columns.div_ceil(cube_units * abreast) * cube_units,
+    };
+    let split = Split::of_columns(&call.tuning, across * outer, call.len());
+    let units = outer * split.parts * across;
     let parts = Parts {
         outer,
         parts: split.parts,
@@ -175,14 +219,12 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         cut: parts.cut(),
         ahead,
         overshoots: ahead > 1,
-    };
-    let cube_units = match call.launch.units {
-        Some(_) => call.tuning.units,
-        None => call.tuning.units.min(COLUMN_UNITS),
+        abreast,
+        units: cube_units,
     };
     let cube_dim = CubeDim::new_1d(cube_units as u32);
     let cubes = || cube_count(call.client, units.div_ceil(cube_units));
-    let view = || columns_arg(&call, split);
+    let view = || columns_arg(&call, split, across);
     // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements, and the kernel does
     // nothing in units beyond them.
     let totals = |states| unsafe {
