@@ -32,15 +32,20 @@ struct Moves {
 fn locate<I: Numeric>(slot_list: &[I], moves: &Moves, at: usize) -> (usize, bool) {
     let (rest, column) = moves.inner.div_mod(at);
     let (outer, slice) = moves.slices.div_mod(rest);
-    let slot = slot_list[slice];
-    let narrow = usize::cast_from(slot);
-    // The last test catches what the cast to the width of an address would fold into range.
-    let valid = slot >= I::from_int(0) && narrow < moves.slots && I::cast_from(narrow) == slot;
-    let slot = select(valid, narrow, 0);
+    let (slot, valid) = in_range::<I>(slot_list[slice], moves.slots);
     (
         (outer * moves.slots + slot) * moves.inner_len + column,
         valid,
     )
+}
+
+/// A slot, and whether it is one of `slots`; else 0.
+#[cube]
+fn in_range<I: Numeric>(slot: I, slots: usize) -> (usize, bool) {
+    let narrow = usize::cast_from(slot);
+    // The last test catches what the cast to the width of an address would fold into range.
+    let valid = slot >= I::from_int(0) && narrow < slots && I::cast_from(narrow) == slot;
+    (select(valid, narrow, 0), valid)
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -79,6 +84,55 @@ fn scatter_kernel<T: Numeric, I: Numeric, N: Size>(
     }
 }
 
+/// Slices of one element: a unit reads a vector of slots.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn gather_elements_kernel<T: Numeric, I: Numeric, N: Size>(
+    from_slots: &[T],
+    slot_list: &[Vector<I, N>],
+    slices: &mut [Vector<T, N>],
+    vectors: usize,
+    slots: usize,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < vectors {
+        let own = slot_list[ABSOLUTE_POS];
+        let mut values = Vector::<T, N>::new(T::from_int(0));
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            let (slot, valid) = in_range::<I>(own.extract(lane), slots);
+            if valid {
+                values.insert(lane, from_slots[slot]);
+            }
+        }
+        slices[ABSOLUTE_POS] = values;
+    }
+}
+
+/// Slices of one element: a unit reads a vector of them, and one of slots.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn scatter_elements_kernel<T: Numeric, I: Numeric, N: Size>(
+    slices: &[Vector<T, N>],
+    slot_list: &[Vector<I, N>],
+    to_slots: &mut [T],
+    vectors: usize,
+    slots: usize,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < vectors {
+        let own = slot_list[ABSOLUTE_POS];
+        let values = slices[ABSOLUTE_POS];
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            let (slot, valid) = in_range::<I>(own.extract(lane), slots);
+            if valid {
+                to_slots[slot] = values.extract(lane);
+            }
+        }
+    }
+}
+
 /// The sizes of a move: `[outer, slices, inner]` to or from `[outer, slots, inner]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveShape {
@@ -90,6 +144,14 @@ pub struct MoveShape {
     pub slots: usize,
     /// The product of the dimensions after the axis.
     pub inner: usize,
+}
+
+/// A tensor and its element type.
+type Typed<'t> = (&'t TensorBinding, ElemType);
+
+/// The element at which a tensor begins.
+fn begin((tensor, dtype): Typed) -> usize {
+    elements_before(tensor.handle.offset_start, dtype.size())
 }
 
 impl MoveShape {
@@ -105,10 +167,21 @@ impl MoveShape {
         expect_room("slots", slots, self.outer * self.slots * self.inner);
     }
 
+    /// Whether a list of slots is one of single elements.
+    fn moves_elements(&self) -> bool {
+        self.outer == 1 && self.inner == 1
+    }
+
     /// The widest vector that straddles no slice of either tensor.
-    fn lanes(&self, client: &Client, tensors: [&TensorBinding; 2], size: usize) -> usize {
-        let begin = |it: &TensorBinding| elements_before(it.handle.offset_start, size);
-        let granule = self.inner | begin(tensors[0]) | begin(tensors[1]);
+    fn lanes(&self, client: &Client, slices: Typed, slots: Typed) -> usize {
+        let granule = self.inner | begin(slices) | begin(slots);
+        widest(client.io_optimized_vector_sizes(slices.1.size()), granule)
+    }
+
+    /// The widest vector of single elements, in the slices and the list of their slots.
+    fn element_lanes(&self, client: &Client, slices: Typed, slot_list: Typed) -> usize {
+        let granule = self.slices | begin(slices) | begin(slot_list);
+        let size = slices.1.size().max(slot_list.1.size());
         widest(client.io_optimized_vector_sizes(size), granule)
     }
 
@@ -162,7 +235,28 @@ pub fn gather_slots(
     let address_type = from_slots
         .required_address_type(1)
         .max(slices.required_address_type(1));
-    let lanes = shape.lanes(client, [&from_slots, &slices], dtype.size());
+    if shape.moves_elements() {
+        let lanes = shape.element_lanes(client, (&slices, dtype), (&slot_list.0, slot_list.1));
+        // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is read.
+        unsafe {
+            gather_elements_kernel::launch_unchecked(
+                client,
+                shape.cubes(client, lanes),
+                CubeDim::new_1d(UNITS),
+                address_type,
+                lanes,
+                from_slots.into_buffer_arg(),
+                slot_list.0.into_buffer_arg(),
+                slices.into_buffer_arg(),
+                shape.slices / lanes,
+                shape.slots,
+                dtype,
+                slot_list.1,
+            );
+        }
+        return Ok(());
+    }
+    let lanes = shape.lanes(client, (&slices, dtype), (&from_slots, dtype));
     // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is read.
     unsafe {
         gather_kernel::launch_unchecked(
@@ -216,7 +310,28 @@ pub fn scatter_slots(
     let address_type = slices
         .required_address_type(1)
         .max(to_slots.required_address_type(1));
-    let lanes = shape.lanes(client, [&slices, &to_slots], dtype.size());
+    if shape.moves_elements() {
+        let lanes = shape.element_lanes(client, (&slices, dtype), (&slot_list.0, slot_list.1));
+        // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is written.
+        unsafe {
+            scatter_elements_kernel::launch_unchecked(
+                client,
+                shape.cubes(client, lanes),
+                CubeDim::new_1d(UNITS),
+                address_type,
+                lanes,
+                slices.into_buffer_arg(),
+                slot_list.0.into_buffer_arg(),
+                to_slots.into_buffer_arg(),
+                shape.slices / lanes,
+                shape.slots,
+                dtype,
+                slot_list.1,
+            );
+        }
+        return Ok(());
+    }
+    let lanes = shape.lanes(client, (&slices, dtype), (&to_slots, dtype));
     // SAFETY: units beyond the slices do nothing, and a slot is checked against the number of slots before it is written.
     unsafe {
         scatter_kernel::launch_unchecked(
