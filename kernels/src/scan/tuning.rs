@@ -176,7 +176,7 @@ impl Tuning {
 
     /// GPUs. Tiles of 32 KiB. Simulated, 2^18 f32 on a quarter of an H100 take 0.95 of the cycles that they take in tiles of 16 KiB, 256 units by
     /// 4 vectors, and 0.83 of those in tiles of 24 KiB, 256 by 6; modelled, an H200 lets 98 % of copy through, and 87 % with 16 KiB. Not measured.
-    pub(super) fn planes() -> Self {
+    pub(crate) fn planes() -> Self {
         Self {
             plane: true,
             units: 512,

@@ -212,18 +212,20 @@ fn selections(client: &Client) {
             nothing()
         });
     }
-    let shape = MoveShape {
-        outer: 1,
-        slices: 1 << 18,
-        slots: 1 << 18,
-        inner: 64,
-    };
-    case(client, OTHER, "moves by slots", || {
-        let list = || (flat(&client.empty(4 << 18), 1 << 18), int);
-        let [from, to] = [(); 2].map(|()| room(client, &[n], float));
-        scatter_slots(client, from, list(), to, float, shape).expect("supported");
-        let [from, to] = [(); 2].map(|()| room(client, &[n], float));
-        gather_slots(client, from, list(), to, float, shape).expect("supported");
-        nothing()
-    });
+    for (slices, inner) in [(1 << 18, 64), (1 << 24, 1)] {
+        let shape = MoveShape {
+            outer: 1,
+            slices,
+            slots: slices,
+            inner,
+        };
+        case(client, OTHER, &format!("moves of {inner} by slots"), || {
+            let list = || (flat(&client.empty(4 * slices), slices), int);
+            let [from, to] = [(); 2].map(|()| room(client, &[n], float));
+            scatter_slots(client, from, list(), to, float, shape).expect("supported");
+            let [from, to] = [(); 2].map(|()| room(client, &[n], float));
+            gather_slots(client, from, list(), to, float, shape).expect("supported");
+            nothing()
+        });
+    }
 }

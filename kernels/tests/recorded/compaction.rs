@@ -34,8 +34,10 @@ pub fn record(client: &Client, planes: Planes) {
             }
         }
     }
-    record_moves(client, &group("slots"));
-    for keys in [(255, 8), (700, 300)] {
+    for (outer, inner) in [(2, 5), (3, 8), (1, 1)] {
+        record_moves(client, &group("slots"), outer, inner);
+    }
+    for keys in [(255, 8), (700, 300), (9_001, 256), (9_001, 257)] {
         for form in [("as tuned", LaunchOptions::default()), ("by digits", small)] {
             record_keys(client, &group("keys"), keys, form);
         }
@@ -78,44 +80,46 @@ fn record_compact(
     });
 }
 
-/// Slices scattered to slots, of which one is out of range and one nobody's, and gathered again.
-fn record_moves(client: &Client, group: &str) {
+/// Slices scattered to slots, of which some are out of range and one nobody's, and gathered again.
+fn record_moves(client: &Client, group: &str, outer: usize, inner: usize) {
     let int = i32::elem_type_native();
-    let shape = MoveShape {
-        outer: 2,
-        slices: 4,
-        slots: 3,
-        inner: 5,
-    };
     let slots = [2, -1, 0, 7];
-    let data: Vec<i32> = (1..=40).collect();
-    let (mut there, mut back) = (vec![0; 30], vec![0; 40]);
+    let shape = MoveShape {
+        outer,
+        slices: slots.len(),
+        slots: 3,
+        inner,
+    };
+    let (from_len, to_len) = (outer * 4 * inner, outer * 3 * inner);
+    let data: Vec<i32> = (1..=from_len as i32).collect();
+    let (mut there, mut back) = (vec![0; to_len], vec![0; from_len]);
     for (from, value) in data.iter().enumerate() {
-        let (outer, slice, inner) = (from / 20, from / 5 % 4, from % 5);
+        let (at, slice, within) = (from / (4 * inner), from / inner % 4, from % inner);
         if (0..3).contains(&slots[slice]) {
-            there[(outer * 3 + slots[slice] as usize) * 5 + inner] = *value;
+            there[(at * 3 + slots[slice] as usize) * inner + within] = *value;
             back[from] = *value;
         }
     }
-    case(client, group, "scatter, then gather", || {
+    let name = format!("scatter, then gather [{outer}, 4, {inner}]");
+    case(client, group, &name, || {
         let (slices, list) = (upload(client, &data), upload(client, &slots));
-        let in_slots = upload(client, &[0i32; 30]);
-        let again = sentinel(client, 40);
+        let in_slots = upload(client, &vec![0i32; to_len]);
+        let again = sentinel(client, from_len);
         let list = || (flat(&list, 4), int);
         scatter_slots(
             client,
-            flat(&slices, 40),
+            flat(&slices, from_len),
             list(),
-            flat(&in_slots, 30),
+            flat(&in_slots, to_len),
             int,
             shape,
         )
         .expect("supported");
         gather_slots(
             client,
-            flat(&in_slots, 30),
+            flat(&in_slots, to_len),
             list(),
-            flat(&again, 40),
+            flat(&again, from_len),
             int,
             shape,
         )
