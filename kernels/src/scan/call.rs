@@ -28,7 +28,9 @@ pub(crate) struct Call<'a, O: Operator> {
     /// Rows are read and written one by one, and dealt to units in vectors nevertheless.
     pub by_elements: bool,
     /// Elements of the widest vector of the device.
-    widest: usize,
+    pub widest: usize,
+    /// All tensors begin where such a vector may.
+    pub begins_aligned: bool,
     /// The same for tensors read as one flat run.
     pub flat_lanes: usize,
     pub address_type: AddressType,
@@ -88,6 +90,7 @@ impl<'a, O: Operator> Call<'a, O> {
             lanes: widths(lines.granule(offset)),
             by_elements: false,
             widest: widths(0),
+            begins_aligned: widths(offset) == widths(0),
             flat_lanes: widths(lines.flat_granule(offset)),
             address_type: tensors.address_type(),
             lines,
@@ -155,6 +158,27 @@ impl<'a, O: Operator> Call<'a, O> {
 
     pub(crate) fn reads<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
         self.reads_beside(self.tensors.initial.as_deref().unwrap_or_default())
+    }
+
+    /// The inputs in vectors, and the same ones in elements.
+    pub(crate) fn reads_both_ways<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
+        ReadsLaunch::new(
+            buffers(&self.tensors.inputs),
+            buffers(&self.tensors.inputs),
+            buffers(&[]),
+            false,
+            buffers(self.tensors.initial.as_deref().unwrap_or_default()),
+        )
+    }
+
+    /// The outputs in elements.
+    pub(crate) fn writes_elements<T: Numeric, N: Size, P: Numeric>(&self) -> WritesLaunch<T, N, P> {
+        WritesLaunch::new(
+            buffers(&[]),
+            buffers(&self.tensors.outputs),
+            buffers(&[]),
+            buffers(&[]),
+        )
     }
 
     /// What a total depends on: not on what its line resumes.

@@ -26,13 +26,7 @@ use planes::Planes;
 use std::path::Path;
 
 /// Runs of units, which are for devices that are no GPU: a GPU compacts and groups in other kernels.
-const ON_NO_GPU: [&str; 5] = [
-    "count_runs",
-    "write_runs",
-    "count_keys",
-    "copy_offsets",
-    "place_keys",
-];
+const ON_NO_GPU: [&str; 4] = ["count_runs", "write_runs", "count_keys", "place_keys"];
 
 #[test]
 fn a_record_for_nvidia() {

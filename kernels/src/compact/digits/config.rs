@@ -6,7 +6,7 @@ use crate::scan::tuning::Tuning;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
-/// Bits of a digit, with planes and without. Counters are for each digit and plane, or each digit and unit.
+/// Bits of a digit, with planes where there is room and without. Counters are for each digit and plane, or each digit and unit.
 const BITS_WITH_PLANES: u32 = 8;
 const BITS_WITHOUT: u32 = 4;
 
@@ -74,13 +74,15 @@ impl DigitConfig {
         // Whole planes, whatever their size turns out to be.
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
+        let max_planes = units.div_ceil(smallest);
         Self {
-            bits: BITS_WITH_PLANES,
+            // One plane of the largest size may be many of the smallest.
+            bits: (words / max_planes).ilog2().min(BITS_WITH_PLANES),
             units,
             keys: (TILE.min(words) / units).clamp(1, MOST_KEYS),
             plane: true,
             planes_meet: tuning.planes_meet,
-            max_planes: units.div_ceil(smallest),
+            max_planes,
             plane_size: tuning.plane_size,
             ballot_words: largest.div_ceil(32),
             drops: false,
@@ -156,12 +158,13 @@ mod tests {
 
     #[test]
     fn whole_planes_that_fit_in_shared_memory() {
-        for plane_sizes in [[4, 4], [8, 8], [8, 32], [32, 32], [32, 64], [64, 64]] {
+        for plane_sizes in [[4, 4], [4, 128], [8, 32], [8, 128], [32, 32], [32, 64]] {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
-                for units in [64, 128, 512, 1024] {
+                for units in [128, 512, 1024] {
                     let config = with(units, plane_sizes, shared_bytes);
                     assert_eq!(config.units % plane_sizes[1] as usize, 0);
                     assert!(config.units <= units);
+                    assert!(config.bits >= 6);
                     let bytes = config.words() * size_of::<u32>() + OTHER_BYTES;
                     assert!(bytes <= shared_bytes, "{config:?}");
                 }

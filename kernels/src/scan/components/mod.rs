@@ -11,6 +11,7 @@ pub(crate) mod parts;
 pub(crate) mod plane_scan;
 pub(crate) mod plane_transpose;
 pub(crate) mod rows;
+pub(crate) mod runs;
 pub(crate) mod tensors;
 pub(crate) mod tile;
 pub(crate) mod tile_state;

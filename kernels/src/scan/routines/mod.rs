@@ -5,4 +5,5 @@ pub(crate) mod column_tiles;
 pub(crate) mod columns;
 pub(crate) mod short_rows;
 pub(crate) mod single_pass;
+mod straddled_rows;
 pub(crate) mod unit_runs;

@@ -12,6 +12,7 @@
 //! of the input is cheaper than the barriers of a tile.
 
 use super::short_rows::gcd;
+use super::straddled_rows;
 use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::LaunchOptions;
 use crate::scan::call::Call;
@@ -19,47 +20,14 @@ use crate::scan::components::{
     flat_rows::{FlatRows, FlatRowsLaunch, flat_vectors},
     parts::{Cut, before_part},
     rows::RowsView,
-    tensors::{Reads, Writes, begin_of_line, lane_at, state_at, state_of, write_vector},
-    tile::{load_vectors, stored_vector},
+    runs::{Runs, RunsLaunch, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector},
+    tensors::{Reads, Writes, begin_of_line, lane_at, state_at, write_vector},
 };
-use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::{Split, longest_in_rows};
 use crate::scan::tuning::ROW_PART;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-
-/// The comptime facts of the kernels.
-#[derive_cube_comptime]
-pub(crate) struct UnitRunsConfig {
-    pub exclusive: bool,
-    pub reverse: bool,
-    /// Whether rows are cut, so that a run has a prefix.
-    pub cut: Cut,
-}
-
-/// How rows are cut.
-#[derive(CubeType, CubeLaunch, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
-pub(crate) struct Runs {
-    /// Vectors of a run.
-    pub vectors: usize,
-    /// Runs of a row.
-    pub per_row: usize,
-    /// Runs of all rows.
-    pub count: usize,
-}
-
-/// The run of its row, in the order of the scan, that a unit walks: in reverse units lie in memory as those of a forward scan do.
-#[cube]
-fn run_of(unit: usize, runs: Runs, #[comptime] reverse: bool) -> usize {
-    let in_row = unit % runs.per_row;
-    if comptime!(reverse) {
-        runs.per_row - 1 - in_row
-    } else {
-        in_row
-    }
-}
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn run_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
@@ -90,20 +58,13 @@ fn total_of_run<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     #[comptime] config: UnitRunsConfig,
     #[comptime] op: M::Config,
 ) {
-    let lanes = N::value().comptime();
     let line = ABSOLUTE_POS / runs.per_row;
     let row = rows.row(line);
     let run = run_of(ABSOLUTE_POS, runs, config.reverse);
     let first = run * runs.vectors;
     let mut running = M::State::copy(identity);
     for logical in first..min(first + runs.vectors, row.vectors) {
-        let loaded = load_vectors::<T, N, B>(reads, &row, logical, config.reverse);
-        #[unroll]
-        for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, config.reverse));
-            let state = state_of::<T, A, N, M>(&loaded, lane, op);
-            running = join::<A, M>(&running, &state, op);
-        }
+        running = fold_vector::<T, A, N, B, M>(reads, &row, logical, &running, config, op);
     }
     write_state::<M::State>(states, line * runs.per_row + run, &running);
 }
@@ -149,7 +110,6 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
     #[comptime] config: UnitRunsConfig,
     #[comptime] op: M::Config,
 ) {
-    let lanes = N::value().comptime();
     let line = ABSOLUTE_POS / runs.per_row;
     let row = rows.row(line);
     let run = run_of(ABSOLUTE_POS, runs, config.reverse);
@@ -158,23 +118,9 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
     let at = line * runs.per_row;
     let mut running = before_part::<A, M>(states, at, 1usize, run, &begin, config.cut, op);
     for logical in first..min(first + runs.vectors, row.vectors) {
-        let loaded = load_vectors::<T, N, B>(reads, &row, logical, config.reverse);
-        let mut results = Sequence::<M::State>::new();
-        #[unroll]
-        for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, config.reverse));
-            let state = state_of::<T, A, N, M>(&loaded, lane, op);
-            let with = join::<A, M>(&running, &state, op);
-            if comptime!(config.exclusive) {
-                let edges = &loaded.edges;
-                results.push(edges.before::<M::State>(&running, identity, lane));
-            } else {
-                results.push(M::State::copy(&with));
-            }
-            running = with;
-        }
-        let to = row.output + stored_vector(logical, &row, config.reverse);
-        write_vector::<T, A, N, P, M>(writes, to, &results, config.reverse, op);
+        running = scan_vector::<T, A, N, B, P, M>(
+            reads, writes, &row, logical, &running, identity, config, op,
+        );
     }
 }
 
@@ -254,9 +200,6 @@ fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: M
 /// runs of four.
 const SHORT: usize = 1 << 10;
 
-/// Units of a cube.
-const UNITS: usize = 64;
-
 /// Elements from which on cutting rows is worth its two launches more on lavapipe: 2^14 takes 1.1 times a single pass, 2^16
 /// 0.8 times.
 const MIN_CUT: usize = 1 << 16;
@@ -272,6 +215,9 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
     if is_short(&call) {
         short_rows(call);
+    } else if straddled_rows::serves(&call) {
+        let split = Split::of(call.len() / call.widest, run(&call));
+        straddled_rows::launch(call, split);
     } else {
         rows(call);
     }
@@ -295,21 +241,6 @@ fn run_of_short_rows<O: Operator>(call: &Call<O>) -> usize {
 fn is_short<O: Operator>(call: &Call<O>) -> bool {
     let longest = SHORT.min(run_of_short_rows(call) * call.flat_lanes);
     call.lines.is_contiguous_rows() && call.len() <= longest
-}
-
-/// The launch of `count` units.
-fn grid<O: Operator>(call: &Call<O>, count: usize) -> (CubeCount, CubeDim) {
-    let units = call.launch.units.unwrap_or(UNITS);
-    let cubes = cube_count(call.client, count.div_ceil(units));
-    (cubes, CubeDim::new_1d(units as u32))
-}
-
-fn config<O: Operator>(call: &Call<O>, cut: Cut) -> UnitRunsConfig {
-    UnitRunsConfig {
-        exclusive: call.options.exclusive,
-        reverse: call.options.reverse,
-        cut,
-    }
 }
 
 fn rows<O: Operator>(call: Call<O>) {

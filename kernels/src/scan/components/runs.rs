@@ -1,0 +1,119 @@
+//! Runs of a row's vectors that units walk alone, one vector after the other.
+
+use super::parts::Cut;
+use super::tensors::{Reads, Writes, lane_at, state_of, write_vector};
+use super::tile::{Row, load_vectors, stored_vector};
+use crate::monoid::{Monoid, Operator, State, join};
+use crate::scan::call::Call;
+use crate::scan::grid::cube_count;
+use cubecl::prelude::*;
+
+/// Units of a cube.
+const UNITS: usize = 64;
+
+/// The comptime facts of the kernels.
+#[derive_cube_comptime]
+pub(crate) struct UnitRunsConfig {
+    pub exclusive: bool,
+    pub reverse: bool,
+    /// Whether rows are cut, so that a run has a prefix.
+    pub cut: Cut,
+}
+
+/// How rows are cut.
+#[derive(CubeType, CubeLaunch, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(crate) struct Runs {
+    /// Vectors of a run.
+    pub vectors: usize,
+    /// Runs of a row.
+    pub per_row: usize,
+    /// Runs of all rows.
+    pub count: usize,
+}
+
+/// The run of its row, in the order of the scan, that a unit walks: in reverse units lie in memory as those of a forward scan do.
+#[cube]
+pub(crate) fn run_of(unit: usize, runs: Runs, #[comptime] reverse: bool) -> usize {
+    let in_row = unit % runs.per_row;
+    if comptime!(reverse) {
+        runs.per_row - 1 - in_row
+    } else {
+        in_row
+    }
+}
+
+/// Adds a logical vector of a row to what precedes it.
+#[cube]
+pub(crate) fn fold_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    row: &Row,
+    logical: usize,
+    before: &M::State,
+    #[comptime] config: UnitRunsConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let loaded = load_vectors::<T, N, B>(reads, row, logical, config.reverse);
+    let mut running = M::State::copy(before);
+    #[unroll]
+    for step in 0..lanes {
+        let lane = comptime!(lane_at(step, lanes, config.reverse));
+        let state = state_of::<T, A, N, M>(&loaded, lane, op);
+        running = join::<A, M>(&running, &state, op);
+    }
+    running
+}
+
+/// Writes the scan of a logical vector of a row, and returns what precedes the next.
+#[cube]
+#[allow(
+    clippy::too_many_arguments,
+    reason = "what a vector is scanned from, and the facts of a kernel"
+)]
+pub(crate) fn scan_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    row: &Row,
+    logical: usize,
+    before: &M::State,
+    identity: &M::State,
+    #[comptime] config: UnitRunsConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let loaded = load_vectors::<T, N, B>(reads, row, logical, config.reverse);
+    let mut running = M::State::copy(before);
+    let mut results = Sequence::<M::State>::new();
+    #[unroll]
+    for step in 0..lanes {
+        let lane = comptime!(lane_at(step, lanes, config.reverse));
+        let state = state_of::<T, A, N, M>(&loaded, lane, op);
+        let with = join::<A, M>(&running, &state, op);
+        if comptime!(config.exclusive) {
+            let edges = &loaded.edges;
+            results.push(edges.before::<M::State>(&running, identity, lane));
+        } else {
+            results.push(M::State::copy(&with));
+        }
+        running = with;
+    }
+    let to = row.output + stored_vector(logical, row, config.reverse);
+    write_vector::<T, A, N, P, M>(writes, to, &results, config.reverse, op);
+    running
+}
+
+/// The launch of `count` units.
+pub(crate) fn grid<O: Operator>(call: &Call<O>, count: usize) -> (CubeCount, CubeDim) {
+    let units = call.launch.units.unwrap_or(UNITS);
+    let cubes = cube_count(call.client, count.div_ceil(units));
+    (cubes, CubeDim::new_1d(units as u32))
+}
+
+pub(crate) fn config<O: Operator>(call: &Call<O>, cut: Cut) -> UnitRunsConfig {
+    UnitRunsConfig {
+        exclusive: call.options.exclusive,
+        reverse: call.options.reverse,
+        cut,
+    }
+}
