@@ -81,11 +81,11 @@ pub(crate) const COLUMN_PART: usize = 32;
 /// no loop may come near the 65,535 rounds after which some drivers end it.
 pub(crate) const LONGEST_PART: usize = 1 << 14;
 
-/// On software adapters, the units of a cube that walks columns, which llvmpipe runs as one vector of 256 bits, and the bytes of each row that they
-/// read together. Rows are far apart, and a processor fetches ahead only what lies side by side: [2^11, 2^11] takes 1.1 times an
-/// addition on lavapipe (an AMD EPYC), with runs of 512 bytes 1.6, of 2 KiB 1.5 and of 128 bytes 4.1 times.
+/// On software adapters, the units of a cube that walks columns, which llvmpipe runs as one vector of 256 bits, and the columns that each of them walks
+/// abreast. Rows are far apart, and a processor fetches ahead only what lies side by side: [2^11, 2^11] takes 1.1 times an addition on
+/// lavapipe (an AMD EPYC), with 16 columns abreast 1.6, with 64 1.5 and with 4 4.1 times.
 pub(crate) const SOFTWARE_UNITS: usize = 8;
-pub(crate) const SOFTWARE_RUN: usize = 1024;
+pub(crate) const SOFTWARE_COLUMNS: usize = 32;
 
 /// Tiles are parked in shared memory where a cube may have as much as so many need, as on NVIDIA's GPUs through CUDA: two cubes and more then
 /// share a multiprocessor. There it leaves the lookback 16 registers more, without which scans of f16 and i64 take over 64.

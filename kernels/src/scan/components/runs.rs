@@ -65,7 +65,14 @@ pub(crate) fn fold_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid
     running
 }
 
-/// Writes the scan of a logical vector of a row, and returns what precedes the next.
+/// Where in a vector another run begins, in the order of the scan, and what precedes that.
+#[derive(CubeType)]
+pub(crate) struct Seam<S: State> {
+    pub step: usize,
+    pub before: S,
+}
+
+/// Writes the scan of a logical vector of a row, in which another run begins where there is a `seam`, and returns what precedes the next.
 #[cube]
 #[allow(
     clippy::too_many_arguments,
@@ -77,6 +84,7 @@ pub(crate) fn scan_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeri
     row: &Row,
     logical: usize,
     before: &M::State,
+    seam: &Sequence<Seam<M::State>>,
     identity: &M::State,
     #[comptime] config: UnitRunsConfig,
     #[comptime] op: M::Config,
@@ -89,6 +97,11 @@ pub(crate) fn scan_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeri
     for step in 0..lanes {
         let lane = comptime!(lane_at(step, lanes, config.reverse));
         let state = state_of::<T, A, N, M>(&loaded, lane, op);
+        #[unroll]
+        for i in 0..seam.len().comptime() {
+            let next = &seam[i];
+            running = M::State::select(next.step == step, &next.before, &running);
+        }
         let with = join::<A, M>(&running, &state, op);
         if comptime!(config.exclusive) {
             let edges = &loaded.edges;

@@ -22,7 +22,7 @@ use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::Split;
-use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_RUN, SOFTWARE_UNITS};
+use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_COLUMNS, SOFTWARE_UNITS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -187,8 +187,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
 /// Units of a cube, and how many vectors of a row each of them walks side by side.
 fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
     let columns = call.lines.inner_count() / call.lanes;
-    let bytes = SOFTWARE_UNITS * call.lanes * call.tensors.dtype.size();
-    let abreast = (SOFTWARE_RUN / bytes).min(columns / SOFTWARE_UNITS);
+    let abreast = (SOFTWARE_COLUMNS / call.lanes).min(columns / SOFTWARE_UNITS);
     match call.launch.units {
         Some(_) => (call.tuning.units, 1),
         None if call.tuning.unit_runs && abreast > 1 => (SOFTWARE_UNITS, abreast),

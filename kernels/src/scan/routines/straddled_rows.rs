@@ -1,21 +1,26 @@
 //! `unit_runs` of rows that vectors straddle: rows of an odd length, one behind the other.
 //!
 //! ```text
-//! row        h h│v v v v│v v v v│ … │v v v v│t     whole vectors of the tensor between two edges
-//! launch 1   the total of each run of vectors, the first with the edge before it
+//! row        h h│v v v v│v v v v│v v v v│v v v v│t     whole vectors of the tensor between two edges
+//! runs       └─ run 0 ─────┘└─ run 1 ─────┘└─ run 2 …  of so many elements each: vectors lie across their ends, as across the row's
+//! launch 1   the total of each run
 //! launch 2   the exclusive scan of the totals of each row, where they are many
-//! launch 3   each run again: its scan; the last leaves what precedes the edge behind it
+//! launch 3   each run again: its scan, stored in vectors; the last run leaves what precedes the edge behind it
 //! launch 4   both edges, element by element
 //! ```
 //!
 //! An element costs a software adapter half as much in a vector as alone. Edges share their vectors with other rows, and no kernel may write a
-//! buffer in vectors and in elements alike: hence the fourth launch.
+//! buffer in vectors and in elements alike: hence the fourth launch. Runs end where they would in a row that begins with a vector: so the
+//! bits of a result do not depend on where in memory its row lies, and a reverse scan mirrors a forward one. The run in which a vector begins
+//! stores it; behind its own last element it goes on from what precedes the next run.
 
 use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
     parts::before_part,
-    runs::{Runs, RunsLaunch, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector},
+    runs::{
+        Runs, RunsLaunch, Seam, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector,
+    },
     tensors::{Edges, Reads, Writes, begin_of_line, state_at},
     tile::Row,
 };
@@ -117,19 +122,54 @@ fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     state_at::<T, A, N, M>(&values, 0usize, &edges, 0usize, 0usize.runtime(), op)
 }
 
-/// Adds the edge before a row's vectors to what precedes it, for the first run; for others there is none.
+/// A run of a row, and its vectors.
+#[derive(CubeType)]
+struct Run {
+    /// The elements before its first own vector.
+    head: Edge,
+    /// Its own vectors, but for the one that it shares with the next run.
+    first: usize,
+    end: usize,
+    /// The elements of that vector which are its own, none where it shares none.
+    shared: Edge,
+}
+
+/// Run `run` of a row in the order of the scan; the last takes all that is left.
+#[cube]
+fn run_of_row<N: Size>(row: &Straddled, run: usize, runs: Runs, #[comptime] reverse: bool) -> Run {
+    let lanes = N::value().comptime();
+    let head = row.before.count;
+    let first = run * runs.vectors;
+    let next = first + runs.vectors;
+    let is_last = run + 1 == runs.per_row;
+    let shares = !is_last && head > 0;
+    let to_next = select(shares, next - 1, next);
+    Run {
+        head: Edge {
+            start: place(&row.before, first * lanes, reverse),
+            count: head,
+        },
+        first,
+        end: select(is_last, row.vectors.vectors, to_next),
+        shared: Edge {
+            start: place(&row.before, head + (next - 1) * lanes, reverse),
+            count: select(shares, lanes - head, 0),
+        },
+    }
+}
+
+/// Adds the elements of an edge to what precedes it.
 #[cube]
 fn fold_edge<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
-    row: &Straddled,
-    run: usize,
+    edge: &Edge,
     before: &M::State,
     #[comptime] reverse: bool,
     #[comptime] op: M::Config,
 ) -> M::State {
     let mut running = M::State::copy(before);
-    for i in 0..select(run == 0, row.before.count, 0) {
-        let at = place(&row.before, i, reverse);
+    for i in 0..edge.count {
+        let at = place(edge, i, reverse);
         let state = element::<T, A, N, B, M>(reads, at, op);
         running = join::<A, M>(&running, &state, op);
     }
@@ -168,13 +208,14 @@ fn total_of_run<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let line = ABSOLUTE_POS / runs.per_row;
     let inputs = reads.inputs.len().comptime();
     let row = straddled_row::<N>(line, len, inputs, config.reverse);
-    let run = run_of(ABSOLUTE_POS, runs, config.reverse);
-    let first = run * runs.vectors;
-    let mut running = fold_edge::<T, A, N, B, M>(reads, &row, run, identity, config.reverse, op);
-    for logical in first..min(first + runs.vectors, row.vectors.vectors) {
+    let number = run_of(ABSOLUTE_POS, runs, config.reverse);
+    let run = run_of_row::<N>(&row, number, runs, config.reverse);
+    let mut running = fold_edge::<T, A, N, B, M>(reads, &run.head, identity, config.reverse, op);
+    for logical in run.first..run.end {
         running = fold_vector::<T, A, N, B, M>(reads, &row.vectors, logical, &running, config, op);
     }
-    write_state::<M::State>(states, line * runs.per_row + run, &running);
+    running = fold_edge::<T, A, N, B, M>(reads, &run.shared, &running, config.reverse, op);
+    write_state::<M::State>(states, line * runs.per_row + number, &running);
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -216,25 +257,46 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
     let line = ABSOLUTE_POS / runs.per_row;
     let inputs = reads.inputs.len().comptime();
     let row = straddled_row::<N>(line, len, inputs, config.reverse);
-    let run = run_of(ABSOLUTE_POS, runs, config.reverse);
-    let first = run * runs.vectors;
+    let number = run_of(ABSOLUTE_POS, runs, config.reverse);
+    let run = run_of_row::<N>(&row, number, runs, config.reverse);
     let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
     let at = line * runs.per_row;
-    let before = before_part::<A, M>(states, at, 1usize, run, &begin, config.cut, op);
-    let mut running = fold_edge::<T, A, N, B, M>(reads, &row, run, &before, config.reverse, op);
-    for logical in first..min(first + runs.vectors, row.vectors.vectors) {
+    let before = before_part::<A, M>(states, at, 1usize, number, &begin, config.cut, op);
+    let mut running = fold_edge::<T, A, N, B, M>(reads, &run.head, &before, config.reverse, op);
+    let whole = Sequence::<Seam<M::State>>::new();
+    for logical in run.first..run.end {
         running = scan_vector::<T, A, N, B, P, M>(
             reads,
             writes,
             &row.vectors,
             logical,
             &running,
+            &whole,
             identity,
             config,
             op,
         );
     }
-    if run + 1 == runs.per_row {
+    if run.shared.count > 0 {
+        let next = before_part::<A, M>(states, at, 1usize, number + 1, &begin, config.cut, op);
+        let mut seam = Sequence::<Seam<M::State>>::new();
+        seam.push(Seam::<M::State> {
+            step: run.shared.count,
+            before: next,
+        });
+        scan_vector::<T, A, N, B, P, M>(
+            reads,
+            writes,
+            &row.vectors,
+            run.end,
+            &running,
+            &seam,
+            identity,
+            config,
+            op,
+        );
+    }
+    if number + 1 == runs.per_row {
         write_state::<M::State>(behind, line, &running);
     }
 }
@@ -306,6 +368,11 @@ pub(super) fn serves<O: Operator>(call: &Call<O>) -> bool {
         && call.len() >= 2 * call.widest
         && call.tensors.begins.is_none()
         && call.tensors.positions.is_none()
+}
+
+/// The whole vectors that each row has for certain, so that none begins in the last run's edge.
+pub(super) fn vectors<O: Operator>(call: &Call<O>) -> usize {
+    call.len() / call.widest - 1
 }
 
 /// Launches runs of whole vectors as `split` says.

@@ -20,7 +20,9 @@ use crate::scan::components::{
     flat_rows::{FlatRows, FlatRowsLaunch, flat_vectors},
     parts::{Cut, before_part},
     rows::RowsView,
-    runs::{Runs, RunsLaunch, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector},
+    runs::{
+        Runs, RunsLaunch, Seam, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector,
+    },
     tensors::{Reads, Writes, begin_of_line, lane_at, state_at, write_vector},
 };
 use crate::scan::parts::Parts;
@@ -117,9 +119,10 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
     let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
     let at = line * runs.per_row;
     let mut running = before_part::<A, M>(states, at, 1usize, run, &begin, config.cut, op);
+    let whole = Sequence::<Seam<M::State>>::new();
     for logical in first..min(first + runs.vectors, row.vectors) {
         running = scan_vector::<T, A, N, B, P, M>(
-            reads, writes, &row, logical, &running, identity, config, op,
+            reads, writes, &row, logical, &running, &whole, identity, config, op,
         );
     }
 }
@@ -216,7 +219,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     if is_short(&call) {
         short_rows(call);
     } else if straddled_rows::serves(&call) {
-        let split = Split::of(call.len() / call.widest, run(&call));
+        let split = Split::of(straddled_rows::vectors(&call), run(&call));
         straddled_rows::launch(call, split);
     } else {
         rows(call);
