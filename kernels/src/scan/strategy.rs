@@ -14,7 +14,7 @@ pub enum Strategy {
     /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row a cube;
     /// - nothing after the axis, longer rows: [`RoutineKind::SinglePass`] where the device has 32-bit atomics, else
     ///   [`RoutineKind::ReduceThenScan`];
-    /// - anything after the axis: [`RoutineKind::ColumnTiles`] on a GPU that whole columns would leave idle, if they are wide and long enough for
+    /// - anything after the axis: [`RoutineKind::ColumnTiles`] on a GPU that whole columns would leave idle, if they are long enough for
     ///   tiles, else [`RoutineKind::Columns`].
     #[default]
     Inferred,

@@ -70,6 +70,9 @@ pub(crate) const COLUMN_UNITS: usize = 128;
 pub(crate) const COLUMN_TILE_UNITS: usize = 512;
 pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 
+/// Units of a tile of narrow rows: with eight rows a unit, 32 KiB. Not measured.
+pub(crate) const NARROW_TILE_UNITS: usize = 256;
+
 /// Vectors of a part of a row that a unit walks alone. Not a power of two, which would make neighbouring units meet in one set of the cache. On
 /// lavapipe, 2^22 elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.
 pub(crate) const ROW_PART: usize = 260;

@@ -38,6 +38,7 @@ pub fn record(client: &Client) {
             (RoutineKind::SingleCube, [1 << 14, 1024]),
             (RoutineKind::Columns, [1 << 12, 1 << 12]),
             (RoutineKind::ColumnTiles, [1 << 12, 1 << 12]),
+            (RoutineKind::ColumnTiles, [1 << 20, 8]),
         ] {
             scan(
                 client,

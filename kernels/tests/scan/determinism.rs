@@ -46,13 +46,16 @@ fn fallback_computes_the_bits_of_the_owner() {
     let client = client();
     let run = |mute| {
         [
-            (RoutineKind::SinglePass, [70 * 512, 1]),
-            (RoutineKind::ColumnTiles, [900, 28]),
+            (RoutineKind::SinglePass, [70 * 512, 1], 32),
+            (RoutineKind::ColumnTiles, [900, 28], 32),
+            (RoutineKind::ColumnTiles, [900, 68], 64),
+            (RoutineKind::ColumnTiles, [5000, 3], 256),
         ]
-        .map(|(routine, shape)| {
+        .map(|(routine, shape, units)| {
             let launch = LaunchOptions {
                 mute,
                 polls: Some(1),
+                units: Some(units),
                 vectors: Some(4),
                 ..small_tile(routine)
             };

@@ -12,23 +12,37 @@ fn long_rows() -> View {
     View::contiguous(&[2, ROW])
 }
 
-/// Two strips of columns, the second of which is not full, in 76 tiles of eight rows.
-fn long_columns() -> View {
-    View::contiguous(&[2, 75 * 8 + 3, 12])
+/// Two strips of columns, the second of which is not full, in 77 tiles of two rows.
+fn long_columns() -> (LaunchOptions, View) {
+    let launch = LaunchOptions {
+        units: Some(64),
+        ..small_tile(RoutineKind::ColumnTiles)
+    };
+    (launch, View::contiguous(&[2, 76 * 2 + 1, 35]))
+}
+
+/// Narrow columns in 21 tiles of 64 rows, whose totals are folded in groups.
+fn narrow_columns() -> (LaunchOptions, View) {
+    let launch = LaunchOptions {
+        units: Some(256),
+        ..small_tile(RoutineKind::ColumnTiles)
+    };
+    (launch, View::contiguous(&[2, 20 * 64 + 3, 3]))
 }
 
 fn check_mute(mute: Mute, polls: Option<u32>) {
     let what = format!("a scan with {mute:?} and {polls:?} polls");
     within_20_seconds(&what, || {
         let client = client();
-        for (routine, view) in [
-            (RoutineKind::SinglePass, long_rows()),
-            (RoutineKind::ColumnTiles, long_columns()),
+        for (launch, view) in [
+            (small_tile(RoutineKind::SinglePass), long_rows()),
+            long_columns(),
+            narrow_columns(),
         ] {
             let launch = LaunchOptions {
                 mute: Some(mute),
                 polls,
-                ..small_tile(routine)
+                ..launch
             };
             for options in [all_options()[0], all_options()[3]] {
                 let data = values(view.elements(), ScanOp::Sum);

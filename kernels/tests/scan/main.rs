@@ -133,13 +133,23 @@ stamp!(
 stamp!(
     column_tiles,
     LaunchOptions {
-        units: Some(8),
+        units: Some(64),
         ..small_tile(RoutineKind::ColumnTiles)
     },
     2 * 16 + 1,
-    |len| (vec![2, len, 5], 1)
+    |len| (vec![2, len, 35], 1)
 );
-// Two strips of four vectors, rows one behind the other in a tile.
+// Whole rows of three columns, for four units, in tiles of 64 rows, whose totals are folded in groups.
+stamp!(
+    narrow_column_tiles,
+    LaunchOptions {
+        units: Some(256),
+        ..small_tile(RoutineKind::ColumnTiles)
+    },
+    2 * 64 + 1,
+    |len| (vec![2, len, 3], 1)
+);
+// Whole rows of two vectors, four rows a unit.
 stamp!(
     tall_column_tiles,
     LaunchOptions {

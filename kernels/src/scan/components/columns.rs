@@ -33,9 +33,9 @@ pub(crate) struct ColumnsView {
     outer_strides: Sequence<Sequence<usize>>,
     /// Vectors side by side.
     pub width: usize,
-    by_width: FastDivmod<usize>,
+    pub by_width: FastDivmod<usize>,
     /// The axis' stride in each input, in vectors.
-    strides: Sequence<usize>,
+    pub strides: Sequence<usize>,
     pub len: usize,
     chunk_len: usize,
     /// Chunks of a column.
@@ -52,6 +52,8 @@ pub(crate) struct ColumnsView {
 pub(crate) struct Column {
     pub inputs: Sequence<usize>,
     pub output: usize,
+    /// The column vector's number in a row.
+    pub x: usize,
     pub first: usize,
     pub end: usize,
     /// The first of the lines that this unit walks, lane by lane.
@@ -92,6 +94,7 @@ impl ColumnsView {
         Column {
             inputs,
             output: outer * self.len * self.width + column,
+            x: column,
             first,
             end: min(first + self.chunk_len, self.len),
             line: outer * self.width + column,
@@ -256,7 +259,34 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
 }
 
-/// Writes the scan of one row that was loaded; `running`, from place `first` on, precedes it, and has it added.
+/// The scan of one row that was loaded; `running`, from place `first` on, precedes it, and has it added.
+#[cube]
+pub(crate) fn results_of_row<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    running: &mut Sequence<M::State>,
+    #[comptime] first: usize,
+    row: &Loaded<T, N>,
+    identity: &M::State,
+    #[comptime] config: ColumnsConfig,
+    #[comptime] op: M::Config,
+) -> Sequence<M::State> {
+    let mut results = Sequence::<M::State>::new();
+    #[unroll]
+    for lane in 0..N::value().comptime() {
+        let state = state_of::<T, A, N, M>(row, lane, op);
+        let place = comptime!(first + lane);
+        let with = join::<A, M>(&running[place], &state, op);
+        if comptime!(config.exclusive) {
+            let before = &running[place];
+            results.push(row.edges.before::<M::State>(before, identity, lane));
+        } else {
+            results.push(M::State::copy(&with));
+        }
+        running[place] = with;
+    }
+    results
+}
+
+/// Writes the scan of one row, as [`results_of_row`] says.
 #[cube]
 #[allow(
     clippy::too_many_arguments,
@@ -274,20 +304,7 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
     #[comptime] config: ColumnsConfig,
     #[comptime] op: M::Config,
 ) {
-    let mut results = Sequence::<M::State>::new();
-    #[unroll]
-    for lane in 0..N::value().comptime() {
-        let state = state_of::<T, A, N, M>(row, lane, op);
-        let place = comptime!(first + lane);
-        let with = join::<A, M>(&running[place], &state, op);
-        if comptime!(config.exclusive) {
-            let before = &running[place];
-            results.push(row.edges.before::<M::State>(before, identity, lane));
-        } else {
-            results.push(M::State::copy(&with));
-        }
-        running[place] = with;
-    }
+    let results = results_of_row::<T, A, N, M>(running, first, row, identity, config, op);
     if is_inside(logical, column, config) {
         let to = column.output + view.stored(logical, config.reverse) * view.width;
         write_vector::<T, A, N, P, M>(writes, to, &results, false, op);

@@ -75,7 +75,7 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
 
 /// Launches of every routine, each with a shape that leads to another of its kernels: rows shorter than a tile, of one and of several; runs of
 /// parts of a row, few and many, and of several rows; columns whole and cut; vectors, and single elements.
-fn forms() -> [(LaunchOptions, [usize; 3]); 10] {
+fn forms() -> [(LaunchOptions, [usize; 3]); 11] {
     let with = |routine, vectors| LaunchOptions {
         vectors: Some(vectors),
         ..small_tile(routine)
@@ -92,6 +92,13 @@ fn forms() -> [(LaunchOptions, [usize; 3]); 10] {
         (with(Columns, 4), [2, 97, 4]),
         (with(Columns, 1), [1, 1500, 3]),
         (with(ColumnTiles, 1), [2, 97, 12]),
+        (
+            LaunchOptions {
+                units: Some(64),
+                ..with(ColumnTiles, 1)
+            },
+            [1, 37, 68],
+        ),
     ]
 }
 
