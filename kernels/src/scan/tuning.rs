@@ -70,8 +70,9 @@ pub(crate) const COLUMN_UNITS: usize = 128;
 pub(crate) const COLUMN_TILE_UNITS: usize = 512;
 pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 
-/// Units of a tile of narrow rows: with eight rows a unit, 32 KiB. Not measured.
-pub(crate) const NARROW_TILE_UNITS: usize = 256;
+/// Rows of a unit of a tile of narrow rows: with 512 units, 32 KiB. Compiled for sm_80 and sm_90, 256 units of eight rows spill, and three cubes of
+/// them fill the shared memory of an A100. Not measured.
+pub(crate) const NARROW_TILE_ROWS: usize = 4;
 
 /// Vectors of a part of a row that a unit walks alone. Not a power of two, which would make neighbouring units meet in one set of the cache. On
 /// lavapipe, 2^22 elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.

@@ -5,7 +5,7 @@ use cubecl_scan::scan::Mute;
 use cubecl_scan::testing::{EPOCH, prefix_half, watch};
 use std::rc::Rc;
 
-/// So many tiles a row that walks reach beyond one window; an odd length, so that a tile of 32 units is one of 32 elements.
+/// So many tiles of 128 elements a row that walks reach beyond one window.
 const ROW: usize = 100 * 128 + 5;
 
 fn long_rows() -> View {

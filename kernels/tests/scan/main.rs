@@ -54,14 +54,16 @@ macro_rules! stamp {
             #[test]
             fn every_operator_and_option() {
                 let (client, launch) = (client(), $launch);
-                let (shape, axis) = $shape(97);
-                let view = View::contiguous(&shape);
+                // Lines that vectors straddle, and lines of whole vectors.
+                let [(odd, axis), (even, _)] = [97, 100].map($shape);
+                let [odd, even] = [odd, even].map(|shape| View::contiguous(&shape));
                 for op in ScanOp::ALL {
                     for options in all_options() {
-                        let data = values(view.elements(), op);
-                        check(&client, &data, &view, axis, op, options, launch);
+                        let data = values(odd.elements(), op);
+                        check(&client, &data, &odd, axis, op, options, launch);
+                        let data = values(even.elements(), op);
                         let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
-                        check(&client, &data, &view, axis, op, options, launch);
+                        check(&client, &data, &even, axis, op, options, launch);
                     }
                 }
             }
@@ -160,7 +162,7 @@ stamp!(
     |len| (vec![2, len, 8], 1)
 );
 // Runs of one vector cut every row; those of 40 hold several rows up to a length of 40, and one or a part of one beyond.
-stamp!(unit_runs, small_tile(RoutineKind::UnitRuns), 65, rows_of);
+stamp!(unit_runs, small_tile(RoutineKind::UnitRuns), 85, rows_of);
 stamp!(
     long_unit_runs,
     LaunchOptions {

@@ -35,7 +35,7 @@ use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
 use crate::scan::grid::cube_count;
 use crate::scan::scratch;
 use crate::scan::split::Split;
-use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, NARROW_TILE_UNITS};
+use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, NARROW_TILE_ROWS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -494,20 +494,20 @@ impl Shape {
     fn of<O: Operator>(call: &Call<O>) -> Self {
         let columns = call.lines.inner_count() / call.lanes;
         let narrow = Self::is_narrow(call, columns);
-        let most = match narrow {
-            true => NARROW_TILE_UNITS,
-            false => COLUMN_TILE_UNITS,
-        };
         let units = match call.launch.units {
             Some(_) => call.tuning.units,
-            None => call.tuning.units.min(most),
+            None => call.tuning.units.min(COLUMN_TILE_UNITS),
         };
         let width = columns
             .next_power_of_two()
             .min(COLUMN_TILE_WIDTH)
             .min(units);
         let inputs = call.tensors.inputs.len();
-        let rows = call.launch.vectors.unwrap_or(call.tuning.ahead / inputs);
+        let most = match narrow {
+            true => NARROW_TILE_ROWS,
+            false => call.tuning.ahead,
+        };
+        let rows = call.launch.vectors.unwrap_or(most / inputs);
         let shape = Self {
             width,
             height: units / width,

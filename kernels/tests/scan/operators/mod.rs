@@ -126,8 +126,8 @@ fn every_form<O: Oracle>(segmented: bool, every_pair: bool) {
     }
 }
 
-/// What is folded in another order, put together of two values, or counted twice, is wrong. Rows are of so many tiles that a lookback keeps the
-/// totals of several blocks, and of an odd length, so that a tile of 32 units is one of 32 elements.
+/// What is folded in another order, put together of two values, or counted twice, is wrong. The row is of so many tiles that a lookback keeps the
+/// totals of several blocks.
 fn mute_tiles<O: Oracle>(segmented: bool) {
     let client = client();
     for (mute, polls) in [
@@ -146,7 +146,7 @@ fn mute_tiles<O: Oracle>(segmented: bool) {
             ..launch
         };
         for (shape, launch) in [
-            ([2, 100 * 32 + 5, 1], launch),
+            ([1, 100 * 128 + 5, 1], launch),
             ([2, 40 * 8 + 5, 12], columns),
         ] {
             let case = Case {
