@@ -22,6 +22,7 @@ pub fn record(client: &Client) {
     scan(client, "sum of 2^18 f32", &[1 << 18]);
     scan(client, "sum of 2^20 f32", &[1 << 20]);
     scan(client, "columns of 2^10 x 2^10 f32", &[1 << 10, 1 << 10]);
+    scan(client, "narrow columns of 2^17 x 8 f32", &[1 << 17, 8]);
     scan(client, "sum of 2^18 - 1 f32", &[(1 << 18) - 1]);
     for exponent in [18, 20] {
         let name = format!("compaction of 2^{exponent} f32 at 50 %");
