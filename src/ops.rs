@@ -225,13 +225,22 @@ macro_rules! move_ops {
                 dim: usize,
             ) -> $Tensor<Self>;
 
-            /// `output[slots[i]] = values[i]`, zero where no slot points; slots below 0 point nowhere.
+            /// `output[slots[i]] = values[i]`, zero behind the slots; slots below 0 point nowhere. The others are ranks, as those of
+            /// [`ScanOps::key_slots`], the last of whose `offsets` is their number.
             #[fusion(dtype = values, shape = values)]
-            fn $scatter_slots(values: $Tensor<Self>, slots: IntTensor<Self>) -> $Tensor<Self>;
+            fn $scatter_slots(
+                values: $Tensor<Self>,
+                slots: IntTensor<Self>,
+                offsets: IntTensor<Self>,
+            ) -> $Tensor<Self>;
 
-            /// `output[i] = values[slots[i]]`, zero where the slot is below 0.
+            /// `output[i] = values[slots[i]]`, zero where the slot is below 0: the adjoint of scattering to these slots.
             #[fusion(dtype = values, shape = values)]
-            fn $gather_slots(values: $Tensor<Self>, slots: IntTensor<Self>) -> $Tensor<Self>;
+            fn $gather_slots(
+                values: $Tensor<Self>,
+                slots: IntTensor<Self>,
+                offsets: IntTensor<Self>,
+            ) -> $Tensor<Self>;
         }
     };
 }

@@ -10,7 +10,7 @@ mod common;
 use common::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, MoveShape, gather_slots, scatter_slots};
+use cubecl_scan::compact::{Emit, MoveShape, gather_slots, scatter_ranks, scatter_slots};
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::segments::segment_sums;
 use cubecl_scan::testing::{Guarded, tile_shape, watch};
@@ -335,6 +335,57 @@ fn slices_move_to_nothing_but_their_slots() {
             assert_eq!(from.read::<i32>(&client), slices);
             assert_eq!(slot_list.read::<i32>(&client), slots);
             in_slots.read::<i32>(&client);
+        }
+    }
+}
+
+/// Zeros stand behind the slots taken: none, some, all.
+#[test]
+fn slices_move_to_ranks_with_zeros_behind() {
+    let client = client();
+    let int = i32::elem_type_native();
+    for offset in offsets(&client, size_of::<i32>()) {
+        for (outer, slices, inner) in [(1, 1000, 1), (3, 9, 1), (1, 9, 5), (2, 40, 64)] {
+            for kept in [0, slices / 3, slices] {
+                // The last ones are kept, in turned order.
+                let rank = |slice: usize| match slice + kept >= slices {
+                    true => (slices - 1 - slice) as i32,
+                    false => -1,
+                };
+                let list: Vec<i32> = (0..slices).map(rank).collect();
+                let elements = outer * slices * inner;
+                let data: Vec<i32> = (1..=elements as i32).collect();
+                let from = Guarded::new(&client, &data, offset);
+                let slot_list = Guarded::new(&client, &list, offset);
+                let taken = Guarded::new(&client, &[-7, kept as i32], offset);
+                let to = Guarded::empty(&client, elements * size_of::<i32>(), offset);
+                let shape = MoveShape {
+                    outer,
+                    slices,
+                    slots: slices,
+                    inner,
+                };
+                scatter_ranks(
+                    &client,
+                    flat(&from.handle(), elements),
+                    (flat(&slot_list.handle(), slices), int),
+                    flat(&taken.handle(), 2),
+                    flat(&to.handle(), elements),
+                    int,
+                    shape,
+                )
+                .expect("supported");
+                let mut expected = vec![0; elements];
+                for (at, value) in data.iter().enumerate() {
+                    let (row, slice) = (at / inner / slices, at / inner % slices);
+                    if let Ok(slot) = usize::try_from(list[slice]) {
+                        expected[(row * slices + slot) * inner + at % inner] = *value;
+                    }
+                }
+                assert_eq!(to.read::<i32>(&client), expected, "{shape:?}, {kept} kept");
+                assert_eq!(from.read::<i32>(&client), data);
+                assert_eq!(slot_list.read::<i32>(&client), list);
+            }
         }
     }
 }

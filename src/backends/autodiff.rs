@@ -178,12 +178,20 @@ macro_rules! inner_moves {
                 B::$expand_dim(values, mask, dim)
             }
 
-            fn $scatter_slots(values: $Tensor<Self>, slots: IntTensor<Self>) -> $Tensor<Self> {
-                B::$scatter_slots(values, slots)
+            fn $scatter_slots(
+                values: $Tensor<Self>,
+                slots: IntTensor<Self>,
+                offsets: IntTensor<Self>,
+            ) -> $Tensor<Self> {
+                B::$scatter_slots(values, slots, offsets)
             }
 
-            fn $gather_slots(values: $Tensor<Self>, slots: IntTensor<Self>) -> $Tensor<Self> {
-                B::$gather_slots(values, slots)
+            fn $gather_slots(
+                values: $Tensor<Self>,
+                slots: IntTensor<Self>,
+                offsets: IntTensor<Self>,
+            ) -> $Tensor<Self> {
+                B::$gather_slots(values, slots, offsets)
             }
         }
     };

@@ -8,7 +8,7 @@ use burn::tensor::{DType, IntDType, Shape};
 use burn_backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::kernel::into_contiguous;
-use burn_cubecl::ops::numeric::{empty_device_contiguous_dtype, zeros_client};
+use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use burn_std::Metadata;
 use cubecl::prelude::TensorBinding;
@@ -155,22 +155,18 @@ fn move_shape(shape: &Shape, dim: usize, slices: usize, slots: usize) -> MoveSha
     }
 }
 
-/// `output[o, slots[s], i] = values[o, s, i]`, zero elsewhere.
-fn scatter(values: CubeTensor, slots: CubeTensor, dim: usize) -> CubeTensor {
+/// `output[o, slots[s], i] = values[o, s, i]`, zero behind the slots, of which the last of `taken` is the number.
+fn scatter(values: CubeTensor, slots: CubeTensor, taken: CubeTensor, dim: usize) -> CubeTensor {
     let values = into_contiguous(values);
     let shape = values.shape();
-    let output = zeros_client(
-        values.client.clone(),
-        values.device.clone(),
-        shape.clone(),
-        values.dtype,
-    );
+    let output = empty_like(&values, shape.clone(), values.dtype);
     let client = values.client.clone();
     let (values, dtype) = typed(values);
-    let launched = compact::scatter_slots(
+    let launched = compact::scatter_ranks(
         &client,
         values,
         typed(into_contiguous(slots)),
+        into_contiguous(taken).binding(),
         output.clone().binding(),
         dtype,
         move_shape(&shape, dim, shape[dim], shape[dim]),
@@ -223,7 +219,8 @@ fn compact_dim_padded(
     int_dtype: IntDType,
 ) -> (CubeTensor, CubeTensor) {
     let (slots, count) = mask_slots(mask, int_dtype);
-    (scatter(values, slots, dim), count)
+    let output = scatter(values, slots, count.clone(), dim);
+    (output, count)
 }
 
 fn expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
@@ -323,11 +320,19 @@ macro_rules! cube_moves {
                 expand_dim(values, mask, dim)
             }
 
-            fn $scatter_slots(values: CubeTensor, slots: CubeTensor) -> CubeTensor {
-                scatter(values, slots, 0)
+            fn $scatter_slots(
+                values: CubeTensor,
+                slots: CubeTensor,
+                offsets: CubeTensor,
+            ) -> CubeTensor {
+                scatter(values, slots, offsets, 0)
             }
 
-            fn $gather_slots(values: CubeTensor, slots: CubeTensor) -> CubeTensor {
+            fn $gather_slots(
+                values: CubeTensor,
+                slots: CubeTensor,
+                _offsets: CubeTensor,
+            ) -> CubeTensor {
                 let shape = values.shape();
                 gather(values, slots, 0, shape)
             }

@@ -310,11 +310,19 @@ macro_rules! flex_moves {
                 expand_dim(values, mask, dim)
             }
 
-            fn $scatter_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
+            fn $scatter_slots(
+                values: FlexTensor,
+                slots: FlexTensor,
+                _offsets: FlexTensor,
+            ) -> FlexTensor {
                 scatter_slots(values, slots)
             }
 
-            fn $gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
+            fn $gather_slots(
+                values: FlexTensor,
+                slots: FlexTensor,
+                _offsets: FlexTensor,
+            ) -> FlexTensor {
                 gather_slots(values, slots)
             }
         }

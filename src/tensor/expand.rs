@@ -111,7 +111,7 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
         check::fits(operation, &self.device(), num_keys + 1, int.into());
         let (slots, offsets) =
             <Dispatch as ScanOps>::key_slots(keys.into_dispatch(), num_keys, int);
-        let values = K::scatter_slots(self.into_dispatch(), slots);
+        let values = K::scatter_slots(self.into_dispatch(), slots, offsets.clone());
         (
             Tensor::from_dispatch(values),
             Tensor::from_dispatch(offsets),

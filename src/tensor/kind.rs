@@ -30,7 +30,11 @@ pub trait Movable: Basic {
         int: IntDType,
     ) -> DispatchTensor;
     fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor;
-    fn scatter_slots(values: DispatchTensor, slots: DispatchTensor) -> DispatchTensor;
+    fn scatter_slots(
+        values: DispatchTensor,
+        slots: DispatchTensor,
+        offsets: DispatchTensor,
+    ) -> DispatchTensor;
     /// The first `count` values. Unlike `Tensor::slice`, which leaves the graph where nothing is left, it is always a step of it.
     fn front(values: DispatchTensor, count: usize) -> DispatchTensor;
 }
@@ -81,8 +85,12 @@ macro_rules! movable {
             fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor {
                 <Dispatch as $Ops>::$expand(values, mask)
             }
-            fn scatter_slots(values: DispatchTensor, slots: DispatchTensor) -> DispatchTensor {
-                <Dispatch as $Ops>::$scatter_slots(values, slots)
+            fn scatter_slots(
+                values: DispatchTensor,
+                slots: DispatchTensor,
+                offsets: DispatchTensor,
+            ) -> DispatchTensor {
+                <Dispatch as $Ops>::$scatter_slots(values, slots, offsets)
             }
             fn front(values: DispatchTensor, count: usize) -> DispatchTensor {
                 <Dispatch as $Ops>::$front(values, count)

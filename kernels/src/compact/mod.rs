@@ -3,6 +3,7 @@
 //! - [`compact()`]: the survivors of a mask, in order, and their number; also their positions, or for each position the slot it goes to.
 //! - [`expand`]: the way back.
 //! - [`gather_slots`] and [`scatter_slots`]: move slices to and from such slots; each is the adjoint of the other.
+//! - [`scatter_ranks`]: the same where slots are ranks, with the zeros behind them.
 //! - [`key_slots`]: the slots of a stable grouping by key.
 //!
 //! ```text
@@ -60,4 +61,4 @@ mod slots;
 pub use keys::key_slots;
 pub use place::expand;
 pub use select::{Emit, compact};
-pub use slots::{MoveShape, gather_slots, scatter_slots};
+pub use slots::{MoveShape, gather_slots, scatter_ranks, scatter_slots};

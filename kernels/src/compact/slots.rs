@@ -2,7 +2,8 @@
 //!
 //! A slot list has one entry per slice along an axis: where the slice goes, or anything out of range for nowhere. `scatter_slots` moves
 //! slices to their slots and leaves zeros elsewhere; `gather_slots` fetches them back and puts zeros where there is no slot. Each is the
-//! adjoint of the other, so that one serves the gradient of the other.
+//! adjoint of the other, so that one serves the gradient of the other. Slots that are ranks leave a hole only at the end: `scatter_ranks` writes
+//! the zeros there and nowhere else.
 
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
@@ -132,6 +133,32 @@ fn scatter_elements_kernel<T: Numeric, I: Numeric, N: Size>(
         }
     }
 }
+
+/// Zeros behind the slots that are taken, in vectors; the last of `taken` says how many are.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn zero_behind_kernel<T: Numeric, I: Numeric, N: Size>(
+    to_slots: &mut [Vector<T, N>],
+    taken: &[I],
+    last: usize,
+    of_row: usize,
+    inner: usize,
+    units: usize,
+    outer: usize,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    let first = min(usize::cast_from(taken[last]) * inner, of_row);
+    let of_tail = of_row - first;
+    let mut at = ABSOLUTE_POS;
+    while at < outer * of_tail {
+        let row = at / of_tail;
+        to_slots[row * of_row + first + at % of_tail] = Vector::new(T::from_int(0));
+        at += units;
+    }
+}
+
+/// The most vectors that a unit fills with zeros.
+const ZEROS: usize = 64;
 
 /// The sizes of a move: `[outer, slices, inner]` to or from `[outer, slots, inner]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,6 +298,67 @@ pub fn gather_slots(
             shape.arg(lanes),
             dtype,
             slot_list.1,
+        );
+    }
+    Ok(())
+}
+
+/// [`scatter_slots`] where the slots are ranks: each from 0 on is taken once, and their number is the last entry of `taken`, of the type of the
+/// list. [`key_slots`](super::key_slots()) leaves such slots and such offsets, [`Emit::Slots`](super::Emit::Slots) such slots and such a
+/// count. `to_slots` may hold anything before: what is behind the slots taken is filled with zeros.
+///
+/// # Errors
+///
+/// As [`scatter_slots`].
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says, or `taken` is empty.
+pub fn scatter_ranks(
+    client: &Client,
+    slices: TensorBinding,
+    slot_list: (TensorBinding, ElemType),
+    taken: TensorBinding,
+    to_slots: TensorBinding,
+    dtype: ElemType,
+    shape: MoveShape,
+) -> Result<(), ScanError> {
+    let index = slot_list.1;
+    let entries: usize = taken.shape.iter().product();
+    assert!(entries > 0, "the number of slots taken is missing");
+    check_types(client, [dtype, index])?;
+    check_outputs(
+        &[("number of slots taken", &taken, index.size())],
+        &[("slots", &to_slots, dtype.size())],
+    )?;
+    scatter_slots(client, slices, slot_list, to_slots.clone(), dtype, shape)?;
+    let (outer, of_row) = (shape.outer, shape.slots * shape.inner);
+    if outer * of_row == 0 {
+        return Ok(());
+    }
+    let granule = shape.inner | begin((&to_slots, dtype));
+    let lanes = widest(client.io_optimized_vector_sizes(dtype.size()), granule);
+    let vectors = outer * of_row / lanes;
+    let units = vectors.div_ceil(ZEROS).next_multiple_of(UNITS as usize);
+    let cubes = cube_count(client, units / UNITS as usize);
+    let address_type = to_slots.required_address_type(1);
+    // SAFETY: the tensor has so many vectors, which `scatter_slots` has checked, and none beyond is written.
+    unsafe {
+        zero_behind_kernel::launch_unchecked(
+            client,
+            cubes,
+            CubeDim::new_1d(UNITS),
+            address_type,
+            lanes,
+            to_slots.into_buffer_arg(),
+            taken.into_buffer_arg(),
+            entries - 1,
+            of_row / lanes,
+            shape.inner / lanes,
+            units,
+            outer,
+            dtype,
+            index,
         );
     }
     Ok(())

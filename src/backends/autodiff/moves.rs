@@ -14,10 +14,7 @@ use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
 #[derive(Clone, Debug)]
 enum Move<B: ScanBackend> {
     /// Flat compaction of values of this shape, exact or padded.
-    Compact {
-        mask: BoolTensor<B>,
-        shape: Shape,
-    },
+    Compact { mask: BoolTensor<B>, shape: Shape },
     /// Flat expansion of so many values.
     Expand {
         mask: BoolTensor<B>,
@@ -25,10 +22,7 @@ enum Move<B: ScanBackend> {
         int: IntDType,
     },
     /// Compaction along a dimension.
-    CompactDim {
-        mask: BoolTensor<B>,
-        dim: usize,
-    },
+    CompactDim { mask: BoolTensor<B>, dim: usize },
     /// Expansion along a dimension of values with so many slices.
     ExpandDim {
         mask: BoolTensor<B>,
@@ -36,11 +30,14 @@ enum Move<B: ScanBackend> {
         slices: usize,
         int: IntDType,
     },
+    /// To slots, and where the groups of slots begin.
     Scatter {
         slots: IntTensor<B>,
+        offsets: IntTensor<B>,
     },
     Gather {
         slots: IntTensor<B>,
+        offsets: IntTensor<B>,
     },
 }
 
@@ -64,8 +61,8 @@ impl<B: ScanBackend> Move<B> {
                 let (packed, _) = B::float_compact_dim_padded(grad, mask, dim, int);
                 fit::<B>(packed, dim, slices)
             }
-            Move::Scatter { slots } => B::float_gather_slots(grad, slots),
-            Move::Gather { slots } => B::float_scatter_slots(grad, slots),
+            Move::Scatter { slots, offsets } => B::float_gather_slots(grad, slots, offsets),
+            Move::Gather { slots, offsets } => B::float_scatter_slots(grad, slots, offsets),
         }
     }
 }
@@ -213,24 +210,40 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
         .0
     }
 
-    fn float_scatter_slots(values: FloatTensor<Self>, slots: IntTensor<Self>) -> FloatTensor<Self> {
+    fn float_scatter_slots(
+        values: FloatTensor<Self>,
+        slots: IntTensor<Self>,
+        offsets: IntTensor<Self>,
+    ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
             |_| Move::Scatter {
                 slots: slots.clone(),
+                offsets: offsets.clone(),
             },
-            |values| (B::float_scatter_slots(values, slots.clone()), ()),
+            |values| {
+                let moved = B::float_scatter_slots(values, slots.clone(), offsets.clone());
+                (moved, ())
+            },
         )
         .0
     }
 
-    fn float_gather_slots(values: FloatTensor<Self>, slots: IntTensor<Self>) -> FloatTensor<Self> {
+    fn float_gather_slots(
+        values: FloatTensor<Self>,
+        slots: IntTensor<Self>,
+        offsets: IntTensor<Self>,
+    ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
             |_| Move::Gather {
                 slots: slots.clone(),
+                offsets: offsets.clone(),
             },
-            |values| (B::float_gather_slots(values, slots.clone()), ()),
+            |values| {
+                let moved = B::float_gather_slots(values, slots.clone(), offsets.clone());
+                (moved, ())
+            },
         )
         .0
     }
