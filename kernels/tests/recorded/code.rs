@@ -9,7 +9,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{
-    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_slots,
+    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_ranks,
 };
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
@@ -223,7 +223,8 @@ fn selections(client: &Client) {
         case(client, OTHER, &format!("moves of {inner} by slots"), || {
             let list = || (flat(&client.empty(4 * slices), slices), int);
             let [from, to] = [(); 2].map(|()| room(client, &[n], float));
-            scatter_slots(client, from, list(), to, float, shape).expect("supported");
+            let taken = flat(&client.empty(4), 1);
+            scatter_ranks(client, from, list(), taken, to, float, shape).expect("supported");
             let [from, to] = [(); 2].map(|()| room(client, &[n], float));
             gather_slots(client, from, list(), to, float, shape).expect("supported");
             nothing()

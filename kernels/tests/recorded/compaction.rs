@@ -5,7 +5,9 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
+use cubecl_scan::compact::{
+    Emit, MoveShape, compact, gather_slots, key_slots, scatter_ranks, scatter_slots,
+};
 use cubecl_scan::scan::{LaunchOptions, Mute};
 use cubecl_scan::segments::segment_sums;
 use cubecl_scan::{ScanOp, reference};
@@ -100,6 +102,31 @@ fn record_moves(client: &Client, group: &str, outer: usize, inner: usize) {
             back[from] = *value;
         }
     }
+    // The third slice, then the first, then zeros.
+    let ranks = [1, -1, 0, -1];
+    let mut in_order = vec![0; to_len];
+    for (from, value) in data.iter().enumerate() {
+        let (at, slice, within) = (from / (4 * inner), from / inner % 4, from % inner);
+        if let Ok(rank) = usize::try_from(ranks[slice]) {
+            in_order[(at * 3 + rank) * inner + within] = *value;
+        }
+    }
+    let name = format!("move to ranks [{outer}, 4, {inner}]");
+    case(client, group, &name, || {
+        let (slices, list) = (upload(client, &data), upload(client, &ranks));
+        let (taken, output) = (upload(client, &[2i32]), sentinel(client, to_len));
+        scatter_ranks(
+            client,
+            flat(&slices, from_len),
+            (flat(&list, 4), int),
+            flat(&taken, 1),
+            flat(&output, to_len),
+            int,
+            shape,
+        )
+        .expect("supported");
+        vec![(output, in_order)]
+    });
     let name = format!("scatter, then gather [{outer}, 4, {inner}]");
     case(client, group, &name, || {
         let (slices, list) = (upload(client, &data), upload(client, &slots));
