@@ -43,6 +43,10 @@ fn scans(criterion: &mut Criterion) {
             case::<i32, 2>(criterion, place, [1, 1 << power], 1);
             case::<i64, 2>(criterion, place, [1, 1 << power], 1);
         }
+        // Odd lengths, which no vector divides, beside even ones.
+        for shape in [[1, (1 << 22) - 1], [84, 50_256], [84, 50_257]] {
+            case::<f32, 2>(criterion, place, shape, 1);
+        }
         for shape in [[2, 1 << 21], [1 << 11, 1 << 11], [4096, 4096]] {
             case::<f32, 2>(criterion, place, shape, 0);
             case::<f32, 2>(criterion, place, shape, 1);

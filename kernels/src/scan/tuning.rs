@@ -74,6 +74,10 @@ pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 /// them fill the shared memory of an A100. Not measured.
 pub(crate) const NARROW_TILE_ROWS: usize = 4;
 
+/// The most totals of rows of units that a unit folds one by one, and how many are folded first where they are more. Not measured.
+pub(crate) const COLUMN_TOTALS: usize = 32;
+pub(crate) const COLUMN_TOTALS_GROUP: usize = 16;
+
 /// Vectors of a part of a row that a unit walks alone. Not a power of two, which would make neighbouring units meet in one set of the cache. On
 /// lavapipe, 2^22 elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.
 pub(crate) const ROW_PART: usize = 260;

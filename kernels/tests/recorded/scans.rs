@@ -146,7 +146,7 @@ pub fn record(client: &Client, planes: Planes) {
         (None, None),
         (None, Some(1)),
         (Some(Mute::Every(1)), Some(1)),
-        (Some(Mute::Every(3)), None),
+        (Some(Mute::Every(3)), Some(16)),
         (Some(Mute::Every(37)), Some(4)),
     ] {
         let launch = LaunchOptions {

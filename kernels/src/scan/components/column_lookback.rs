@@ -17,7 +17,8 @@
 //! wherever the walk began.
 //!
 //! **No waiting.** A missing aggregate is read a bounded number of times; then the unit computes it from the input, publishes it as the tile's
-//! *fallback* and goes on. No forward-progress guarantee is needed, no barrier and no plane operation.
+//! *fallback* and goes on. Where one tile stalled others will: from then on the unit reads a missing aggregate once. No forward-progress
+//! guarantee is needed, no barrier and no plane operation.
 //!
 //! The words are those of [`tile_state`](super::tile_state), so arranged that neighbouring units read neighbouring words:
 //!
@@ -98,17 +99,20 @@ pub(crate) struct StripLookback<S: State> {
     before: S,
     /// The next tile of the strip whose aggregate is needed.
     next: usize,
+    /// How often a missing one is read.
+    patience: u32,
 }
 
 #[cube]
 impl<S: State> StripLookback<S> {
     /// Begins with `first` before the column's first row.
-    pub fn new(own: StripTile, column: usize, first: &S) -> StripLookback<S> {
+    pub fn new(own: StripTile, column: usize, first: &S, words: TileWords) -> StripLookback<S> {
         StripLookback::<S> {
             own,
             column,
             before: S::copy(first),
             next: 0usize.runtime(),
+            patience: words.spins,
         }
     }
 
@@ -174,6 +178,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] op: M::Config,
     ) {
         self.publish(state, words, self.next, aggregate, FALLBACK, config);
+        self.patience = 1u32;
         self.take::<A, M>(true.runtime(), aggregate, op);
     }
 
@@ -237,7 +242,7 @@ impl<S: State> StripLookback<S> {
         let state_words = S::words().comptime();
         let batch = comptime!(at_once(state_words));
         let mut polls = 0u32;
-        while self.next < self.own.tile && polls < words.spins {
+        while self.next < self.own.tile && polls < self.patience {
             let mut aggregates = Sequence::<Peek<S>>::new();
             #[unroll]
             for i in 0..batch {

@@ -1,0 +1,90 @@
+//! What precedes a tile: the lookback of each column, and the total of a tile that publishes nothing.
+
+use super::shape::ColumnTileConfig;
+use super::tile::Place;
+use crate::monoid::{Monoid, State, join};
+use crate::scan::components::column_lookback::StripLookback;
+use crate::scan::components::columns::{ColumnsView, fold_rows, load_ahead, splat};
+use crate::scan::components::tensors::{Reads, begin_of_line};
+use crate::scan::components::tile_state::TileWords;
+use cubecl::prelude::*;
+
+/// What precedes the tile in a column of the strip.
+#[cube]
+pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    state: &[Atomic<u32>],
+    view: &ColumnsView,
+    place: Place,
+    column: usize,
+    aggregate: &M::State,
+    words: TileWords,
+    identity: &M::State,
+    #[comptime] config: ColumnTileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let lane = column / config.width;
+    let x = column % config.width;
+    let line = (place.outer * view.width + place.vector(view, x)) * lanes + lane;
+    let first = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
+    let mut search = StripLookback::<M::State>::new(place.own, column, &first, words);
+    let strip = comptime!(config.strip(lanes));
+    search.publish_aggregate(state, words, aggregate, strip);
+    search.find_prefix(state, words, strip);
+    while search.advance::<A, M>(state, words, strip, op) {
+        let missing = search.missing();
+        let other = total_of_tile::<T, A, N, B, M>(
+            reads, view, place, missing, x, lane, identity, config, op,
+        );
+        search.publish_fallback::<A, M>(state, words, &other, strip, op);
+    }
+    search.publish_prefix::<A, M>(state, words, aggregate, strip, op);
+    search.before()
+}
+
+/// The aggregate of another tile of the strip in one lane of the `x`-th units, combined as they do.
+#[cube]
+fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    view: &ColumnsView,
+    place: Place,
+    tile: usize,
+    x: usize,
+    lane: usize,
+    identity: &M::State,
+    #[comptime] config: ColumnTileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let one = comptime!(config.a_row());
+    let mut total = M::State::copy(identity);
+    let mut group = M::State::copy(identity);
+    let mut rows = splat::<M::State>(identity, lanes);
+    let column = place.column(view, tile, x, 0usize, config);
+    let end = column.first + comptime!(config.height * config.rows.ahead);
+    let mut at = column.first;
+    while at < end {
+        let loaded = load_ahead::<T, N, B>(reads, view, &column, at, one);
+        fold_rows::<T, A, N, M>(&mut rows, 0usize, &loaded, &column, at, one, op);
+        at += 1;
+        if at % config.rows.ahead == 0 {
+            let mut own = M::State::copy(identity);
+            #[unroll]
+            for other in 0..lanes {
+                own = M::State::select(lane == other, &rows[other], &own);
+                rows[other] = M::State::copy(identity);
+            }
+            if comptime!(config.group > 1) {
+                group = join::<A, M>(&group, &own, op);
+                if at % comptime!(config.rows.ahead * config.group) == 0 {
+                    total = join::<A, M>(&total, &group, op);
+                    group = M::State::copy(identity);
+                }
+            } else {
+                total = join::<A, M>(&total, &own, op);
+            }
+        }
+    }
+    total
+}

@@ -1,0 +1,135 @@
+//! `column_tiles`: columns in one pass, each element read once. A cube takes a tile of a strip of columns, and tiles look back along their
+//! strip: see [`column_lookback`](crate::scan::components::column_lookback).
+//!
+//! ```text
+//!              a strip of columns →
+//!   axis   u0  u1  u2  u3      each unit: a vector of columns, some rows    ─┐
+//!    ↓     u4  u5  u6  u7      the next rows                                 ├ a tile, one cube
+//!          u8  u9  u10 u11     the last of the tile                         ─┘
+//!
+//! cube:   ticket → load rows → totals of units meet ─→ those of earlier rows of units ───────────→ scan → store
+//!                                  └ a unit a column: publish its aggregate → look back ─┘
+//! ```
+//!
+//! Beyond the last row a tile holds that row over and over, as [`tile`](crate::scan::components::tile) does. Where a strip would be narrow, a tile has whole
+//! rows, and units [exchange](crate::scan::components::column_exchange) what they load. The totals of many rows of units are then folded in groups.
+
+mod before;
+mod shape;
+mod tile;
+
+use crate::monoid::Operator;
+use crate::scan::call::Call;
+use crate::scan::components::column_lookback::{StripTile, launch_words};
+use crate::scan::components::columns::{ColumnsView, columns_arg};
+use crate::scan::components::lookback::take_ticket;
+use crate::scan::components::tensors::{Reads, Writes};
+use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
+use crate::scan::grid::cube_count;
+use crate::scan::scratch;
+use crate::scan::split::Split;
+use crate::scan::tuning::COLUMN_TILE_WIDTH;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use shape::{ColumnTileConfig, Shape};
+use tile::{Place, scan_tile};
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(crate) fn column_tiles_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    state: &[Atomic<u32>],
+    view: &ColumnsView,
+    strips: usize,
+    words: TileWords,
+    seed: InputScalar,
+    #[comptime] config: ColumnTileConfig,
+    #[comptime] op: O::Config,
+    #[define(T)] _dtype: ElemType,
+    #[define(A)] _accumulator: ElemType,
+    #[define(B)] _begins: ElemType,
+    #[define(P)] _positions: ElemType,
+) {
+    let number = take_ticket(state, CUBE_COUNT as u32);
+    if number < words.tiles {
+        // Strips side by side first: a tile comes after those above it.
+        let above = number / strips;
+        let beside = number - above * strips;
+        let outer = above / words.per_row;
+        let place = Place {
+            own: StripTile {
+                number,
+                strip: outer * strips + beside,
+                tile: above - outer * words.per_row,
+            },
+            outer,
+            first: beside * config.width,
+            tiles: words.per_row,
+        };
+        let seed = seed.get::<A>();
+        scan_tile::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, state, view, place, words, seed, config, op,
+        );
+    }
+}
+
+/// Whether tiles keep a device busy that whole columns would not, and lines of memory are read whole.
+pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
+    let shape = Shape::of(call);
+    let columns = call.rows() * (call.lines.inner_count() / call.lanes);
+    let there = call.client.properties().hardware.max_shared_memory_size;
+    !call.tuning.unit_runs
+        && columns < call.tuning.fill
+        && match shape.narrow {
+            true => shape.exchanged_bytes(call) <= there,
+            false => 2 * shape.width > COLUMN_TILE_WIDTH,
+        }
+        && call.len() > shape.height * shape.rows
+}
+
+pub(crate) fn launch<O: Operator>(call: Call<O>) {
+    let [dtype, accumulator, begins, positions] = call.types();
+    let shape = Shape::of(&call);
+    let tile_rows = shape.height * shape.rows;
+    let tiles = call.len().div_ceil(tile_rows);
+    let strips = (call.lines.inner_count() / call.lanes).div_ceil(shape.width);
+    let all_strips = call.rows() * strips;
+    let columns = shape.width * call.lanes;
+    let words = launch_words(all_strips, tiles, columns, call.state_words());
+    let (state, tag) = scratch::take(call.client, words);
+    let config = shape.config(&call);
+    let split = Split {
+        len: shape.rows,
+        parts: tiles * shape.height,
+    };
+    // SAFETY: the state holds the values of all tiles of all strips, and as many behind them as a lookback reads beyond its own; columns and rows beyond the last are loaded as the last and not written.
+    unsafe {
+        column_tiles_kernel::launch_unchecked::<O>(
+            call.client,
+            cube_count(call.client, all_strips * tiles),
+            CubeDim::new_1d(shape.units() as u32),
+            call.address_type,
+            call.lanes,
+            call.reads(),
+            call.writes(),
+            state,
+            columns_arg(&call, split, call.lines.inner_count() / call.lanes),
+            strips,
+            TileWordsLaunch::new(all_strips * tiles, tiles, tag, call.tuning.spins),
+            call.seed(),
+            config,
+            call.op,
+            dtype,
+            accumulator,
+            begins,
+            positions,
+        );
+    }
+}
