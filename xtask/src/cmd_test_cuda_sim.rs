@@ -17,7 +17,7 @@ use std::thread;
 
 use crate::Result;
 use crate::args::{Args, Spec};
-use crate::cuda::record;
+use crate::gpu_code::record::{self, CUDA};
 use crate::process::{Steps, root};
 
 const SPEC: Spec = Spec {
@@ -41,10 +41,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let simulator = Simulator::of(&args)?;
     let mut steps = Steps::default();
     let recorded = args.flag("--replay")
-        || steps.step(
-            "record what the kernels' callers ask of a device",
-            record::write,
-        );
+        || steps.step("record what the kernels' callers ask of a device", || {
+            record::write(CUDA)
+        });
     if recorded {
         let headlines = args.flag("--headlines");
         steps.step("run it in the simulator", || {
@@ -65,7 +64,7 @@ struct Case {
 
 /// Those with one of `words` in their names; the headline cases, or the others.
 fn cases(words: &[String], headlines: bool) -> Result<Vec<Case>> {
-    let folder = record::folder().join("cases");
+    let folder = record::folder(CUDA).join("cases");
     let error = |e| format!("{}: {e}", folder.display());
     let mut cases = Vec::new();
     for entry in fs::read_dir(&folder).map_err(error)? {

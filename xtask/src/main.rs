@@ -17,9 +17,10 @@ mod cmd_test;
 mod cmd_test_cuda_sim;
 mod cmd_test_webgpu;
 mod copy;
-mod cuda;
+mod debian;
 mod drivers;
 mod faults;
+mod gpu_code;
 mod http;
 mod libraries;
 mod llvm_stub;
@@ -97,10 +98,11 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver D, --torch   as for `test` and `peers`
       -- ARGS               passed to `cargo bench`, e.g. `-- --features cuda`
 
-  gpu-code      Compile the kernels with NVIDIA's compiler (from PyPI, into a Python venv under target/; no GPU is
-                needed), disassemble them, and print a table: registers, spills, widths of accesses, barriers; CUB's
-                beside them. Fails where one is refused, spills, or reads contiguous memory narrowly.
-      --replay              what target/cuda holds of the last run: nothing is recorded
+  gpu-code      Compile the kernels with NVIDIA's compiler (from PyPI, into a Python venv under target/) and for AMD's
+                GPUs with Clang (Debian's packages, unpacked under target/); no GPU is needed. Read the machine code,
+                and print a table: registers, spills, widths of accesses, barriers; CUB's beside them. Fails where a
+                kernel is refused, spills, or reads contiguous memory narrowly.
+      --replay              what target/cuda and target/hip hold of the last run: nothing is recorded
       --write               put the table into benches/results, for docs/performance.md
       WORD...               only cases with one of these in their names
 

@@ -2,12 +2,12 @@
 //! Vulkan loader too: both are unpacked under `target/` and nothing is installed.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use crate::Result;
-use crate::drivers::{Env, as_root, pin};
-use crate::process::{in_path, output, run, target_dir};
+use crate::debian;
+use crate::drivers::{Env, pin};
+use crate::process::{output, target_dir};
 
 /// Debian's package that brings it.
 const PACKAGE: &str = "chromium-common";
@@ -18,9 +18,6 @@ pub(crate) fn get() -> Result<Env> {
     let driver = folder.join("driver");
     let manifest = driver.join("vk_swiftshader_icd.json");
     if !manifest.is_file() {
-        if !in_path("apt-get") || !in_path("dpkg-deb") {
-            return Err("SwiftShader is taken from Debian's package chromium-common: needs apt-get and dpkg-deb".into());
-        }
         unpack(&folder, &driver)?;
     }
     let mut env = pin(&manifest);
@@ -44,30 +41,9 @@ pub(crate) fn is_offered() -> bool {
 }
 
 fn unpack(folder: &Path, driver: &Path) -> Result<()> {
+    eprintln!("SwiftShader is unpacked from chromium-common (about 30 MB); nothing is installed");
+    let tree = debian::unpack(folder, &[PACKAGE])?;
     let io = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder).map_err(io)?;
-    eprintln!(
-        "downloading chromium-common (about 30 MB) to unpack SwiftShader; nothing is installed"
-    );
-    let download = || {
-        run(Command::new("apt-get")
-            .args(["download", PACKAGE])
-            .current_dir(folder))
-    };
-    download().or_else(|_| {
-        run(&mut as_root(&["apt-get", "update"]))?;
-        download()
-    })?;
-    let is_deb = |path: &PathBuf| path.extension().is_some_and(|ext| ext == "deb");
-    let package = fs::read_dir(folder)
-        .map_err(io)?
-        .flatten()
-        .map(|file| file.path())
-        .find(is_deb);
-    let package = package.ok_or("apt-get download left no package")?;
-    let tree = folder.join("tree");
-    run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&tree))?;
     // Only these files: beside them are Chromium's own EGL and GLES libraries, which must not come into the
     // test process. The manifest names its library relative to itself, and is copied last: it marks success.
     fs::create_dir_all(driver).map_err(io)?;
@@ -79,7 +55,5 @@ fn unpack(folder: &Path, driver: &Path) -> Result<()> {
         let from = tree.join("usr/lib/chromium").join(name);
         fs::copy(&from, driver.join(name)).map_err(|e| format!("{}: {e}", from.display()))?;
     }
-    fs::remove_dir_all(&tree)
-        .and_then(|()| fs::remove_file(&package))
-        .map_err(io)
+    fs::remove_dir_all(&tree).map_err(io)
 }

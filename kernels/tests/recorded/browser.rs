@@ -82,7 +82,7 @@ pub fn properties(planes: Planes) -> DeviceProperties {
     properties
 }
 
-pub fn module(definition: KernelDefinition) -> Result<Module, String> {
+pub fn module(definition: KernelDefinition, _: Planes) -> Result<Module, String> {
     let entry = definition.settings.kernel_name.clone();
     let shader = WgslCompiler
         .compile(definition, &WgpuCompilationOptions::default())
@@ -101,6 +101,7 @@ pub fn module(definition: KernelDefinition) -> Result<Module, String> {
         source.insert_str(0, "enable subgroups;\n");
     }
     Ok(Module {
+        device: "webgpu",
         entry,
         source,
         units: [0; 3],

@@ -1,7 +1,7 @@
 //! The record as files: CUDA C++ to compile, and a job for the simulator from each case.
 //!
 //! ```text
-//! modules.txt            FILE ENTRY UNITS(3) SHARED_BYTES CASE, a line a module
+//! modules.txt            FILE DEVICE ENTRY UNITS(3) SHARED_BYTES CASE, a line a module
 //! modules/N.cu
 //! cases/N/name           group and name
 //! cases/N/job            buffers, launches and what is read back, in the simulator's language
@@ -30,11 +30,16 @@ pub fn save(folder: &Path) -> io::Result<()> {
     for (index, module) in record.modules.iter().enumerate() {
         let file = format!("{index}.cu");
         fs::write(modules.join(&file), &module.source)?;
-        let Module { entry, case, .. } = module;
+        let Module {
+            device,
+            entry,
+            case,
+            ..
+        } = module;
         let ([x, y, z], shared) = (module.units, module.shared_bytes);
         line(
             &mut list,
-            format!("{file} {entry} {x} {y} {z} {shared} {case}"),
+            format!("{file} {device} {entry} {x} {y} {z} {shared} {case}"),
         );
     }
     fs::write(folder.join("modules.txt"), list)?;

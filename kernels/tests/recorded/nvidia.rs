@@ -67,7 +67,7 @@ pub fn properties(planes: Planes) -> DeviceProperties {
 }
 
 /// As the runtime of CubeCL lowers it for compute capability 9.0.
-pub fn module(definition: KernelDefinition) -> Result<Module, String> {
+pub fn module(definition: KernelDefinition, _: Planes) -> Result<Module, String> {
     let options = CompilationOptions {
         supports_features: CppSupportedFeatures {
             fast_math: true,
@@ -85,6 +85,7 @@ pub fn module(definition: KernelDefinition) -> Result<Module, String> {
         .compile(definition, &options)
         .map_err(|e| e.to_string())?;
     Ok(Module {
+        device: "cuda",
         entry,
         source: kernel.to_string(),
         units: [units.x, units.y, units.z],

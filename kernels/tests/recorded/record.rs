@@ -10,6 +10,8 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 #[derive(Clone, Debug)]
 #[allow(dead_code, reason = "each form of a record has its own use")]
 pub struct Module {
+    /// What it is compiled for.
+    pub device: &'static str,
     /// The name of the function.
     pub entry: String,
     pub source: String,
@@ -67,8 +69,8 @@ pub enum Step {
 #[derive(Default)]
 pub struct Record {
     pub modules: Vec<Module>,
-    /// By source text, so that two devices share what they have in common.
-    known: HashMap<String, usize>,
+    /// By device and source text.
+    known: HashMap<(&'static str, String), usize>,
     pub steps: Vec<Step>,
     /// Modules are recorded, steps are not.
     pub compile_only: bool,
@@ -87,7 +89,8 @@ pub fn record() -> MutexGuard<'static, Record> {
 impl Record {
     pub fn module(&mut self, module: Module) -> usize {
         let next = self.modules.len();
-        let index = *self.known.entry(module.source.clone()).or_insert(next);
+        let key = (module.device, module.source.clone());
+        let index = *self.known.entry(key).or_insert(next);
         if index == next {
             let case = self.case.clone();
             self.modules.push(Module { case, ..module });

@@ -41,6 +41,7 @@ pub fn second_client(planes: Planes) -> Client {
 #[derive(Debug)]
 pub struct Recorder {
     utilities: Arc<ServerUtilities>,
+    planes: Planes,
     modules: HashMap<KernelId, usize>,
 }
 
@@ -52,7 +53,7 @@ impl Recorder {
         }
         let name = kernel.name();
         let definition = define_kernel(kernel).map_err(|e| format!("{name}: {e}"))?;
-        let module = target::module(definition).map_err(|e| format!("{name}: {e}"))?;
+        let module = target::module(definition, self.planes).map_err(|e| format!("{name}: {e}"))?;
         let module = record().module(module);
         self.modules.insert(id, module);
         Ok(module)
@@ -61,21 +62,18 @@ impl Recorder {
 
 impl DeviceService for Recorder {
     fn init(device: DeviceId) -> Self {
+        let planes = Planes::numbered(device.index_id);
         let (utilities, _captures) = ServerUtilities::init(
             ServiceId::of::<Self>(device),
             target::NAME,
-            target::properties(match device.index_id {
-                0 => Planes::None,
-                1 => Planes::OfFour,
-                2 => Planes::Varying,
-                _ => Planes::OfThirtyTwo,
-            }),
+            target::properties(planes),
             TargetProperties::default(),
             Arc::new(ServerLogger::default()),
             ContiguousMemoryLayoutPolicy::new(target::OFFSET_ALIGNMENT as usize),
         );
         Self {
             utilities: Arc::new(utilities),
+            planes,
             modules: HashMap::new(),
         }
     }

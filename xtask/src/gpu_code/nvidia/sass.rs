@@ -1,25 +1,6 @@
 //! What the machine code of a kernel needs and does, read from `cuobjdump --dump-resource-usage` and `nvdisasm -c`.
 
-use std::collections::BTreeMap;
-
-/// A kernel of machine code.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Code {
-    pub(crate) registers: u32,
-    /// Bytes of shared memory that the code declares.
-    pub(crate) shared: u32,
-    /// Bytes on the stack, of which there are none where nothing is spilled and no array is indexed at run time.
-    pub(crate) stack: u32,
-    /// Instructions that reach the stack's memory.
-    pub(crate) spills: u32,
-    /// Loads and stores of global memory that wait for no other cube, by bits.
-    pub(crate) loads: BTreeMap<u32, u32>,
-    pub(crate) stores: BTreeMap<u32, u32>,
-    /// Those that speak with other cubes: relaxed, acquiring and releasing ones.
-    pub(crate) strong: u32,
-    pub(crate) barriers: u32,
-    pub(crate) instructions: u32,
-}
+use crate::gpu_code::code::Code;
 
 impl Code {
     /// `usage` has a line `REG:40 STACK:0 SHARED:128 LOCAL:0 …`, `listing` one for each instruction.
@@ -43,7 +24,6 @@ impl Code {
     }
 
     fn count(&mut self, op: &str) {
-        self.instructions += 1;
         let mut parts = op.split('.');
         let name = parts.next().unwrap_or_default();
         match name {
@@ -114,6 +94,7 @@ fn bits(op: &str) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     const USAGE: &str =
         "Fatbin elf code:\n Function scan:\n  REG:40 STACK:0 SHARED:128 LOCAL:0 CONSTANT[0]:400\n";
@@ -134,8 +115,7 @@ mod tests {
     fn a_listing_is_counted() {
         let code = Code::read(USAGE, LISTING);
         assert_eq!((code.registers, code.shared, code.stack), (40, 128, 0));
-        assert_eq!((code.instructions, code.barriers), (8, 1));
-        assert_eq!((code.spills, code.strong), (1, 1));
+        assert_eq!((code.barriers, code.spills, code.strong), (1, 1, 1));
         assert_eq!(code.loads, BTreeMap::from([(16, 1), (128, 1)]));
         assert_eq!(code.stores, BTreeMap::from([(32, 1)]));
     }

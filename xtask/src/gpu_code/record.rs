@@ -1,4 +1,5 @@
-//! What the crate asks of a CUDA device, in `target/cuda`: its form is told by `kernels/tests/recorded/jobs.rs`.
+//! What the crate asks of a device, written down by the test of that name in `target/TEST`: its form is told by
+//! `kernels/tests/recorded/jobs.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use crate::process::{cargo, run, target_dir};
 #[derive(Clone, Debug)]
 pub(crate) struct Module {
     pub(crate) path: PathBuf,
+    /// What it is compiled for.
+    pub(crate) device: String,
     /// The kernel's own name, without types and hashes.
     pub(crate) kernel: String,
     pub(crate) units: u32,
@@ -19,13 +22,17 @@ pub(crate) struct Module {
     pub(crate) case: String,
 }
 
-pub(crate) fn folder() -> PathBuf {
-    target_dir().join("cuda")
+/// The tests that write a record.
+pub(crate) const CUDA: &str = "cuda";
+pub(crate) const HIP: &str = "hip";
+
+pub(crate) fn folder(test: &str) -> PathBuf {
+    target_dir().join(test)
 }
 
 /// Writes the record anew.
-pub(crate) fn write() -> Result<()> {
-    let folder = folder();
+pub(crate) fn write(test: &str) -> Result<()> {
+    let folder = folder(test);
     for part in ["modules", "cases"] {
         let _ = fs::remove_dir_all(folder.join(part));
     }
@@ -33,32 +40,34 @@ pub(crate) fn write() -> Result<()> {
     let features = "cubecl-scan/wgpu,cubecl-scan/cuda-source,xtask/report";
     let mut command = cargo(&["test", "--workspace", "--features", features]);
     command
-        .args(["--test", "cuda", "--", "--nocapture"])
+        .args(["--test", test, "--", "--nocapture"])
         .env("BURN_SCAN_RECORD", &folder);
     run(&mut command)
 }
 
 /// The kernels of the record.
-pub(crate) fn modules() -> Result<Vec<Module>> {
-    let path = folder().join("modules.txt");
+pub(crate) fn modules(test: &str) -> Result<Vec<Module>> {
+    let path = folder(test).join("modules.txt");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     text.lines()
         .map(|line| {
-            module(&folder().join("modules"), line)
+            module(&folder(test).join("modules"), line)
                 .ok_or_else(|| format!("{}: `{line}`", path.display()))
         })
         .collect()
 }
 
 fn module(folder: &Path, line: &str) -> Option<Module> {
-    let mut words = line.splitn(7, ' ');
+    let mut words = line.splitn(8, ' ');
     let file = words.next()?;
+    let device = words.next()?;
     let entry = words.next()?;
     let mut number = || words.next()?.parse::<u32>().ok();
     let units = number()? * number()? * number()?;
     let shared = number()?;
     Some(Module {
         path: folder.join(file),
+        device: device.to_owned(),
         kernel: entry.split("_kernel").next()?.to_owned(),
         units,
         shared,
@@ -72,14 +81,15 @@ mod tests {
 
     #[test]
     fn a_line_is_a_module() {
-        let line = "7.cu scan_kernel_f32_0a1b 512 1 1 48 contiguous, sum of [1, 16]";
+        let line = "7.cu cuda scan_kernel_f32_0a1b 512 1 1 48 contiguous, sum of [1, 16]";
         let module = module(Path::new("modules"), line).unwrap();
         assert_eq!(module.path, Path::new("modules/7.cu"));
+        assert_eq!(module.device, "cuda");
         assert_eq!(
             (&*module.kernel, module.units, module.shared),
             ("scan", 512, 48)
         );
         assert_eq!(module.case, "contiguous, sum of [1, 16]");
-        assert!(super::module(Path::new(""), "7.cu scan_kernel 512 1").is_none());
+        assert!(super::module(Path::new(""), "7.cu cuda scan_kernel 512 1").is_none());
     }
 }

@@ -1,0 +1,108 @@
+//! The GPUs that are played: what CubeCL would find on an MI300X and on a Radeon 7900, and the HIP C++ it would hand to AMD's compiler.
+
+use super::planes::Planes;
+use super::record::Module;
+use cubecl::Compiler;
+use cubecl::ir::features::Plane;
+use cubecl::ir::{
+    AddressType, DeviceIdentity, DeviceProperties, HardwareProperties, MemoryDeviceProperties,
+    PhysicalDevice, VectorSize,
+};
+use cubecl::prelude::*;
+use cubecl_common::profile::TimingMethod;
+use cubecl_cpp::shared::{CompilationOptions, CppCompiler, CppSupportedFeatures};
+use cubecl_cpp::target::Hip;
+
+/// What CubeCL calls the device: the name of the runtime comes first.
+pub const NAME: &str = "hip record";
+
+/// Kernels take pointers, of which there may be more than any has.
+pub const MAX_BUFFERS: u32 = 64;
+
+pub const OFFSET_ALIGNMENT: u64 = 256;
+
+/// Shared memory of a cube.
+const SHARED_BYTES: usize = 64 << 10;
+
+/// The architecture, units of a plane, and multiprocessors as the driver counts them.
+fn facts(planes: Planes) -> (&'static str, u32, u32) {
+    match planes {
+        Planes::OfSixtyFour => ("gfx942", 64, 304),
+        Planes::OfThirtyTwo => ("gfx1100", 32, 48),
+        _ => panic!("AMD has no other planes"),
+    }
+}
+
+pub fn properties(planes: Planes) -> DeviceProperties {
+    let (device, plane_size, multiprocessors) = facts(planes);
+    let hardware = HardwareProperties {
+        load_width: 128,
+        vector_register_count: None,
+        plane_size_min: plane_size,
+        plane_size_max: plane_size,
+        max_bindings: 1024,
+        max_shared_memory_size: SHARED_BYTES,
+        max_cube_count: (i32::MAX as u32, 65_536, 65_536),
+        max_units_per_cube: 1024,
+        max_cube_dim: (1024, 1024, 1024),
+        num_streaming_multiprocessors: Some(multiprocessors),
+        num_cpu_cores: None,
+        last_level_cache_size: None,
+        num_tensor_cores: None,
+        min_tensor_cores_dim: None,
+        max_vector_size: VectorSize::MAX,
+        cube_mma_reserved_shared_memory: 0,
+    };
+    let identity = DeviceIdentity {
+        name: format!("{device}, played"),
+        fingerprint: format!("hip-kernel_{device}"),
+        physical: Some(PhysicalDevice::default()),
+    };
+    let mut properties = DeviceProperties::new(
+        Default::default(),
+        MemoryDeviceProperties::new(16 << 30, OFFSET_ALIGNMENT),
+        hardware,
+        TimingMethod::Device,
+        identity,
+    );
+    cubecl_cpp::register_supported_types(&mut properties);
+    properties.register_address_type(AddressType::U32);
+    properties.register_address_type(AddressType::U64);
+    let planes = &mut properties.features.plane;
+    planes.insert(Plane::Ops);
+    planes.insert(Plane::NonUniformControlFlow);
+    properties.features.memory_reinterpret = true;
+    properties.features.alignment = true;
+    properties.features.device_memory_scope = true;
+    properties
+}
+
+/// As the runtime of CubeCL lowers it in its form for C++.
+pub fn module(definition: KernelDefinition, planes: Planes) -> Result<Module, String> {
+    let (device, plane_size, _) = facts(planes);
+    let options = CompilationOptions {
+        warp_size: plane_size as usize,
+        supports_features: CppSupportedFeatures {
+            fast_math: true,
+            ..Default::default()
+        },
+        ..Default::default()
+    };
+    let entry = definition.settings.kernel_name.clone();
+    let units = definition.settings.cube_dim;
+    let kernel = CppCompiler::<Hip>::default()
+        .compile(definition, &options)
+        .map_err(|e| e.to_string())?;
+    if kernel.shared_memory_size > SHARED_BYTES {
+        let bytes = kernel.shared_memory_size;
+        return Err(format!("{bytes} bytes of shared memory"));
+    }
+    Ok(Module {
+        device,
+        entry,
+        source: kernel.to_string(),
+        units: [units.x, units.y, units.z],
+        shared_bytes: kernel.shared_memory_size,
+        case: String::new(),
+    })
+}

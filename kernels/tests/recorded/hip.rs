@@ -1,0 +1,44 @@
+//! Everything this crate asks of an AMD GPU, written down for `cargo xtask gpu-code` to compile.
+//!
+//! As in `cuda.rs`, for planes of 64 units and of 32, in HIP C++ as CubeCL's runtime hands it to AMD's compiler where it lowers to C++.
+//! Natively this asserts that every kernel of the crate is launched and lowered, and finds room in shared memory.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod code;
+mod compaction;
+mod cubes;
+mod entry_kernels;
+mod jobs;
+mod operators;
+mod planes;
+mod record;
+mod scans;
+mod server;
+#[path = "amd.rs"]
+mod target;
+
+use planes::Planes;
+use std::path::Path;
+
+/// Runs of units, which are for devices that are no GPU: a GPU compacts and groups in other kernels.
+const ON_NO_GPU: [&str; 4] = ["count_runs", "write_runs", "count_keys", "place_keys"];
+
+#[test]
+fn a_record_for_amd() {
+    for planes in [Planes::OfSixtyFour, Planes::OfThirtyTwo] {
+        code::record(&server::second_client(planes));
+    }
+    let planes = Planes::OfSixtyFour;
+    let client = server::client(planes);
+    scans::record(&client, planes);
+    operators::record(&client, planes);
+    compaction::record(&client, planes);
+    cubes::record(&client, planes);
+    entry_kernels::assert_all_recorded_but(&ON_NO_GPU);
+    println!("{}", record::counts());
+    if let Some(folder) = std::env::var_os("BURN_SCAN_RECORD") {
+        jobs::save(Path::new(&folder)).expect("the record can be written");
+    }
+}
