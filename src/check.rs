@@ -1,5 +1,7 @@
 //! Bad input, reported in the form of Burn's own tensor checks.
 
+use crate::ScanOp;
+use crate::tensor::Scannable;
 #[cfg(feature = "cubecl-backend")]
 use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
@@ -193,6 +195,64 @@ pub(crate) fn dim_mask<const D: usize, K: Basic>(
             ),
         );
     }
+}
+
+/// The operator is one for numbers of that kind.
+#[track_caller]
+pub(crate) fn operator<K: Scannable>(operation: &str, op: ScanOp) {
+    if !K::has(op) {
+        fail(operation, &format!("{op:?} is for float tensors only."));
+    }
+}
+
+/// `other`, expanded to a shape to which it broadcasts, of the tensor's device and dtype.
+#[track_caller]
+pub(crate) fn broadcast<const D: usize, K: Basic>(
+    operation: &str,
+    tensor: &Tensor<D, K>,
+    other: Tensor<D, K>,
+    what: &str,
+    shape: [usize; D],
+) -> Tensor<D, K> {
+    same_device(operation, tensor, &other, what);
+    if other.dtype() != tensor.dtype() {
+        fail(
+            operation,
+            &format!(
+                "The {what} must have the dtype of the tensor. Tensor dtype: {:?}, {what} dtype: {:?}.",
+                tensor.dtype(),
+                other.dtype()
+            ),
+        );
+    }
+    let found = other.dims();
+    let fits = (found.iter().zip(&shape)).all(|(&found, &size)| found == size || found == 1);
+    if !fits {
+        fail(
+            operation,
+            &format!(
+                "The {what} must broadcast to {shape:?}. Tensor shape: {:?}, {what} shape: {found:?}.",
+                tensor.dims()
+            ),
+        );
+    }
+    match found == shape {
+        true => other,
+        false => other.expand(Shape::from(shape)),
+    }
+}
+
+/// What lines begin with, expanded to one value a line.
+#[track_caller]
+pub(crate) fn initial<const D: usize, K: Basic>(
+    operation: &str,
+    tensor: &Tensor<D, K>,
+    initial: Tensor<D, K>,
+    dim: usize,
+) -> Tensor<D, K> {
+    let mut shape = tensor.dims();
+    shape[dim] = 1;
+    broadcast(operation, tensor, initial, "initial value", shape)
 }
 
 /// Two shapes agree.

@@ -13,6 +13,7 @@
 //! | trait | for | what |
 //! |---|---|---|
 //! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse |
+//! | [`TensorRecurrence`] | float | linear recurrences `h[t] = a[t]·h[t−1] + x[t]`, the logarithm of a running sum of exponentials |
 //! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat or along a dimension |
 //! | [`TensorExpand`] | float, int, bool | packed values back under a mask; stable grouping by key |
 //! | [`MaskIndices`] | bool | where the trues are, and how many |
@@ -58,18 +59,26 @@ mod options;
 mod tensor;
 
 pub use install::{InstallError, install};
-pub use options::{ScanOp, ScanOptions};
-pub use tensor::{MaskIndices, TensorCompact, TensorExpand, TensorScan, cumsum};
+pub use options::{RecurrenceOptions, ScanOp, ScanOptions};
+pub use tensor::{MaskIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorScan, cumsum};
 
 /// Every trait of this crate: `use burn_scan::prelude::*;`.
 pub mod prelude {
-    pub use crate::{MaskIndices, ScanOp, ScanOptions, TensorCompact, TensorExpand, TensorScan};
+    pub use crate::{
+        MaskIndices, RecurrenceOptions, ScanOp, ScanOptions, TensorCompact, TensorExpand,
+        TensorRecurrence, TensorScan,
+    };
 }
 
 /// The code blocks of the README, as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 pub struct Readme;
+
+/// Those of the page on recurrences.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/recurrences.md")]
+pub struct Recurrences;
 
 /// Those of the migration page.
 #[cfg(doctest)]

@@ -50,6 +50,58 @@ pub trait ScanOps: Backend {
         options: ScanOptions,
     ) -> IntTensor<Self>;
 
+    /// As [`float_scan`](Self::float_scan), each line beginning with `initial`, which has size 1 along `dim`, instead of the identity.
+    #[fusion(dtype = tensor, shape = tensor)]
+    fn float_scan_from(
+        tensor: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        float_scan_behind::<Self>(tensor, initial, dim, op, options)
+    }
+
+    /// As [`int_scan`](Self::int_scan), each line beginning with `initial`, which has size 1 along `dim`, instead of the identity.
+    #[fusion(dtype = tensor, shape = tensor)]
+    fn int_scan_from(
+        tensor: IntTensor<Self>,
+        initial: IntTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self> {
+        let scan = |tensor| Self::int_scan(tensor, dim, op, options.inclusive());
+        scan_behind(
+            tensor,
+            initial,
+            dim,
+            options,
+            Self::int_slice,
+            Self::int_cat,
+            scan,
+        )
+    }
+
+    /// `h[t] = decay[t]·h[t−1] + values[t]` along `dim` from 0, or in `reverse` with `h[t+1]` from the end. The decay has the shape of the values.
+    #[fusion(dtype = values, shape = values)]
+    fn float_linear_recurrence(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self>;
+
+    /// The same from `initial`, which has size 1 along `dim`.
+    #[fusion(dtype = values, shape = values)]
+    fn float_linear_recurrence_from(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self>;
+
     /// At each head the sum of the values from it up to the next one, along `dim` and, in `reverse`, from its end; zero
     /// elsewhere. The first of a line is a head whatever `heads` says. The adjoint of a running maximum.
     #[fusion(dtype = values, shape = values)]
@@ -105,6 +157,65 @@ pub trait ScanOps: Backend {
         num_keys: usize,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>);
+}
+
+/// [`ScanOps::float_scan_from`] by operations that every backend has.
+pub(crate) fn float_scan_behind<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    initial: FloatTensor<B>,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FloatTensor<B> {
+    let scan = |tensor| B::float_scan(tensor, dim, op, options.inclusive());
+    scan_behind(
+        tensor,
+        initial,
+        dim,
+        options,
+        |tensor, slices| B::float_slice(tensor, slices),
+        |parts, dim| B::float_cat(parts, dim),
+        scan,
+    )
+}
+
+/// A scan from `initial` by an inclusive one of all that it sees, in which `initial` comes first.
+fn scan_behind<T: TensorMetadata>(
+    tensor: T,
+    initial: T,
+    dim: usize,
+    options: ScanOptions,
+    slice: impl Fn(T, &[Slice]) -> T,
+    cat: impl FnOnce(Vec<T>, usize) -> T,
+    scan: impl FnOnce(T) -> T,
+) -> T {
+    let shape = tensor.shape();
+    if shape.num_elements() == 0 {
+        return tensor;
+    }
+    let len = shape[dim];
+    let part = |tensor, range: core::ops::Range<usize>| {
+        let mut slices = vec![Slice::full(); shape.num_dims()];
+        slices[dim] = Slice::from(range);
+        slice(tensor, &slices)
+    };
+    // An exclusive scan sees all but the last element.
+    let seen = match (options.exclusive, options.reverse) {
+        (true, _) if len == 1 => return scan(initial),
+        (true, false) => part(tensor, 0..len - 1),
+        (true, true) => part(tensor, 1..len),
+        (false, _) => tensor,
+    };
+    let all = match options.reverse {
+        true => vec![seen, initial],
+        false => vec![initial, seen],
+    };
+    let scanned = scan(cat(all, dim));
+    match (options.exclusive, options.reverse) {
+        (true, _) => scanned,
+        (false, true) => part(scanned, 0..len),
+        (false, false) => part(scanned, 1..len + 1),
+    }
 }
 
 /// The sums by additions at the index of each value's head, for backends without a walk of their own: what differentiates a gradient once

@@ -1,5 +1,7 @@
 //! What a scan accumulates, and how.
 
+use burn::tensor::Tensor;
+
 /// What a scan accumulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "fusion", derive(serde::Serialize, serde::Deserialize))]
@@ -13,6 +15,8 @@ pub enum ScanOp {
     Max,
     /// Running minimum; once a NaN was met every later result is NaN.
     Min,
+    /// The logarithm of the sum of exponentials, of float tensors only. Stable for any range; −∞ where nothing but −∞ was met.
+    LogSumExp,
 }
 
 /// How a scan runs along its dimension. The default is inclusive and forward.
@@ -31,7 +35,7 @@ pub struct ScanOptions {
 
 impl ScanOptions {
     /// `output[i]` leaves element `i` out; the first output is the identity of the operator: 0 for sums, 1 for products, the
-    /// lowest value (−∞ for floats) for maxima, the highest (+∞) for minima.
+    /// lowest value (−∞ for floats) for maxima, the highest (+∞) for minima, −∞ for log-sum-exp.
     pub fn exclusive(self) -> Self {
         Self {
             exclusive: true,
@@ -47,11 +51,54 @@ impl ScanOptions {
         }
     }
 
+    /// The same scan with the own element.
+    pub(crate) fn inclusive(self) -> Self {
+        Self {
+            exclusive: false,
+            ..self
+        }
+    }
+
     /// The same scan in the other direction, which for sums is the adjoint.
     #[cfg(feature = "autodiff")]
     pub(crate) fn reversed(self) -> Self {
         Self {
             reverse: !self.reverse,
+            ..self
+        }
+    }
+}
+
+/// How a [`linear_recurrence`](crate::TensorRecurrence) runs along its dimension. The default is forward, from 0.
+///
+/// ```
+/// use burn::tensor::Tensor;
+/// use burn_scan::RecurrenceOptions;
+///
+/// let device = burn::tensor::Device::flex();
+/// let state = Tensor::<1>::from_data([8.], &device);
+/// let options = RecurrenceOptions::default().initial(state).reverse();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RecurrenceOptions<const D: usize> {
+    pub(crate) reverse: bool,
+    pub(crate) initial: Option<Tensor<D>>,
+}
+
+impl<const D: usize> RecurrenceOptions<D> {
+    /// From the last element towards the first: `h[t] = decay[t]·h[t+1] + x[t]`.
+    pub fn reverse(self) -> Self {
+        Self {
+            reverse: true,
+            ..self
+        }
+    }
+
+    /// What a line begins with: `h[-1]`, or `h[len]` in reverse. It has the shape of the tensor with size 1 along the dimension, or
+    /// one that broadcasts to it.
+    pub fn initial(self, state: Tensor<D>) -> Self {
+        Self {
+            initial: Some(state),
             ..self
         }
     }

@@ -154,6 +154,21 @@ fn compact_dim_by_mask_padded() {
 }
 
 #[test]
+fn recurrences() {
+    assert_lazy(
+        |x| {
+            let values = x.values.clone().float();
+            let decay = Tensor::<2>::ones([1, 1], &x.device);
+            let ends = values.clone().linear_recurrence(decay, 0).narrow(0, 999, 1);
+            let before = Tensor::<2>::zeros([1, 20], &x.device);
+            let sums = values.scan_from(before, 0, ScanOp::Sum, ScanOptions::default());
+            (ends - sums.narrow(0, 999, 1)).abs().max().int()
+        },
+        |_, found| assert_eq!(found, [0]),
+    );
+}
+
+#[test]
 fn count_true() {
     assert_lazy(
         |x| x.kept.clone().count_true(),

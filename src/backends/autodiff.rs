@@ -5,6 +5,9 @@
 //! | sum scan | the same scan in the other direction | none |
 //! | product scan | see [`prod`] | the input |
 //! | max, min scan | each gradient goes to the element that set the result | the input |
+//! | log-sum-exp scan | see [`log_sum_exp`] | the input |
+//! | scan from a value | of sums as above, and their total; else that of a scan of all that is seen | |
+//! | linear recurrence | see [`recurrence`] | decays and results |
 //! | compact | expand by the same mask | the mask |
 //! | expand | compact by the same mask | the mask |
 //! | partition (scatter to slots) | gather from the same slots | the slots |
@@ -12,10 +15,13 @@
 //! Inputs that are not tracked cost nothing but the forward operation.
 
 mod extrema;
+mod log_sum_exp;
 mod moves;
 mod prod;
+mod recurrence;
+mod shift;
 
-use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
+use crate::ops::{self, BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
@@ -24,7 +30,7 @@ use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn_autodiff::grads::Gradients;
-use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn_autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
 
 /// A scan along a dimension, as a step of the graph.
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +69,53 @@ impl<B: ScanBackend> Backward<B, 1> for InputScan {
             }
             match scan.op {
                 ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
+                ScanOp::LogSumExp => log_sum_exp::gradient::<B>(input, grad, scan),
                 _ => extrema::gradient::<B>(input, grad, scan),
             }
         });
+    }
+}
+
+/// A sum scan from initial values: these reach every result of their line.
+#[derive(Debug)]
+struct SumScanFrom;
+
+impl<B: ScanBackend> Backward<B, 2> for SumScanFrom {
+    type State = Scan;
+
+    fn backward(self, ops: Ops<Scan, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let Scan { dim, op, options } = ops.state;
+        binary::<B, _, _>(
+            ops.parents,
+            ops.node,
+            grads,
+            |grad| B::float_scan(grad, dim, op, options.reversed()),
+            |grad| B::float_sum_dim(grad, dim),
+        );
+    }
+}
+
+fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
+    tensor: FloatTensor<Autodiff<B, C>>,
+    initial: FloatTensor<Autodiff<B, C>>,
+    scan: Scan,
+) -> FloatTensor<Autodiff<B, C>> {
+    let Scan { dim, op, options } = scan;
+    let ([input, first], nodes) = {
+        let (input, input_node) = tensor.clone().into_parts();
+        let (first, first_node) = initial.clone().into_parts();
+        ([input, first], [input_node, first_node])
+    };
+    let prep = SumScanFrom.prepare::<C>(nodes).compute_bound().stateful();
+    match prep {
+        OpsKind::Tracked(prep) if op == ScanOp::Sum => {
+            prep.finish(scan, B::float_scan_from(input, first, dim, op, options))
+        }
+        // As steps of the graph that have gradients.
+        OpsKind::Tracked(_) => {
+            ops::float_scan_behind::<Autodiff<B, C>>(tensor, initial, dim, op, options)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(B::float_scan_from(input, first, dim, op, options)),
     }
 }
 
@@ -99,6 +149,45 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         options: ScanOptions,
     ) -> IntTensor<Self> {
         B::int_scan(tensor, dim, op, options)
+    }
+
+    fn float_scan_from(
+        tensor: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        scan_from::<B, C>(tensor, initial, Scan { dim, op, options })
+    }
+
+    fn int_scan_from(
+        tensor: IntTensor<Self>,
+        initial: IntTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self> {
+        B::int_scan_from(tensor, initial, dim, op, options)
+    }
+
+    fn float_linear_recurrence(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self> {
+        recurrence::linear_recurrence::<B, C>(values, decay, dim, reverse)
+    }
+
+    fn float_linear_recurrence_from(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self> {
+        recurrence::linear_recurrence_from::<B, C>(values, decay, initial, dim, reverse)
     }
 
     fn mask_indices_front(

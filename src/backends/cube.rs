@@ -14,40 +14,77 @@ use burn_std::Metadata;
 use cubecl::prelude::TensorBinding;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{self, Emit, MoveShape};
-use cubecl_scan::scan::LaunchOptions;
+use cubecl_scan::monoid::{Fold, LinearRecurrence, LogSumExp, Operator};
+use cubecl_scan::scan::{LaunchOptions, ScanTensors};
 use cubecl_scan::segments::segment_sums;
 
-/// Scans along `dim`: one launch for rows of up to a tile and for long rows, two for few long columns.
-pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
-    let output = empty_like(&input, input.shape(), input.dtype);
-    let op = kernel_op(op);
+/// Scans along `dim`, each line from `initial` if there is one: one launch for rows of up to a tile and for long rows, two for few long columns.
+pub(crate) fn scan(
+    input: CubeTensor,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> CubeTensor {
+    let inputs = vec![input];
+    match kernel_op(op) {
+        Some(op) => scan_operator::<Fold>("Scan", inputs, initial, dim, op, options),
+        None => scan_operator::<LogSumExp>("Scan", inputs, initial, dim, (), options),
+    }
+}
+
+/// The operator by the name the kernels give it, if it accumulates elements.
+pub(crate) fn kernel_op(op: ScanOp) -> Option<cubecl_scan::ScanOp> {
+    match op {
+        ScanOp::Sum => Some(cubecl_scan::ScanOp::Sum),
+        ScanOp::Prod => Some(cubecl_scan::ScanOp::Prod),
+        ScanOp::Max => Some(cubecl_scan::ScanOp::Max),
+        ScanOp::Min => Some(cubecl_scan::ScanOp::Min),
+        ScanOp::LogSumExp => None,
+    }
+}
+
+/// Scans with an operator of one output along `dim`, in as many launches as the strategy takes.
+fn scan_operator<O: Operator>(
+    operation: &str,
+    inputs: Vec<CubeTensor>,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    op: O::Config,
+    options: ScanOptions,
+) -> CubeTensor {
+    let output = empty_like(&inputs[0], inputs[0].shape(), inputs[0].dtype);
+    let client = output.client.clone();
+    let dtype = dtype_to_storage_type(output.dtype);
+    let inputs = inputs.into_iter().map(CubeTensor::binding).collect();
+    let mut tensors = ScanTensors::new(inputs, vec![output.clone().binding()], dim, dtype);
+    if let Some(initial) = initial {
+        tensors = tensors.resuming(vec![into_contiguous(initial).binding()]);
+    }
     let options = cubecl_scan::scan::ScanOptions {
         exclusive: options.exclusive,
         reverse: options.reverse,
     };
-    let client = input.client.clone();
-    let dtype = dtype_to_storage_type(input.dtype);
-    let launched = cubecl_scan::scan::scan(
-        &client,
-        input.binding(),
-        output.clone().binding(),
-        dim,
-        dtype,
-        op,
-        options,
-    );
-    accept("Scan", launched);
+    let launch = LaunchOptions::default();
+    let launched = cubecl_scan::scan::scan_operator::<O>(&client, tensors, op, options, launch);
+    accept(operation, launched);
     output
 }
 
-/// The operator by the name the kernels give it.
-pub(crate) fn kernel_op(op: ScanOp) -> cubecl_scan::ScanOp {
-    match op {
-        ScanOp::Sum => cubecl_scan::ScanOp::Sum,
-        ScanOp::Prod => cubecl_scan::ScanOp::Prod,
-        ScanOp::Max => cubecl_scan::ScanOp::Max,
-        ScanOp::Min => cubecl_scan::ScanOp::Min,
-    }
+fn linear_recurrence(
+    values: CubeTensor,
+    decay: CubeTensor,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    reverse: bool,
+) -> CubeTensor {
+    let options = ScanOptions {
+        exclusive: false,
+        reverse,
+    };
+    let inputs = vec![values, decay];
+    let name = "Linear Recurrence";
+    scan_operator::<LinearRecurrence>(name, inputs, initial, dim, (), options)
 }
 
 fn empty_like(like: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
@@ -231,11 +268,50 @@ fn expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
 
 impl ScanOps for CubeBackend {
     fn float_scan(tensor: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
-        scan(tensor, dim, op, options)
+        scan(tensor, None, dim, op, options)
     }
 
     fn int_scan(tensor: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
-        scan(tensor, dim, op, options)
+        scan(tensor, None, dim, op, options)
+    }
+
+    fn float_scan_from(
+        tensor: CubeTensor,
+        initial: CubeTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> CubeTensor {
+        scan(tensor, Some(initial), dim, op, options)
+    }
+
+    fn int_scan_from(
+        tensor: CubeTensor,
+        initial: CubeTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> CubeTensor {
+        scan(tensor, Some(initial), dim, op, options)
+    }
+
+    fn float_linear_recurrence(
+        values: CubeTensor,
+        decay: CubeTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> CubeTensor {
+        linear_recurrence(values, decay, None, dim, reverse)
+    }
+
+    fn float_linear_recurrence_from(
+        values: CubeTensor,
+        decay: CubeTensor,
+        initial: CubeTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> CubeTensor {
+        linear_recurrence(values, decay, Some(initial), dim, reverse)
     }
 
     fn float_segment_sums(

@@ -11,7 +11,7 @@ use burn::backend::TensorMetadata;
 use burn::tensor::{DType, IntDType, Shape};
 use burn_flex::{Flex, FlexTensor};
 use half::{bf16, f16};
-use slices::{by_int, count_tensor, elements, mask_bytes, tensor};
+use slices::{by_int, count_tensor, elements, mask_bytes, tensor, view};
 
 /// Frees the memory that the CPU backend keeps for its next outputs: that of large outputs which were dropped, 256 MiB
 /// at most.
@@ -26,6 +26,9 @@ pub fn free_kept_memory() {
 }
 
 fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
+    if op == ScanOp::LogSumExp {
+        return log_sum_exp(input, dim, options);
+    }
     let input = input.to_contiguous();
     let shape = input.shape();
     let (outer, len, inner) = (
@@ -38,6 +41,7 @@ fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> Flex
         ScanOp::Prod => cpu::Op::Prod,
         ScanOp::Max => cpu::Op::Max,
         ScanOp::Min => cpu::Op::Min,
+        ScanOp::LogSumExp => unreachable!("it is no fold of elements"),
     };
     macro_rules! by_dtype {
         ($($dtype:pat => $T:ty),* $(,)?) => {
@@ -56,6 +60,60 @@ fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> Flex
         DType::F64 => f64, DType::F32 | DType::Flex32 => f32, DType::F16 => f16, DType::BF16 => bf16,
         DType::I64 => i64, DType::I32 => i32, DType::I16 => i16, DType::I8 => i8,
         DType::U64 => u64, DType::U32 => u32, DType::U16 => u16, DType::U8 => u8,
+    }
+}
+
+/// Runs `$body` with `$T` the float type `$dtype`.
+macro_rules! by_float {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_float!($dtype, $T => $body; F64 f64, F32 f32, Flex32 f32, F16 f16, BF16 bf16)
+    };
+    ($dtype:expr, $T:ident => $body:expr; $($DType:ident $ty:ty),*) => {
+        match $dtype {
+            $(DType::$DType => {
+                type $T = $ty;
+                $body
+            })*
+            dtype => fail("Scan", &format!("The CPU backend cannot scan {dtype:?}.")),
+        }
+    };
+}
+
+fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTensor {
+    let shape = input.shape();
+    by_float!(input.dtype(), T => {
+        let scanned = cpu::log_sum_exp::<T>(
+            &view(&input, dim), options.exclusive, lines(&shape, dim, options.reverse),
+        );
+        tensor(scanned, shape, input.dtype())
+    })
+}
+
+fn linear_recurrence(
+    values: FlexTensor,
+    decay: FlexTensor,
+    initial: Option<FlexTensor>,
+    dim: usize,
+    reverse: bool,
+) -> FlexTensor {
+    let shape = values.shape();
+    let initial = initial.map(|initial| initial.to_contiguous());
+    by_float!(values.dtype(), T => {
+        let walked = cpu::recurrence::<T>(
+            &view(&values, dim), &view(&decay, dim), initial.as_ref().map(elements), lines(&shape, dim, reverse),
+        );
+        tensor(walked, shape, values.dtype())
+    })
+}
+
+/// The shape of a walk along `dim`.
+fn lines(shape: &Shape, dim: usize, reverse: bool) -> cpu::Lines {
+    let (outer, inner) = around(shape, dim);
+    cpu::Lines {
+        outer,
+        len: shape[dim],
+        inner,
+        reverse,
     }
 }
 
@@ -189,20 +247,10 @@ fn segment_sums(values: FlexTensor, heads: FlexTensor, dim: usize, reverse: bool
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let lines = [outer, shape[dim], inner];
-    macro_rules! by_float {
-        ($($dtype:pat => $T:ty),* $(,)?) => {
-            match values.dtype() {
-                $($dtype => {
-                    let sums = cpu::segment_sums::<$T>(elements(&values), &mask_bytes(&heads), lines, reverse);
-                    tensor(sums, shape, values.dtype())
-                })*
-                dtype => fail("Scan", &format!("The CPU backend cannot scan {dtype:?}.")),
-            }
-        };
-    }
-    by_float! {
-        DType::F64 => f64, DType::F32 | DType::Flex32 => f32, DType::F16 => f16, DType::BF16 => bf16,
-    }
+    by_float!(values.dtype(), T => {
+        let sums = cpu::segment_sums::<T>(elements(&values), &mask_bytes(&heads), lines, reverse);
+        tensor(sums, shape, values.dtype())
+    })
 }
 
 impl ScanOps for Flex {
@@ -212,6 +260,25 @@ impl ScanOps for Flex {
 
     fn int_scan(tensor: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
         scan(tensor, dim, op, options)
+    }
+
+    fn float_linear_recurrence(
+        values: FlexTensor,
+        decay: FlexTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> FlexTensor {
+        linear_recurrence(values, decay, None, dim, reverse)
+    }
+
+    fn float_linear_recurrence_from(
+        values: FlexTensor,
+        decay: FlexTensor,
+        initial: FlexTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> FlexTensor {
+        linear_recurrence(values, decay, Some(initial), dim, reverse)
     }
 
     fn float_segment_sums(

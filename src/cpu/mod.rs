@@ -29,6 +29,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod walks;
 
 pub(crate) use compact::{
     all_true, argwhere, compact, compact_indices, compact_padded, count_true,
@@ -40,6 +41,7 @@ pub(crate) use partition::key_slots;
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use slots::{gather_slots, scatter_slots};
+pub(crate) use walks::{Lines, View, log_sum_exp, recurrence};
 
 use buffer::Output;
 use operator::{Max, Min, Operator, Prod, Sum};

@@ -128,7 +128,7 @@ impl TraceRunner for Runner<'_> {
             return Err(Declined);
         }
         let step = &self.fused.scan;
-        let op = kernel_op(step.op);
+        let op = kernel_op(step.op).expect("Burn's cumulative operations fold elements");
         let dtype = dtype_to_storage_type(step.ir.input.dtype);
         let accumulator = accumulator_of(dtype);
         let split = lines.split(client);

@@ -43,6 +43,15 @@ pub trait Movable: Basic {
 pub trait Scannable: Basic {
     fn scan(tensor: DispatchTensor, dim: usize, op: ScanOp, options: ScanOptions)
     -> DispatchTensor;
+    fn scan_from(
+        tensor: DispatchTensor,
+        initial: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor;
+    /// Whether the operator is one for numbers of this kind.
+    fn has(op: ScanOp) -> bool;
 }
 
 macro_rules! movable {
@@ -142,6 +151,18 @@ impl Scannable for Float {
     ) -> DispatchTensor {
         <Dispatch as ScanOps>::float_scan(tensor, dim, op, options)
     }
+    fn scan_from(
+        tensor: DispatchTensor,
+        initial: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor {
+        <Dispatch as ScanOps>::float_scan_from(tensor, initial, dim, op, options)
+    }
+    fn has(_op: ScanOp) -> bool {
+        true
+    }
 }
 
 impl Scannable for Int {
@@ -152,5 +173,17 @@ impl Scannable for Int {
         options: ScanOptions,
     ) -> DispatchTensor {
         <Dispatch as ScanOps>::int_scan(tensor, dim, op, options)
+    }
+    fn scan_from(
+        tensor: DispatchTensor,
+        initial: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor {
+        <Dispatch as ScanOps>::int_scan_from(tensor, initial, dim, op, options)
+    }
+    fn has(op: ScanOp) -> bool {
+        op != ScanOp::LogSumExp
     }
 }

@@ -4,9 +4,12 @@ mod compact;
 mod expand;
 mod indices;
 mod kind;
+mod recurrence;
 mod scan;
 
 pub use compact::TensorCompact;
 pub use expand::TensorExpand;
 pub use indices::MaskIndices;
+pub(crate) use kind::Scannable;
+pub use recurrence::TensorRecurrence;
 pub use scan::{TensorScan, cumsum};

@@ -17,7 +17,7 @@ use burn::tensor::{AsIndex, Tensor};
 ///
 /// # Panics
 ///
-/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with.
+/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with, `LogSumExp` of integers.
 ///
 /// # Algorithm
 ///
@@ -38,6 +38,29 @@ pub trait TensorScan: Sized {
     /// assert_eq!(highest_so_far.into_data().try_to_vec::<i32>().unwrap(), [3, 3, 4, 4, 5]);
     /// ```
     fn scan<I: AsIndex>(self, dim: I, op: ScanOp, options: ScanOptions) -> Self;
+
+    /// Scans as [`scan`](Self::scan), each line beginning with `initial` instead of the identity: the first inclusive result is `initial ⊕ x[0]`,
+    /// the first exclusive one `initial`. In reverse a line begins at its end. `initial` has the shape of the tensor with size 1 along `dim`, or one
+    /// that broadcasts to it. The results are differentiable with respect to both.
+    ///
+    /// # Panics
+    ///
+    /// Also where `initial` has another shape, dtype or device.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let before = Tensor::<1, Int>::from_data([10], &device);
+    /// let tensor = Tensor::<1, Int>::from_data([3, 1, 4], &device);
+    /// let sums = tensor.scan_from(before, 0, ScanOp::Sum, ScanOptions::default());
+    /// assert_eq!(sums.into_data().try_to_vec::<i32>().unwrap(), [13, 14, 18]);
+    /// ```
+    fn scan_from<I: AsIndex>(self, initial: Self, dim: I, op: ScanOp, options: ScanOptions)
+    -> Self;
 
     /// The sum up to and with each element. Always this crate's kernel, whether or not [`install`](crate::install) was called.
     ///
@@ -88,6 +111,22 @@ impl<const D: usize, K: Scannable> TensorScan for Tensor<D, K> {
         checked("Scan", self, dim, op, options)
     }
 
+    fn scan_from<I: AsIndex>(
+        self,
+        initial: Self,
+        dim: I,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> Self {
+        let operation = "Scan From";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &self);
+        check::operator::<K>(operation, op);
+        let initial = check::initial(operation, &self, initial, dim);
+        let (tensor, initial) = (self.into_dispatch(), initial.into_dispatch());
+        Tensor::from_dispatch(K::scan_from(tensor, initial, dim, op, options))
+    }
+
     fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self {
         checked(
             "Inclusive Cumsum",
@@ -129,6 +168,7 @@ fn checked<const D: usize, K: Scannable, I: AsIndex>(
 ) -> Tensor<D, K> {
     let dim = check::dim(operation, dim, D);
     check::dtype(operation, &tensor);
+    check::operator::<K>(operation, op);
     Tensor::from_dispatch(K::scan(tensor.into_dispatch(), dim, op, options))
 }
 

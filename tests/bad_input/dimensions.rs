@@ -20,6 +20,9 @@ fn of_matrices(device: &Device, dim: i64) -> Vec<Bad<'_>> {
     table! {
         "Scan", reason => x().scan(dim, ScanOp::Max, reverse);
         "Scan", reason => x().int().scan(dim, ScanOp::Prod, reverse);
+        "Scan From", reason => x().scan_from(x(), dim, ScanOp::Sum, reverse);
+        "Linear Recurrence", reason => x().linear_recurrence(x(), dim);
+        "Scan", reason => x().logcumsumexp(dim);
         "Inclusive Cumsum", reason => x().inclusive_cumsum(dim);
         "Inclusive Cumsum", reason => burn_scan::cumsum(x().int(), dim);
         "Exclusive Cumsum", reason => x().exclusive_cumsum(dim);

@@ -23,6 +23,7 @@ mod dtypes;
 mod keys;
 mod masks;
 mod oversize;
+mod recurrences;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -34,6 +35,7 @@ on_every_device![
     a_dimension_out_of_range,
     a_mask_of_another_shape,
     keys_that_do_not_fit,
+    decays_and_states_that_do_not_fit,
     another_device,
     a_quantized_tensor,
     a_dtype_the_device_cannot_hold,
@@ -54,11 +56,16 @@ fn keys_that_do_not_fit(device: &Device) {
     refuse_all(device, keys::bad_calls(device));
 }
 
+fn decays_and_states_that_do_not_fit(device: &Device) {
+    refuse_all(device, recurrences::bad_calls(device));
+}
+
 /// Says `Unsupported` where there is only one device, through `common::devices::cube`.
 fn another_device(device: &Device) {
     for other in common::devices::devices() {
         if other != *device {
             refuse_all(device, devices::bad_calls(device, &other));
+            refuse_all(device, recurrences::on_another_device(device, &other));
         }
     }
 }
@@ -89,10 +96,11 @@ fn how_many(device: &Device) {
         dimensions::bad_calls(device),
         masks::bad_calls(device),
         keys::bad_calls(device),
+        recurrences::bad_calls(device),
         dtypes::quantized(device),
     ];
     let total: usize = tables.iter().map(Vec::len).sum();
-    assert!(total >= 60, "{total} bad calls");
+    assert!(total >= 85, "{total} bad calls");
 }
 
 /// A call, and what it has to be refused with.

@@ -31,9 +31,12 @@ mod expand;
 #[cfg(feature = "flex")]
 mod golden;
 mod indices;
+mod log_sum_exp;
 mod names;
 mod partition;
+mod recurrence;
 mod scan;
+mod scan_from;
 mod scan_values;
 mod scan_views;
 

@@ -7,8 +7,8 @@ use std::future::Future;
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
-use burn_scan::prelude::{MaskIndices, TensorCompact, TensorExpand, TensorScan};
-use burn_scan::{InstallError, ScanOp, ScanOptions};
+use burn_scan::prelude::{MaskIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorScan};
+use burn_scan::{InstallError, RecurrenceOptions, ScanOp, ScanOptions};
 
 /// `cumsum` over any rank and kind, as a library function would pass it on.
 fn generic_cumsum<const D: usize, K: Basic, I: AsIndex>(
@@ -21,12 +21,29 @@ where
     burn_scan::cumsum(tensor, dim)
 }
 
-fn scans<T: TensorScan + Clone>(tensor: &T) -> [T; 4] {
+fn scans<T: TensorScan + Clone>(tensor: &T, first: &T) -> [T; 5] {
     [
+        tensor
+            .clone()
+            .scan_from(first.clone(), 0, ScanOp::Max, ScanOptions::default()),
         tensor.clone().scan(0, ScanOp::Sum, ScanOptions::default()),
         tensor.clone().inclusive_cumsum(0_usize),
         tensor.clone().exclusive_cumsum(-1_i32),
         tensor.clone().reverse_cumsum(-1_i64),
+    ]
+}
+
+fn recurrences<T: TensorRecurrence<2> + Clone>(tensor: &T, other: &Tensor<2>) -> [T; 4] {
+    let options: RecurrenceOptions<2> = RecurrenceOptions::default();
+    let options = options.clone().reverse().initial(other.clone());
+    let from = tensor.clone().linear_recurrence(other.clone(), 0);
+    [
+        tensor.clone().linear_recurrence(other.clone(), -1_i64),
+        tensor
+            .clone()
+            .linear_recurrence_with(other.clone(), 0_usize, options),
+        tensor.clone().logcumsumexp(0_i32),
+        from,
     ]
 }
 
@@ -92,8 +109,16 @@ fn generic_code(device: &burn::tensor::Device) {
         &Tensor::<2>::from_data([[1.0, 3.0], [3.0, 7.0]], device).into_data(),
         true,
     );
-    assert_eq!(scans(&floats).map(|t| t.dims()), [[2, 2]; 4]);
-    assert_eq!(scans(&ints).map(|t| t.dims()), [[2, 2]; 4]);
+    assert_eq!(
+        scans(&floats, &floats.clone().narrow(0, 0, 1)).map(|t| t.dims()),
+        [[2, 2]; 5]
+    );
+    assert_eq!(
+        scans(&ints, &ints.clone().narrow(0, 0, 1)).map(|t| t.dims()),
+        [[2, 2]; 5]
+    );
+    let line = floats.clone().narrow(0, 0, 1).narrow(1, 0, 1);
+    assert_eq!(recurrences(&floats, &line).map(|t| t.dims()), [[2, 2]; 4]);
 
     check_compactions(&floats, &mask, &row);
     check_compactions(&ints, &mask, &row);

@@ -1,7 +1,7 @@
 //! Tensors as slices, slices as tensors.
 
 use super::kept;
-use crate::cpu::Index;
+use crate::cpu::{self, Index};
 use burn::tensor::{DType, IntDType, Shape};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::BoolStore;
@@ -12,6 +12,18 @@ pub(super) fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
     let start = tensor.layout().start_offset();
     let len = tensor.layout().num_elements();
     &bytemuck::cast_slice(tensor.bytes())[start..start + len]
+}
+
+/// A tensor read in place, walked along `dim`.
+pub(super) fn view<T: bytemuck::Pod>(tensor: &FlexTensor, dim: usize) -> cpu::View<'_, T> {
+    let layout = tensor.layout();
+    cpu::View::new(
+        bytemuck::cast_slice(tensor.bytes()),
+        layout.start_offset(),
+        layout.shape(),
+        layout.strides(),
+        dim,
+    )
 }
 
 /// A tensor of elements in row-major order.

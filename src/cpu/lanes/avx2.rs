@@ -13,7 +13,6 @@ use core::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::super::operator::Operator;
 use super::Lanes;
 
 /// Implements [`Lanes`] for a register: what differs is how elements come and go, the operators, and the names of the
@@ -101,18 +100,21 @@ macro_rules! lanes {
 /// The shuffles of eight or four lanes, by way of a register of floats: they cost the same there.
 macro_rules! shuffles {
     ($acc:ty, eight, to $to:ident, from $from:ident) => {
+        const STEPS: usize = 3;
+
         #[inline(always)]
-        fn prefix<O: Operator<$acc>>(self) -> Self {
+        fn taken_in(self, step: usize, fill: Self) -> Self {
             // SAFETY: as above.
             unsafe {
-                let identity = $to(Self::splat(O::IDENTITY).0);
-                let before = shifted::<12>($to(self.0), identity);
-                let twos = O::combine_lanes(Self($from(before)), self);
-                let before = shifted::<8>($to(twos.0), identity);
-                let halves = O::combine_lanes(Self($from(before)), twos);
-                let last = _mm256_permute_ps::<0b1111_1111>($to(halves.0));
-                let before = _mm256_permute2f128_ps::<0x02>(last, identity);
-                O::combine_lanes(Self($from(before)), halves)
+                let (lanes, fill) = ($to(self.0), $to(fill.0));
+                Self($from(match step {
+                    0 => shifted::<12>(lanes, fill),
+                    1 => shifted::<8>(lanes, fill),
+                    _ => {
+                        let last = _mm256_permute_ps::<0b1111_1111>(lanes);
+                        _mm256_permute2f128_ps::<0x02>(last, fill)
+                    }
+                }))
             }
         }
 
@@ -147,16 +149,20 @@ macro_rules! shuffles {
         }
     };
     ($acc:ty, four, to $to:ident, from $from:ident) => {
+        const STEPS: usize = 2;
+
         #[inline(always)]
-        fn prefix<O: Operator<$acc>>(self) -> Self {
+        fn taken_in(self, step: usize, fill: Self) -> Self {
             // SAFETY: as above.
             unsafe {
-                let identity = $to(Self::splat(O::IDENTITY).0);
-                let before = _mm256_shuffle_pd::<0b0000>(identity, $to(self.0));
-                let halves = O::combine_lanes(Self($from(before)), self);
-                let last = _mm256_permute_pd::<0b1111>($to(halves.0));
-                let before = _mm256_permute2f128_pd::<0x02>(last, identity);
-                O::combine_lanes(Self($from(before)), halves)
+                let (lanes, fill) = ($to(self.0), $to(fill.0));
+                Self($from(match step {
+                    0 => _mm256_shuffle_pd::<0b0000>(fill, lanes),
+                    _ => {
+                        let last = _mm256_permute_pd::<0b1111>(lanes);
+                        _mm256_permute2f128_pd::<0x02>(last, fill)
+                    }
+                }))
             }
         }
 
@@ -183,13 +189,13 @@ macro_rules! shuffles {
     };
 }
 
-/// The lanes of each half moved up by so many bytes less than 16, behind those of `identity`.
+/// The lanes of each half moved up by so many bytes less than 16, behind those of `fill`.
 #[inline(always)]
-unsafe fn shifted<const BYTES: i32>(lanes: __m256, identity: __m256) -> __m256 {
+unsafe fn shifted<const BYTES: i32>(lanes: __m256, fill: __m256) -> __m256 {
     // SAFETY: as above.
     unsafe {
         let lanes = _mm256_castps_si256(lanes);
-        let shifted = _mm256_alignr_epi8::<BYTES>(lanes, _mm256_castps_si256(identity));
+        let shifted = _mm256_alignr_epi8::<BYTES>(lanes, _mm256_castps_si256(fill));
         _mm256_castsi256_ps(shifted)
     }
 }

@@ -41,8 +41,21 @@ pub(crate) trait Lanes<T: Element>: Copy {
     fn max(self, other: Self) -> Self;
     fn min(self, other: Self) -> Self;
 
-    /// The inclusive scan of the lanes: each half on its own, then the upper one after the lower.
-    fn prefix<O: Operator<T::Acc>>(self) -> Self;
+    /// In how many steps the lanes are scanned: each half on its own, then the upper one after the lower.
+    const STEPS: usize;
+
+    /// What each lane takes in at a step of a scan: an earlier lane, or that of `fill` where it takes in none.
+    fn taken_in(self, step: usize, fill: Self) -> Self;
+
+    /// The inclusive scan of the lanes.
+    #[inline(always)]
+    fn prefix<O: Operator<T::Acc>>(mut self) -> Self {
+        let identity = Self::splat(O::IDENTITY);
+        for step in 0..Self::STEPS {
+            self = O::combine_lanes::<T, Self>(self.taken_in(step, identity), self);
+        }
+        self
+    }
 
     /// The last lane in every lane.
     fn last(self) -> Self;

@@ -1,7 +1,6 @@
 //! Lanes in arrays, for the processors that have nothing better.
 
 use super::super::element::{Accumulator, Element};
-use super::super::operator::Operator;
 use super::Lanes;
 
 #[derive(Clone, Copy)]
@@ -61,29 +60,18 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
         self.zip(other, Accumulator::min)
     }
 
+    const STEPS: usize = COUNT.ilog2() as usize;
+
     #[inline(always)]
-    fn prefix<O: Operator<T::Acc>>(mut self) -> Self {
-        // Each half on its own, by one and then by two.
-        let mut by = 1;
-        while by < COUNT / 2 {
-            let before = Self(core::array::from_fn(|lane| {
-                if lane % (COUNT / 2) < by {
-                    O::IDENTITY
-                } else {
-                    self.0[lane - by]
-                }
-            }));
-            self = O::combine_lanes::<T, Self>(before, self);
-            by *= 2;
-        }
-        let before = Self(core::array::from_fn(|lane| {
-            if lane < COUNT / 2 {
-                O::IDENTITY
-            } else {
-                self.0[COUNT / 2 - 1]
-            }
-        }));
-        O::combine_lanes::<T, Self>(before, self)
+    fn taken_in(self, step: usize, fill: Self) -> Self {
+        let half = COUNT / 2;
+        let by = 1 << step;
+        Self(core::array::from_fn(|lane| match by < half {
+            true if lane % half < by => fill.0[lane],
+            true => self.0[lane - by],
+            false if lane < half => fill.0[lane],
+            false => self.0[half - 1],
+        }))
     }
 
     #[inline(always)]

@@ -3,7 +3,10 @@
 #![cfg(feature = "autodiff")]
 
 #[macro_use]
+#[path = "../common/mod.rs"]
 mod common;
+
+mod recurrences;
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;

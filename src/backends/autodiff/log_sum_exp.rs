@@ -1,0 +1,51 @@
+//! The gradient of a log-sum-exp scan.
+//!
+//! With `y` the inclusive results, the gradient of the result at `t` reaches element `s` as `exp(x[s] − y[t])`. It goes there step by step, by factors that
+//! are at most 1, so that nothing overflows:
+//!
+//! ```text
+//! G[s] = g[s] + exp(y[s] − y[s+1])·G[s+1]        a linear recurrence in the other direction
+//! dx[s] = exp(x[s] − y[s])·G[s]
+//! ```
+//!
+//! An element of −∞ has no gradient. Of an exclusive scan the result after an element is the inclusive one with it.
+
+use super::Scan;
+use super::shift::pulled;
+use crate::ScanOp;
+use crate::ops::ScanOps;
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::FloatTensor;
+
+pub(super) fn gradient<B: ScanOps>(
+    input: FloatTensor<B>,
+    grad: FloatTensor<B>,
+    scan: Scan,
+) -> FloatTensor<B> {
+    let Scan { dim, options, .. } = scan;
+    let grad = match options.exclusive {
+        true => pulled::<B>(grad, dim, options.reverse),
+        false => grad,
+    };
+    let output = B::float_scan(input.clone(), dim, ScanOp::LogSumExp, options.inclusive());
+    let next = pulled::<B>(output.clone(), dim, options.reverse);
+    // At the last position there is no next, and nothing that its factor would multiply.
+    let decay = B::float_clamp_max(ratio::<B>(output.clone(), next), 1.into());
+    let reaching = B::float_linear_recurrence(grad, decay, dim, !options.reverse);
+    let grad = B::float_mul(ratio::<B>(input.clone(), output), reaching);
+    let is_nothing = equal_to::<B>(input, f64::NEG_INFINITY);
+    B::float_mask_fill(grad, is_nothing, 0.into())
+}
+
+/// `exp(x − y)`; 1 where the two are the same, infinite or not.
+fn ratio<B: ScanOps>(x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
+    let bools = burn_backend::get_or_init_device_settings::<B>(&x.device()).bool_dtype;
+    let same = B::float_equal(x.clone(), y.clone(), bools);
+    let difference = B::float_mask_fill(B::float_sub(x, y), same, 0.into());
+    B::float_exp(difference)
+}
+
+fn equal_to<B: ScanOps>(x: FloatTensor<B>, value: f64) -> burn::backend::tensor::BoolTensor<B> {
+    let bools = burn_backend::get_or_init_device_settings::<B>(&x.device()).bool_dtype;
+    B::float_equal_elem(x, value.into(), bools)
+}

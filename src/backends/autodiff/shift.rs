@@ -1,0 +1,65 @@
+//! Lines moved by one in the order of a scan.
+
+use crate::ops::{ScanOps, with_dim};
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::FloatTensor;
+use burn::tensor::Slice;
+
+/// At each position of a scan what comes next, and 0 at the last.
+pub(super) fn pulled<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let end = zeros_of_a_line::<B>(&tensor, dim);
+    let len = tensor.shape()[dim];
+    let parts = match reverse {
+        true => vec![end, part::<B>(tensor, dim, 0..len - 1)],
+        false => vec![part::<B>(tensor, dim, 1..len), end],
+    };
+    B::float_cat(parts, dim)
+}
+
+/// At each position of a scan what came before, and `first` at the first, 0 without it.
+pub(super) fn pushed<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    first: Option<FloatTensor<B>>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let first = first.unwrap_or_else(|| zeros_of_a_line::<B>(&tensor, dim));
+    let len = tensor.shape()[dim];
+    let parts = match reverse {
+        true => vec![part::<B>(tensor, dim, 1..len), first],
+        false => vec![first, part::<B>(tensor, dim, 0..len - 1)],
+    };
+    B::float_cat(parts, dim)
+}
+
+/// What is at the first position of a scan.
+pub(super) fn first<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let len = tensor.shape()[dim];
+    match reverse {
+        true => part::<B>(tensor, dim, len - 1..len),
+        false => part::<B>(tensor, dim, 0..1),
+    }
+}
+
+fn zeros_of_a_line<B: ScanOps>(tensor: &FloatTensor<B>, dim: usize) -> FloatTensor<B> {
+    let shape = with_dim(&tensor.shape(), dim, 1);
+    B::float_zeros(shape, &tensor.device(), tensor.dtype().into())
+}
+
+fn part<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    dim: usize,
+    range: core::ops::Range<usize>,
+) -> FloatTensor<B> {
+    let mut slices = vec![Slice::full(); tensor.shape().num_dims()];
+    slices[dim] = Slice::from(range);
+    B::float_slice(tensor, &slices)
+}

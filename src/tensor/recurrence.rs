@@ -1,0 +1,113 @@
+//! [`TensorRecurrence`].
+
+use crate::ops::ScanOps;
+use crate::options::RecurrenceOptions;
+use crate::{ScanOp, ScanOptions, TensorScan, check};
+use burn::backend::Dispatch;
+use burn::tensor::{AsIndex, Tensor};
+
+/// Recurrences along a dimension, for float tensors of any rank.
+///
+/// The result has the shape and dtype of the tensor. f16 and bf16 are accumulated in f32 and rounded once per stored element. A float result has
+/// the same bits in every run on one device. Nothing waits for the device. All arguments are differentiable; the gradient of a recurrence
+/// is one recurrence in the other direction, for which the decays and the results are kept.
+///
+/// # Panics
+///
+/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with; a decay or an initial value of another
+/// dtype, on another device, or of a shape that does not broadcast.
+///
+/// # Algorithm
+///
+/// An element stands for the map `h ↦ a·h + x`, and two such maps compose to one, so that the scans of [`TensorScan`] serve (Kogge & Stone 1973;
+/// Martin & Cundy 2018). Products of decays that underflow do no harm: what they would multiply no longer matters.
+pub trait TensorRecurrence<const D: usize>: Sized {
+    /// `h[t] = decay[t]·h[t−1] + x[t]` along `dim`, from 0. The decay has the tensor's shape, or one that broadcasts to it and is read in place.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let x = Tensor::<1>::from_data([4., 2., 1.], &device);
+    /// let half = Tensor::<1>::from_data([0.5], &device);
+    /// assert_eq!(x.linear_recurrence(half, 0).into_data().try_to_vec::<f32>().unwrap(), [4., 4., 3.]);
+    /// ```
+    fn linear_recurrence<I: AsIndex>(self, decay: Tensor<D>, dim: I) -> Self;
+
+    /// The same in either direction, from any state.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let rewards = Tensor::<1>::from_data([1., 0., 2.], &device);
+    /// let discount = Tensor::<1>::from_data([0.5], &device);
+    /// let value_behind = Tensor::<1>::from_data([8.], &device);
+    /// let options = RecurrenceOptions::default().reverse().initial(value_behind);
+    /// let returns = rewards.linear_recurrence_with(discount, 0, options);
+    /// assert_eq!(returns.into_data().try_to_vec::<f32>().unwrap(), [2.5, 3., 6.]);
+    /// ```
+    fn linear_recurrence_with<I: AsIndex>(
+        self,
+        decay: Tensor<D>,
+        dim: I,
+        options: RecurrenceOptions<D>,
+    ) -> Self;
+
+    /// The logarithm of the sum of the exponentials up to and with each element; stable for any range, −∞ where nothing but −∞ was met. Other
+    /// ways to run it: [`TensorScan::scan`] with [`ScanOp::LogSumExp`].
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let x = Tensor::<1>::from_data([1000., 1000.], &device);
+    /// let sums: Vec<f32> = x.logcumsumexp(0).into_data().try_to_vec().unwrap();
+    /// assert!((sums[1] - (1000. + 2f32.ln())).abs() < 1e-4);
+    /// ```
+    fn logcumsumexp<I: AsIndex>(self, dim: I) -> Self;
+}
+
+impl<const D: usize> TensorRecurrence<D> for Tensor<D> {
+    fn linear_recurrence<I: AsIndex>(self, decay: Tensor<D>, dim: I) -> Self {
+        self.linear_recurrence_with(decay, dim, RecurrenceOptions::default())
+    }
+
+    fn linear_recurrence_with<I: AsIndex>(
+        self,
+        decay: Tensor<D>,
+        dim: I,
+        options: RecurrenceOptions<D>,
+    ) -> Self {
+        let operation = "Linear Recurrence";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &self);
+        let decay = check::broadcast(operation, &self, decay, "decay", self.dims());
+        let RecurrenceOptions { reverse, initial } = options;
+        let initial = initial.map(|initial| check::initial(operation, &self, initial, dim));
+        let (values, decay) = (self.into_dispatch(), decay.into_dispatch());
+        Tensor::from_dispatch(match initial {
+            None => <Dispatch as ScanOps>::float_linear_recurrence(values, decay, dim, reverse),
+            Some(initial) => <Dispatch as ScanOps>::float_linear_recurrence_from(
+                values,
+                decay,
+                initial.into_dispatch(),
+                dim,
+                reverse,
+            ),
+        })
+    }
+
+    fn logcumsumexp<I: AsIndex>(self, dim: I) -> Self {
+        self.scan(dim, ScanOp::LogSumExp, ScanOptions::default())
+    }
+}

@@ -1,0 +1,77 @@
+//! What recurrences and scans from a value are given beside their values.
+
+use burn::tensor::{DType, Device, Int, Tensor};
+use burn_scan::prelude::*;
+
+use super::{Bad, floats, ints};
+
+pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
+    // As many elements in another shape, fewer, more, none.
+    let shapes = [[3, 2], [2, 2], [6, 1], [2, 4], [0, 3]].into_iter();
+    shapes
+        .flat_map(|shape| of_shape(device, shape))
+        .chain(of_kinds(device))
+        .collect()
+}
+
+fn of_shape(device: &Device, shape: [usize; 2]) -> Vec<Bad<'_>> {
+    let reason = |what: &str, line: [usize; 2]| {
+        format!(
+            "The {what} must broadcast to {line:?}. Tensor shape: [2, 3], {what} shape: {shape:?}."
+        )
+    };
+    let (of_decay, of_state) = (reason("decay", [2, 3]), reason("initial value", [2, 1]));
+    let x = move || floats(device);
+    let other = move || Tensor::<2>::ones(shape, device);
+    let from = move || RecurrenceOptions::default().initial(other());
+    let forward = ScanOptions::default();
+    table! {
+        "Linear Recurrence", of_decay => x().linear_recurrence(other(), 0);
+        "Linear Recurrence", of_decay => x().linear_recurrence_with(other(), 1, from().reverse());
+        "Linear Recurrence", of_state => x().linear_recurrence_with(x(), 1, from());
+        "Scan From", of_state => x().scan_from(other(), 1, ScanOp::Sum, forward);
+        "Scan From", of_state => x().int().scan_from(other().int(), -1, ScanOp::Max, forward);
+    }
+}
+
+/// The logarithm of integers, and floats of another width where the device has them.
+fn of_kinds(device: &Device) -> Vec<Bad<'_>> {
+    let reason = "LogSumExp is for float tensors only.";
+    let options = ScanOptions::default();
+    let x = move || ints(device);
+    let mut calls = table! {
+        "Scan", reason => x().scan(0, ScanOp::LogSumExp, options);
+        "Scan From", reason => x().scan_from(Tensor::<1, Int>::ones([1], device), 0, ScanOp::LogSumExp, options);
+    };
+    for dtype in [DType::F16, DType::F64] {
+        if !device.supports_dtype(dtype) {
+            continue;
+        }
+        let reason = format!(
+            "The decay must have the dtype of the tensor. Tensor dtype: F32, decay dtype: {dtype:?}."
+        );
+        let x = move || floats(device);
+        calls.extend(table! {
+            "Linear Recurrence", reason => x().linear_recurrence(x().cast(dtype), 0);
+        });
+    }
+    calls
+}
+
+pub fn on_another_device<'a>(device: &'a Device, other: &'a Device) -> Vec<Bad<'a>> {
+    let reason = |what: &str| {
+        format!(
+            "The tensor and the {what} must be on the same device. Tensor device: {device:?}, {what} device: {other:?}."
+        )
+    };
+    let (of_decay, of_state) = (reason("decay"), reason("initial value"));
+    let x = move || floats(device);
+    let state = move || Tensor::<2>::ones([1, 1], other);
+    let from = move || RecurrenceOptions::default().initial(state());
+    let forward = ScanOptions::default();
+    table! {
+        "Linear Recurrence", of_decay => x().linear_recurrence(floats(other), 0);
+        "Linear Recurrence", of_state => x().linear_recurrence_with(x(), 0, from());
+        "Scan From", of_state => x().scan_from(state(), 0, ScanOp::Prod, forward);
+    }
+}
