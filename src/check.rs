@@ -176,6 +176,23 @@ pub(crate) fn mask<const D: usize, K: Basic>(
     );
 }
 
+/// Where segments begin is told for each element.
+#[track_caller]
+pub(crate) fn starts<const D: usize, K: Basic>(
+    operation: &str,
+    tensor: &Tensor<D, K>,
+    starts: &Tensor<D, Bool>,
+) {
+    same_device(operation, tensor, starts, "starts");
+    shapes(
+        operation,
+        "The starts must have the shape of the tensor.",
+        &tensor.shape(),
+        "Starts",
+        &starts.shape(),
+    );
+}
+
 /// A mask over one dimension has its length and the tensor's device.
 #[track_caller]
 pub(crate) fn dim_mask<const D: usize, K: Basic>(

@@ -12,8 +12,9 @@
 //!
 //! | trait | for | what |
 //! |---|---|---|
-//! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse |
+//! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse; of segments; from a value; with positions |
 //! | [`TensorRecurrence`] | float | linear recurrences `h[t] = a[t]·h[t−1] + x[t]`, the logarithm of a running sum of exponentials |
+//! | [`RunningScan`], [`RunningRecurrence`] | float, int | the same over sequences that arrive in chunks |
 //! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat or along a dimension |
 //! | [`TensorExpand`] | float, int, bool | packed values back under a mask; stable grouping by key |
 //! | [`MaskIndices`] | bool | where the trues are, and how many |
@@ -60,13 +61,16 @@ mod tensor;
 
 pub use install::{InstallError, install};
 pub use options::{RecurrenceOptions, ScanOp, ScanOptions};
-pub use tensor::{MaskIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorScan, cumsum};
+pub use tensor::{
+    MaskIndices, RunningRecurrence, RunningScan, TensorCompact, TensorExpand, TensorRecurrence,
+    TensorScan, cumsum,
+};
 
 /// Every trait of this crate: `use burn_scan::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        MaskIndices, RecurrenceOptions, ScanOp, ScanOptions, TensorCompact, TensorExpand,
-        TensorRecurrence, TensorScan,
+        MaskIndices, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions,
+        TensorCompact, TensorExpand, TensorRecurrence, TensorScan,
     };
 }
 

@@ -102,6 +102,45 @@ pub trait ScanOps: Backend {
         reverse: bool,
     ) -> FloatTensor<Self>;
 
+    /// As [`float_scan`](Self::float_scan), each segment of a line on its own: one begins at a line's first element, and in the order of memory wherever
+    /// `starts` says so.
+    #[fusion(dtype = tensor, shape = tensor)]
+    fn float_segmented_scan(
+        tensor: FloatTensor<Self>,
+        starts: BoolTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self>;
+
+    /// The same of integers.
+    #[fusion(dtype = tensor, shape = tensor)]
+    fn int_segmented_scan(
+        tensor: IntTensor<Self>,
+        starts: BoolTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self>;
+
+    /// The running maxima along `dim`, or minima, and their positions along it: of equal elements the last, of several NaN the last.
+    #[fusion(meta = extremum_spec)]
+    fn float_extremum_with_indices(
+        tensor: FloatTensor<Self>,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>);
+
+    /// The same of integers.
+    #[fusion(meta = extremum_spec)]
+    fn int_extremum_with_indices(
+        tensor: IntTensor<Self>,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>);
+
     /// At each head the sum of the values from it up to the next one, along `dim` and, in `reverse`, from its end; zero
     /// elsewhere. The first of a line is a head whatever `heads` says. The adjoint of a running maximum.
     #[fusion(dtype = values, shape = values)]
@@ -417,6 +456,17 @@ pub(crate) fn with_dim(shape: &Shape, dim: usize, size: usize) -> Shape {
     let mut shape = shape.clone();
     shape[dim] = size;
     shape
+}
+
+#[cfg(feature = "fusion")]
+fn extremum_spec(
+    tensor: &TensorSpec,
+    _dim: &usize,
+    _is_max: &bool,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    let positions = TensorSpec::new(tensor.shape.clone(), (*int_dtype).into());
+    (tensor.clone(), positions)
 }
 
 #[cfg(feature = "fusion")]

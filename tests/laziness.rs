@@ -162,9 +162,18 @@ fn recurrences() {
             let ends = values.clone().linear_recurrence(decay, 0).narrow(0, 999, 1);
             let before = Tensor::<2>::zeros([1, 20], &x.device);
             let sums = values.scan_from(before, 0, ScanOp::Sum, ScanOptions::default());
-            (ends - sums.narrow(0, 999, 1)).abs().max().int()
+            let of_segments = x.kept.clone().int().segmented_scan(
+                x.kept.clone(),
+                0,
+                ScanOp::Sum,
+                ScanOptions::default(),
+            );
+            let equal = x.values.clone().mul_scalar(0);
+            let (_, positions) = equal.cummin_with_indices(0);
+            let ends = (ends - sums.narrow(0, 999, 1)).abs().max().int();
+            Tensor::cat(vec![ends, of_segments.max(), positions.max()], 0)
         },
-        |_, found| assert_eq!(found, [0]),
+        |_, found| assert_eq!(found, [0, 1, 999]),
     );
 }
 

@@ -6,6 +6,8 @@
 //! | product scan | see [`prod`] | the input |
 //! | max, min scan | each gradient goes to the element that set the result | the input |
 //! | log-sum-exp scan | see [`log_sum_exp`] | the input |
+//! | segmented scan | as above, of each segment | as above, and where segments begin |
+//! | maxima, minima with positions | each gradient goes to the position | the positions |
 //! | scan from a value | of sums as above, and their total; else that of a scan of all that is seen | |
 //! | linear recurrence | see [`recurrence`] | decays and results |
 //! | compact | expand by the same mask | the mask |
@@ -19,105 +21,16 @@ mod log_sum_exp;
 mod moves;
 mod prod;
 mod recurrence;
+mod scans;
 mod shift;
 
-use crate::ops::{self, BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
+use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
-use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::tensor::IntDType;
 use burn_autodiff::Autodiff;
-use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
-use burn_autodiff::grads::Gradients;
-use burn_autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
-
-/// A scan along a dimension, as a step of the graph.
-#[derive(Clone, Copy, Debug)]
-struct Scan {
-    dim: usize,
-    op: ScanOp,
-    options: ScanOptions,
-}
-
-#[derive(Debug)]
-struct SumScan;
-
-impl<B: ScanBackend> Backward<B, 1> for SumScan {
-    type State = Scan;
-
-    fn backward(self, ops: Ops<Scan, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let Scan { dim, op, options } = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            B::float_scan(grad, dim, op, options.reversed())
-        });
-    }
-}
-
-#[derive(Debug)]
-struct InputScan;
-
-impl<B: ScanBackend> Backward<B, 1> for InputScan {
-    type State = (FloatTensor<B>, Scan);
-
-    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let (input, scan) = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            // Burn's slices and fills of tensors without elements fail on CubeCL's devices.
-            if grad.shape().num_elements() == 0 {
-                return grad;
-            }
-            match scan.op {
-                ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
-                ScanOp::LogSumExp => log_sum_exp::gradient::<B>(input, grad, scan),
-                _ => extrema::gradient::<B>(input, grad, scan),
-            }
-        });
-    }
-}
-
-/// A sum scan from initial values: these reach every result of their line.
-#[derive(Debug)]
-struct SumScanFrom;
-
-impl<B: ScanBackend> Backward<B, 2> for SumScanFrom {
-    type State = Scan;
-
-    fn backward(self, ops: Ops<Scan, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let Scan { dim, op, options } = ops.state;
-        binary::<B, _, _>(
-            ops.parents,
-            ops.node,
-            grads,
-            |grad| B::float_scan(grad, dim, op, options.reversed()),
-            |grad| B::float_sum_dim(grad, dim),
-        );
-    }
-}
-
-fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
-    tensor: FloatTensor<Autodiff<B, C>>,
-    initial: FloatTensor<Autodiff<B, C>>,
-    scan: Scan,
-) -> FloatTensor<Autodiff<B, C>> {
-    let Scan { dim, op, options } = scan;
-    let ([input, first], nodes) = {
-        let (input, input_node) = tensor.clone().into_parts();
-        let (first, first_node) = initial.clone().into_parts();
-        ([input, first], [input_node, first_node])
-    };
-    let prep = SumScanFrom.prepare::<C>(nodes).compute_bound().stateful();
-    match prep {
-        OpsKind::Tracked(prep) if op == ScanOp::Sum => {
-            prep.finish(scan, B::float_scan_from(input, first, dim, op, options))
-        }
-        // As steps of the graph that have gradients.
-        OpsKind::Tracked(_) => {
-            ops::float_scan_behind::<Autodiff<B, C>>(tensor, initial, dim, op, options)
-        }
-        OpsKind::UnTracked(prep) => prep.finish(B::float_scan_from(input, first, dim, op, options)),
-    }
-}
+use scans::Scan;
 
 impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
     fn float_scan(
@@ -126,20 +39,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         op: ScanOp,
         options: ScanOptions,
     ) -> FloatTensor<Self> {
-        let scan = Scan { dim, op, options };
-        let (input, node) = tensor.into_parts();
-        let forward = |input| B::float_scan(input, dim, op, options);
-        if op == ScanOp::Sum {
-            match SumScan.prepare::<C>([node]).compute_bound().stateful() {
-                OpsKind::Tracked(prep) => prep.finish(scan, forward(input)),
-                OpsKind::UnTracked(prep) => prep.finish(forward(input)),
-            }
-        } else {
-            match InputScan.prepare::<C>([node]).compute_bound().stateful() {
-                OpsKind::Tracked(prep) => prep.finish((input.clone(), scan), forward(input)),
-                OpsKind::UnTracked(prep) => prep.finish(forward(input)),
-            }
-        }
+        scans::scan::<B, C>(tensor, Scan::whole(dim, op, options))
     }
 
     fn int_scan(
@@ -158,7 +58,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         op: ScanOp,
         options: ScanOptions,
     ) -> FloatTensor<Self> {
-        scan_from::<B, C>(tensor, initial, Scan { dim, op, options })
+        scans::scan_from::<B, C>(tensor, initial, Scan::whole(dim, op, options))
     }
 
     fn int_scan_from(
@@ -169,6 +69,48 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         options: ScanOptions,
     ) -> IntTensor<Self> {
         B::int_scan_from(tensor, initial, dim, op, options)
+    }
+
+    fn float_segmented_scan(
+        tensor: FloatTensor<Self>,
+        starts: BoolTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        let scan = Scan {
+            starts: Some(starts),
+            ..Scan::whole(dim, op, options)
+        };
+        scans::scan::<B, C>(tensor, scan)
+    }
+
+    fn int_segmented_scan(
+        tensor: IntTensor<Self>,
+        starts: BoolTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self> {
+        B::int_segmented_scan(tensor, starts, dim, op, options)
+    }
+
+    fn float_extremum_with_indices(
+        tensor: FloatTensor<Self>,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>) {
+        scans::extremum_with_indices::<B, C>(tensor, dim, is_max, int_dtype)
+    }
+
+    fn int_extremum_with_indices(
+        tensor: IntTensor<Self>,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>) {
+        B::int_extremum_with_indices(tensor, dim, is_max, int_dtype)
     }
 
     fn float_linear_recurrence(

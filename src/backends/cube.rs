@@ -11,11 +11,14 @@ use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::ops::numeric::empty_device_contiguous_dtype;
 use burn_cubecl::tensor::CubeTensor;
 use burn_std::Metadata;
+use cubecl::client::Client;
 use cubecl::prelude::TensorBinding;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{self, Emit, MoveShape};
-use cubecl_scan::monoid::{Fold, LinearRecurrence, LogSumExp, Operator};
-use cubecl_scan::scan::{LaunchOptions, ScanTensors};
+use cubecl_scan::monoid::{
+    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
+};
+use cubecl_scan::scan::{LaunchOptions, ScanTensors, scan_operator};
 use cubecl_scan::segments::segment_sums;
 
 /// Scans along `dim`, each line from `initial` if there is one: one launch for rows of up to a tile and for long rows, two for few long columns.
@@ -26,10 +29,10 @@ pub(crate) fn scan(
     op: ScanOp,
     options: ScanOptions,
 ) -> CubeTensor {
-    let inputs = vec![input];
+    let scan = Scan::new("Scan", vec![input], dim, options).resuming(initial);
     match kernel_op(op) {
-        Some(op) => scan_operator::<Fold>("Scan", inputs, initial, dim, op, options),
-        None => scan_operator::<LogSumExp>("Scan", inputs, initial, dim, (), options),
+        Some(op) => scan.launch::<Fold>(op),
+        None => scan.launch::<LogSumExp>(()),
     }
 }
 
@@ -44,31 +47,93 @@ pub(crate) fn kernel_op(op: ScanOp) -> Option<cubecl_scan::ScanOp> {
     }
 }
 
-/// Scans with an operator of one output along `dim`, in as many launches as the strategy takes.
-fn scan_operator<O: Operator>(
-    operation: &str,
-    inputs: Vec<CubeTensor>,
-    initial: Option<CubeTensor>,
+/// A scan of one output along a dimension, in as many launches as the strategy takes.
+struct Scan {
+    operation: &'static str,
+    client: Client,
+    output: CubeTensor,
+    tensors: ScanTensors,
+    options: ScanOptions,
+}
+
+impl Scan {
+    fn new(
+        operation: &'static str,
+        inputs: Vec<CubeTensor>,
+        dim: usize,
+        options: ScanOptions,
+    ) -> Self {
+        let output = empty_like(&inputs[0], inputs[0].shape(), inputs[0].dtype);
+        let dtype = dtype_to_storage_type(output.dtype);
+        let inputs = inputs.into_iter().map(CubeTensor::binding).collect();
+        Self {
+            operation,
+            client: output.client.clone(),
+            tensors: ScanTensors::new(inputs, vec![output.clone().binding()], dim, dtype),
+            output,
+            options,
+        }
+    }
+
+    fn resuming(mut self, initial: Option<CubeTensor>) -> Self {
+        if let Some(initial) = initial {
+            let initial = into_contiguous(initial).binding();
+            self.tensors = self.tensors.resuming(vec![initial]);
+        }
+        self
+    }
+
+    fn segmented(mut self, starts: CubeTensor) -> Self {
+        let (starts, dtype) = typed(into_contiguous(starts));
+        self.tensors = self.tensors.segmented(starts, dtype, false);
+        self
+    }
+
+    fn positions(mut self, positions: &CubeTensor) -> Self {
+        let (positions, dtype) = typed(positions.clone());
+        self.tensors = self.tensors.positions(positions, dtype);
+        self
+    }
+
+    fn launch<O: Operator>(self, op: O::Config) -> CubeTensor {
+        let options = cubecl_scan::scan::ScanOptions {
+            exclusive: self.options.exclusive,
+            reverse: self.options.reverse,
+        };
+        let launch = LaunchOptions::default();
+        let launched = scan_operator::<O>(&self.client, self.tensors, op, options, launch);
+        accept(self.operation, launched);
+        self.output
+    }
+}
+
+fn segmented_scan(
+    input: CubeTensor,
+    starts: CubeTensor,
     dim: usize,
-    op: O::Config,
+    op: ScanOp,
     options: ScanOptions,
 ) -> CubeTensor {
-    let output = empty_like(&inputs[0], inputs[0].shape(), inputs[0].dtype);
-    let client = output.client.clone();
-    let dtype = dtype_to_storage_type(output.dtype);
-    let inputs = inputs.into_iter().map(CubeTensor::binding).collect();
-    let mut tensors = ScanTensors::new(inputs, vec![output.clone().binding()], dim, dtype);
-    if let Some(initial) = initial {
-        tensors = tensors.resuming(vec![into_contiguous(initial).binding()]);
+    let scan = Scan::new("Segmented Scan", vec![input], dim, options).segmented(starts);
+    match kernel_op(op) {
+        Some(op) => scan.launch::<Segmented<Fold>>(op),
+        None => scan.launch::<Segmented<LogSumExp>>(()),
     }
-    let options = cubecl_scan::scan::ScanOptions {
-        exclusive: options.exclusive,
-        reverse: options.reverse,
+}
+
+fn extremum_with_indices(
+    input: CubeTensor,
+    dim: usize,
+    is_max: bool,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    let (name, op) = match is_max {
+        true => ("Cummax With Indices", Extremum::Max),
+        false => ("Cummin With Indices", Extremum::Min),
     };
-    let launch = LaunchOptions::default();
-    let launched = cubecl_scan::scan::scan_operator::<O>(&client, tensors, op, options, launch);
-    accept(operation, launched);
-    output
+    let positions = empty_like(&input, input.shape(), int_dtype.into());
+    let scan = Scan::new(name, vec![input], dim, ScanOptions::default()).positions(&positions);
+    (scan.launch::<ArgExtremum>(op), positions)
 }
 
 fn linear_recurrence(
@@ -82,9 +147,8 @@ fn linear_recurrence(
         exclusive: false,
         reverse,
     };
-    let inputs = vec![values, decay];
-    let name = "Linear Recurrence";
-    scan_operator::<LinearRecurrence>(name, inputs, initial, dim, (), options)
+    let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
+    scan.resuming(initial).launch::<LinearRecurrence>(())
 }
 
 fn empty_like(like: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
@@ -312,6 +376,44 @@ impl ScanOps for CubeBackend {
         reverse: bool,
     ) -> CubeTensor {
         linear_recurrence(values, decay, Some(initial), dim, reverse)
+    }
+
+    fn float_segmented_scan(
+        tensor: CubeTensor,
+        starts: CubeTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> CubeTensor {
+        segmented_scan(tensor, starts, dim, op, options)
+    }
+
+    fn int_segmented_scan(
+        tensor: CubeTensor,
+        starts: CubeTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> CubeTensor {
+        segmented_scan(tensor, starts, dim, op, options)
+    }
+
+    fn float_extremum_with_indices(
+        tensor: CubeTensor,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (CubeTensor, CubeTensor) {
+        extremum_with_indices(tensor, dim, is_max, int_dtype)
+    }
+
+    fn int_extremum_with_indices(
+        tensor: CubeTensor,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (CubeTensor, CubeTensor) {
+        extremum_with_indices(tensor, dim, is_max, int_dtype)
     }
 
     fn float_segment_sums(

@@ -25,49 +25,8 @@ pub fn free_kept_memory() {
     cpu::pool::trim();
 }
 
-fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
-    if op == ScanOp::LogSumExp {
-        return log_sum_exp(input, dim, options);
-    }
-    let input = input.to_contiguous();
-    let shape = input.shape();
-    let (outer, len, inner) = (
-        shape[..dim].iter().product(),
-        shape[dim],
-        shape[dim + 1..].iter().product(),
-    );
-    let op = match op {
-        ScanOp::Sum => cpu::Op::Sum,
-        ScanOp::Prod => cpu::Op::Prod,
-        ScanOp::Max => cpu::Op::Max,
-        ScanOp::Min => cpu::Op::Min,
-        ScanOp::LogSumExp => unreachable!("it is no fold of elements"),
-    };
-    macro_rules! by_dtype {
-        ($($dtype:pat => $T:ty),* $(,)?) => {
-            match input.dtype() {
-                $($dtype => {
-                    let scanned = cpu::scan::<$T>(
-                        elements(&input), outer, len, inner, op, options.exclusive, options.reverse,
-                    );
-                    tensor(scanned, shape, input.dtype())
-                })*
-                dtype => fail("Scan", &format!("The CPU backend cannot scan {dtype:?}.")),
-            }
-        };
-    }
-    by_dtype! {
-        DType::F64 => f64, DType::F32 | DType::Flex32 => f32, DType::F16 => f16, DType::BF16 => bf16,
-        DType::I64 => i64, DType::I32 => i32, DType::I16 => i16, DType::I8 => i8,
-        DType::U64 => u64, DType::U32 => u32, DType::U16 => u16, DType::U8 => u8,
-    }
-}
-
-/// Runs `$body` with `$T` the float type `$dtype`.
-macro_rules! by_float {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        by_float!($dtype, $T => $body; F64 f64, F32 f32, Flex32 f32, F16 f16, BF16 bf16)
-    };
+/// Runs `$body` with `$T` the type of `$dtype`.
+macro_rules! by_type {
     ($dtype:expr, $T:ident => $body:expr; $($DType:ident $ty:ty),*) => {
         match $dtype {
             $(DType::$DType => {
@@ -79,11 +38,58 @@ macro_rules! by_float {
     };
 }
 
+macro_rules! by_float {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_type!($dtype, $T => $body; F64 f64, F32 f32, Flex32 f32, F16 f16, BF16 bf16)
+    };
+}
+
+macro_rules! by_number {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        by_type!(
+            $dtype, $T => $body;
+            F64 f64, F32 f32, Flex32 f32, F16 f16, BF16 bf16,
+            I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8
+        )
+    };
+}
+
+/// The operator by the name that the CPU engine gives it.
+fn fold(op: ScanOp) -> cpu::Op {
+    match op {
+        ScanOp::Sum => cpu::Op::Sum,
+        ScanOp::Prod => cpu::Op::Prod,
+        ScanOp::Max => cpu::Op::Max,
+        ScanOp::Min => cpu::Op::Min,
+        ScanOp::LogSumExp => unreachable!("its state is more than an element"),
+    }
+}
+
+fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
+    if op == ScanOp::LogSumExp {
+        return log_sum_exp(input, dim, options);
+    }
+    let input = input.to_contiguous();
+    let shape = input.shape();
+    let (outer, len, inner) = (
+        shape[..dim].iter().product(),
+        shape[dim],
+        shape[dim + 1..].iter().product(),
+    );
+    let op = fold(op);
+    by_number!(input.dtype(), T => {
+        let scanned = cpu::scan::<T>(
+            elements(&input), outer, len, inner, op, options.exclusive, options.reverse,
+        );
+        tensor(scanned, shape, input.dtype())
+    })
+}
+
 fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTensor {
     let shape = input.shape();
     by_float!(input.dtype(), T => {
         let scanned = cpu::log_sum_exp::<T>(
-            &view(&input, dim), options.exclusive, lines(&shape, dim, options.reverse),
+            &view(&input, dim), None, options.exclusive, lines(&shape, dim, options.reverse),
         );
         tensor(scanned, shape, input.dtype())
     })
@@ -104,6 +110,49 @@ fn linear_recurrence(
         );
         tensor(walked, shape, values.dtype())
     })
+}
+
+fn segmented_scan(
+    input: FlexTensor,
+    starts: FlexTensor,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FlexTensor {
+    let shape = input.shape();
+    let starts = starts.to_contiguous();
+    let bytes = mask_bytes(&starts);
+    let strides = starts.layout().strides();
+    let starts = cpu::View::new(&bytes, 0, &shape, strides, dim);
+    let (starts, lines) = (Some(&starts), lines(&shape, dim, options.reverse));
+    match op {
+        ScanOp::LogSumExp => by_float!(input.dtype(), T => {
+            let scanned = cpu::log_sum_exp::<T>(&view(&input, dim), starts, options.exclusive, lines);
+            tensor(scanned, shape.clone(), input.dtype())
+        }),
+        op => by_number!(input.dtype(), T => {
+            let values = view::<T>(&input, dim);
+            let scanned = cpu::segmented_scan(&values, starts, fold(op), options.exclusive, lines);
+            tensor(scanned, shape.clone(), input.dtype())
+        }),
+    }
+}
+
+fn extremum_with_indices(
+    input: FlexTensor,
+    dim: usize,
+    is_max: bool,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let shape = input.shape();
+    let lines = lines(&shape, dim, false);
+    by_number!(input.dtype(), T => by_int!(int.into(), I => {
+        let (values, positions) = cpu::extremum::<T, I>(&view(&input, dim), is_max, lines);
+        (
+            tensor(values, shape.clone(), input.dtype()),
+            tensor(positions, shape, int.into()),
+        )
+    }))
 }
 
 /// The shape of a walk along `dim`.
@@ -279,6 +328,44 @@ impl ScanOps for Flex {
         reverse: bool,
     ) -> FlexTensor {
         linear_recurrence(values, decay, Some(initial), dim, reverse)
+    }
+
+    fn float_segmented_scan(
+        tensor: FlexTensor,
+        starts: FlexTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FlexTensor {
+        segmented_scan(tensor, starts, dim, op, options)
+    }
+
+    fn int_segmented_scan(
+        tensor: FlexTensor,
+        starts: FlexTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FlexTensor {
+        segmented_scan(tensor, starts, dim, op, options)
+    }
+
+    fn float_extremum_with_indices(
+        tensor: FlexTensor,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        extremum_with_indices(tensor, dim, is_max, int_dtype)
+    }
+
+    fn int_extremum_with_indices(
+        tensor: FlexTensor,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        extremum_with_indices(tensor, dim, is_max, int_dtype)
     }
 
     fn float_segment_sums(

@@ -41,10 +41,11 @@ pub(crate) use partition::key_slots;
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use slots::{gather_slots, scatter_slots};
-pub(crate) use walks::{Lines, View, log_sum_exp, recurrence};
+pub(crate) use walks::{Lines, Real, View, extremum, recurrence};
 
 use buffer::Output;
 use operator::{Max, Min, Operator, Prod, Sum};
+use walks::{LogSumExp, Plain, fold_scan};
 
 /// What a scan combines its elements with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,40 @@ pub(crate) fn scan<T: Element>(
         Op::Max => scan_with::<T, Max>(input, len, inner, exclusive, reverse),
         Op::Min => scan_with::<T, Min>(input, len, inner, exclusive, reverse),
     }
+}
+
+/// Scans segments of `values` on their own, each beginning where `starts` says so in the order of memory, if it is given.
+///
+/// # Panics
+///
+/// If an input does not have the shape of `lines`.
+pub(crate) fn segmented_scan<T: Element>(
+    values: &View<'_, T>,
+    starts: Option<&View<'_, u8>>,
+    op: Op,
+    exclusive: bool,
+    lines: Lines,
+) -> Vec<T> {
+    match op {
+        Op::Sum => fold_scan::<T, Plain<Sum>>(values, starts, exclusive, lines),
+        Op::Prod => fold_scan::<T, Plain<Prod>>(values, starts, exclusive, lines),
+        Op::Max => fold_scan::<T, Plain<Max>>(values, starts, exclusive, lines),
+        Op::Min => fold_scan::<T, Plain<Min>>(values, starts, exclusive, lines),
+    }
+}
+
+/// The logarithm of running sums of exponentials, of each segment where `starts` is given.
+///
+/// # Panics
+///
+/// If an input does not have the shape of `lines`.
+pub(crate) fn log_sum_exp<T: Element<Acc: Real>>(
+    values: &View<'_, T>,
+    starts: Option<&View<'_, u8>>,
+    exclusive: bool,
+    lines: Lines,
+) -> Vec<T> {
+    fold_scan::<T, LogSumExp>(values, starts, exclusive, lines)
 }
 
 fn scan_with<T: Element, O: Operator<T::Acc>>(

@@ -50,6 +50,19 @@ pub trait Scannable: Basic {
         op: ScanOp,
         options: ScanOptions,
     ) -> DispatchTensor;
+    fn segmented_scan(
+        tensor: DispatchTensor,
+        starts: DispatchTensor,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> DispatchTensor;
+    fn extremum_with_indices(
+        tensor: DispatchTensor,
+        dim: usize,
+        is_max: bool,
+        int: IntDType,
+    ) -> Padded;
     /// Whether the operator is one for numbers of this kind.
     fn has(op: ScanOp) -> bool;
 }
@@ -142,48 +155,66 @@ movable!(
     bool_front
 );
 
-impl Scannable for Float {
-    fn scan(
-        tensor: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor {
-        <Dispatch as ScanOps>::float_scan(tensor, dim, op, options)
-    }
-    fn scan_from(
-        tensor: DispatchTensor,
-        initial: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor {
-        <Dispatch as ScanOps>::float_scan_from(tensor, initial, dim, op, options)
-    }
-    fn has(_op: ScanOp) -> bool {
-        true
-    }
+/// The scans of one kind of numbers.
+macro_rules! scannable {
+    (
+        $Kind:ty, $has:expr, $scan:ident, $scan_from:ident, $segmented_scan:ident, $extremum_with_indices:ident
+    ) => {
+        impl Scannable for $Kind {
+            fn scan(
+                tensor: DispatchTensor,
+                dim: usize,
+                op: ScanOp,
+                options: ScanOptions,
+            ) -> DispatchTensor {
+                <Dispatch as ScanOps>::$scan(tensor, dim, op, options)
+            }
+            fn scan_from(
+                tensor: DispatchTensor,
+                initial: DispatchTensor,
+                dim: usize,
+                op: ScanOp,
+                options: ScanOptions,
+            ) -> DispatchTensor {
+                <Dispatch as ScanOps>::$scan_from(tensor, initial, dim, op, options)
+            }
+            fn segmented_scan(
+                tensor: DispatchTensor,
+                starts: DispatchTensor,
+                dim: usize,
+                op: ScanOp,
+                options: ScanOptions,
+            ) -> DispatchTensor {
+                <Dispatch as ScanOps>::$segmented_scan(tensor, starts, dim, op, options)
+            }
+            fn extremum_with_indices(
+                tensor: DispatchTensor,
+                dim: usize,
+                is_max: bool,
+                int: IntDType,
+            ) -> Padded {
+                <Dispatch as ScanOps>::$extremum_with_indices(tensor, dim, is_max, int)
+            }
+            fn has(op: ScanOp) -> bool {
+                $has(op)
+            }
+        }
+    };
 }
 
-impl Scannable for Int {
-    fn scan(
-        tensor: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor {
-        <Dispatch as ScanOps>::int_scan(tensor, dim, op, options)
-    }
-    fn scan_from(
-        tensor: DispatchTensor,
-        initial: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor {
-        <Dispatch as ScanOps>::int_scan_from(tensor, initial, dim, op, options)
-    }
-    fn has(op: ScanOp) -> bool {
-        op != ScanOp::LogSumExp
-    }
-}
+scannable!(
+    Float,
+    |_| true,
+    float_scan,
+    float_scan_from,
+    float_segmented_scan,
+    float_extremum_with_indices
+);
+scannable!(
+    Int,
+    |op| op != ScanOp::LogSumExp,
+    int_scan,
+    int_scan_from,
+    int_segmented_scan,
+    int_extremum_with_indices
+);

@@ -5,6 +5,7 @@ mod expand;
 mod indices;
 mod kind;
 mod recurrence;
+mod running;
 mod scan;
 
 pub use compact::TensorCompact;
@@ -12,4 +13,5 @@ pub use expand::TensorExpand;
 pub use indices::MaskIndices;
 pub(crate) use kind::Scannable;
 pub use recurrence::TensorRecurrence;
+pub use running::{RunningRecurrence, RunningScan};
 pub use scan::{TensorScan, cumsum};

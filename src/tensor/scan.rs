@@ -3,7 +3,7 @@
 use super::kind::Scannable;
 use crate::{ScanOp, ScanOptions, check};
 use burn::tensor::kind::Basic;
-use burn::tensor::{AsIndex, Tensor};
+use burn::tensor::{AsIndex, Bool, Int, Tensor};
 
 /// Scans along a dimension, for `Tensor<D, Float>` and `Tensor<D, Int>` of any rank.
 ///
@@ -24,6 +24,12 @@ use burn::tensor::{AsIndex, Tensor};
 /// On CubeCL devices a single pass with decoupled lookback and fallback (Merrill & Garland 2016; Smith, Levien & Owens 2025), or
 /// columns walked side by side where dimensions follow `dim`; on the CPU blocks of fixed size over all cores.
 pub trait TensorScan: Sized {
+    /// Positions along a dimension: `Tensor<D, Int>`, of the tensor's shape.
+    type Positions;
+
+    /// Where segments begin: `Tensor<D, Bool>`, of the tensor's shape.
+    type Starts;
+
     /// Scans with any operator, inclusive or exclusive, forward or reverse.
     ///
     /// # Example
@@ -61,6 +67,65 @@ pub trait TensorScan: Sized {
     /// ```
     fn scan_from<I: AsIndex>(self, initial: Self, dim: I, op: ScanOp, options: ScanOptions)
     -> Self;
+
+    /// Scans each segment of a line on its own. `starts` is true where a segment begins in the order of memory; the first element of a line always
+    /// begins one. In reverse a segment is scanned from its last element towards its first.
+    ///
+    /// # Panics
+    ///
+    /// Also where `starts` has another shape or device.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1, Int>::from_data([1, 2, 3, 4, 5], &device);
+    /// let starts = Tensor::<1, Bool>::from_bool([false, false, true, false, true], &device);
+    /// let sums = tensor.segmented_scan(starts, 0, ScanOp::Sum, ScanOptions::default());
+    /// assert_eq!(sums.into_data().try_to_vec::<i32>().unwrap(), [1, 3, 3, 7, 5]);
+    /// ```
+    fn segmented_scan<I: AsIndex>(
+        self,
+        starts: Self::Starts,
+        dim: I,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> Self;
+
+    /// The largest element so far, and its position along `dim` in the device's int dtype. Of equal elements the last counts; a NaN wins, and of
+    /// several the last: the rule of torch's `cummax`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1, Int>::from_data([3, 1, 4, 4, 2], &device);
+    /// let (largest, positions) = tensor.cummax_with_indices(0);
+    /// assert_eq!(largest.into_data().try_to_vec::<i32>().unwrap(), [3, 3, 4, 4, 4]);
+    /// assert_eq!(positions.into_data().try_to_vec::<i32>().unwrap(), [0, 0, 2, 3, 3]);
+    /// ```
+    fn cummax_with_indices<I: AsIndex>(self, dim: I) -> (Self, Self::Positions);
+
+    /// The smallest element so far, and its position, as [`cummax_with_indices`](Self::cummax_with_indices).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1>::from_data([3., 1., 4.], &device);
+    /// let (_, positions) = tensor.cummin_with_indices(0);
+    /// assert_eq!(positions.into_data().try_to_vec::<i32>().unwrap(), [0, 1, 1]);
+    /// ```
+    fn cummin_with_indices<I: AsIndex>(self, dim: I) -> (Self, Self::Positions);
 
     /// The sum up to and with each element. Always this crate's kernel, whether or not [`install`](crate::install) was called.
     ///
@@ -107,6 +172,9 @@ pub trait TensorScan: Sized {
 }
 
 impl<const D: usize, K: Scannable> TensorScan for Tensor<D, K> {
+    type Positions = Tensor<D, Int>;
+    type Starts = Tensor<D, Bool>;
+
     fn scan<I: AsIndex>(self, dim: I, op: ScanOp, options: ScanOptions) -> Self {
         checked("Scan", self, dim, op, options)
     }
@@ -125,6 +193,30 @@ impl<const D: usize, K: Scannable> TensorScan for Tensor<D, K> {
         let initial = check::initial(operation, &self, initial, dim);
         let (tensor, initial) = (self.into_dispatch(), initial.into_dispatch());
         Tensor::from_dispatch(K::scan_from(tensor, initial, dim, op, options))
+    }
+
+    fn segmented_scan<I: AsIndex>(
+        self,
+        starts: Tensor<D, Bool>,
+        dim: I,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> Self {
+        let operation = "Segmented Scan";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &self);
+        check::operator::<K>(operation, op);
+        check::starts(operation, &self, &starts);
+        let (tensor, starts) = (self.into_dispatch(), starts.into_dispatch());
+        Tensor::from_dispatch(K::segmented_scan(tensor, starts, dim, op, options))
+    }
+
+    fn cummax_with_indices<I: AsIndex>(self, dim: I) -> (Self, Tensor<D, Int>) {
+        extremum("Cummax With Indices", self, dim, true)
+    }
+
+    fn cummin_with_indices<I: AsIndex>(self, dim: I) -> (Self, Tensor<D, Int>) {
+        extremum("Cummin With Indices", self, dim, false)
     }
 
     fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self {
@@ -170,6 +262,30 @@ fn checked<const D: usize, K: Scannable, I: AsIndex>(
     check::dtype(operation, &tensor);
     check::operator::<K>(operation, op);
     Tensor::from_dispatch(K::scan(tensor.into_dispatch(), dim, op, options))
+}
+
+#[track_caller]
+fn extremum<const D: usize, K: Scannable, I: AsIndex>(
+    operation: &str,
+    tensor: Tensor<D, K>,
+    dim: I,
+    is_max: bool,
+) -> (Tensor<D, K>, Tensor<D, Int>) {
+    let dim = check::dim(operation, dim, D);
+    check::dtype(operation, &tensor);
+    let device = tensor.device();
+    let int = check::position_dtype(operation, &device, tensor.dims()[dim]);
+    check::fits(
+        operation,
+        &device,
+        tensor.shape().num_elements(),
+        int.into(),
+    );
+    let (values, positions) = K::extremum_with_indices(tensor.into_dispatch(), dim, is_max, int);
+    (
+        Tensor::from_dispatch(values),
+        Tensor::from_dispatch(positions),
+    )
 }
 
 /// The cumulative sum along `dim`, as a function: [`TensorScan::inclusive_cumsum`] under the name everyone knows, which a trait

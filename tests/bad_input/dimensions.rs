@@ -23,6 +23,9 @@ fn of_matrices(device: &Device, dim: i64) -> Vec<Bad<'_>> {
         "Scan From", reason => x().scan_from(x(), dim, ScanOp::Sum, reverse);
         "Linear Recurrence", reason => x().linear_recurrence(x(), dim);
         "Scan", reason => x().logcumsumexp(dim);
+        "Segmented Scan", reason => x().segmented_scan(trues(device, [2, 3]), dim, ScanOp::Sum, reverse);
+        "Cummax With Indices", reason => x().cummax_with_indices(dim);
+        "Cummin With Indices", reason => x().int().cummin_with_indices(dim);
         "Inclusive Cumsum", reason => x().inclusive_cumsum(dim);
         "Inclusive Cumsum", reason => burn_scan::cumsum(x().int(), dim);
         "Exclusive Cumsum", reason => x().exclusive_cumsum(dim);

@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_scan::prelude::*;
 
-use super::{Bad, floats, ints};
+use super::{Bad, floats, ints, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     // As many elements in another shape, fewer, more, none.
@@ -21,6 +21,9 @@ fn of_shape(device: &Device, shape: [usize; 2]) -> Vec<Bad<'_>> {
         )
     };
     let (of_decay, of_state) = (reason("decay", [2, 3]), reason("initial value", [2, 1]));
+    let of_starts = format!(
+        "The starts must have the shape of the tensor. Tensor shape: [2, 3], Starts shape: {shape:?}."
+    );
     let x = move || floats(device);
     let other = move || Tensor::<2>::ones(shape, device);
     let from = move || RecurrenceOptions::default().initial(other());
@@ -29,6 +32,7 @@ fn of_shape(device: &Device, shape: [usize; 2]) -> Vec<Bad<'_>> {
         "Linear Recurrence", of_decay => x().linear_recurrence(other(), 0);
         "Linear Recurrence", of_decay => x().linear_recurrence_with(other(), 1, from().reverse());
         "Linear Recurrence", of_state => x().linear_recurrence_with(x(), 1, from());
+        "Segmented Scan", of_starts => x().segmented_scan(trues(device, shape), 1, ScanOp::Sum, forward);
         "Scan From", of_state => x().scan_from(other(), 1, ScanOp::Sum, forward);
         "Scan From", of_state => x().int().scan_from(other().int(), -1, ScanOp::Max, forward);
     }
@@ -39,7 +43,18 @@ fn of_kinds(device: &Device) -> Vec<Bad<'_>> {
     let reason = "LogSumExp is for float tensors only.";
     let options = ScanOptions::default();
     let x = move || ints(device);
+    let unlike = move |lengths: [usize; 2]| {
+        let mut running = RunningScan::<2, Int>::new(0, ScanOp::Sum, options);
+        lengths.map(|length| running.next(Tensor::ones([1, length], device)))
+    };
     let mut calls = table! {
+        "Segmented Scan", reason => x().segmented_scan(trues(device, [3]), 0, ScanOp::LogSumExp, options);
+        "Running Scan", "A sequence that arrives chunk by chunk has no end to begin at." =>
+            RunningScan::<1, Int>::new(0, ScanOp::Sum, options.reverse());
+        "Running Scan", "BoundsError: dimension 2 out of bounds: 0..2" => RunningScan::<2, Int>::new(2, ScanOp::Sum, options);
+        "Running Recurrence", "BoundsError: dimension -2 out of bounds: 0..1" => RunningRecurrence::<1>::new(-2);
+        "Running Scan", "A chunk must have the shape of those before it but for dimension 0. Before: [any, 3], chunk: [1, 4]." =>
+            unlike([3, 4]);
         "Scan", reason => x().scan(0, ScanOp::LogSumExp, options);
         "Scan From", reason => x().scan_from(Tensor::<1, Int>::ones([1], device), 0, ScanOp::LogSumExp, options);
     };
@@ -65,6 +80,7 @@ pub fn on_another_device<'a>(device: &'a Device, other: &'a Device) -> Vec<Bad<'
         )
     };
     let (of_decay, of_state) = (reason("decay"), reason("initial value"));
+    let of_starts = reason("starts");
     let x = move || floats(device);
     let state = move || Tensor::<2>::ones([1, 1], other);
     let from = move || RecurrenceOptions::default().initial(state());
@@ -73,5 +89,6 @@ pub fn on_another_device<'a>(device: &'a Device, other: &'a Device) -> Vec<Bad<'
         "Linear Recurrence", of_decay => x().linear_recurrence(floats(other), 0);
         "Linear Recurrence", of_state => x().linear_recurrence_with(x(), 0, from());
         "Scan From", of_state => x().scan_from(state(), 0, ScanOp::Prod, forward);
+        "Segmented Scan", of_starts => x().segmented_scan(trues(other, [2, 3]), 0, ScanOp::Max, forward);
     }
 }

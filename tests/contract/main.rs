@@ -35,10 +35,12 @@ mod log_sum_exp;
 mod names;
 mod partition;
 mod recurrence;
+mod running;
 mod scan;
 mod scan_from;
 mod scan_values;
 mod scan_views;
+mod segmented;
 
 /// Elements of a tile of the kernels: sizes around it are tried.
 const TILE: usize = 4096;

@@ -8,7 +8,9 @@ use std::future::Future;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
 use burn_scan::prelude::{MaskIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorScan};
-use burn_scan::{InstallError, RecurrenceOptions, ScanOp, ScanOptions};
+use burn_scan::{
+    InstallError, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions,
+};
 
 /// `cumsum` over any rank and kind, as a library function would pass it on.
 fn generic_cumsum<const D: usize, K: Basic, I: AsIndex>(
@@ -45,6 +47,23 @@ fn recurrences<T: TensorRecurrence<2> + Clone>(tensor: &T, other: &Tensor<2>) ->
         tensor.clone().logcumsumexp(0_i32),
         from,
     ]
+}
+
+fn with_positions<const D: usize, K: Basic>(
+    tensor: &Tensor<D, K>,
+    starts: Tensor<D, Bool>,
+) -> (Tensor<D, K>, [(Tensor<D, K>, Tensor<D, Int>); 2])
+where
+    Tensor<D, K>: TensorScan<Positions = Tensor<D, Int>, Starts = Tensor<D, Bool>>,
+{
+    let of_segments = tensor
+        .clone()
+        .segmented_scan(starts, 0, ScanOp::Sum, ScanOptions::default());
+    let largest = tensor.clone().cummax_with_indices(-1_i64);
+    (
+        of_segments,
+        [largest, tensor.clone().cummin_with_indices(0_usize)],
+    )
 }
 
 fn resolve<T>(future: impl Future<Output = T>) -> T {
@@ -117,6 +136,21 @@ fn generic_code(device: &burn::tensor::Device) {
         scans(&ints, &ints.clone().narrow(0, 0, 1)).map(|t| t.dims()),
         [[2, 2]; 5]
     );
+    let starts = ints.clone().equal_elem(1);
+    let (of_segments, extrema) = with_positions(&ints, starts.clone());
+    assert_eq!(of_segments.dims(), [2, 2]);
+    let dims = extrema.map(|(values, positions)| (values.dims(), positions.dims()));
+    assert_eq!(dims, [([2, 2], [2, 2]); 2]);
+    let _: Tensor<2> =
+        floats
+            .clone()
+            .segmented_scan(starts, 0, ScanOp::Max, ScanOptions::default());
+    let mut running: RunningScan<2, Int> = RunningScan::new(0, ScanOp::Sum, ScanOptions::default());
+    let _: Tensor<2, Int> = running.next(ints.clone());
+    running.reset();
+    let mut recurrence: RunningRecurrence<2> = RunningRecurrence::new(-1);
+    let _: Tensor<2> = recurrence.next(floats.clone(), floats.clone());
+    let _: Option<Tensor<2>> = recurrence.state();
     let line = floats.clone().narrow(0, 0, 1).narrow(1, 0, 1);
     assert_eq!(recurrences(&floats, &line).map(|t| t.dims()), [[2, 2]; 4]);
 

@@ -7,6 +7,7 @@
 mod common;
 
 mod recurrences;
+mod segments;
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;

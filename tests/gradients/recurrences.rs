@@ -28,7 +28,7 @@ fn leaf<const D: usize>(values: &[f64], shape: [usize; D], device: &Device) -> T
 }
 
 #[track_caller]
-fn assert_gradient<const D: usize>(
+pub fn assert_gradient<const D: usize>(
     what: &str,
     leaf: &Tensor<D>,
     gradients: &burn::tensor::Gradients,

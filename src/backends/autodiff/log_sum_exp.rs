@@ -10,28 +10,30 @@
 //!
 //! An element of −∞ has no gradient. Of an exclusive scan the result after an element is the inclusive one with it.
 
-use super::Scan;
-use super::shift::pulled;
+use super::scans::Scan;
 use crate::ScanOp;
 use crate::ops::ScanOps;
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::FloatTensor;
+use burn::backend::tensor::{BoolTensor, FloatTensor};
 
 pub(super) fn gradient<B: ScanOps>(
     input: FloatTensor<B>,
     grad: FloatTensor<B>,
-    scan: Scan,
+    scan: &Scan<B>,
 ) -> FloatTensor<B> {
-    let Scan { dim, options, .. } = scan;
-    let grad = match options.exclusive {
-        true => pulled::<B>(grad, dim, options.reverse),
+    let grad = match scan.options.exclusive {
+        true => scan.pulled(grad),
         false => grad,
     };
-    let output = B::float_scan(input.clone(), dim, ScanOp::LogSumExp, options.inclusive());
-    let next = pulled::<B>(output.clone(), dim, options.reverse);
-    // At the last position there is no next, and nothing that its factor would multiply.
+    let output = scan.scan(input.clone(), ScanOp::LogSumExp, scan.options.inclusive());
+    let next = scan.pulled(output.clone());
+    // At the last position of a line there is no next, and nothing that its factor would multiply.
     let decay = B::float_clamp_max(ratio::<B>(output.clone(), next), 1.into());
-    let reaching = B::float_linear_recurrence(grad, decay, dim, !options.reverse);
+    let decay = match scan.ends() {
+        None => decay,
+        Some(ends) => B::float_mask_fill(decay, ends, 0.into()),
+    };
+    let reaching = B::float_linear_recurrence(grad, decay, scan.dim, !scan.options.reverse);
     let grad = B::float_mul(ratio::<B>(input.clone(), output), reaching);
     let is_nothing = equal_to::<B>(input, f64::NEG_INFINITY);
     B::float_mask_fill(grad, is_nothing, 0.into())
@@ -45,7 +47,7 @@ fn ratio<B: ScanOps>(x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
     B::float_exp(difference)
 }
 
-fn equal_to<B: ScanOps>(x: FloatTensor<B>, value: f64) -> burn::backend::tensor::BoolTensor<B> {
+fn equal_to<B: ScanOps>(x: FloatTensor<B>, value: f64) -> BoolTensor<B> {
     let bools = burn_backend::get_or_init_device_settings::<B>(&x.device()).bool_dtype;
     B::float_equal_elem(x, value.into(), bools)
 }

@@ -8,9 +8,9 @@
 //! - at it, the products that leave it out are those of the line with this one zero replaced by one;
 //! - behind it, every product that leaves one element out still contains the zero: nothing.
 
-use super::Scan;
+use super::scans::Scan;
+use crate::ScanOp;
 use crate::ops::ScanBackend;
-use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::FloatDType;
@@ -18,18 +18,14 @@ use burn::tensor::FloatDType;
 pub(super) fn gradient<B: ScanBackend>(
     input: FloatTensor<B>,
     grad: FloatTensor<B>,
-    scan: Scan,
+    scan: &Scan<B>,
 ) -> FloatTensor<B> {
-    let Scan { dim, options, .. } = scan;
+    let options = scan.options;
     let dtype: FloatDType = grad.dtype().into();
     let bools = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
-    let inclusive = ScanOptions {
-        exclusive: false,
-        ..options
-    };
 
     let zero = B::bool_into_float(B::float_equal_elem(input.clone(), 0.into(), bools), dtype);
-    let zeros_seen = B::float_scan(zero.clone(), dim, ScanOp::Sum, inclusive);
+    let zeros_seen = scan.scan(zero.clone(), ScanOp::Sum, options.inclusive());
     let exceeds =
         |count: FloatTensor<B>, limit: f64| B::float_greater_elem(count, limit.into(), bools);
     // Where something does not count it is filled, not multiplied with zero: it may be infinite.
@@ -37,23 +33,17 @@ pub(super) fn gradient<B: ScanBackend>(
 
     let at_first = without(zero.clone(), exceeds(zeros_seen.clone(), 1.5));
     let not_first = B::float_lower_elem(at_first.clone(), 0.5.into(), bools);
-    let products = B::float_scan(
-        B::float_add(input.clone(), at_first),
-        dim,
-        ScanOp::Prod,
-        options,
-    );
+    let products = scan.scan(B::float_add(input.clone(), at_first), ScanOp::Prod, options);
     let seen_by = |products| {
-        B::float_scan(
+        scan.scan(
             B::float_mul(grad.clone(), products),
-            dim,
             ScanOp::Sum,
             options.reversed(),
         )
     };
 
     // Products up to `j` that contain the first zero are zero, whether or not they contain the element before it.
-    let zeros_in_product = B::float_scan(zero.clone(), dim, ScanOp::Sum, options);
+    let zeros_in_product = scan.scan(zero.clone(), ScanOp::Sum, options);
     let free_of_zeros = without(products.clone(), exceeds(zeros_in_product, 0.5));
     let classic = B::float_div(seen_by(free_of_zeros), B::float_add(input, zero));
     B::float_add(

@@ -2,7 +2,7 @@
 
 use crate::ops::{ScanOps, with_dim};
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::FloatTensor;
+use burn::backend::tensor::{BoolTensor, FloatTensor};
 use burn::tensor::Slice;
 
 /// At each position of a scan what comes next, and 0 at the last.
@@ -18,6 +18,15 @@ pub(super) fn pulled<B: ScanOps>(
         false => vec![part::<B>(tensor, dim, 1..len), end],
     };
     B::float_cat(parts, dim)
+}
+
+/// At each position of memory whether the mask is true at the next one.
+pub(super) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
+    let device = mask.device();
+    let settings = burn_backend::get_or_init_device_settings::<B>(&device);
+    let numbers = B::bool_into_float(mask, settings.float_dtype);
+    let next = pulled::<B>(numbers, dim, false);
+    B::float_greater_elem(next, 0.5.into(), settings.bool_dtype)
 }
 
 /// At each position of a scan what came before, and `first` at the first, 0 without it.

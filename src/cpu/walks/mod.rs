@@ -13,11 +13,15 @@
 //! all pieces are found in order, and then every piece is walked from its own; a stretch of pieces at a time, while it is in the shared cache.
 //! Which it is depends on the shape alone, hence so do the bits of the result.
 
+mod extremum;
+mod fold;
 mod log_sum_exp;
 mod recurrence;
 mod view;
 
-pub(crate) use log_sum_exp::log_sum_exp;
+pub(crate) use extremum::extremum;
+pub(crate) use fold::{Plain, fold_scan};
+pub(crate) use log_sum_exp::{LogSumExp, Real};
 pub(crate) use recurrence::recurrence;
 pub(crate) use view::View;
 

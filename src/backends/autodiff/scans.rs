@@ -1,0 +1,208 @@
+//! Scans as steps of the graph, of whole lines and of segments.
+
+use super::shift::{pulled, pulled_where};
+use super::{extrema, log_sum_exp, prod};
+use crate::ops::{self, ScanBackend, ScanOps};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::Backend;
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::tensor::IntDType;
+use burn_autodiff::Autodiff;
+use burn_autodiff::checkpoint::base::Checkpointer;
+use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn_autodiff::grads::Gradients;
+use burn_autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
+
+/// A scan along a dimension.
+#[derive(Clone, Debug)]
+pub(super) struct Scan<B: Backend> {
+    pub(super) dim: usize,
+    pub(super) op: ScanOp,
+    pub(super) options: ScanOptions,
+    /// Where segments begin in the order of memory, if the scan knows of them.
+    pub(super) starts: Option<BoolTensor<B>>,
+}
+
+impl<B: ScanOps> Scan<B> {
+    pub(super) fn whole(dim: usize, op: ScanOp, options: ScanOptions) -> Self {
+        Self {
+            dim,
+            op,
+            options,
+            starts: None,
+        }
+    }
+
+    /// A scan of the same lines or segments.
+    pub(super) fn scan(
+        &self,
+        tensor: FloatTensor<B>,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<B> {
+        match self.starts.clone() {
+            None => B::float_scan(tensor, self.dim, op, options),
+            Some(starts) => B::float_segmented_scan(tensor, starts, self.dim, op, options),
+        }
+    }
+
+    /// At each position what comes next in its line or segment, and 0 at the last.
+    pub(super) fn pulled(&self, tensor: FloatTensor<B>) -> FloatTensor<B> {
+        let tensor = pulled::<B>(tensor, self.dim, self.options.reverse);
+        match self.ends() {
+            None => tensor,
+            Some(ends) => B::float_mask_fill(tensor, ends, 0.into()),
+        }
+    }
+
+    /// Where a segment begins in the order of the scan, but for the first position of a line.
+    pub(super) fn begins(&self) -> Option<BoolTensor<B>> {
+        let starts = self.starts.clone()?;
+        Some(match self.options.reverse {
+            false => starts,
+            true => pulled_where::<B>(starts, self.dim),
+        })
+    }
+
+    /// Where one ends, but for the last position of a line.
+    pub(super) fn ends(&self) -> Option<BoolTensor<B>> {
+        let starts = self.starts.clone()?;
+        Some(match self.options.reverse {
+            false => pulled_where::<B>(starts, self.dim),
+            true => starts,
+        })
+    }
+}
+
+#[derive(Debug)]
+struct SumScan;
+
+impl<B: ScanBackend> Backward<B, 1> for SumScan {
+    type State = Scan<B>;
+
+    fn backward(self, ops: Ops<Scan<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let scan = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            scan.scan(grad, scan.op, scan.options.reversed())
+        });
+    }
+}
+
+#[derive(Debug)]
+struct InputScan;
+
+impl<B: ScanBackend> Backward<B, 1> for InputScan {
+    type State = (FloatTensor<B>, Scan<B>);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (input, scan) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            // Burn's slices and fills of tensors without elements fail on CubeCL's devices.
+            if grad.shape().num_elements() == 0 {
+                return grad;
+            }
+            match scan.op {
+                ScanOp::Prod => prod::gradient::<B>(input, grad, &scan),
+                ScanOp::LogSumExp => log_sum_exp::gradient::<B>(input, grad, &scan),
+                _ => extrema::gradient::<B>(input, grad, &scan),
+            }
+        });
+    }
+}
+
+pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
+    tensor: FloatTensor<Autodiff<B, C>>,
+    scan: Scan<B>,
+) -> FloatTensor<Autodiff<B, C>> {
+    let (input, node) = tensor.into_parts();
+    let output = scan.scan(input.clone(), scan.op, scan.options);
+    if scan.op == ScanOp::Sum {
+        match SumScan.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish(scan, output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    } else {
+        match InputScan.prepare::<C>([node]).compute_bound().stateful() {
+            OpsKind::Tracked(prep) => prep.finish((input, scan), output),
+            OpsKind::UnTracked(prep) => prep.finish(output),
+        }
+    }
+}
+
+/// A sum scan from initial values: these reach every result of their line.
+#[derive(Debug)]
+struct SumScanFrom;
+
+impl<B: ScanBackend> Backward<B, 2> for SumScanFrom {
+    type State = Scan<B>;
+
+    fn backward(self, ops: Ops<Scan<B>, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let Scan {
+            dim, op, options, ..
+        } = ops.state;
+        binary::<B, _, _>(
+            ops.parents,
+            ops.node,
+            grads,
+            |grad| B::float_scan(grad, dim, op, options.reversed()),
+            |grad| B::float_sum_dim(grad, dim),
+        );
+    }
+}
+
+pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
+    tensor: FloatTensor<Autodiff<B, C>>,
+    initial: FloatTensor<Autodiff<B, C>>,
+    scan: Scan<B>,
+) -> FloatTensor<Autodiff<B, C>> {
+    let Scan {
+        dim, op, options, ..
+    } = scan;
+    let (input, input_node) = tensor.clone().into_parts();
+    let (first, first_node) = initial.clone().into_parts();
+    let forward = || B::float_scan_from(input, first, dim, op, options);
+    let nodes = [input_node, first_node];
+    match SumScanFrom.prepare::<C>(nodes).compute_bound().stateful() {
+        OpsKind::Tracked(prep) if op == ScanOp::Sum => prep.finish(scan, forward()),
+        // As steps of the graph that have gradients.
+        OpsKind::Tracked(_) => {
+            ops::float_scan_behind::<Autodiff<B, C>>(tensor, initial, dim, op, options)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(forward()),
+    }
+}
+
+/// A running extremum whose positions are known.
+#[derive(Debug)]
+struct ExtremumWithIndices;
+
+impl<B: ScanBackend> Backward<B, 1> for ExtremumWithIndices {
+    type State = (IntTensor<B>, usize);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let (indices, dim) = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
+            extrema::gradient_by_index::<B>(indices, grad, dim)
+        });
+    }
+}
+
+pub(super) fn extremum_with_indices<B: ScanBackend, C: CheckpointStrategy>(
+    tensor: FloatTensor<Autodiff<B, C>>,
+    dim: usize,
+    is_max: bool,
+    int_dtype: IntDType,
+) -> (FloatTensor<Autodiff<B, C>>, IntTensor<B>) {
+    let (input, node) = tensor.into_parts();
+    let (values, indices) = B::float_extremum_with_indices(input, dim, is_max, int_dtype);
+    let values = match ExtremumWithIndices
+        .prepare::<C>([node])
+        .compute_bound()
+        .stateful()
+    {
+        OpsKind::Tracked(prep) => prep.finish((indices.clone(), dim), values),
+        OpsKind::UnTracked(prep) => prep.finish(values),
+    };
+    (values, indices)
+}

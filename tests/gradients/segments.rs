@@ -1,0 +1,144 @@
+//! Gradients of segmented scans and of running extrema with positions: those of each segment as a line of its own.
+
+use burn::tensor::Device;
+use burn_scan::prelude::*;
+
+use super::{narrow, reached, scan_adjoint, weights};
+use crate::common::element::hash;
+use crate::common::{OPS, WAYS, axis, mask, options, tensor};
+
+on_every_device![
+    segmented_scans,
+    segmented_log_sum_exp,
+    extrema_with_positions,
+    carries_of_chunks
+];
+
+const SHAPE: [usize; 3] = [2, 40, 3];
+const N: usize = 240;
+
+fn starts() -> Vec<bool> {
+    (0..N).map(|i| hash(i + 7).is_multiple_of(4)).collect()
+}
+
+/// The places in memory of each segment along the middle dimension.
+fn segments(starts: &[bool]) -> Vec<Vec<usize>> {
+    let [outer, len, inner] = SHAPE;
+    let mut segments = Vec::new();
+    for line in 0..outer * inner {
+        let at = |i: usize| (line / inner * len + i) * inner + line % inner;
+        for i in 0..len {
+            match i > 0 && !starts[at(i)] {
+                true => segments
+                    .last_mut()
+                    .map(|last: &mut Vec<usize>| last.push(at(i))),
+                false => {
+                    segments.push(vec![at(i)]);
+                    None
+                }
+            };
+        }
+    }
+    segments
+}
+
+/// Gradients of `Σ w·y` by `adjoint` of each segment.
+#[track_caller]
+fn check(
+    x: &[f64],
+    op: ScanOp,
+    way: (bool, bool),
+    device: &Device,
+    adjoint: impl Fn(&[f64], &[f64]) -> Vec<f64>,
+) {
+    let (starts, w) = (starts(), weights(N));
+    let device = device.clone().autodiff();
+    let values = tensor::<f32, 3>(&narrow(x), SHAPE, &device).require_grad();
+    let y = values
+        .clone()
+        .segmented_scan(mask(&starts, SHAPE, &device), 1, op, options(way));
+    let y = y.clone().mask_fill(y.equal_elem(f32::NEG_INFINITY), 0.0);
+    let y = y.clone().mask_fill(y.equal_elem(f32::INFINITY), 0.0);
+    let gradients = (y * tensor::<f32, 3>(&narrow(&w), SHAPE, &device))
+        .sum()
+        .backward();
+    let mut expected = vec![0.0; N];
+    for segment in segments(&starts) {
+        let pick = |all: &[f64]| segment.iter().map(|&at| all[at]).collect::<Vec<f64>>();
+        for (&at, gradient) in segment.iter().zip(adjoint(&pick(x), &pick(&w))) {
+            expected[at] = gradient;
+        }
+    }
+    let what = format!("{op:?} {way:?}");
+    super::recurrences::assert_gradient(&what, &values, &gradients, &expected);
+}
+
+/// Small values with zeros and ties.
+fn values() -> Vec<f64> {
+    (0..N)
+        .map(|i| (hash(i + 1) % 7) as f64 / 2.0 - 1.5)
+        .map(|x| if x == 0.5 { 0.0 } else { x })
+        .collect()
+}
+
+fn segmented_scans(device: &Device) {
+    for op in OPS {
+        for way in WAYS {
+            check(&values(), op, way, device, |x, w| {
+                scan_adjoint(op, x, axis(&[x.len()], 0), way, w)
+            });
+        }
+    }
+}
+
+fn segmented_log_sum_exp(device: &Device) {
+    for way in WAYS {
+        check(&values(), ScanOp::LogSumExp, way, device, |x, w| {
+            let mut gradient = vec![0.0; x.len()];
+            for (i, w) in w.iter().enumerate() {
+                let seen = reached(i, x.len(), way);
+                let total: f64 = seen.iter().map(|&k| x[k].exp()).sum();
+                for k in seen {
+                    gradient[k] += w * x[k].exp() / total;
+                }
+            }
+            gradient
+        });
+    }
+}
+
+/// As the plain scan's.
+fn extrema_with_positions(device: &Device) {
+    let device = device.clone().autodiff();
+    let w = tensor::<f32, 3>(&narrow(&weights(N)), SHAPE, &device);
+    for op in [ScanOp::Max, ScanOp::Min] {
+        let leaf = || tensor::<f32, 3>(&narrow(&values()), SHAPE, &device).require_grad();
+        let x = leaf();
+        let (y, _) = match op {
+            ScanOp::Max => x.clone().cummax_with_indices(1),
+            _ => x.clone().cummin_with_indices(1),
+        };
+        let gradients = (y * w.clone()).sum().backward();
+        let expected = scan_adjoint(op, &values(), axis(&SHAPE, 1), WAYS[0], &weights(N));
+        super::recurrences::assert_gradient(&format!("{op:?}"), &x, &gradients, &expected);
+    }
+}
+
+/// Through a running sum and a running recurrence from the second chunk to the first.
+fn carries_of_chunks(device: &Device) {
+    let device = device.clone().autodiff();
+    let x = tensor::<f32, 1>(&[1.0, 2.0, 3.0, 4.0], [4], &device).require_grad();
+    let mut sums = RunningScan::new(0, ScanOp::Sum, ScanOptions::default());
+    sums.next(x.clone().narrow(0, 0, 2));
+    let total = sums.next(x.clone().narrow(0, 2, 2)).narrow(0, 1, 1);
+    super::recurrences::assert_gradient("sum", &x, &total.sum().backward(), &[1.0; 4]);
+
+    let half = || tensor::<f32, 1>(&[0.5], [1], &device);
+    let mut recurrence = RunningRecurrence::new(0);
+    recurrence.next(x.clone().narrow(0, 0, 2), half());
+    let last = recurrence
+        .next(x.clone().narrow(0, 2, 2), half())
+        .narrow(0, 1, 1);
+    let expected = [0.125, 0.25, 0.5, 1.0];
+    super::recurrences::assert_gradient("recurrence", &x, &last.sum().backward(), &expected);
+}
