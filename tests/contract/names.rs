@@ -49,10 +49,12 @@ fn recurrences<T: TensorRecurrence<2> + Clone>(tensor: &T, other: &Tensor<2>) ->
     ]
 }
 
+type WithPositions<const D: usize, K> = (Tensor<D, K>, Tensor<D, Int>);
+
 fn with_positions<const D: usize, K: Basic>(
     tensor: &Tensor<D, K>,
     starts: Tensor<D, Bool>,
-) -> (Tensor<D, K>, [(Tensor<D, K>, Tensor<D, Int>); 2])
+) -> (Tensor<D, K>, [WithPositions<D, K>; 2])
 where
     Tensor<D, K>: TensorScan<Positions = Tensor<D, Int>, Starts = Tensor<D, Bool>>,
 {
