@@ -1,16 +1,18 @@
 //! The name of a case, taken apart: `OP/PLACE/DTYPE/AxB/REST`, as in `cumsum/flex/f32/1x16777216/dim1`.
 
 /// The operations in the order of the page, with what they are there.
-pub(crate) const OPS: [(&str, &str); 9] = [
+pub(crate) const OPS: [(&str, &str); 11] = [
     ("cumsum", "Cumulative sum: `inclusive_cumsum`"),
     (
         "compact",
         "Compaction: `compact_by_mask`, `compact_by_mask_padded`",
     ),
     ("partition", "Grouping: `partition_by_key`"),
+    ("recurrence", "Linear recurrence: `linear_recurrence`"),
     ("gradient-sum", "Cumulative sum and its gradient"),
     ("gradient-prod", "Cumulative product and its gradient"),
     ("gradient-max", "Cumulative maximum and its gradient"),
+    ("gradient-recurrence", "Linear recurrence and its gradients"),
     ("cumsum-installed", "`x.cumsum(dim)` after `install()`"),
     (
         "reverse-installed",
