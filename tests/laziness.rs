@@ -162,8 +162,7 @@ fn recurrences() {
             let ends = values.clone().linear_recurrence(decay, 0).narrow(0, 999, 1);
             let before = Tensor::<2>::zeros([1, 20], &x.device);
             let sums = values.scan_from(before, 0, ScanOp::Sum, ScanOptions::default());
-            let ends = (ends - sums.narrow(0, 999, 1)).abs().max().int();
-            ends
+            (ends - sums.narrow(0, 999, 1)).abs().max().int()
         },
         |_, found| assert_eq!(found, [0]),
     );
