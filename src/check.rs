@@ -166,14 +166,7 @@ pub(crate) fn mask<const D: usize, K: Basic>(
     tensor: &Tensor<D, K>,
     mask: &Tensor<D, Bool>,
 ) {
-    same_device(operation, tensor, mask, "mask");
-    shapes(
-        operation,
-        "The mask must have the shape of the tensor.",
-        &tensor.shape(),
-        "Mask",
-        &mask.shape(),
-    );
+    flags(operation, tensor, mask, "mask", "Mask");
 }
 
 /// Where segments begin is told for each element.
@@ -183,14 +176,21 @@ pub(crate) fn starts<const D: usize, K: Basic>(
     tensor: &Tensor<D, K>,
     starts: &Tensor<D, Bool>,
 ) {
-    same_device(operation, tensor, starts, "starts");
-    shapes(
-        operation,
-        "The starts must have the shape of the tensor.",
-        &tensor.shape(),
-        "Starts",
-        &starts.shape(),
-    );
+    flags(operation, tensor, starts, "starts", "Starts");
+}
+
+/// One for each element, on its device; `title` is their name at the beginning of a clause.
+#[track_caller]
+fn flags<const D: usize, K: Basic>(
+    operation: &str,
+    tensor: &Tensor<D, K>,
+    flags: &Tensor<D, Bool>,
+    name: &str,
+    title: &str,
+) {
+    same_device(operation, tensor, flags, name);
+    let rule = format!("The {name} must have the shape of the tensor.");
+    shapes(operation, &rule, &tensor.shape(), title, &flags.shape());
 }
 
 /// A mask over one dimension has its length and the tensor's device.

@@ -71,15 +71,11 @@ fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> Flex
     }
     let input = input.to_contiguous();
     let shape = input.shape();
-    let (outer, len, inner) = (
-        shape[..dim].iter().product(),
-        shape[dim],
-        shape[dim + 1..].iter().product(),
-    );
+    let (outer, inner) = around(&shape, dim);
     let op = fold(op);
     by_number!(input.dtype(), T => {
         let scanned = cpu::scan::<T>(
-            elements(&input), outer, len, inner, op, options.exclusive, options.reverse,
+            elements(&input), outer, shape[dim], inner, op, options.exclusive, options.reverse,
         );
         tensor(scanned, shape, input.dtype())
     })

@@ -1,23 +1,18 @@
 //! The GPUs that are played: what CubeCL would find on an MI300X and on a Radeon 7900, and the HIP C++ it would hand to AMD's compiler.
 
+use super::gpu;
+pub use super::gpu::MAX_BUFFERS;
 use super::planes::Planes;
 use super::record::Module;
 use cubecl::Compiler;
 use cubecl::ir::features::Plane;
-use cubecl::ir::{
-    AddressType, DeviceIdentity, DeviceProperties, HardwareProperties, MemoryDeviceProperties,
-    PhysicalDevice, VectorSize,
-};
+use cubecl::ir::{DeviceProperties, HardwareProperties};
 use cubecl::prelude::*;
-use cubecl_common::profile::TimingMethod;
 use cubecl_cpp::shared::{CompilationOptions, CppCompiler, CppSupportedFeatures};
 use cubecl_cpp::target::Hip;
 
 /// What CubeCL calls the device: the name of the runtime comes first.
 pub const NAME: &str = "hip record";
-
-/// Kernels take pointers, of which there may be more than any has.
-pub const MAX_BUFFERS: u32 = 64;
 
 pub const OFFSET_ALIGNMENT: u64 = 256;
 
@@ -36,45 +31,18 @@ fn facts(planes: Planes) -> (&'static str, u32, u32) {
 pub fn properties(planes: Planes) -> DeviceProperties {
     let (device, plane_size, multiprocessors) = facts(planes);
     let hardware = HardwareProperties {
-        load_width: 128,
-        vector_register_count: None,
-        plane_size_min: plane_size,
-        plane_size_max: plane_size,
-        max_bindings: 1024,
         max_shared_memory_size: SHARED_BYTES,
         max_cube_count: (i32::MAX as u32, 65_536, 65_536),
-        max_units_per_cube: 1024,
-        max_cube_dim: (1024, 1024, 1024),
         num_streaming_multiprocessors: Some(multiprocessors),
-        num_cpu_cores: None,
-        last_level_cache_size: None,
-        num_tensor_cores: None,
-        min_tensor_cores_dim: None,
-        max_vector_size: VectorSize::MAX,
-        cube_mma_reserved_shared_memory: 0,
+        ..gpu::hardware(plane_size)
     };
-    let identity = DeviceIdentity {
-        name: format!("{device}, played"),
-        fingerprint: format!("hip-kernel_{device}"),
-        physical: Some(PhysicalDevice::default()),
-    };
-    let mut properties = DeviceProperties::new(
-        Default::default(),
-        MemoryDeviceProperties::new(16 << 30, OFFSET_ALIGNMENT),
+    gpu::properties(
         hardware,
-        TimingMethod::Device,
-        identity,
-    );
-    cubecl_cpp::register_supported_types(&mut properties);
-    properties.register_address_type(AddressType::U32);
-    properties.register_address_type(AddressType::U64);
-    let planes = &mut properties.features.plane;
-    planes.insert(Plane::Ops);
-    planes.insert(Plane::NonUniformControlFlow);
-    properties.features.memory_reinterpret = true;
-    properties.features.alignment = true;
-    properties.features.device_memory_scope = true;
-    properties
+        format!("{device}, played"),
+        format!("hip-kernel_{device}"),
+        OFFSET_ALIGNMENT,
+        &[Plane::Ops, Plane::NonUniformControlFlow],
+    )
 }
 
 /// As the runtime of CubeCL lowers it in its form for C++.

@@ -12,6 +12,7 @@ mod code;
 mod compaction;
 mod cubes;
 mod entry_kernels;
+mod gpu;
 mod headlines;
 mod jobs;
 mod operators;

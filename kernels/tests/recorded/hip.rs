@@ -10,6 +10,7 @@ mod code;
 mod compaction;
 mod cubes;
 mod entry_kernels;
+mod gpu;
 mod jobs;
 mod operators;
 mod planes;
