@@ -13,12 +13,18 @@
     )
 )]
 
+mod composed;
+pub(crate) mod shift;
+
+pub(crate) use composed::float_scan_behind;
+
 use crate::{ScanOp, ScanOptions};
 #[cfg(feature = "fusion")]
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, backend_extension};
-use burn::tensor::{IndexingUpdateOp, IntDType, Shape, Slice};
+use burn::tensor::{IntDType, Shape, Slice};
+use composed::{adjoint_by_scan, adjoint_from_by_scan, scan_behind, segment_sums_by_index};
 
 /// Everything a backend offers to this crate.
 pub trait ScanBackend: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps {}
@@ -101,6 +107,32 @@ pub trait ScanOps: Backend {
         dim: usize,
         reverse: bool,
     ) -> FloatTensor<Self>;
+
+    /// What flows back to the values and to the decay of a [linear recurrence](Self::float_linear_recurrence), where `flow` flows back to its
+    /// `results`. No tensor is empty.
+    #[fusion(meta = adjoint_spec)]
+    fn float_recurrence_adjoint(
+        flow: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        results: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        adjoint_by_scan::<Self>(flow, decay, results, None, dim, reverse)
+    }
+
+    /// The same of one [from `initial`](Self::float_linear_recurrence_from), to which the last result flows back.
+    #[fusion(meta = adjoint_from_spec)]
+    fn float_recurrence_adjoint_from(
+        flow: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        results: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>, FloatTensor<Self>) {
+        adjoint_from_by_scan::<Self>(flow, decay, results, initial, dim, reverse)
+    }
 
     /// As [`float_scan`](Self::float_scan), each segment of a line on its own: one begins at a line's first element, and in the order of memory wherever
     /// `starts` says so.
@@ -196,105 +228,6 @@ pub trait ScanOps: Backend {
         num_keys: usize,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>);
-}
-
-/// [`ScanOps::float_scan_from`] by operations that every backend has.
-pub(crate) fn float_scan_behind<B: ScanOps>(
-    tensor: FloatTensor<B>,
-    initial: FloatTensor<B>,
-    dim: usize,
-    op: ScanOp,
-    options: ScanOptions,
-) -> FloatTensor<B> {
-    let scan = |tensor| B::float_scan(tensor, dim, op, options.inclusive());
-    scan_behind(
-        tensor,
-        initial,
-        dim,
-        options,
-        |tensor, slices| B::float_slice(tensor, slices),
-        |parts, dim| B::float_cat(parts, dim),
-        scan,
-    )
-}
-
-/// A scan from `initial` by an inclusive one of all that it sees, in which `initial` comes first.
-fn scan_behind<T: TensorMetadata>(
-    tensor: T,
-    initial: T,
-    dim: usize,
-    options: ScanOptions,
-    slice: impl Fn(T, &[Slice]) -> T,
-    cat: impl FnOnce(Vec<T>, usize) -> T,
-    scan: impl FnOnce(T) -> T,
-) -> T {
-    let shape = tensor.shape();
-    if shape.num_elements() == 0 {
-        return tensor;
-    }
-    let len = shape[dim];
-    let part = |tensor, range: core::ops::Range<usize>| {
-        let mut slices = vec![Slice::full(); shape.num_dims()];
-        slices[dim] = Slice::from(range);
-        slice(tensor, &slices)
-    };
-    // An exclusive scan sees all but the last element.
-    let seen = match (options.exclusive, options.reverse) {
-        (true, _) if len == 1 => return scan(initial),
-        (true, false) => part(tensor, 0..len - 1),
-        (true, true) => part(tensor, 1..len),
-        (false, _) => tensor,
-    };
-    let all = match options.reverse {
-        true => vec![seen, initial],
-        false => vec![initial, seen],
-    };
-    let scanned = scan(cat(all, dim));
-    match (options.exclusive, options.reverse) {
-        (true, _) => scanned,
-        (false, true) => part(scanned, 0..len),
-        (false, false) => part(scanned, 1..len + 1),
-    }
-}
-
-/// The sums by additions at the index of each value's head, for backends without a walk of their own: what differentiates a gradient once
-/// more.
-fn segment_sums_by_index<B: ScanOps>(
-    values: FloatTensor<B>,
-    heads: BoolTensor<B>,
-    dim: usize,
-    reverse: bool,
-) -> FloatTensor<B> {
-    let (shape, device) = (values.shape(), values.device());
-    let len = shape[dim];
-    if len == 0 {
-        return values;
-    }
-    let int_dtype = burn_backend::get_or_init_device_settings::<B>(&device).int_dtype;
-    let mut line = vec![1; shape.num_dims()];
-    line[dim] = len;
-    // Positions in the order of the scan: "the last head so far" is then a running maximum in either direction.
-    let positions = B::int_arange(0..len as i64, &device, int_dtype);
-    let positions = if reverse {
-        B::int_flip(positions, &[0])
-    } else {
-        positions
-    };
-    let positions = B::int_expand(B::int_reshape(positions, Shape::from(line)), shape.clone());
-    let heads = B::int_mul(positions, B::bool_into_int(heads, int_dtype));
-    let options = ScanOptions {
-        exclusive: false,
-        reverse,
-    };
-    let sources = B::int_scan(heads, dim, ScanOp::Max, options);
-    let sources = if reverse {
-        let from_the_front = B::int_mul_scalar(sources, (-1).into());
-        B::int_add_scalar(from_the_front, (len as i64 - 1).into())
-    } else {
-        sources
-    };
-    let zeros = B::float_zeros(shape, &device, values.dtype().into());
-    B::float_scatter(dim, zeros, sources, values, IndexingUpdateOp::Add)
 }
 
 /// The trait of one kind of values; the kinds differ in nothing but their tensor type.
@@ -456,6 +389,29 @@ pub(crate) fn with_dim(shape: &Shape, dim: usize, size: usize) -> Shape {
     let mut shape = shape.clone();
     shape[dim] = size;
     shape
+}
+
+#[cfg(feature = "fusion")]
+fn adjoint_spec(
+    flow: &TensorSpec,
+    _decay: &TensorSpec,
+    _results: &TensorSpec,
+    _dim: &usize,
+    _reverse: &bool,
+) -> (TensorSpec, TensorSpec) {
+    (flow.clone(), flow.clone())
+}
+
+#[cfg(feature = "fusion")]
+fn adjoint_from_spec(
+    flow: &TensorSpec,
+    _decay: &TensorSpec,
+    _results: &TensorSpec,
+    initial: &TensorSpec,
+    _dim: &usize,
+    _reverse: &bool,
+) -> (TensorSpec, TensorSpec, TensorSpec) {
+    (flow.clone(), flow.clone(), initial.clone())
 }
 
 #[cfg(feature = "fusion")]

@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+pub mod adjoint;
 pub mod compact;
 pub mod cube;
 pub mod error;

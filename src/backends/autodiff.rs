@@ -9,7 +9,7 @@
 //! | segmented scan | as above, of each segment | as above, and where segments begin |
 //! | maxima, minima with positions | each gradient goes to the position | the positions |
 //! | scan from a value | of sums as above, and their total; else that of a scan of all that is seen | |
-//! | linear recurrence | see [`recurrence`] | decays and results |
+//! | linear recurrence | see [`recurrence`] | decays, results, initial values |
 //! | compact | expand by the same mask | the mask |
 //! | expand | compact by the same mask | the mask |
 //! | partition (scatter to slots) | gather from the same slots | the slots |
@@ -22,7 +22,6 @@ mod moves;
 mod prod;
 mod recurrence;
 mod scans;
-mod shift;
 
 use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};

@@ -14,6 +14,7 @@ use burn_std::Metadata;
 use cubecl::client::Client;
 use cubecl::prelude::TensorBinding;
 use cubecl_scan::ScanError;
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
 use cubecl_scan::compact::{self, Emit, MoveShape};
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
@@ -149,6 +150,33 @@ fn linear_recurrence(
     };
     let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
     scan.resuming(initial).launch::<LinearRecurrence>(())
+}
+
+/// What flows back to the values, to the decay and, if there is one, to `initial`.
+fn adjoint(
+    flow: CubeTensor,
+    decay: CubeTensor,
+    results: CubeTensor,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    reverse: bool,
+) -> (CubeTensor, CubeTensor, Option<CubeTensor>) {
+    let room = |like: &CubeTensor| empty_like(like, like.shape(), like.dtype);
+    let (of_values, of_decay) = (room(&flow), room(&flow));
+    let initial = initial.map(|initial| (room(&initial), into_contiguous(initial)));
+    let of_initial = initial.as_ref().map(|(of_initial, _)| of_initial.clone());
+    let (client, dtype) = (flow.client.clone(), dtype_to_storage_type(flow.dtype));
+    let gradients = RecurrenceGradients {
+        flow: flow.binding(),
+        decay: decay.binding(),
+        results: into_contiguous(results).binding(),
+        of_values: of_values.clone().binding(),
+        of_decay: of_decay.clone().binding(),
+        initial: initial.map(|(of_initial, initial)| [initial.binding(), of_initial.binding()]),
+    };
+    let launched = recurrence_adjoint(&client, gradients, dim, dtype, reverse);
+    accept("Linear Recurrence", launched);
+    (of_values, of_decay, of_initial)
 }
 
 fn empty_like(like: &CubeTensor, shape: Shape, dtype: DType) -> CubeTensor {
@@ -376,6 +404,35 @@ impl ScanOps for CubeBackend {
         reverse: bool,
     ) -> CubeTensor {
         linear_recurrence(values, decay, Some(initial), dim, reverse)
+    }
+
+    fn float_recurrence_adjoint(
+        flow: CubeTensor,
+        decay: CubeTensor,
+        results: CubeTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> (CubeTensor, CubeTensor) {
+        let (of_values, of_decay, _) = adjoint(flow, decay, results, None, dim, reverse);
+        (of_values, of_decay)
+    }
+
+    fn float_recurrence_adjoint_from(
+        flow: CubeTensor,
+        decay: CubeTensor,
+        results: CubeTensor,
+        initial: CubeTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> (CubeTensor, CubeTensor, CubeTensor) {
+        let initial = Some(initial);
+        let (of_values, of_decay, of_initial) =
+            adjoint(flow, decay, results, initial, dim, reverse);
+        (
+            of_values,
+            of_decay,
+            of_initial.expect("there is an initial value"),
+        )
     }
 
     fn float_segmented_scan(

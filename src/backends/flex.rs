@@ -108,6 +108,30 @@ fn linear_recurrence(
     })
 }
 
+fn recurrence_adjoint(
+    flow: FlexTensor,
+    decay: FlexTensor,
+    results: FlexTensor,
+    initial: Option<FlexTensor>,
+    dim: usize,
+    reverse: bool,
+) -> [FlexTensor; 3] {
+    let shape = flow.shape();
+    let (results, initial) = (
+        results.to_contiguous(),
+        initial.map(|initial| initial.to_contiguous()),
+    );
+    by_float!(flow.dtype(), T => {
+        let adjoint = cpu::recurrence_adjoint::<T>(
+            &view(&flow, dim), &view(&decay, dim), elements(&results), initial.as_ref().map(elements),
+            lines(&shape, dim, !reverse),
+        );
+        let of_line = with_dim(&shape, dim, 1);
+        [(adjoint.of_values, shape.clone()), (adjoint.of_decay, shape), (adjoint.of_initial, of_line)]
+            .map(|(elements, shape)| tensor(elements, shape, flow.dtype()))
+    })
+}
+
 fn segmented_scan(
     input: FlexTensor,
     starts: FlexTensor,
@@ -324,6 +348,28 @@ impl ScanOps for Flex {
         reverse: bool,
     ) -> FlexTensor {
         linear_recurrence(values, decay, Some(initial), dim, reverse)
+    }
+
+    fn float_recurrence_adjoint(
+        flow: FlexTensor,
+        decay: FlexTensor,
+        results: FlexTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> (FlexTensor, FlexTensor) {
+        let [of_values, of_decay, _] = recurrence_adjoint(flow, decay, results, None, dim, reverse);
+        (of_values, of_decay)
+    }
+
+    fn float_recurrence_adjoint_from(
+        flow: FlexTensor,
+        decay: FlexTensor,
+        results: FlexTensor,
+        initial: FlexTensor,
+        dim: usize,
+        reverse: bool,
+    ) -> (FlexTensor, FlexTensor, FlexTensor) {
+        recurrence_adjoint(flow, decay, results, Some(initial), dim, reverse).into()
     }
 
     fn float_segmented_scan(

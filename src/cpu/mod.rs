@@ -41,7 +41,7 @@ pub(crate) use partition::key_slots;
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use slots::{gather_slots, scatter_slots};
-pub(crate) use walks::{Lines, Real, View, extremum, recurrence};
+pub(crate) use walks::{Lines, Real, View, extremum, recurrence, recurrence_adjoint};
 
 use buffer::Output;
 use operator::{Max, Min, Operator, Prod, Sum};

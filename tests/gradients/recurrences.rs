@@ -86,7 +86,12 @@ fn linear_recurrences(device: &Device) {
         device.clone().autodiff(),
         device.clone().autodiff().gradient_checkpointing(),
     ] {
-        for (shape, dim) in [([2, 33, 3], 1), ([3, 2, 150], 2), ([1, 1, 1], 0)] {
+        for (shape, dim) in [
+            ([2, 33, 3], 1),
+            ([3, 2, 152], 2),
+            ([2, 5, 8], 1),
+            ([1, 1, 1], 0),
+        ] {
             let n: usize = shape.iter().product();
             let mut line = shape;
             line[dim] = 1;

@@ -52,6 +52,44 @@ pub fn segment_sums<T: Scalar>(
     sums.into_iter().map(T::finish).collect()
 }
 
+/// What flows back to the values, the decays and the initial values of a linear recurrence along `axis`, where `flow` flows back to its `results`.
+pub fn recurrence_adjoint<T: Scalar>(
+    [flow, decay, results]: [&[T]; 3],
+    initial: &[T],
+    shape: &[usize],
+    axis: usize,
+    reverse: bool,
+) -> [Vec<T>; 3] {
+    let step: usize = shape[axis + 1..].iter().product();
+    let times = |acc, value| T::accumulate(acc, value, ScanOp::Prod);
+    let [mut of_values, mut of_decay] = [0; 2].map(|_| flow.to_vec());
+    let mut of_initial = initial.to_vec();
+    let mut carried = T::identity(ScanOp::Sum);
+    let mut line = 0;
+    walk(shape, axis, !reverse, |i, at| {
+        let behind = if i == 0 {
+            T::identity(ScanOp::Sum)
+        } else {
+            carried
+        };
+        let g = T::accumulate(behind, flow[at], ScanOp::Sum);
+        carried = times(g, decay[at]);
+        of_values[at] = T::finish(g);
+        let is_first = i + 1 == shape[axis];
+        let before = match (is_first, reverse) {
+            (true, _) => initial[line],
+            (false, true) => results[at + step],
+            (false, false) => results[at - step],
+        };
+        of_decay[at] = T::finish(times(g, before));
+        if is_first {
+            of_initial[line] = T::finish(carried);
+            line += 1;
+        }
+    });
+    [of_values, of_decay, of_initial]
+}
+
 /// The flat positions of the trues.
 pub fn indices(mask: &[bool]) -> Vec<usize> {
     (0..mask.len()).filter(|&at| mask[at]).collect()

@@ -14,5 +14,8 @@
 mod loops;
 mod scalar;
 
-pub use loops::{argwhere, compact, compact_dim, expand, indices, partition, scan, segment_sums};
+pub use loops::{
+    argwhere, compact, compact_dim, expand, indices, partition, recurrence_adjoint, scan,
+    segment_sums,
+};
 pub use scalar::Scalar;

@@ -5,12 +5,15 @@ mod oracle;
 #[path = "../scan/operators/oracles.rs"]
 mod oracles;
 
-use super::common::all_options;
+use super::common::{View, all_options, sentinel, tensor, upload};
 use super::planes::Planes;
 use super::record::{case, record as shared_record};
 use super::scans::small_tile;
 use cubecl::client::Client;
+use cubecl::prelude::*;
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint_with};
 use cubecl_scan::monoid::{Operator, Segmented};
+use cubecl_scan::reference;
 use cubecl_scan::scan::RoutineKind;
 use oracle::{Case, Oracle, begins, expected, initial, start};
 
@@ -66,6 +69,44 @@ fn record_operator<O: Oracle>(client: &Client, group: &str, segmented: bool) {
     }
 }
 
+/// The gradient of a recurrence, of rows or of columns.
+fn record_adjoint(
+    client: &Client,
+    group: &str,
+    (routine, shape): (RoutineKind, [usize; 3]),
+    reverse: bool,
+) {
+    let (n, lines) = (shape.iter().product(), shape[0] * shape[2]);
+    let [flow, decay] = oracles::Recurrences::elements(n).try_into().expect("two");
+    let results = oracles::Sums::elements(n).swap_remove(0);
+    let initial = results[..lines].to_vec();
+    let inputs = [&flow[..], &decay, &results];
+    let expected = reference::recurrence_adjoint(inputs, &initial, &shape, 1, reverse);
+    case(
+        client,
+        "recurrence_flows",
+        &format!("{shape:?}, reverse {reverse}"),
+        || {
+            let [view, ends] =
+                [&shape, &[shape[0], 1, shape[2]]].map(|shape| View::contiguous(shape));
+            let of = |values: &[f32], view: &View| tensor(upload(client, values), view);
+            let outputs = [n, n, lines].map(|n| sentinel(client, n));
+            let gradients = RecurrenceGradients {
+                flow: of(&flow, &view),
+                decay: of(&decay, &view),
+                results: of(&results, &view),
+                of_values: tensor(outputs[0].clone(), &view),
+                of_decay: tensor(outputs[1].clone(), &view),
+                initial: Some([of(&initial, &ends), tensor(outputs[2].clone(), &ends)]),
+            };
+            recurrence_adjoint(client, gradients, 1, f32::elem_type_native(), reverse)
+                .expect("supported");
+            let expected = expected.iter().map(|values| bits(values));
+            outputs.into_iter().zip(expected).collect()
+        },
+    );
+}
+
 pub fn record(client: &Client, planes: Planes) {
     let group = |name: &str| format!("operator: {name}{}", planes.suffix());
     record_operator::<oracles::Sums>(client, &group("sums"), false);
@@ -74,6 +115,14 @@ pub fn record(client: &Client, planes: Planes) {
     record_operator::<oracles::Recurrences>(client, &group("recurrences of segments"), true);
     record_operator::<oracles::Extrema<true>>(client, &group("where maxima are"), false);
     record_operator::<oracles::Extrema<false>>(client, &group("minima of segments"), true);
+    for (turn, form) in FORMS.into_iter().enumerate() {
+        record_adjoint(
+            client,
+            &group("gradients of recurrences"),
+            form,
+            turn % 2 == 0,
+        );
+    }
     // Their last bits are the browser's own.
     let compile_only = std::mem::replace(&mut shared_record().compile_only, true);
     record_operator::<oracles::LogSums>(client, &group("log-sum-exp"), false);

@@ -6,7 +6,6 @@
 //!
 //! Only `a` and `h` are kept.
 
-use super::shift::{first, pulled, pushed};
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
@@ -42,44 +41,33 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
             dim,
             reverse,
         } = ops.state;
-        let grad = grads.consume::<B>(&ops.node);
-        let is_empty = grad.shape().num_elements() == 0;
-        let flows = match is_empty {
-            true => grad,
-            false => {
-                let next = pulled::<B>(decay.clone(), dim, reverse);
-                B::float_linear_recurrence(grad, next, dim, !reverse)
-            }
-        };
-        let [values_node, decay_node] = [0, 1].map(|parent| ops.parents[parent].clone());
-        let initial_node = ops.parents.get(2).cloned().flatten();
-        if let Some(node) = decay_node {
-            let grad = match is_empty {
-                true => flows.clone(),
-                false => {
-                    let before = pushed::<B>(output, initial.clone(), dim, reverse);
-                    B::float_mul(flows.clone(), before)
-                }
-            };
-            grads.register::<B>(node.id, grad);
-        }
-        if let (Some(node), Some(initial)) = (initial_node, initial) {
-            let grad = match is_empty {
-                // Burn fuses a fill with what it does to the empty gradient, and then fills nothing.
-                true => {
+        let flow = grads.consume::<B>(&ops.node);
+        let (of_values, of_decay, of_initial) = match initial {
+            // Nothing flows. Burn fuses a fill with what it does to the empty gradient, and then fills nothing.
+            _ if flow.shape().num_elements() == 0 => {
+                let of_initial = initial.map(|initial| {
                     let zeros = TensorData::zeros::<f32, _>(initial.shape());
                     let zeros = zeros.convert_dtype(initial.dtype());
                     B::float_from_data(zeros, &initial.device())
-                }
-                false => B::float_mul(
-                    first::<B>(decay, dim, reverse),
-                    first::<B>(flows.clone(), dim, reverse),
-                ),
-            };
-            grads.register::<B>(node.id, grad);
-        }
-        if let Some(node) = values_node {
-            grads.register::<B>(node.id, flows);
+                });
+                (flow.clone(), flow, of_initial)
+            }
+            None => {
+                let (of_values, of_decay) =
+                    B::float_recurrence_adjoint(flow, decay, output, dim, reverse);
+                (of_values, of_decay, None)
+            }
+            Some(initial) => {
+                let (of_values, of_decay, of_initial) =
+                    B::float_recurrence_adjoint_from(flow, decay, output, initial, dim, reverse);
+                (of_values, of_decay, Some(of_initial))
+            }
+        };
+        let flows = [Some(of_values), Some(of_decay), of_initial];
+        for (node, flow) in ops.parents.iter().zip(flows) {
+            if let (Some(node), Some(flow)) = (node, flow) {
+                grads.register::<B>(node.id, flow);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Scans as steps of the graph, of whole lines and of segments.
 
-use super::shift::{pulled, pulled_where};
 use super::{extrema, log_sum_exp, prod};
+use crate::ops::shift::{pulled, pulled_where};
 use crate::ops::{self, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::Backend;

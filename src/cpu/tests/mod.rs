@@ -4,6 +4,7 @@ mod compact;
 mod lanes;
 mod pool;
 mod range;
+mod recurrences;
 mod scan;
 mod segments;
 

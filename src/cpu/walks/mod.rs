@@ -13,12 +13,15 @@
 //! all pieces are found in order, and then every piece is walked from its own; a stretch of pieces at a time, while it is in the shared cache.
 //! Which it is depends on the shape alone, hence so do the bits of the result.
 
+mod adjoint;
+mod affine;
 mod extremum;
 mod fold;
 mod log_sum_exp;
 mod recurrence;
 mod view;
 
+pub(crate) use adjoint::recurrence_adjoint;
 pub(crate) use extremum::extremum;
 pub(crate) use fold::{Plain, fold_scan};
 pub(crate) use log_sum_exp::{LogSumExp, Real};
@@ -194,6 +197,12 @@ impl Lines {
     fn place(&self, plane: usize, stored: usize, columns: &Range<usize>) -> Range<usize> {
         let first = (plane * self.len + stored) * self.inner;
         first + columns.start..first + columns.end
+    }
+
+    /// Where some lines of the only column lie in an output.
+    fn run(&self, plane: usize, lines: &Range<usize>) -> Range<usize> {
+        let first = plane * self.len;
+        first + lines.start..first + lines.end
     }
 
     /// The lines of a block of one column in runs, as they lie in memory, in the order of the walk.

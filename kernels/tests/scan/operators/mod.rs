@@ -3,6 +3,7 @@
 //! An [`Oracle`] says in plain Rust what an operator means; one loop over it says what every routine must return. Elements are chosen such
 //! that results are exact in whatever order they are combined, but for [`log_sum_exp`].
 
+mod adjoint;
 mod bits;
 mod log_sum_exp;
 mod oracle;

@@ -1,12 +1,12 @@
 //! Lines moved by one in the order of a scan.
 
-use crate::ops::{ScanOps, with_dim};
+use super::{ScanOps, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor};
 use burn::tensor::Slice;
 
 /// At each position of a scan what comes next, and 0 at the last.
-pub(super) fn pulled<B: ScanOps>(
+pub(crate) fn pulled<B: ScanOps>(
     tensor: FloatTensor<B>,
     dim: usize,
     reverse: bool,
@@ -21,7 +21,7 @@ pub(super) fn pulled<B: ScanOps>(
 }
 
 /// At each position of memory whether the mask is true at the next one.
-pub(super) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
+pub(crate) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
     let device = mask.device();
     let settings = burn_backend::get_or_init_device_settings::<B>(&device);
     let numbers = B::bool_into_float(mask, settings.float_dtype);
@@ -30,7 +30,7 @@ pub(super) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolT
 }
 
 /// At each position of a scan what came before, and `first` at the first, 0 without it.
-pub(super) fn pushed<B: ScanOps>(
+pub(crate) fn pushed<B: ScanOps>(
     tensor: FloatTensor<B>,
     first: Option<FloatTensor<B>>,
     dim: usize,
@@ -46,7 +46,7 @@ pub(super) fn pushed<B: ScanOps>(
 }
 
 /// What is at the first position of a scan.
-pub(super) fn first<B: ScanOps>(
+pub(crate) fn first<B: ScanOps>(
     tensor: FloatTensor<B>,
     dim: usize,
     reverse: bool,

@@ -1,0 +1,300 @@
+//! The gradient of a linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`, in two launches.
+//!
+//! ```text
+//! g[t] = flow[t] + decay[t+1]·g[t+1]       what flows back to values: a scan the other way, of its own operator
+//! g[t]·h[t−1]                              what flows back to decays       } the second launch: each unit a vector,
+//! decay[0]·g[0]                            what flows back to initial ones } and a share of the lines
+//! ```
+
+use crate::ScanError;
+use crate::error::{check_outputs, expect_room};
+use crate::monoid::RecurrenceAdjoint;
+use crate::operator::accumulator_of;
+use crate::scan::components::rows::{RowsView, RowsViewLaunch, rows_arg};
+use crate::scan::problem::{elements_before, widest};
+use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+/// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
+const UNITS: usize = 128;
+
+/// What a gradient is made from, and where it goes. All tensors have the shape of the recurrence but the initial ones, which have size 1 along
+/// the axis.
+#[derive(Clone, Debug)]
+pub struct RecurrenceGradients {
+    /// What flows back to each result. Any strides.
+    pub flow: TensorBinding,
+    /// The decays. Any strides.
+    pub decay: TensorBinding,
+    /// The results, contiguous.
+    pub results: TensorBinding,
+    /// Room for what flows back to values, contiguous.
+    pub of_values: TensorBinding,
+    /// Room for what flows back to decays, contiguous.
+    pub of_decay: TensorBinding,
+    /// What lines began with, if not 0, and room for what flows back to it; both contiguous.
+    pub initial: Option<[TensorBinding; 2]>,
+}
+
+/// The vectors of a tensor around the axis.
+#[derive(CubeType, CubeLaunch)]
+struct Steps {
+    /// Vectors of one step of all columns; 1 where vectors lie along the axis.
+    across: FastDivmod<usize>,
+    across_len: usize,
+    /// Steps, or the vectors of a row.
+    along: FastDivmod<usize>,
+    along_len: usize,
+    vectors: usize,
+    /// Units of all cubes.
+    units: usize,
+}
+
+/// Where lines begin, and how far it is from there to the first step.
+#[derive(CubeType, CubeLaunch)]
+struct Firsts {
+    /// The decays, then what flows back.
+    lines: RowsView,
+    count: usize,
+    to_decay: usize,
+    to_flow: usize,
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
+    flows: &[Vector<T, N>],
+    results: &[Vector<T, N>],
+    of_decay: &mut [Vector<T, N>],
+    decay: &Sequence<&'static [T]>,
+    flow_elements: &Sequence<&'static [T]>,
+    initial: &Sequence<&'static [T]>,
+    of_initial: &mut Sequence<&'static mut [T]>,
+    steps: &Steps,
+    firsts: &Firsts,
+    #[comptime] in_rows: bool,
+    #[comptime] reverse: bool,
+    #[define(T)] _dtype: ElemType,
+    #[define(A)] _accumulator: ElemType,
+) {
+    let lanes = N::value().comptime();
+    let at = ABSOLUTE_POS;
+    if at < steps.vectors {
+        let (rest, column) = steps.across.div_mod(at);
+        let (outer, step) = steps.along.div_mod(rest);
+        let across = steps.across_len;
+        let mut is_first = step == 0;
+        let mut neighbour = at - select(is_first, 0, across);
+        if comptime!(reverse) {
+            is_first = step + 1 == steps.along_len;
+            neighbour = at + select(is_first, 0, across);
+        }
+        let mut before = Vector::<A, N>::cast_from(results[neighbour]);
+        if is_first {
+            before = Vector::new(A::from_int(0));
+            #[unroll]
+            for _ in 0..initial.len().comptime() {
+                #[unroll]
+                for lane in 0..lanes {
+                    let line = if comptime!(in_rows) {
+                        outer
+                    } else {
+                        (outer * across + column) * lanes + lane
+                    };
+                    before.insert(lane, A::cast_from(initial[0][line]));
+                }
+            }
+        }
+        if comptime!(in_rows) {
+            // The neighbour in the row is one element away.
+            let own = Vector::<A, N>::cast_from(results[at]);
+            let mut moved = Vector::<A, N>::new(A::from_int(0));
+            #[unroll]
+            for lane in 0..lanes {
+                if comptime!(reverse) {
+                    if comptime!(lane + 1 < lanes) {
+                        moved.insert(lane, own.extract(comptime!(lane + 1)));
+                    } else {
+                        moved.insert(lane, before.extract(0usize));
+                    }
+                } else if comptime!(lane > 0) {
+                    moved.insert(lane, own.extract(comptime!(lane - 1)));
+                } else {
+                    moved.insert(lane, before.extract(comptime!(lanes - 1)));
+                }
+            }
+            before = moved;
+        }
+        let flow = Vector::<A, N>::cast_from(flows[at]);
+        of_decay[at] = Vector::cast_from(flow * before);
+    }
+    #[unroll]
+    for _ in 0..initial.len().comptime() {
+        let mut line = ABSOLUTE_POS;
+        while line < firsts.count {
+            let row = firsts.lines.row(line);
+            let decay = A::cast_from(decay[0][row.inputs[0] + firsts.to_decay]);
+            let flow = A::cast_from(flow_elements[0][row.inputs[1] + firsts.to_flow]);
+            let output = &mut of_initial[0];
+            output[line] = T::cast_from(decay * flow);
+            line += steps.units;
+        }
+    }
+}
+
+/// The gradients of a linear recurrence along `axis` with respect to values, decays and initial values, which ran in `reverse` or not.
+///
+/// Half-precision floats are computed with in f32. Nothing waits for the device.
+///
+/// # Errors
+///
+/// See [`ScanError`]. Nothing was launched then.
+///
+/// # Panics
+///
+/// If a tensor is smaller than the recurrence.
+pub fn recurrence_adjoint(
+    client: &Client,
+    tensors: RecurrenceGradients,
+    axis: usize,
+    dtype: ElemType,
+    reverse: bool,
+) -> Result<(), ScanError> {
+    let launch = LaunchOptions::default();
+    recurrence_adjoint_with(client, tensors, axis, dtype, reverse, launch)
+}
+
+/// [`recurrence_adjoint`] with a routine and tuning of the caller's choice for the scan.
+///
+/// # Errors
+///
+/// As [`recurrence_adjoint`], and [`ScanError::Refused`] where a forced routine cannot serve.
+///
+/// # Panics
+///
+/// As [`recurrence_adjoint`].
+pub fn recurrence_adjoint_with(
+    client: &Client,
+    tensors: RecurrenceGradients,
+    axis: usize,
+    dtype: ElemType,
+    reverse: bool,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    let shape = tensors.flow.shape.clone();
+    let (elements, size) = (shape.iter().product::<usize>(), dtype.size());
+    let lines = elements
+        .checked_div(shape.get(axis).copied().unwrap_or(1))
+        .unwrap_or(0);
+    expect_room("results", &tensors.results, elements);
+    expect_room("gradient of decays", &tensors.of_decay, elements);
+    let mut read = vec![
+        ("flow", &tensors.flow, size),
+        ("decay", &tensors.decay, size),
+        ("results", &tensors.results, size),
+    ];
+    let mut written = vec![
+        ("gradient of values", &tensors.of_values, size),
+        ("gradient of decays", &tensors.of_decay, size),
+    ];
+    if let Some([initial, of_initial]) = &tensors.initial {
+        expect_room("initial values", initial, lines);
+        expect_room("gradient of initial values", of_initial, lines);
+        read.push(("initial value", initial, size));
+        written.push(("gradient of initial values", of_initial, size));
+    }
+    check_outputs(&read, &written)?;
+    let RecurrenceGradients {
+        flow,
+        decay,
+        results,
+        of_values,
+        of_decay,
+        initial,
+    } = tensors;
+    let inputs = vec![flow, decay.clone()];
+    let scan = ScanTensors::new(inputs, vec![of_values.clone()], axis, dtype);
+    let options = ScanOptions {
+        exclusive: false,
+        reverse: !reverse,
+    };
+    scan_operator::<RecurrenceAdjoint>(client, scan, (), options, launch)?;
+    if elements == 0 {
+        return Ok(());
+    }
+    let inner: usize = shape[axis + 1..].iter().product();
+    let begins = [&of_values, &results, &of_decay];
+    let offsets = begins.iter().fold(0, |all, it| {
+        all | elements_before(it.handle.offset_start, size)
+    });
+    let in_rows = inner == 1;
+    let granule = offsets | if in_rows { shape[axis] } else { inner };
+    let lanes = widest(client.io_optimized_vector_sizes(size), granule);
+    let vectors = elements / lanes;
+    let cubes = vectors.div_ceil(UNITS);
+    let [across, along] = match in_rows {
+        true => [1, shape[axis] / lanes],
+        false => [inner / lanes, shape[axis]],
+    };
+    let steps = StepsLaunch::new(across, across, along, along, vectors, cubes * UNITS);
+    let firsts = firsts(&shape, &decay, axis, reverse);
+    let all = [&decay, &of_values, &results, &of_decay];
+    let address_type = all
+        .iter()
+        .map(|it| it.required_address_type(size))
+        .max()
+        .unwrap_or_default();
+    let (mut decays, mut flows) = (SequenceArg::new(), SequenceArg::new());
+    let (mut initials, mut of_initials) = (SequenceArg::new(), SequenceArg::new());
+    if let Some([initial, of_initial]) = initial {
+        decays.push(decay.into_buffer_arg());
+        flows.push(of_values.clone().into_buffer_arg());
+        initials.push(initial.into_buffer_arg());
+        of_initials.push(of_initial.into_buffer_arg());
+    }
+    // SAFETY: all tensors have so many elements, which was checked, and the decays those that their strides lead to; units beyond them do nothing.
+    unsafe {
+        recurrence_flows_kernel::launch_unchecked(
+            client,
+            cube_count(client, cubes),
+            CubeDim::new_1d(UNITS as u32),
+            address_type,
+            lanes,
+            of_values.into_buffer_arg(),
+            results.into_buffer_arg(),
+            of_decay.into_buffer_arg(),
+            decays,
+            flows,
+            initials,
+            of_initials,
+            steps,
+            firsts,
+            in_rows,
+            reverse,
+            dtype,
+            accumulator_of(dtype),
+        );
+    }
+    Ok(())
+}
+
+/// Where the first steps lie in the decays and in what flows back.
+fn firsts(shape: &[usize], decay: &TensorBinding, axis: usize, reverse: bool) -> FirstsLaunch {
+    let across: Vec<usize> = (0..shape.len()).filter(|&dim| dim != axis).collect();
+    let contiguous = |dim: usize| shape[dim + 1..].iter().product::<usize>();
+    let first = if reverse { shape[axis] - 1 } else { 0 };
+    let strides = [
+        across.iter().map(|&dim| decay.strides[dim]).collect(),
+        across.iter().map(|&dim| contiguous(dim)).collect(),
+    ];
+    let sizes = across.iter().map(|&dim| shape[dim]);
+    let lines: RowsViewLaunch = rows_arg(sizes.clone(), strides.into_iter(), 1, 1);
+    FirstsLaunch::new(
+        lines,
+        sizes.product(),
+        first * decay.strides[axis],
+        first * contiguous(axis),
+    )
+}

@@ -1,0 +1,113 @@
+//! Recurrences and their gradients, against the loops of `cubecl_scan`.
+
+use cubecl_scan::reference::{self, Scalar};
+use half::f16;
+
+use super::*;
+
+/// Recurrences that are walked whole, cut along the axis, in one column and in several; flows are few, so that half-precision floats stay exact.
+fn check<T: Element + Scalar + PartialEq>(from: fn(i32) -> T) {
+    let mut random = Random(93);
+    let mut drawn = |n: usize, one_in: u64| -> Vec<T> {
+        let draw = |_| match random.next() {
+            drawn if drawn % one_in == 0 => 1 - 2 * (drawn / one_in % 2) as i32,
+            _ => 0,
+        };
+        (0..n).map(draw).map(from).collect()
+    };
+    for shape in [
+        [0, 4, 2],
+        [2, 0, 3],
+        [1, 1, 1],
+        [4, 7, 1],
+        [3, 129, 65],
+        [2, 300, 7],
+        [1, 140_000, 1],
+        [1, 2200, 130],
+        [300, 51, 1],
+    ] {
+        if !has_time_for(shape.iter().product()) {
+            continue;
+        }
+        let [outer, len, inner] = shape;
+        let n = outer * len * inner;
+        let [flow, results] = [drawn(n, 300), drawn(n, 2)];
+        // Mostly −1 and 1: what flows goes far.
+        let decay: Vec<T> = (0..n)
+            .map(|i| from([1, -1, 1, -1, 1, 0, -1][i * i % 13 % 7]))
+            .collect();
+        let zeros = vec![from(0); outer * inner];
+        let states = drawn(outer * inner, 2);
+        let strides = [len * inner, inner, 1].map(|stride| stride as isize);
+        for (initial, reverse) in [
+            (None, false),
+            (None, true),
+            (Some(&states), false),
+            (Some(&states), true),
+        ] {
+            let [flows, decays] = [&flow, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
+            let lines = Lines {
+                outer,
+                len,
+                inner,
+                reverse: !reverse,
+            };
+            let initial = initial.map(|states| &states[..]);
+            let found = recurrence_adjoint(&flows, &decays, &results, initial, lines);
+            let [of_values, of_decay, of_initial] = reference::recurrence_adjoint(
+                [&flow, &decay, &results],
+                initial.unwrap_or(&zeros),
+                &shape,
+                1,
+                reverse,
+            );
+            let context = || {
+                format!(
+                    "{shape:?}, reverse {reverse}, from states {}",
+                    initial.is_some()
+                )
+            };
+            assert!(found.of_values == of_values, "values of {}", context());
+            assert!(found.of_decay == of_decay, "decays of {}", context());
+            if len > 0 {
+                assert!(found.of_initial == of_initial, "states of {}", context());
+            }
+        }
+    }
+}
+
+#[test]
+fn gradients() {
+    check(|value| value as f32);
+    check(|value| f64::from(value));
+    check(|value| f16::from_f32(value as f32));
+}
+
+/// Compositions overflow where the walk does not: a product of decays meets a flow of zero.
+#[test]
+fn gradients_of_explosive_decays() {
+    let n = 3000;
+    let flow: Vec<f32> = (0..n).map(|i| f32::from(i % 1000 == 999)).collect();
+    let mut decay = vec![1e30f32; n];
+    for at in (0..n).step_by(2) {
+        decay[at] = 1e-30;
+    }
+    let results = vec![1f32; n];
+    let shape = [1, n, 1];
+    let strides = [n as isize, 1, 1];
+    let [flows, decays] = [&flow, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
+    let lines = Lines {
+        outer: 1,
+        len: n,
+        inner: 1,
+        reverse: true,
+    };
+    let found = recurrence_adjoint(&flows, &decays, &results, None, lines);
+    let mut g = 0f32;
+    for at in (0..n).rev() {
+        let u = if at + 1 < n { decay[at + 1] * g } else { 0.0 };
+        g = flow[at] + u;
+        let close = (found.of_values[at] - g).abs() <= 1e-4 * g.abs();
+        assert!(close, "{at}: {} instead of {g}", found.of_values[at]);
+    }
+}

@@ -1,0 +1,140 @@
+//! Operations by others that every backend has: for backends without kernels of their own, and for what differentiates a gradient once more.
+
+use super::ScanOps;
+use super::shift::{first, pulled, pushed};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::{BoolTensor, FloatTensor};
+use burn::tensor::{IndexingUpdateOp, Shape, Slice};
+
+/// [`ScanOps::float_scan_from`] by operations that every backend has.
+pub(crate) fn float_scan_behind<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    initial: FloatTensor<B>,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FloatTensor<B> {
+    let scan = |tensor| B::float_scan(tensor, dim, op, options.inclusive());
+    scan_behind(
+        tensor,
+        initial,
+        dim,
+        options,
+        |tensor, slices| B::float_slice(tensor, slices),
+        |parts, dim| B::float_cat(parts, dim),
+        scan,
+    )
+}
+
+/// A scan from `initial` by an inclusive one of all that it sees, in which `initial` comes first.
+pub(super) fn scan_behind<T: TensorMetadata>(
+    tensor: T,
+    initial: T,
+    dim: usize,
+    options: ScanOptions,
+    slice: impl Fn(T, &[Slice]) -> T,
+    cat: impl FnOnce(Vec<T>, usize) -> T,
+    scan: impl FnOnce(T) -> T,
+) -> T {
+    let shape = tensor.shape();
+    if shape.num_elements() == 0 {
+        return tensor;
+    }
+    let len = shape[dim];
+    let part = |tensor, range: core::ops::Range<usize>| {
+        let mut slices = vec![Slice::full(); shape.num_dims()];
+        slices[dim] = Slice::from(range);
+        slice(tensor, &slices)
+    };
+    // An exclusive scan sees all but the last element.
+    let seen = match (options.exclusive, options.reverse) {
+        (true, _) if len == 1 => return scan(initial),
+        (true, false) => part(tensor, 0..len - 1),
+        (true, true) => part(tensor, 1..len),
+        (false, _) => tensor,
+    };
+    let all = match options.reverse {
+        true => vec![seen, initial],
+        false => vec![initial, seen],
+    };
+    let scanned = scan(cat(all, dim));
+    match (options.exclusive, options.reverse) {
+        (true, _) => scanned,
+        (false, true) => part(scanned, 0..len),
+        (false, false) => part(scanned, 1..len + 1),
+    }
+}
+
+/// The sums by additions at the index of each value's head, for backends without a walk of their own: what differentiates a gradient once
+/// more.
+pub(super) fn segment_sums_by_index<B: ScanOps>(
+    values: FloatTensor<B>,
+    heads: BoolTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let (shape, device) = (values.shape(), values.device());
+    let len = shape[dim];
+    if len == 0 {
+        return values;
+    }
+    let int_dtype = burn_backend::get_or_init_device_settings::<B>(&device).int_dtype;
+    let mut line = vec![1; shape.num_dims()];
+    line[dim] = len;
+    // Positions in the order of the scan: "the last head so far" is then a running maximum in either direction.
+    let positions = B::int_arange(0..len as i64, &device, int_dtype);
+    let positions = if reverse {
+        B::int_flip(positions, &[0])
+    } else {
+        positions
+    };
+    let positions = B::int_expand(B::int_reshape(positions, Shape::from(line)), shape.clone());
+    let heads = B::int_mul(positions, B::bool_into_int(heads, int_dtype));
+    let options = ScanOptions {
+        exclusive: false,
+        reverse,
+    };
+    let sources = B::int_scan(heads, dim, ScanOp::Max, options);
+    let sources = if reverse {
+        let from_the_front = B::int_mul_scalar(sources, (-1).into());
+        B::int_add_scalar(from_the_front, (len as i64 - 1).into())
+    } else {
+        sources
+    };
+    let zeros = B::float_zeros(shape, &device, values.dtype().into());
+    B::float_scatter(dim, zeros, sources, values, IndexingUpdateOp::Add)
+}
+
+/// [`ScanOps::float_recurrence_adjoint`]: the recurrence `g[t] = flow[t] + decay[t+1]·g[t+1]` the other way, and its product with the results
+/// of the step before.
+pub(super) fn adjoint_by_scan<B: ScanOps>(
+    flow: FloatTensor<B>,
+    decay: FloatTensor<B>,
+    results: FloatTensor<B>,
+    initial: Option<FloatTensor<B>>,
+    dim: usize,
+    reverse: bool,
+) -> (FloatTensor<B>, FloatTensor<B>) {
+    let next = pulled::<B>(decay, dim, reverse);
+    let of_values = B::float_linear_recurrence(flow, next, dim, !reverse);
+    let before = pushed::<B>(results, initial, dim, reverse);
+    let of_decay = B::float_mul(of_values.clone(), before);
+    (of_values, of_decay)
+}
+
+/// [`ScanOps::float_recurrence_adjoint_from`] likewise.
+pub(super) fn adjoint_from_by_scan<B: ScanOps>(
+    flow: FloatTensor<B>,
+    decay: FloatTensor<B>,
+    results: FloatTensor<B>,
+    initial: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
+    let of_first = first::<B>(decay.clone(), dim, reverse);
+    let initial = Some(initial);
+    let (of_values, of_decay) = adjoint_by_scan::<B>(flow, decay, results, initial, dim, reverse);
+    let of_initial = B::float_mul(of_first, first::<B>(of_values.clone(), dim, reverse));
+    (of_values, of_decay, of_initial)
+}
