@@ -84,8 +84,8 @@ fn record_adjoint(
     let expected = reference::recurrence_adjoint(inputs, &initial, &shape, 1, reverse);
     case(
         client,
-        "recurrence_flows",
-        &format!("{shape:?}, reverse {reverse}"),
+        group,
+        &format!("{routine:?}, {shape:?}, reverse {reverse}"),
         || {
             let [view, ends] =
                 [&shape, &[shape[0], 1, shape[2]]].map(|shape| View::contiguous(shape));
@@ -99,7 +99,8 @@ fn record_adjoint(
                 of_decay: tensor(outputs[1].clone(), &view),
                 initial: Some([of(&initial, &ends), tensor(outputs[2].clone(), &ends)]),
             };
-            recurrence_adjoint(client, gradients, 1, f32::elem_type_native(), reverse)
+            let (float, launch) = (f32::elem_type_native(), small_tile(routine));
+            recurrence_adjoint_with(client, gradients, 1, float, reverse, launch)
                 .expect("supported");
             let expected = expected.iter().map(|values| bits(values));
             outputs.into_iter().zip(expected).collect()
