@@ -161,10 +161,7 @@ pub(crate) fn load_ahead<T: Numeric, N: Size, B: Numeric>(
     let mut rows = Sequence::<Loaded<T, N>>::new();
     #[unroll]
     for k in 0..config.ahead {
-        let mut logical = at + k;
-        if comptime!(config.overshoots) {
-            logical = min(logical, column.end - 1);
-        }
+        let logical = within(at + k, column, config);
         rows.push(load_row::<T, N, B>(
             reads,
             view,
@@ -174,6 +171,56 @@ pub(crate) fn load_ahead<T: Numeric, N: Size, B: Numeric>(
         ));
     }
     rows
+}
+
+/// As [`load_ahead`], of each of several columns. They are asked for in the order of memory, in which processors fetch ahead.
+#[cube]
+pub(crate) fn load_abreast<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    view: &ColumnsView,
+    columns: &Sequence<Column>,
+    at: usize,
+    #[comptime] config: ColumnsConfig,
+) -> Sequence<Sequence<Loaded<T, N>>> {
+    let mut loaded = Sequence::<Sequence<Loaded<T, N>>>::new();
+    #[unroll]
+    for _ in 0..config.abreast {
+        loaded.push(Sequence::<Loaded<T, N>>::new());
+    }
+    #[unroll]
+    for turn in 0..config.ahead {
+        let k = comptime!(if config.reverse {
+            config.ahead - 1 - turn
+        } else {
+            turn
+        });
+        #[unroll]
+        for i in 0..config.abreast {
+            let column = &columns[i];
+            let logical = within(at + k, column, config);
+            let row = load_row::<T, N, B>(reads, view, column, logical, config.reverse);
+            let rows = &mut loaded[i];
+            rows.push(row);
+        }
+    }
+    if comptime!(config.reverse) {
+        #[unroll]
+        for i in 0..config.abreast {
+            let rows = &mut loaded[i];
+            rows.reverse();
+        }
+    }
+    loaded
+}
+
+/// A logical row, the last one beyond it.
+#[cube]
+fn within(logical: usize, column: &Column, #[comptime] config: ColumnsConfig) -> usize {
+    if comptime!(config.overshoots) {
+        min(logical, column.end - 1)
+    } else {
+        logical
+    }
 }
 
 #[cube]

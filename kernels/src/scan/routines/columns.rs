@@ -15,14 +15,14 @@ use crate::monoid::{Monoid, Operator, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::columns::{
     Column, ColumnsConfig, ColumnsView, begin_of_lines, columns_arg, fold_rows, is_inside,
-    load_ahead, scan_row, splat,
+    load_abreast, scan_row, splat,
 };
 use crate::scan::components::parts::{Cut, before_part};
 use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::Split;
-use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_COLUMNS, SOFTWARE_UNITS};
+use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_COLUMNS, SOFTWARE_REVERSE_BLOCK, SOFTWARE_UNITS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -91,12 +91,12 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let chunk = &columns[0];
     let mut at = chunk.first;
     while at < chunk.end {
+        let loaded = load_abreast::<T, N, B>(reads, view, &columns, at, config);
         #[unroll]
         for i in 0..config.abreast {
-            let column = &columns[i];
+            let (column, rows) = (&columns[i], &loaded[i]);
             let first = comptime!(i * lanes);
-            let loaded = load_ahead::<T, N, B>(reads, view, column, at, config);
-            fold_rows::<T, A, N, M>(&mut running, first, &loaded, column, at, config, op);
+            fold_rows::<T, A, N, M>(&mut running, first, rows, column, at, config, op);
         }
         at += config.ahead;
     }
@@ -159,18 +159,18 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     let chunk = &columns[0];
     let mut at = chunk.first;
     while at < chunk.end {
+        let loaded = load_abreast::<T, N, B>(reads, view, &columns, at, config);
         #[unroll]
         for i in 0..config.abreast {
-            let column = &columns[i];
+            let (column, rows) = (&columns[i], &loaded[i]);
             let first = comptime!(i * lanes);
-            let loaded = load_ahead::<T, N, B>(reads, view, column, at, config);
             #[unroll]
             for k in 0..config.ahead {
                 scan_row::<T, A, N, P, M>(
                     writes,
                     &mut running,
                     first,
-                    &loaded[k],
+                    &rows[k],
                     view,
                     column,
                     at + k,
@@ -195,6 +195,16 @@ fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
     }
 }
 
+/// Rows that a unit loads before it combines the first, where a cube has so many vectors of a row.
+fn ahead<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
+    let columns = call.lines.inner_count() / call.lanes;
+    let is_software = call.tuning.unit_runs && call.launch.vectors.is_none();
+    match is_software && call.options.reverse && of_cube == columns {
+        true => (SOFTWARE_REVERSE_BLOCK / columns).max(1),
+        false => call.ahead(),
+    }
+}
+
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
     let [dtype, accumulator, begins, positions] = call.types();
     let columns = call.lines.inner_count() / call.lanes;
@@ -211,7 +221,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         parts: split.parts,
         inner: columns * call.lanes,
     };
-    let ahead = call.ahead().min(split.len.next_power_of_two());
+    let ahead = ahead(&call, cube_units * abreast).min(split.len.next_power_of_two());
     let config = ColumnsConfig {
         exclusive: call.options.exclusive,
         reverse: call.options.reverse,
