@@ -1,22 +1,22 @@
 //! The gradient of a linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`, in two launches.
 //!
 //! ```text
-//! u[t] = decay[t]·(flow[t] + u[t+1])      a scan the other way, by [`RecurrenceAdjoint`]; u[0] flows back to the initial value
-//! g[t] = flow[t] + u[t+1]                 what flows back to values  } the second launch,
-//! g[t]·h[t−1]                             what flows back to decays  } a vector a unit
+//! g[t] = flow[t] + decay[t+1]·g[t+1]       what flows back to values: a scan the other way, of its own operator
+//! g[t]·h[t−1]                              what flows back to decays       } the second launch: each unit a vector,
+//! decay[0]·g[0]                            what flows back to initial ones } and a share of the lines
 //! ```
 
 use crate::ScanError;
-use crate::error::{check_outputs, check_types, expect_room};
+use crate::error::{check_outputs, expect_room};
 use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
+use crate::scan::components::rows::{RowsView, RowsViewLaunch, rows_arg};
 use crate::scan::problem::{elements_before, widest};
 use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
-use cubecl::std::tensor::{into_contiguous, is_contiguous};
 
 /// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
 const UNITS: usize = 128;
@@ -25,7 +25,7 @@ const UNITS: usize = 128;
 /// the axis.
 #[derive(Clone, Debug)]
 pub struct RecurrenceGradients {
-    /// What flows back to each result. Any strides; copied where they are not contiguous.
+    /// What flows back to each result. Any strides.
     pub flow: TensorBinding,
     /// The decays. Any strides.
     pub decay: TensorBinding,
@@ -49,43 +49,31 @@ struct Steps {
     along: FastDivmod<usize>,
     along_len: usize,
     vectors: usize,
+    /// Units of all cubes.
+    units: usize,
 }
 
-/// Each lane of `own` moved by one, and into the gap the lane of its neighbour that lies there.
-#[cube]
-fn moved<A: Numeric, N: Size>(
-    own: Vector<A, N>,
-    neighbour: Vector<A, N>,
-    #[comptime] to_the_back: bool,
-) -> Vector<A, N> {
-    let lanes = N::value().comptime();
-    let mut moved = Vector::<A, N>::new(A::from_int(0));
-    #[unroll]
-    for lane in 0..lanes {
-        let value = if comptime!(to_the_back && lane == 0) {
-            neighbour.extract(comptime!(lanes - 1))
-        } else if comptime!(to_the_back) {
-            own.extract(comptime!(lane - 1))
-        } else if comptime!(lane + 1 == lanes) {
-            neighbour.extract(0usize)
-        } else {
-            own.extract(comptime!(lane + 1))
-        };
-        moved.insert(lane, value);
-    }
-    moved
+/// Where lines begin, and how far it is from there to the first step.
+#[derive(CubeType, CubeLaunch)]
+struct Firsts {
+    /// The decays, then what flows back.
+    lines: RowsView,
+    count: usize,
+    to_decay: usize,
+    to_flow: usize,
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
     flows: &[Vector<T, N>],
-    behind: &[Vector<T, N>],
     results: &[Vector<T, N>],
-    of_values: &mut [Vector<T, N>],
     of_decay: &mut [Vector<T, N>],
+    decay: &Sequence<&'static [T]>,
+    flow_elements: &Sequence<&'static [T]>,
     initial: &Sequence<&'static [T]>,
     of_initial: &mut Sequence<&'static mut [T]>,
     steps: &Steps,
+    firsts: &Firsts,
     #[comptime] in_rows: bool,
     #[comptime] reverse: bool,
     #[define(T)] _dtype: ElemType,
@@ -96,51 +84,63 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
     if at < steps.vectors {
         let (rest, column) = steps.across.div_mod(at);
         let (outer, step) = steps.along.div_mod(rest);
-        let (at_front, at_back) = (step == 0, step + 1 == steps.along_len);
-        let to_front = at - select(at_front, 0, steps.across_len);
-        let to_back = at + select(at_back, 0, steps.across_len);
-        let (mut is_first, mut is_last) = (at_front, at_back);
-        let (mut earlier, mut later) = (to_front, to_back);
+        let across = steps.across_len;
+        let mut is_first = step == 0;
+        let mut neighbour = at - select(is_first, 0, across);
         if comptime!(reverse) {
-            is_first = at_back;
-            is_last = at_front;
-            earlier = to_back;
-            later = to_front;
+            is_first = step + 1 == steps.along_len;
+            neighbour = at + select(is_first, 0, across);
         }
-        let mut before = Vector::<A, N>::cast_from(results[earlier]);
-        let mut after = Vector::<A, N>::cast_from(behind[later]);
-        if is_last {
-            after = Vector::new(A::from_int(0));
-        }
+        let mut before = Vector::<A, N>::cast_from(results[neighbour]);
         if is_first {
             before = Vector::new(A::from_int(0));
             #[unroll]
             for _ in 0..initial.len().comptime() {
-                let own = behind[at];
-                let ends = &mut of_initial[0];
-                if comptime!(in_rows) {
-                    before = Vector::new(A::cast_from(initial[0][outer]));
-                    let first = comptime!(if reverse { lanes - 1 } else { 0 });
-                    ends[outer] = own.extract(first);
-                } else {
-                    #[unroll]
-                    for lane in 0..lanes {
-                        let line = (outer * steps.across_len + column) * lanes + lane;
-                        before.insert(lane, A::cast_from(initial[0][line]));
-                        ends[line] = own.extract(lane);
-                    }
+                #[unroll]
+                for lane in 0..lanes {
+                    let line = if comptime!(in_rows) {
+                        outer
+                    } else {
+                        (outer * across + column) * lanes + lane
+                    };
+                    before.insert(lane, A::cast_from(initial[0][line]));
                 }
             }
         }
         if comptime!(in_rows) {
-            // The neighbour in a row is one element away.
-            let (own, own_behind) = (results[at], behind[at]);
-            before = moved::<A, N>(Vector::cast_from(own), before, comptime!(!reverse));
-            after = moved::<A, N>(Vector::cast_from(own_behind), after, reverse);
+            // The neighbour in the row is one element away.
+            let own = Vector::<A, N>::cast_from(results[at]);
+            let mut moved = Vector::<A, N>::new(A::from_int(0));
+            #[unroll]
+            for lane in 0..lanes {
+                if comptime!(reverse) {
+                    if comptime!(lane + 1 < lanes) {
+                        moved.insert(lane, own.extract(comptime!(lane + 1)));
+                    } else {
+                        moved.insert(lane, before.extract(0usize));
+                    }
+                } else if comptime!(lane > 0) {
+                    moved.insert(lane, own.extract(comptime!(lane - 1)));
+                } else {
+                    moved.insert(lane, before.extract(comptime!(lanes - 1)));
+                }
+            }
+            before = moved;
         }
-        let flow = Vector::<A, N>::cast_from(flows[at]) + after;
-        of_values[at] = Vector::cast_from(flow);
+        let flow = Vector::<A, N>::cast_from(flows[at]);
         of_decay[at] = Vector::cast_from(flow * before);
+    }
+    #[unroll]
+    for _ in 0..initial.len().comptime() {
+        let mut line = ABSOLUTE_POS;
+        while line < firsts.count {
+            let row = firsts.lines.row(line);
+            let decay = A::cast_from(decay[0][row.inputs[0] + firsts.to_decay]);
+            let flow = A::cast_from(flow_elements[0][row.inputs[1] + firsts.to_flow]);
+            let output = &mut of_initial[0];
+            output[line] = T::cast_from(decay * flow);
+            line += steps.units;
+        }
     }
 }
 
@@ -189,7 +189,6 @@ pub fn recurrence_adjoint_with(
         .checked_div(shape.get(axis).copied().unwrap_or(1))
         .unwrap_or(0);
     expect_room("results", &tensors.results, elements);
-    expect_room("gradient of values", &tensors.of_values, elements);
     expect_room("gradient of decays", &tensors.of_decay, elements);
     let mut read = vec![
         ("flow", &tensors.flow, size),
@@ -207,7 +206,6 @@ pub fn recurrence_adjoint_with(
         written.push(("gradient of initial values", of_initial, size));
     }
     check_outputs(&read, &written)?;
-    check_types(client, [dtype, accumulator_of(dtype)])?;
     let RecurrenceGradients {
         flow,
         decay,
@@ -216,15 +214,8 @@ pub fn recurrence_adjoint_with(
         of_decay,
         initial,
     } = tensors;
-    let flow = match is_contiguous(&flow.shape, &flow.strides) {
-        true => flow,
-        false => into_contiguous(client, flow, dtype).binding(),
-    };
-    let behind = TensorBinding {
-        handle: client.empty(elements.max(1) * size).binding(),
-        ..of_decay.clone()
-    };
-    let scan = ScanTensors::new(vec![flow.clone(), decay], vec![behind.clone()], axis, dtype);
+    let inputs = vec![flow, decay.clone()];
+    let scan = ScanTensors::new(inputs, vec![of_values.clone()], axis, dtype);
     let options = ScanOptions {
         exclusive: false,
         reverse: !reverse,
@@ -234,44 +225,52 @@ pub fn recurrence_adjoint_with(
         return Ok(());
     }
     let inner: usize = shape[axis + 1..].iter().product();
-    let in_rows = inner == 1;
-    let all = [&flow, &results, &of_values, &of_decay];
-    let offsets = all.iter().fold(0, |all, it| {
+    let begins = [&of_values, &results, &of_decay];
+    let offsets = begins.iter().fold(0, |all, it| {
         all | elements_before(it.handle.offset_start, size)
     });
+    let in_rows = inner == 1;
     let granule = offsets | if in_rows { shape[axis] } else { inner };
     let lanes = widest(client.io_optimized_vector_sizes(size), granule);
     let vectors = elements / lanes;
+    let cubes = vectors.div_ceil(UNITS);
     let [across, along] = match in_rows {
         true => [1, shape[axis] / lanes],
         false => [inner / lanes, shape[axis]],
     };
+    let steps = StepsLaunch::new(across, across, along, along, vectors, cubes * UNITS);
+    let firsts = firsts(&shape, &decay, axis, reverse);
+    let all = [&decay, &of_values, &results, &of_decay];
     let address_type = all
         .iter()
         .map(|it| it.required_address_type(size))
         .max()
         .unwrap_or_default();
+    let (mut decays, mut flows) = (SequenceArg::new(), SequenceArg::new());
     let (mut initials, mut of_initials) = (SequenceArg::new(), SequenceArg::new());
     if let Some([initial, of_initial]) = initial {
+        decays.push(decay.into_buffer_arg());
+        flows.push(of_values.clone().into_buffer_arg());
         initials.push(initial.into_buffer_arg());
         of_initials.push(of_initial.into_buffer_arg());
     }
-    // SAFETY: all tensors have so many elements, which was checked; units beyond them do nothing.
+    // SAFETY: all tensors have so many elements, which was checked, and the decays those that their strides lead to; units beyond them do nothing.
     unsafe {
         recurrence_flows_kernel::launch_unchecked(
             client,
-            cube_count(client, vectors.div_ceil(UNITS)),
+            cube_count(client, cubes),
             CubeDim::new_1d(UNITS as u32),
             address_type,
             lanes,
-            flow.into_buffer_arg(),
-            behind.into_buffer_arg(),
-            results.into_buffer_arg(),
             of_values.into_buffer_arg(),
+            results.into_buffer_arg(),
             of_decay.into_buffer_arg(),
+            decays,
+            flows,
             initials,
             of_initials,
-            StepsLaunch::new(across, across, along, along, vectors),
+            steps,
+            firsts,
             in_rows,
             reverse,
             dtype,
@@ -279,4 +278,23 @@ pub fn recurrence_adjoint_with(
         );
     }
     Ok(())
+}
+
+/// Where the first steps lie in the decays and in what flows back.
+fn firsts(shape: &[usize], decay: &TensorBinding, axis: usize, reverse: bool) -> FirstsLaunch {
+    let across: Vec<usize> = (0..shape.len()).filter(|&dim| dim != axis).collect();
+    let contiguous = |dim: usize| shape[dim + 1..].iter().product::<usize>();
+    let first = if reverse { shape[axis] - 1 } else { 0 };
+    let strides = [
+        across.iter().map(|&dim| decay.strides[dim]).collect(),
+        across.iter().map(|&dim| contiguous(dim)).collect(),
+    ];
+    let sizes = across.iter().map(|&dim| shape[dim]);
+    let lines: RowsViewLaunch = rows_arg(sizes.clone(), strides.into_iter(), 1, 1);
+    FirstsLaunch::new(
+        lines,
+        sizes.product(),
+        first * decay.strides[axis],
+        first * contiguous(axis),
+    )
 }

@@ -34,7 +34,7 @@ pub use element::{Element, Written};
 pub use fold::Fold;
 pub use log_sum_exp::LogSumExp;
 pub use recurrence::LinearRecurrence;
-pub use recurrence_adjoint::RecurrenceAdjoint;
+pub(crate) use recurrence_adjoint::RecurrenceAdjoint;
 pub use segment_totals::SegmentTotals;
 pub use segmented::Segmented;
 pub use state::{Pair, State, read_state, write_state};

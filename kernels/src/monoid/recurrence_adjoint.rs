@@ -1,15 +1,23 @@
-//! The adjoint of the linear recurrence: `u[t] = decay[t]·(u[t−1] + flow[t])`, the steps counted in the order of this scan.
+//! The adjoint of the linear recurrence: `g[t] = flow[t] + decay[t−1]·g[t−1]`, the steps counted in the order of this scan.
 //!
-//! It is a recurrence whose decay multiplies after the addition, not before it. With it a gradient reads decays and flows where they are; the
-//! recurrence of what flows back, `g[t] = flow[t] + decay[t−1]·g[t−1]`, would read decays moved by one step. The two are one: `g[t] = flow[t] + u[t−1]`.
+//! What multiplies a result is the decay of the step *before* it, so that no shifted copy of the decays is read. A state holds the decay that
+//! comes next apart from the map up to the last result:
+//!
+//! ```text
+//! a state     (p, q, a)      u ↦ g = p·u + q, and a·g is what the next step takes in as its u
+//! composed    (p, q, a) ∘ (p′, q′, a′)  =  (p′·a·p,  p′·a·q + q′,  a′)
+//! ```
+//!
+//! With (1, 0, 1) on the right a state hands the same on to the next step, but writes `a·g`: it is an identity to what follows, not to what is written.
+//! An inclusive scan writes no such state, hence the only use of this operator is inclusive, and it is not public.
 
-use super::{Element, LinearRecurrence, Monoid, Operator, Pair, Written, plane_ladder};
+use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Reads what flows back to each result, then decays; writes what flows back to the result of the step before it in time. Its maps are composed as
-/// those of [`LinearRecurrence`].
-pub struct RecurrenceAdjoint;
+/// Reads what flows back to each result, then decays; writes what flows back to each value. A line goes on where an earlier one ended as if the
+/// decay there were 1.
+pub(crate) struct RecurrenceAdjoint;
 
 impl Operator for RecurrenceAdjoint {
     type Monoid<A: Numeric> = Self;
@@ -17,41 +25,53 @@ impl Operator for RecurrenceAdjoint {
     const INPUTS: usize = 2;
 
     fn state_size(accumulator: ElemType) -> usize {
-        LinearRecurrence::state_size(accumulator)
+        3 * accumulator.size()
     }
+}
+
+/// The map up to the last result, and the decay behind it.
+type Flow<A> = Pair<Pair<A, A>, A>;
+
+#[cube]
+fn flow<A: Numeric>(factor: A, offset: A, decay: A) -> Flow<A> {
+    Pair::new(Pair::new(factor, offset), decay)
 }
 
 #[cube]
 impl<A: Numeric> Monoid<A> for RecurrenceAdjoint {
-    type State = Pair<A, A>;
+    type State = Flow<A>;
     type Config = ();
 
-    fn identity(seed: A, #[comptime] config: ()) -> Pair<A, A> {
-        LinearRecurrence::identity(seed, config)
+    fn identity(_seed: A, #[comptime] _config: ()) -> Flow<A> {
+        flow::<A>(A::from_int(1), A::from_int(0), A::from_int(1))
     }
 
-    fn read(element: &Element<A>, #[comptime] _config: ()) -> Pair<A, A> {
-        let decay = element.values[1];
-        Pair::new(decay, decay * element.values[0])
+    fn read(element: &Element<A>, #[comptime] _config: ()) -> Flow<A> {
+        flow::<A>(A::from_int(1), element.values[0], element.values[1])
     }
 
-    fn resume(written: &Sequence<A>, #[comptime] config: ()) -> Pair<A, A> {
-        LinearRecurrence::resume(written, config)
+    fn resume(written: &Sequence<A>, #[comptime] _config: ()) -> Flow<A> {
+        flow::<A>(A::from_int(1), written[0], A::from_int(1))
     }
 
-    fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] config: ()) -> Pair<A, A> {
-        LinearRecurrence::combine(lhs, rhs, config)
+    fn combine(lhs: &Flow<A>, rhs: &Flow<A>, #[comptime] _config: ()) -> Flow<A> {
+        let factor = rhs.first.first * lhs.second;
+        flow::<A>(
+            factor * lhs.first.first,
+            factor * lhs.first.second + rhs.first.second,
+            rhs.second,
+        )
     }
 
-    fn write(state: &Pair<A, A>, #[comptime] config: ()) -> Written<A> {
-        LinearRecurrence::write(state, config)
+    fn write(state: &Flow<A>, #[comptime] _config: ()) -> Written<A> {
+        Written::value(state.first.second)
     }
 
     fn plane_inclusive(
-        state: &Pair<A, A>,
+        state: &Flow<A>,
         #[comptime] plane_size: usize,
         #[comptime] config: (),
-    ) -> Pair<A, A> {
+    ) -> Flow<A> {
         plane_ladder::<A, Self>(state, plane_size, config)
     }
 }

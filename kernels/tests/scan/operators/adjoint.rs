@@ -2,7 +2,7 @@
 //! values, decays that are read in place.
 
 use super::*;
-use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint, recurrence_adjoint_with};
 use cubecl_scan::{ScanError, reference};
 
 /// Flows, decays of −1, 0 and 1, results, initial values: small integers, of which every result is exact.
@@ -33,7 +33,7 @@ fn check(client: &Client, shape: [usize; 3], launch: LaunchOptions, reverse: boo
         initial: resumes.then(|| [of(&initial, &ends), tensor(outputs[2].clone(), &ends)]),
     };
     let float = f32::elem_type_native();
-    recurrence_adjoint(client, gradients, 1, float, reverse).expect("supported");
+    recurrence_adjoint_with(client, gradients, 1, float, reverse, launch).expect("supported");
     let inputs = [&flow[..], &decay, &results];
     let expected = reference::recurrence_adjoint(inputs, &initial, &shape, 1, reverse);
     let names = ["values", "decays", "initial values"];
@@ -74,8 +74,36 @@ fn rows_and_columns() {
     ] {
         for reverse in [false, true] {
             for resumes in [false, true] {
-                check(&client, shape, reverse, resumes);
+                check(&client, shape, launch(), reverse, resumes);
             }
+        }
+    }
+}
+
+#[test]
+fn every_routine() {
+    let client = client();
+    for (launch, shape) in forms() {
+        for reverse in [false, true] {
+            check(&client, shape, launch, reverse, true);
+        }
+    }
+}
+
+#[test]
+fn tiles_that_never_publish() {
+    let client = client();
+    for mute in [Mute::Every(1), Mute::Every(3), Mute::Every(67)] {
+        for (routine, shape) in [
+            (RoutineKind::SinglePass, [1, 100 * 128 + 5, 1]),
+            (RoutineKind::ColumnTiles, [2, 40 * 8 + 5, 12]),
+        ] {
+            let launch = LaunchOptions {
+                mute: Some(mute),
+                polls: Some(1),
+                ..small_tile(routine)
+            };
+            within_20_seconds("mute tiles", || check(&client, shape, launch, false, true));
         }
     }
 }

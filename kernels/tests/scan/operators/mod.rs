@@ -209,7 +209,6 @@ macro_rules! stamp {
 stamp!(sums, oracles::Sums, false, false);
 stamp!(segmented_sums, oracles::Sums, true, false);
 stamp!(recurrences, oracles::Recurrences, false, false);
-stamp!(flows_of_recurrences, oracles::Flows, false, false);
 stamp!(segmented_recurrences, oracles::Recurrences, true, true);
 stamp!(where_maxima_are, oracles::Extrema<true>, false, false);
 stamp!(

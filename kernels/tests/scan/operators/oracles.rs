@@ -3,9 +3,7 @@
 use super::oracle::Oracle;
 use crate::common::{uneven, values};
 use cubecl_scan::ScanOp;
-use cubecl_scan::monoid::{
-    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, RecurrenceAdjoint,
-};
+use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp};
 
 fn small_integers(n: usize) -> Vec<f32> {
     let numbers = values(n, ScanOp::Sum).into_iter();
@@ -84,41 +82,6 @@ impl Oracle for Recurrences {
             values.to_vec(),
             decays.iter().map(|decay| decay % 2.).collect(),
         ]
-    }
-}
-
-/// What flows back through them: each decay acts behind the addition.
-pub struct Flows;
-
-impl Oracle for Flows {
-    type Operator = RecurrenceAdjoint;
-    /// The map `u ↦ decay·u + offset`.
-    type State = [f32; 2];
-
-    fn config() {}
-
-    fn identity() -> [f32; 2] {
-        [1., 0.]
-    }
-
-    fn read(values: &[f32], _position: usize) -> [f32; 2] {
-        [values[1], values[1] * values[0]]
-    }
-
-    fn resume(written: &[f32]) -> [f32; 2] {
-        [1., written[0]]
-    }
-
-    fn combine([_, u]: &[f32; 2], [decay, offset]: &[f32; 2]) -> [f32; 2] {
-        [1., decay * u + offset]
-    }
-
-    fn write([_, u]: &[f32; 2]) -> (Vec<f32>, i32) {
-        (vec![*u], -1)
-    }
-
-    fn elements(n: usize) -> Vec<Vec<f32>> {
-        Recurrences::elements(n)
     }
 }
 
