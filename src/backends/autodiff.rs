@@ -22,6 +22,8 @@ mod moves;
 mod prod;
 mod recurrence;
 mod scans;
+#[cfg(all(test, feature = "flex"))]
+mod tests;
 
 use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};

@@ -10,6 +10,7 @@ mod common;
 mod drawn;
 mod groups;
 mod moves;
+mod recurrences;
 mod scans;
 
 use std::fmt::Debug;

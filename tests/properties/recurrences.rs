@@ -1,0 +1,269 @@
+//! Recurrences, segments, positions and carries: the loop, and laws that tie them to plain scans.
+//!
+//! Values and decays are −1, 0 and 1, so that every result is exact in whatever order it is computed.
+
+use burn::tensor::{Bool, Device, Int, Tensor};
+use burn_scan::prelude::*;
+use proptest::prelude::*;
+
+use crate::common::element::hash;
+use crate::common::{assert_same, axis, host, mask, options, oracle, tensor};
+use crate::drawn::{Density, Drawn, densities, dim_of, dims, tensors};
+use crate::for_all;
+
+on_every_device![recurrences, segments, positions, chunks, bits_repeat];
+
+#[derive(Clone, Debug)]
+struct Case {
+    input: Drawn,
+    dim: i64,
+    reverse: bool,
+    density: Density,
+    /// What the lengths of chunks and their operator are drawn by.
+    seed: usize,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let drawn = (
+        tensors(3),
+        dims(),
+        any::<bool>(),
+        densities(),
+        0..1000_usize,
+    );
+    drawn.prop_map(|(input, dim, reverse, density, seed)| Case {
+        input,
+        dim,
+        reverse,
+        density,
+        seed,
+    })
+}
+
+/// Runs `$check::<rank>` for every case.
+macro_rules! of_any_rank {
+    ($check:ident, $device:expr) => {
+        for_all(cases(), |case| match case.input.shape.len() {
+            1 => $check::<1>(&case, $device),
+            2 => $check::<2>(&case, $device),
+            _ => $check::<3>(&case, $device),
+        })
+    };
+}
+
+fn small(n: usize, salt: usize) -> Vec<f32> {
+    (0..n).map(|i| (hash(i + salt) % 3) as f32 - 1.0).collect()
+}
+
+impl Case {
+    /// The tensor, as it is viewed.
+    fn values<const D: usize>(&self, device: &Device) -> Tensor<D> {
+        let base = small(self.input.shape.iter().product(), 0);
+        self.input
+            .view(tensor::<f32, D>(&base, self.input.shape(), device))
+    }
+
+    /// Other numbers, of the shape of `like`.
+    fn beside<const D: usize>(&self, like: &Tensor<D>, device: &Device) -> Tensor<D> {
+        let n = like.dims().iter().product();
+        tensor::<f32, D>(&small(n, 77), like.dims(), device)
+    }
+
+    fn starts<const D: usize>(&self, like: &Tensor<D>, device: &Device) -> Tensor<D, Bool> {
+        let n: usize = like.dims().iter().product();
+        let starts = if n == 0 { vec![] } else { self.density.mask(n) };
+        mask(&starts, like.dims(), device)
+    }
+
+    /// Where a line of this length is cut.
+    fn chunks(&self, len: usize) -> Vec<core::ops::Range<usize>> {
+        let mut chunks = Vec::new();
+        let mut begin = 0;
+        while begin < len {
+            let step = 1 + hash(self.seed + chunks.len()) % len.div_ceil(3).max(1);
+            chunks.push(begin..len.min(begin + step));
+            begin += step;
+        }
+        chunks
+    }
+}
+
+/// `h[t] = a[t]·h[t−1] + x[t]` along the middle.
+fn walked(x: &[f32], a: &[f32], [outer, len, inner]: [usize; 3], reverse: bool) -> Vec<f32> {
+    let mut found = x.to_vec();
+    for line in 0..outer * inner {
+        let mut h = 0.0;
+        for step in 0..len {
+            let i = if reverse { len - 1 - step } else { step };
+            let at = (line / inner * len + i) * inner + line % inner;
+            h = a[at] * h + x[at];
+            found[at] = h;
+        }
+    }
+    found
+}
+
+fn recurrences(device: &Device) {
+    of_any_rank!(check_recurrence, device);
+}
+
+/// With element-wise operations around them, which fused devices take into kernels of their own.
+fn check_recurrence<const D: usize>(case: &Case, device: &Device) {
+    let x = case.values::<D>(device);
+    let a = case.beside(&x, device);
+    let (dim, written) = dim_of(case.dim, D);
+    let way = RecurrenceOptions::default();
+    let way = if case.reverse { way.reverse() } else { way };
+    let lines = axis(&x.dims(), dim);
+    let [xs, decays] = [&x, &a].map(|it| host::<f32, D>(it.clone()));
+    let run = |x: Tensor<D>, a: Tensor<D>| {
+        host::<f32, D>(x.linear_recurrence_with(a, written, way.clone()))
+    };
+
+    let expected = walked(&xs, &decays, lines, case.reverse);
+    assert_same(&run(x.clone(), a.clone()), &expected, || "the loop".into());
+
+    let doubled: Vec<f32> = xs.iter().map(|x| 2.0 * x + 1.0).collect();
+    let negated: Vec<f32> = decays.iter().map(|a| -a).collect();
+    let around = (x.clone() * 2.0 + 1.0).linear_recurrence_with(a.neg(), written, way.clone());
+    let around = around.clone() * 3.0 - around;
+    let expected = walked(&doubled, &negated, lines, case.reverse);
+    let expected: Vec<f32> = expected.iter().map(|h| 2.0 * h).collect();
+    assert_same(&host::<f32, D>(around), &expected, || {
+        "fused neighbours".into()
+    });
+
+    let sums = x
+        .clone()
+        .scan(written, ScanOp::Sum, options((false, case.reverse)));
+    let found = run(x.clone(), x.clone().ones_like());
+    assert_same(&found, &host::<f32, D>(sums), || "decays of 1".into());
+    let found = run(x.clone(), x.clone().zeros_like());
+    assert_same(&found, &xs, || "decays of 0".into());
+}
+
+fn segments(device: &Device) {
+    of_any_rank!(check_segments, device);
+}
+
+fn check_segments<const D: usize>(case: &Case, device: &Device) {
+    let x = case.values::<D>(device);
+    let (dim, written) = dim_of(case.dim, D);
+    let sums = |starts: Tensor<D, Bool>, reverse| {
+        let way = options((false, reverse));
+        host::<f32, D>(x.clone().segmented_scan(starts, written, ScanOp::Sum, way))
+    };
+    let starts = case.starts(&x, device);
+
+    // A start is a decay of 0.
+    let a = starts.clone().bool_not().float();
+    let expected = walked(
+        &host::<f32, D>(x.clone()),
+        &host::<f32, D>(a),
+        axis(&x.dims(), dim),
+        false,
+    );
+    assert_same(&sums(starts, false), &expected, || "decays of 0".into());
+
+    let n = x.dims().iter().product();
+    let whole = sums(mask(&vec![false; n], x.dims(), device), case.reverse);
+    let plain = x
+        .clone()
+        .scan(written, ScanOp::Sum, options((false, case.reverse)));
+    assert_same(&whole, &host::<f32, D>(plain), || "no starts".into());
+    let single = sums(mask(&vec![true; n], x.dims(), device), case.reverse);
+    assert_same(&single, &host::<f32, D>(x.clone()), || "all starts".into());
+}
+
+fn positions(device: &Device) {
+    of_any_rank!(check_positions, device);
+}
+
+/// A position picks its value, which is the running maximum, and of equal values the last.
+fn check_positions<const D: usize>(case: &Case, device: &Device) {
+    let x = case.values::<D>(device);
+    let (dim, written) = dim_of(case.dim, D);
+    let (maxima, positions) = x.clone().cummax_with_indices(written);
+    let xs = host::<f32, D>(x.clone());
+    let maxima = host::<f32, D>(maxima);
+    let expected = oracle::scan(&xs, &x.dims(), dim, ScanOp::Max, (false, false));
+    assert_same(&maxima, &expected, || "the running maximum".into());
+    let [_, len, inner] = axis(&x.dims(), dim);
+    let positions: Vec<i32> = positions.try_into_vec_as().expect("the device is read");
+    for (at, &position) in positions.iter().enumerate() {
+        let (row, picked) = (at / inner % len.max(1), position as usize);
+        let place = |row: usize| (at / inner / len * len + row) * inner + at % inner;
+        assert!(
+            picked <= row && xs[place(picked)] == maxima[at],
+            "{at}: {picked}"
+        );
+        let later = (picked + 1..=row).find(|&later| xs[place(later)] == maxima[at]);
+        assert_eq!(later, None, "{at}: {picked} is not the last");
+    }
+}
+
+fn chunks(device: &Device) {
+    of_any_rank!(check_chunks, device);
+}
+
+/// Chunks of any lengths give what the whole gives.
+fn check_chunks<const D: usize>(case: &Case, device: &Device) {
+    let x = case.values::<D>(device);
+    let a = case.beside(&x, device);
+    let (dim, written) = dim_of(case.dim, D);
+    let chunks = case.chunks(x.dims()[dim]);
+    if chunks.is_empty() || x.dims().contains(&0) {
+        return;
+    }
+    let mut running = RunningRecurrence::<D>::new(written);
+    let parts = chunks.iter().map(|chunk| {
+        let part = |it: &Tensor<D>| it.clone().slice_dim(dim, chunk.clone());
+        running.next(part(&x), part(&a))
+    });
+    let joined = Tensor::cat(parts.collect(), dim);
+    let whole = x.clone().linear_recurrence(a, written);
+    let same = [joined, whole].map(host::<f32, D>);
+    assert_same(&same[0], &same[1], || format!("a recurrence in {chunks:?}"));
+
+    let integers: Tensor<D, Int> = x.int();
+    let op = [ScanOp::Sum, ScanOp::Min][case.seed % 2];
+    let way = options((case.reverse, false));
+    let mut running = RunningScan::<D, Int>::new(written, op, way);
+    let parts = chunks
+        .iter()
+        .map(|chunk| running.next(integers.clone().slice_dim(dim, chunk.clone())));
+    let joined = Tensor::cat(parts.collect(), dim);
+    let whole = integers.clone().scan(written, op, way);
+    let same = [joined, whole].map(|it| it.try_into_vec_as::<i64>().expect("the device is read"));
+    assert_eq!(same[0], same[1], "{op:?} {way:?} in {chunks:?}");
+}
+
+/// Whatever else the machine does, the bits of a result and of its gradients are the same each time.
+fn bits_repeat(device: &Device) {
+    const RUNS: usize = if cfg!(feature = "heavy") { 1000 } else { 150 };
+    let uneven = |n: usize, salt: usize| -> Vec<f32> {
+        (0..n)
+            .map(|i| (hash(i + salt) % 2001) as f32 / 1013.0 - 0.98)
+            .collect()
+    };
+    let device = device.clone().autodiff();
+    for (shape, dim) in [([1, 5000], 1), ([700, 9], 0)] {
+        let leaf = |salt| {
+            let values = uneven(shape.iter().product(), salt);
+            tensor::<f32, 2>(&values, shape, &device).require_grad()
+        };
+        let (x, a) = (leaf(0), leaf(5));
+        let bits = || {
+            let h = x.clone().linear_recurrence(a.clone(), dim);
+            let gradients = h.clone().backward();
+            let of = |leaf: &Tensor<2>| leaf.grad(&gradients).expect("tracked");
+            let all = Tensor::cat(vec![h.inner(), of(&x), of(&a)], 0);
+            let bits = host::<f32, 2>(all).into_iter().map(f32::to_bits);
+            bits.collect::<Vec<u32>>()
+        };
+        let first = bits();
+        for run in 1..RUNS {
+            assert!(bits() == first, "run {run} of {shape:?} has other bits");
+        }
+    }
+}
