@@ -63,6 +63,31 @@ struct Firsts {
     to_flow: usize,
 }
 
+/// What lies one element before each lane of a vector along a row, or behind it; `neighbour` is the vector there.
+#[cube]
+fn moved<A: Numeric, N: Size>(
+    own: Vector<A, N>,
+    neighbour: Vector<A, N>,
+    #[comptime] before: bool,
+) -> Vector<A, N> {
+    let lanes = N::value().comptime();
+    let mut moved = Vector::<A, N>::new(A::from_int(0));
+    #[unroll]
+    for lane in 0..lanes {
+        let value = if comptime!(before && lane == 0) {
+            neighbour.extract(comptime!(lanes - 1))
+        } else if comptime!(before) {
+            own.extract(comptime!(lane - 1))
+        } else if comptime!(lane + 1 == lanes) {
+            neighbour.extract(0usize)
+        } else {
+            own.extract(comptime!(lane + 1))
+        };
+        moved.insert(lane, value);
+    }
+    moved
+}
+
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
     flows: &[Vector<T, N>],
@@ -108,24 +133,8 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
             }
         }
         if comptime!(in_rows) {
-            // The neighbour in the row is one element away.
             let own = Vector::<A, N>::cast_from(results[at]);
-            let mut moved = Vector::<A, N>::new(A::from_int(0));
-            #[unroll]
-            for lane in 0..lanes {
-                if comptime!(reverse) {
-                    if comptime!(lane + 1 < lanes) {
-                        moved.insert(lane, own.extract(comptime!(lane + 1)));
-                    } else {
-                        moved.insert(lane, before.extract(0usize));
-                    }
-                } else if comptime!(lane > 0) {
-                    moved.insert(lane, own.extract(comptime!(lane - 1)));
-                } else {
-                    moved.insert(lane, before.extract(comptime!(lanes - 1)));
-                }
-            }
-            before = moved;
+            before = moved::<A, N>(own, before, comptime!(!reverse));
         }
         let flow = Vector::<A, N>::cast_from(flows[at]);
         of_decay[at] = Vector::cast_from(flow * before);

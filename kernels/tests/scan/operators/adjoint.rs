@@ -80,6 +80,17 @@ fn rows_and_columns() {
     }
 }
 
+/// Columns as software adapters walk them: several abreast, several rows at a time where the scan goes against the order of memory.
+#[test]
+fn columns_of_software() {
+    let client = client();
+    for shape in [[1, 1000, 64], [2, 333, 128], [1, 70, 256], [1, 41, 2048]] {
+        for reverse in [false, true] {
+            check(&client, shape, LaunchOptions::default(), reverse, true);
+        }
+    }
+}
+
 #[test]
 fn every_routine() {
     let client = client();
