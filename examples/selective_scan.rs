@@ -132,12 +132,11 @@ impl ModuleVisitor for Parameters {
 /// The recurrence of a mixer at a size of real use, forward and backward.
 fn compare_times(mixer: &Mixer, device: &Device, checks: &mut Checks) {
     let [x, _] = mixer.halves(drawn([BATCH, TIME, SIZES.model], device));
-    let selected = mixer.select(x);
     let Selected {
         decay,
         input,
         readout,
-    } = selected;
+    } = mixer.select(x);
     let leaf = |tensor: Tensor<4>| tensor.detach().require_grad();
     let leaves = [leaf(decay), leaf(input), leaf(readout)];
     let forward = |way| {

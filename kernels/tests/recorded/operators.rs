@@ -1,20 +1,22 @@
 //! Scans with operators whose states are more than one scalar, on segments and where lines resume: every routine.
 
+#[path = "../scan/operators/gradient.rs"]
+mod gradient;
 #[path = "../scan/operators/oracle.rs"]
 mod oracle;
 #[path = "../scan/operators/oracles.rs"]
 mod oracles;
 
-use super::common::{View, all_options, sentinel, tensor, upload};
+use super::common::all_options;
 use super::planes::Planes;
 use super::record::{case, record as shared_record};
 use super::scans::small_tile;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint_with};
+use cubecl_scan::adjoint::recurrence_adjoint_with;
 use cubecl_scan::monoid::{Operator, Segmented};
-use cubecl_scan::reference;
 use cubecl_scan::scan::RoutineKind;
+use gradient::Gradient;
 use oracle::{Case, Oracle, begins, expected, initial, start};
 
 /// Fewer elements than lie between two NaN, whose bits a browser need not keep.
@@ -76,36 +78,16 @@ fn record_adjoint(
     (routine, shape): (RoutineKind, [usize; 3]),
     reverse: bool,
 ) {
-    let (n, lines) = (shape.iter().product(), shape[0] * shape[2]);
-    let [flow, decay] = oracles::Recurrences::elements(n).try_into().expect("two");
-    let results = oracles::Sums::elements(n).swap_remove(0);
-    let initial = results[..lines].to_vec();
-    let inputs = [&flow[..], &decay, &results];
-    let expected = reference::recurrence_adjoint(inputs, &initial, &shape, 1, reverse);
-    case(
-        client,
-        group,
-        &format!("{routine:?}, {shape:?}, reverse {reverse}"),
-        || {
-            let [view, ends] =
-                [&shape, &[shape[0], 1, shape[2]]].map(|shape| View::contiguous(shape));
-            let of = |values: &[f32], view: &View| tensor(upload(client, values), view);
-            let outputs = [n, n, lines].map(|n| sentinel(client, n));
-            let gradients = RecurrenceGradients {
-                flow: of(&flow, &view),
-                decay: of(&decay, &view),
-                results: of(&results, &view),
-                of_values: tensor(outputs[0].clone(), &view),
-                of_decay: tensor(outputs[1].clone(), &view),
-                initial: Some([of(&initial, &ends), tensor(outputs[2].clone(), &ends)]),
-            };
-            let (float, launch) = (f32::elem_type_native(), small_tile(routine));
-            recurrence_adjoint_with(client, gradients, 1, float, reverse, launch)
-                .expect("supported");
-            let expected = expected.iter().map(|values| bits(values));
-            outputs.into_iter().zip(expected).collect()
-        },
-    );
+    let gradient = Gradient::drawn(shape);
+    let expected = gradient.expected(reverse);
+    let name = format!("{routine:?}, {shape:?}, reverse {reverse}");
+    case(client, group, &name, || {
+        let (tensors, outputs) = gradient.tensors(client, true);
+        let (float, launch) = (f32::elem_type_native(), small_tile(routine));
+        recurrence_adjoint_with(client, tensors, 1, float, reverse, launch).expect("supported");
+        let expected = expected.iter().map(|values| bits(values));
+        outputs.into_iter().zip(expected).collect()
+    });
 }
 
 pub fn record(client: &Client, planes: Planes) {

@@ -2,40 +2,19 @@
 //! values, decays that are read in place.
 
 use super::*;
+use cubecl_scan::ScanError;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint, recurrence_adjoint_with};
-use cubecl_scan::{ScanError, reference};
-
-/// Flows, decays of −1, 0 and 1, results, initial values: small integers, of which every result is exact.
-fn drawn(n: usize, lines: usize) -> [Vec<f32>; 4] {
-    let mut inputs = oracles::Recurrences::elements(n + lines);
-    let mut results = oracles::Sums::elements(n + lines).swap_remove(0);
-    let initial = results.split_off(n);
-    inputs.iter_mut().for_each(|it| it.truncate(n));
-    let [flow, decay] = inputs.try_into().expect("two inputs");
-    [flow, decay, results, initial]
-}
+use gradient::Gradient;
 
 fn check(client: &Client, shape: [usize; 3], launch: LaunchOptions, reverse: bool, resumes: bool) {
-    let (n, lines) = (shape.iter().product(), shape[0] * shape[2]);
-    let [flow, decay, results, mut initial] = drawn(n, lines);
+    let mut gradient = Gradient::drawn(shape);
     if !resumes {
-        initial.fill(0.);
+        gradient.initial.fill(0.);
     }
-    let [view, ends] = [&shape, &[shape[0], 1, shape[2]]].map(|shape| View::contiguous(shape));
-    let of = |values: &[f32], view: &View| tensor(upload(client, values), view);
-    let outputs = [n, n, lines].map(|n| sentinel(client, n));
-    let gradients = RecurrenceGradients {
-        flow: of(&flow, &view),
-        decay: of(&decay, &view),
-        results: of(&results, &view),
-        of_values: tensor(outputs[0].clone(), &view),
-        of_decay: tensor(outputs[1].clone(), &view),
-        initial: resumes.then(|| [of(&initial, &ends), tensor(outputs[2].clone(), &ends)]),
-    };
+    let (tensors, outputs) = gradient.tensors(client, resumes);
     let float = f32::elem_type_native();
-    recurrence_adjoint_with(client, gradients, 1, float, reverse, launch).expect("supported");
-    let inputs = [&flow[..], &decay, &results];
-    let expected = reference::recurrence_adjoint(inputs, &initial, &shape, 1, reverse);
+    recurrence_adjoint_with(client, tensors, 1, float, reverse, launch).expect("supported");
+    let expected = gradient.expected(reverse);
     let names = ["values", "decays", "initial values"];
     for ((output, expected), name) in outputs.into_iter().zip(expected).zip(names) {
         if name == "initial values" && !resumes {
@@ -123,27 +102,16 @@ fn tiles_that_never_publish() {
 #[test]
 fn decays_that_are_broadcast() {
     let client = client();
-    let shape = [2usize, 5, 4];
-    let [flow, decay, results, initial] = drawn(40, 8);
-    let all: Vec<f32> = (0..40).map(|at| decay[at % 4]).collect();
-    let [view, ends] = [&shape, &[2, 1, 4]].map(|shape| View::contiguous(shape));
-    let of = |values: &[f32], view: &View| tensor(upload(&client, values), view);
-    let outputs = [40, 40, 8].map(|n| sentinel(&client, n));
-    let mut decays = of(&decay[..4], &view);
-    decays.strides = [0, 0, 1].into();
+    let mut gradient = Gradient::drawn([2, 5, 4]);
+    let of_columns = gradient.decay[..4].to_vec();
+    gradient.decay = of_columns.repeat(10);
     for reverse in [false, true] {
-        let gradients = RecurrenceGradients {
-            flow: of(&flow, &view),
-            decay: decays.clone(),
-            results: of(&results, &view),
-            of_values: tensor(outputs[0].clone(), &view),
-            of_decay: tensor(outputs[1].clone(), &view),
-            initial: Some([of(&initial, &ends), tensor(outputs[2].clone(), &ends)]),
-        };
-        recurrence_adjoint(&client, gradients, 1, f32::elem_type_native(), reverse)
+        let (mut tensors, outputs) = gradient.tensors(&client, true);
+        tensors.decay.handle = upload(&client, &of_columns).binding();
+        tensors.decay.strides = [0, 0, 1].into();
+        recurrence_adjoint(&client, tensors, 1, f32::elem_type_native(), reverse)
             .expect("supported");
-        let inputs = [&flow[..], &all, &results];
-        let expected = reference::recurrence_adjoint(inputs, &initial, &shape, 1, reverse);
+        let expected = gradient.expected(reverse);
         for (output, expected) in outputs.iter().zip(expected) {
             let found = read::<f32>(&client, output.clone(), expected.len());
             assert_eq!(found, expected, "reverse {reverse}");

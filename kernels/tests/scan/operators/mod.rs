@@ -5,6 +5,7 @@
 
 mod adjoint;
 mod bits;
+mod gradient;
 mod log_sum_exp;
 mod oracle;
 mod oracles;
