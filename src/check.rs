@@ -5,7 +5,7 @@ use crate::tensor::Scannable;
 #[cfg(feature = "cubecl-backend")]
 use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
-use burn::tensor::{AsIndex, Bool, DType, Device, IntDType, Shape, Tensor};
+use burn::tensor::{AsIndex, Bool, DType, Device, Int, IntDType, Shape, Tensor};
 
 /// Panics as Burn's tensor checks do.
 #[track_caller]
@@ -210,6 +210,18 @@ pub(crate) fn dim_mask<const D: usize, K: Basic>(
                 tensor.dims(),
                 mask.dims()
             ),
+        );
+    }
+}
+
+/// Offsets tell at least where the last segment ends.
+#[track_caller]
+pub(crate) fn offsets(operation: &str, offsets: &Tensor<1, Int>) {
+    dtype(operation, offsets);
+    if offsets.dims()[0] == 0 {
+        fail(
+            operation,
+            "There are no offsets; segments have one offset more than there are segments.",
         );
     }
 }

@@ -15,9 +15,12 @@
 //! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse; of segments; from a value; with positions |
 //! | [`TensorRecurrence`] | float | linear recurrences `h[t] = a[t]·h[t−1] + x[t]`, the logarithm of a running sum of exponentials |
 //! | [`RunningScan`], [`RunningRecurrence`] | float, int | the same over sequences that arrive in chunks |
-//! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat or along a dimension |
+//! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat, along a dimension, or of each line |
 //! | [`TensorExpand`] | float, int, bool | packed values back under a mask; stable grouping by key |
 //! | [`MaskIndices`] | bool | where the trues are, and how many |
+//! | [`RaggedIndices`] | int | lengths of packed rows to offsets, offsets to the row of each element |
+//! | [`TensorSegments`] | float, int | the total of each packed row |
+//! | [`TensorRuns`] | float, int, bool | run-length encoding, and repetition by lengths |
 //!
 //! Burn's own `tensor.cumsum(dim)` runs on the same kernels once [`install`] was called: on every fused CubeCL device of the
 //! process, in any model, forward and backward.
@@ -62,15 +65,16 @@ mod tensor;
 pub use install::{InstallError, install};
 pub use options::{RecurrenceOptions, ScanOp, ScanOptions};
 pub use tensor::{
-    MaskIndices, RunningRecurrence, RunningScan, TensorCompact, TensorExpand, TensorRecurrence,
-    TensorScan, cumsum,
+    MaskIndices, RaggedIndices, RunningRecurrence, RunningScan, TensorCompact, TensorExpand,
+    TensorRecurrence, TensorRuns, TensorScan, TensorSegments, cumsum,
 };
 
 /// Every trait of this crate: `use burn_scan::prelude::*;`.
 pub mod prelude {
     pub use crate::{
-        MaskIndices, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions,
-        TensorCompact, TensorExpand, TensorRecurrence, TensorScan,
+        MaskIndices, RaggedIndices, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp,
+        ScanOptions, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns, TensorScan,
+        TensorSegments,
     };
 }
 

@@ -23,7 +23,7 @@ use crate::{ScanOp, ScanOptions};
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, backend_extension};
-use burn::tensor::{IntDType, Shape, Slice};
+use burn::tensor::{BoolDType, IntDType, Shape, Slice};
 use composed::{adjoint_by_scan, adjoint_from_by_scan, scan_behind, segment_sums_by_index};
 
 /// Everything a backend offers to this crate.
@@ -203,22 +203,38 @@ pub trait ScanOps: Backend {
     /// The coordinates of the trues, one row each, in row-major order. Reads their number back.
     #[fusion(default)]
     fn mask_argwhere(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        let (shape, device) = (mask.shape(), mask.device());
-        let indices = Self::mask_indices(mask, int_dtype);
-        let count = indices.shape()[0];
-        if count == 0 {
-            // Burn's element-wise kernels do not take empty tensors on every backend.
-            return Self::int_empty([0, shape.num_dims()].into(), &device, int_dtype);
-        }
-        let mut stride: usize = shape.iter().product();
-        let columns = shape.iter().map(|&size| {
-            stride = stride.checked_div(size).unwrap_or(0).max(1);
-            let coordinate = Self::int_div_scalar(indices.clone(), (stride as i64).into());
-            let coordinate = Self::int_remainder_scalar(coordinate, (size.max(1) as i64).into());
-            Self::int_reshape(coordinate, [count, 1].into())
-        });
-        Self::int_cat(columns.collect(), 1)
+        let shape = mask.shape();
+        coordinates::<Self>(Self::mask_indices(mask, int_dtype), &shape, int_dtype)
     }
+
+    /// The segment of each of `len` elements, given where segments begin and the last one ends; the number of segments behind it. Nothing
+    /// depends on the offsets but the result: bad ones lead to a bad one.
+    #[fusion(meta = segment_ids_spec)]
+    fn segment_ids(offsets: IntTensor<Self>, len: usize) -> IntTensor<Self>;
+
+    /// Whether a segment begins at each of `len` elements, or the last one ends before it.
+    #[fusion(meta = segment_starts_spec)]
+    fn segment_starts(
+        offsets: IntTensor<Self>,
+        len: usize,
+        bool_dtype: BoolDType,
+    ) -> BoolTensor<Self>;
+
+    /// The total of each segment along the first dimension, given where segments begin and the last one ends; of an empty one the identity.
+    #[fusion(meta = segment_reduce_spec)]
+    fn float_segment_reduce(
+        values: FloatTensor<Self>,
+        offsets: IntTensor<Self>,
+        op: ScanOp,
+    ) -> FloatTensor<Self>;
+
+    /// The same of integers.
+    #[fusion(meta = segment_reduce_spec)]
+    fn int_segment_reduce(
+        values: IntTensor<Self>,
+        offsets: IntTensor<Self>,
+        op: ScanOp,
+    ) -> IntTensor<Self>;
 
     /// For each key its slot in a stable grouping by `0..num_keys`, −1 for a key out of range; and where each group begins, the
     /// number of keys in range last.
@@ -237,7 +253,8 @@ macro_rules! move_ops {
         $Trait:ident, $Tensor:ident, $slice:ident, $reshape:ident,
         $compact_padded:ident, $compact:ident, $expand:ident,
         $compact_dim_padded:ident, $compact_dim:ident, $expand_dim:ident,
-        $scatter_slots:ident, $gather_slots:ident, $front:ident
+        $scatter_slots:ident, $gather_slots:ident, $front:ident,
+        $compact_along:ident, $repeat_rows:ident, $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         $(#[$doc])*
         #[backend_extension(
@@ -308,6 +325,44 @@ macro_rules! move_ops {
                 dim: usize,
             ) -> $Tensor<Self>;
 
+            /// Each line along `dim` on its own: its values under `true` in order, zeros behind them; and how many they are.
+            #[fusion(meta = compact_along_spec)]
+            fn $compact_along(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                dim: usize,
+                int_dtype: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>);
+
+            /// Row `j` of the first dimension from `offsets[j]` up to the next offset, in `total` rows; zeros behind the last offset. There is
+            /// one offset more than rows.
+            #[fusion(meta = repeat_rows_spec)]
+            fn $repeat_rows(
+                values: $Tensor<Self>,
+                offsets: IntTensor<Self>,
+                total: usize,
+            ) -> $Tensor<Self>;
+
+            /// The runs of equal elements of a one-dimensional tensor: the value of each and its length, zeros behind them; and how many they
+            /// are. NaN equals nothing.
+            #[fusion(meta = run_lengths_spec)]
+            fn $run_lengths_padded(
+                values: $Tensor<Self>,
+                int_dtype: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>, IntTensor<Self>);
+
+            /// The same without what is behind them. Reads their number back.
+            #[fusion(default)]
+            fn $run_lengths(
+                values: $Tensor<Self>,
+                int_dtype: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>) {
+                let (values, lengths, count) = Self::$run_lengths_padded(values, int_dtype);
+                let count = read_count::<Self>(count);
+                let lengths = first_slices(lengths, 0, count, Self::int_slice, Self::int_reshape);
+                (Self::$front(values, count), lengths)
+            }
+
             /// `output[slots[i]] = values[i]`, zero behind the slots; slots below 0 point nowhere. The others are ranks, as those of
             /// [`ScanOps::key_slots`], the last of whose `offsets` is their number.
             #[fusion(dtype = values, shape = values)]
@@ -333,22 +388,46 @@ move_ops!(
     FloatMoveOps, FloatTensor, float_slice, float_reshape,
     float_compact_padded, float_compact, float_expand_by_mask,
     float_compact_dim_padded, float_compact_dim, float_expand_dim,
-    float_scatter_slots, float_gather_slots, float_front
+    float_scatter_slots, float_gather_slots, float_front,
+    float_compact_along, float_repeat_rows, float_run_lengths_padded, float_run_lengths
 );
 move_ops!(
     /// Compaction, expansion and grouping of int tensors.
     IntMoveOps, IntTensor, int_slice, int_reshape,
     int_compact_padded, int_compact, int_expand_by_mask,
     int_compact_dim_padded, int_compact_dim, int_expand_dim,
-    int_scatter_slots, int_gather_slots, int_front
+    int_scatter_slots, int_gather_slots, int_front,
+    int_compact_along, int_repeat_rows, int_run_lengths_padded, int_run_lengths
 );
 move_ops!(
     /// Compaction, expansion and grouping of bool tensors.
     BoolMoveOps, BoolTensor, bool_slice, bool_reshape,
     bool_compact_padded, bool_compact, bool_expand_by_mask,
     bool_compact_dim_padded, bool_compact_dim, bool_expand_dim,
-    bool_scatter_slots, bool_gather_slots, bool_front
+    bool_scatter_slots, bool_gather_slots, bool_front,
+    bool_compact_along, bool_repeat_rows, bool_run_lengths_padded, bool_run_lengths
 );
+
+/// The coordinates in a tensor of `shape` of row-major positions, one row each.
+pub(crate) fn coordinates<B: Backend>(
+    indices: IntTensor<B>,
+    shape: &Shape,
+    int_dtype: IntDType,
+) -> IntTensor<B> {
+    let count = indices.shape()[0];
+    if count == 0 {
+        // Burn's element-wise kernels do not take empty tensors on every backend.
+        return B::int_empty([0, shape.num_dims()].into(), &indices.device(), int_dtype);
+    }
+    let mut stride: usize = shape.iter().product();
+    let columns = shape.iter().map(|&size| {
+        stride = stride.checked_div(size).unwrap_or(0).max(1);
+        let coordinate = B::int_div_scalar(indices.clone(), (stride as i64).into());
+        let coordinate = B::int_remainder_scalar(coordinate, (size.max(1) as i64).into());
+        B::int_reshape(coordinate, [count, 1].into())
+    });
+    B::int_cat(columns.collect(), 1)
+}
 
 /// The slice of the first `count` entries.
 fn first(count: usize) -> Slice {
@@ -440,6 +519,49 @@ fn key_slots_spec(
 ) -> (TensorSpec, TensorSpec) {
     let spec = |n: usize| TensorSpec::new([n].into(), (*int_dtype).into());
     (spec(keys.shape.num_elements()), spec(num_keys + 1))
+}
+
+#[cfg(feature = "fusion")]
+fn segment_ids_spec(offsets: &TensorSpec, len: &usize) -> TensorSpec {
+    TensorSpec::new([*len].into(), offsets.dtype)
+}
+
+#[cfg(feature = "fusion")]
+fn segment_starts_spec(_offsets: &TensorSpec, len: &usize, bool_dtype: &BoolDType) -> TensorSpec {
+    TensorSpec::new([*len].into(), (*bool_dtype).into())
+}
+
+#[cfg(feature = "fusion")]
+fn segment_reduce_spec(values: &TensorSpec, offsets: &TensorSpec, _op: &ScanOp) -> TensorSpec {
+    TensorSpec::new(
+        with_dim(&values.shape, 0, offsets.shape[0] - 1),
+        values.dtype,
+    )
+}
+
+#[cfg(feature = "fusion")]
+fn compact_along_spec(
+    values: &TensorSpec,
+    _mask: &TensorSpec,
+    dim: &usize,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    let counts = TensorSpec::new(with_dim(&values.shape, *dim, 1), (*int_dtype).into());
+    (values.clone(), counts)
+}
+
+#[cfg(feature = "fusion")]
+fn repeat_rows_spec(values: &TensorSpec, _offsets: &TensorSpec, total: &usize) -> TensorSpec {
+    TensorSpec::new(with_dim(&values.shape, 0, *total), values.dtype)
+}
+
+#[cfg(feature = "fusion")]
+fn run_lengths_spec(
+    values: &TensorSpec,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec, TensorSpec) {
+    let int = |shape: Shape| TensorSpec::new(shape, (*int_dtype).into());
+    (values.clone(), int(values.shape.clone()), int([1].into()))
 }
 
 #[cfg(feature = "fusion")]

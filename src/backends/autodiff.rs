@@ -13,6 +13,10 @@
 //! | compact | expand by the same mask | the mask |
 //! | expand | compact by the same mask | the mask |
 //! | partition (scatter to slots) | gather from the same slots | the slots |
+//! | compact lines | each survivor's from its place in the line | the mask |
+//! | repeat rows | sums of the segments that they became | the offsets |
+//! | run lengths | that of a run goes to its first element | the lengths |
+//! | segment reduction | see [`segments`] | the input, where segments begin, the result |
 //!
 //! Inputs that are not tracked cost nothing but the forward operation.
 
@@ -22,13 +26,14 @@ mod moves;
 mod prod;
 mod recurrence;
 mod scans;
+mod segments;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
 
 use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::IntDType;
+use burn::tensor::{BoolDType, IntDType};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use scans::Scan;
@@ -148,6 +153,34 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         B::mask_argwhere(mask, int_dtype)
     }
 
+    fn segment_ids(offsets: IntTensor<Self>, len: usize) -> IntTensor<Self> {
+        B::segment_ids(offsets, len)
+    }
+
+    fn segment_starts(
+        offsets: IntTensor<Self>,
+        len: usize,
+        bool_dtype: BoolDType,
+    ) -> BoolTensor<Self> {
+        B::segment_starts(offsets, len, bool_dtype)
+    }
+
+    fn float_segment_reduce(
+        values: FloatTensor<Self>,
+        offsets: IntTensor<Self>,
+        op: ScanOp,
+    ) -> FloatTensor<Self> {
+        segments::segment_reduce::<B, C>(values, offsets, op)
+    }
+
+    fn int_segment_reduce(
+        values: IntTensor<Self>,
+        offsets: IntTensor<Self>,
+        op: ScanOp,
+    ) -> IntTensor<Self> {
+        B::int_segment_reduce(values, offsets, op)
+    }
+
     fn key_slots(
         keys: IntTensor<Self>,
         num_keys: usize,
@@ -160,7 +193,8 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
 macro_rules! inner_moves {
     (
         $Trait:ident, $Tensor:ident, $compact_padded:ident, $compact:ident, $expand:ident, $compact_dim_padded:ident,
-        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident
+        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident, $compact_along:ident,
+        $repeat_rows:ident, $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         impl<B: ScanBackend, C: CheckpointStrategy> $Trait for Autodiff<B, C> {
             fn $compact_padded(
@@ -210,6 +244,37 @@ macro_rules! inner_moves {
                 B::$expand_dim(values, mask, dim)
             }
 
+            fn $compact_along(
+                values: $Tensor<Self>,
+                mask: BoolTensor<Self>,
+                dim: usize,
+                int: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>) {
+                B::$compact_along(values, mask, dim, int)
+            }
+
+            fn $repeat_rows(
+                values: $Tensor<Self>,
+                offsets: IntTensor<Self>,
+                total: usize,
+            ) -> $Tensor<Self> {
+                B::$repeat_rows(values, offsets, total)
+            }
+
+            fn $run_lengths_padded(
+                values: $Tensor<Self>,
+                int: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>, IntTensor<Self>) {
+                B::$run_lengths_padded(values, int)
+            }
+
+            fn $run_lengths(
+                values: $Tensor<Self>,
+                int: IntDType,
+            ) -> ($Tensor<Self>, IntTensor<Self>) {
+                B::$run_lengths(values, int)
+            }
+
             fn $scatter_slots(
                 values: $Tensor<Self>,
                 slots: IntTensor<Self>,
@@ -239,7 +304,11 @@ inner_moves!(
     int_compact_dim,
     int_expand_dim,
     int_scatter_slots,
-    int_gather_slots
+    int_gather_slots,
+    int_compact_along,
+    int_repeat_rows,
+    int_run_lengths_padded,
+    int_run_lengths
 );
 inner_moves!(
     BoolMoveOps,
@@ -251,5 +320,9 @@ inner_moves!(
     bool_compact_dim,
     bool_expand_dim,
     bool_scatter_slots,
-    bool_gather_slots
+    bool_gather_slots,
+    bool_compact_along,
+    bool_repeat_rows,
+    bool_run_lengths_padded,
+    bool_run_lengths
 );

@@ -4,7 +4,7 @@ use crate::check::fail;
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
-use burn::tensor::{DType, IntDType, Shape};
+use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::CubeBackend;
 use burn_cubecl::kernel::into_contiguous;
@@ -20,7 +20,7 @@ use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
 };
 use cubecl_scan::scan::{LaunchOptions, ScanTensors, scan_operator};
-use cubecl_scan::segments::segment_sums;
+use cubecl_scan::segments::{self, segment_sums};
 
 /// Scans along `dim`, each line from `initial` if there is one: one launch for rows of up to a tile and for long rows, two for few long columns.
 pub(crate) fn scan(
@@ -358,6 +358,89 @@ fn expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
     gather(values, slots, dim, shape)
 }
 
+fn segment_ids(offsets: CubeTensor, len: usize) -> CubeTensor {
+    let offsets = into_contiguous(offsets);
+    let ids = empty_like(&offsets, [len].into(), offsets.dtype);
+    let client = offsets.client.clone();
+    let launched = segments::segment_ids(&client, typed(offsets), ids.clone().binding(), len);
+    accept("Offsets To Segment Ids", launched);
+    ids
+}
+
+fn segment_reduce(values: CubeTensor, offsets: CubeTensor, op: ScanOp) -> CubeTensor {
+    let (values, offsets) = (into_contiguous(values), into_contiguous(offsets));
+    let shape = values.shape();
+    let sizes = [shape[0], shape[1..].iter().product()];
+    let reduced = with_dim(&shape, 0, offsets.shape()[0] - 1);
+    let output = empty_like(&values, reduced, values.dtype);
+    let client = values.client.clone();
+    let (values, dtype) = typed(values);
+    let (offsets, totals) = (typed(offsets), output.clone().binding());
+    let launched = match kernel_op(op) {
+        Some(op) => {
+            segments::segment_reduce::<Fold>(&client, values, offsets, totals, sizes, dtype, op)
+        }
+        None => {
+            let op = ();
+            segments::segment_reduce::<LogSumExp>(
+                &client, values, offsets, totals, sizes, dtype, op,
+            )
+        }
+    };
+    accept("Segment Reduce", launched);
+    output
+}
+
+fn compact_along(
+    values: CubeTensor,
+    mask: CubeTensor,
+    dim: usize,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    let shape = values.shape();
+    let output = empty_like(&values, shape.clone(), values.dtype);
+    let counts = empty_like(&values, with_dim(&shape, dim, 1), int_dtype.into());
+    let client = values.client.clone();
+    let launched = compact::compact_lines(
+        &client,
+        typed(values),
+        typed(mask),
+        output.clone().binding(),
+        counts.clone().binding(),
+        dim,
+        dtype_to_storage_type(int_dtype.into()),
+        LaunchOptions::default(),
+    );
+    accept("Compact Along By Mask", launched);
+    (output, counts)
+}
+
+/// Row `j` from `offsets[j]` on: each row of the output fetches that of its segment, and zeros behind the last.
+fn repeat_rows(values: CubeTensor, offsets: CubeTensor, total: usize) -> CubeTensor {
+    let shape = with_dim(&values.shape(), 0, total);
+    let ids = segment_ids(offsets, total);
+    gather(values, ids, 0, shape)
+}
+
+fn run_lengths(values: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor, CubeTensor) {
+    let shape = values.shape();
+    let output = empty_like(&values, shape.clone(), values.dtype);
+    let lengths = empty_like(&values, shape, int_dtype.into());
+    let count = empty_like(&values, [1].into(), int_dtype.into());
+    let client = values.client.clone();
+    let launched = compact::run_lengths(
+        &client,
+        typed(values),
+        output.clone().binding(),
+        lengths.clone().binding(),
+        count.clone().binding(),
+        dtype_to_storage_type(int_dtype.into()),
+        LaunchOptions::default(),
+    );
+    accept("Run Length Encode", launched);
+    (output, lengths, count)
+}
+
 impl ScanOps for CubeBackend {
     fn float_scan(tensor: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
         scan(tensor, None, dim, op, options)
@@ -500,6 +583,28 @@ impl ScanOps for CubeBackend {
         emit_indices(mask, int_dtype, Emit::IndicesFront)
     }
 
+    fn segment_ids(offsets: CubeTensor, len: usize) -> CubeTensor {
+        segment_ids(offsets, len)
+    }
+
+    fn segment_starts(offsets: CubeTensor, len: usize, bool_dtype: BoolDType) -> CubeTensor {
+        let offsets = into_contiguous(offsets);
+        let starts = empty_like(&offsets, [len].into(), bool_dtype.into());
+        let client = offsets.client.clone();
+        let launched =
+            segments::segment_starts(&client, typed(offsets), typed(starts.clone()), len);
+        accept("Offsets To Starts", launched);
+        starts
+    }
+
+    fn float_segment_reduce(values: CubeTensor, offsets: CubeTensor, op: ScanOp) -> CubeTensor {
+        segment_reduce(values, offsets, op)
+    }
+
+    fn int_segment_reduce(values: CubeTensor, offsets: CubeTensor, op: ScanOp) -> CubeTensor {
+        segment_reduce(values, offsets, op)
+    }
+
     fn key_slots(
         keys: CubeTensor,
         num_keys: usize,
@@ -526,7 +631,8 @@ impl ScanOps for CubeBackend {
 macro_rules! cube_moves {
     (
         $Trait:ident, $compact_padded:ident, $expand:ident, $compact_dim_padded:ident, $expand_dim:ident,
-        $scatter_slots:ident, $gather_slots:ident, $front:ident
+        $scatter_slots:ident, $gather_slots:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
+        $run_lengths_padded:ident
     ) => {
         impl $Trait for CubeBackend {
             fn $compact_padded(
@@ -575,6 +681,26 @@ macro_rules! cube_moves {
             fn $front(values: CubeTensor, count: usize) -> CubeTensor {
                 front(values, count)
             }
+
+            fn $compact_along(
+                values: CubeTensor,
+                mask: CubeTensor,
+                dim: usize,
+                int_dtype: IntDType,
+            ) -> (CubeTensor, CubeTensor) {
+                compact_along(values, mask, dim, int_dtype)
+            }
+
+            fn $repeat_rows(values: CubeTensor, offsets: CubeTensor, total: usize) -> CubeTensor {
+                repeat_rows(values, offsets, total)
+            }
+
+            fn $run_lengths_padded(
+                values: CubeTensor,
+                int_dtype: IntDType,
+            ) -> (CubeTensor, CubeTensor, CubeTensor) {
+                run_lengths(values, int_dtype)
+            }
         }
     };
 }
@@ -587,7 +713,10 @@ cube_moves!(
     float_expand_dim,
     float_scatter_slots,
     float_gather_slots,
-    float_front
+    float_front,
+    float_compact_along,
+    float_repeat_rows,
+    float_run_lengths_padded
 );
 cube_moves!(
     IntMoveOps,
@@ -597,7 +726,10 @@ cube_moves!(
     int_expand_dim,
     int_scatter_slots,
     int_gather_slots,
-    int_front
+    int_front,
+    int_compact_along,
+    int_repeat_rows,
+    int_run_lengths_padded
 );
 cube_moves!(
     BoolMoveOps,
@@ -607,5 +739,8 @@ cube_moves!(
     bool_expand_dim,
     bool_scatter_slots,
     bool_gather_slots,
-    bool_front
+    bool_front,
+    bool_compact_along,
+    bool_repeat_rows,
+    bool_run_lengths_padded
 );

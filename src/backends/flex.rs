@@ -8,10 +8,10 @@ use crate::cpu;
 use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
-use burn::tensor::{DType, IntDType, Shape};
+use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_flex::{Flex, FlexTensor};
 use half::{bf16, f16};
-use slices::{by_int, count_tensor, elements, mask_bytes, tensor, view};
+use slices::{by_int, count_tensor, elements, mask_bytes, mask_tensor, tensor, view};
 
 /// Frees the memory that the CPU backend keeps for its next outputs: that of large outputs which were dropped, 256 MiB
 /// at most.
@@ -322,6 +322,80 @@ fn segment_sums(values: FlexTensor, heads: FlexTensor, dim: usize, reverse: bool
     })
 }
 
+fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp) -> FlexTensor {
+    let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
+    let shape = values.shape();
+    let sizes = [shape[0], shape[1..].iter().product()];
+    let reduced = with_dim(&shape, 0, offsets.shape()[0] - 1);
+    by_int!(offsets.dtype(), I => match op {
+        ScanOp::LogSumExp => by_float!(values.dtype(), T => {
+            let totals = cpu::segment_log_sum_exp::<T, I>(elements(&values), elements(&offsets), sizes);
+            tensor(totals, reduced, values.dtype())
+        }),
+        op => by_number!(values.dtype(), T => {
+            let totals = cpu::segment_reduce::<T, I>(elements(&values), elements(&offsets), sizes, fold(op));
+            tensor(totals, reduced, values.dtype())
+        }),
+    })
+}
+
+fn compact_along(
+    values: FlexTensor,
+    mask: FlexTensor,
+    dim: usize,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let shape = values.shape();
+    let (outer, inner) = around(&shape, dim);
+    let lines = [outer, shape[dim], inner];
+    by_size!(values, T => by_int!(int.into(), I => {
+        let (kept, counts) = cpu::compact_lines::<T, I>(elements(&values), &mask_bytes(&mask), lines);
+        let counts = tensor(counts, with_dim(&shape, dim, 1), int.into());
+        (tensor(kept, shape, values.dtype()), counts)
+    }))
+}
+
+fn repeat_rows(values: FlexTensor, offsets: FlexTensor, total: usize) -> FlexTensor {
+    let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
+    let shape = values.shape();
+    let width = shape[1..].iter().product();
+    by_size!(values, T => by_int!(offsets.dtype(), I => {
+        let rows = cpu::repeat_rows::<T, I>(elements(&values), elements(&offsets), total, width);
+        tensor(rows, with_dim(&shape, 0, total), values.dtype())
+    }))
+}
+
+/// The runs of equal elements, and how many they are.
+fn run_lengths(
+    values: FlexTensor,
+    int: IntDType,
+    padded: bool,
+) -> (FlexTensor, FlexTensor, FlexTensor) {
+    let values = values.to_contiguous();
+    macro_rules! runs {
+        ($T:ty, $Moved:ty) => {
+            by_int!(int.into(), I => {
+                let runs = cpu::run_lengths::<$T, $Moved, I>(elements(&values), padded);
+                let len = [runs.values.len()];
+                (
+                    tensor(runs.values, len.into(), values.dtype()),
+                    tensor(runs.lengths, len.into(), int.into()),
+                    count_tensor(runs.count, int),
+                )
+            })
+        };
+    }
+    // Integers and booleans are equal where their bits are.
+    match values.dtype() {
+        DType::F64 => runs!(f64, u64),
+        DType::F32 | DType::Flex32 => runs!(f32, u32),
+        DType::F16 => runs!(f16, u16),
+        DType::BF16 => runs!(bf16, u16),
+        _ => by_size!(values, T => runs!(T, T)),
+    }
+}
+
 impl ScanOps for Flex {
     fn float_scan(tensor: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
         scan(tensor, dim, op, options)
@@ -449,6 +523,30 @@ impl ScanOps for Flex {
         })
     }
 
+    fn segment_ids(offsets: FlexTensor, len: usize) -> FlexTensor {
+        let offsets = offsets.to_contiguous();
+        by_int!(offsets.dtype(), I => {
+            let ids = cpu::segment_ids::<I>(elements(&offsets), len);
+            tensor(ids, [len].into(), offsets.dtype())
+        })
+    }
+
+    fn segment_starts(offsets: FlexTensor, len: usize, bool_dtype: BoolDType) -> FlexTensor {
+        let offsets = offsets.to_contiguous();
+        let starts = by_int!(offsets.dtype(), I => {
+            cpu::segment_starts::<I>(elements(&offsets), len)
+        });
+        mask_tensor(starts, bool_dtype)
+    }
+
+    fn float_segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp) -> FlexTensor {
+        segment_reduce(values, offsets, op)
+    }
+
+    fn int_segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp) -> FlexTensor {
+        segment_reduce(values, offsets, op)
+    }
+
     fn key_slots(keys: FlexTensor, num_keys: usize, int: IntDType) -> (FlexTensor, FlexTensor) {
         let keys = keys.to_contiguous();
         by_int!(keys.dtype(), K => by_int!(int.into(), I => {
@@ -464,7 +562,8 @@ impl ScanOps for Flex {
 macro_rules! flex_moves {
     (
         $Trait:ident, $compact_padded:ident, $compact:ident, $expand:ident, $compact_dim_padded:ident,
-        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident
+        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident, $compact_along:ident,
+        $repeat_rows:ident, $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         impl $Trait for Flex {
             fn $compact_padded(
@@ -506,6 +605,31 @@ macro_rules! flex_moves {
                 expand_dim(values, mask, dim)
             }
 
+            fn $compact_along(
+                values: FlexTensor,
+                mask: FlexTensor,
+                dim: usize,
+                int: IntDType,
+            ) -> (FlexTensor, FlexTensor) {
+                compact_along(values, mask, dim, int)
+            }
+
+            fn $repeat_rows(values: FlexTensor, offsets: FlexTensor, total: usize) -> FlexTensor {
+                repeat_rows(values, offsets, total)
+            }
+
+            fn $run_lengths_padded(
+                values: FlexTensor,
+                int: IntDType,
+            ) -> (FlexTensor, FlexTensor, FlexTensor) {
+                run_lengths(values, int, true)
+            }
+
+            fn $run_lengths(values: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
+                let (values, lengths, _) = run_lengths(values, int, false);
+                (values, lengths)
+            }
+
             fn $scatter_slots(
                 values: FlexTensor,
                 slots: FlexTensor,
@@ -534,7 +658,11 @@ flex_moves!(
     float_compact_dim,
     float_expand_dim,
     float_scatter_slots,
-    float_gather_slots
+    float_gather_slots,
+    float_compact_along,
+    float_repeat_rows,
+    float_run_lengths_padded,
+    float_run_lengths
 );
 flex_moves!(
     IntMoveOps,
@@ -545,7 +673,11 @@ flex_moves!(
     int_compact_dim,
     int_expand_dim,
     int_scatter_slots,
-    int_gather_slots
+    int_gather_slots,
+    int_compact_along,
+    int_repeat_rows,
+    int_run_lengths_padded,
+    int_run_lengths
 );
 flex_moves!(
     BoolMoveOps,
@@ -556,5 +688,9 @@ flex_moves!(
     bool_compact_dim,
     bool_expand_dim,
     bool_scatter_slots,
-    bool_gather_slots
+    bool_gather_slots,
+    bool_compact_along,
+    bool_repeat_rows,
+    bool_run_lengths_padded,
+    bool_run_lengths
 );

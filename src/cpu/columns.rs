@@ -15,6 +15,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::buffer::Shared;
+use super::column_groups::column_groups;
 use super::element::{Accumulator, Element, TILE};
 use super::operator::Operator;
 use super::parallel;
@@ -271,9 +272,12 @@ fn fold_lines<A: Accumulator, O: Operator<A>>(input: &[A], carries: &mut [A], re
         |carries| {
             let width = carries.len();
             let fold_line = |line: &[A]| {
-                for (carry, &element) in carries.iter_mut().zip(line) {
-                    *carry = O::combine(*carry, element);
-                }
+                column_groups::<A>(width, reverse, |columns| {
+                    let carries = &mut carries[columns.clone()];
+                    for (carry, &element) in carries.iter_mut().zip(&line[columns]) {
+                        *carry = O::combine(*carry, element);
+                    }
+                });
             };
             if reverse {
                 input.chunks_exact(width).rev().for_each(fold_line);
@@ -301,13 +305,17 @@ fn scan_lines<A: Accumulator, O: Operator<A>>(
                 .chunks_exact(width)
                 .zip(output.chunks_exact_mut(width));
             let scan_line = |(line, output): (&[A], &mut [MaybeUninit<A>])| {
-                for ((output, &element), carry) in
-                    output.iter_mut().zip(line).zip(carries.iter_mut())
-                {
-                    let before = *carry;
-                    *carry = O::combine(before, element);
-                    output.write(if exclusive { before } else { *carry });
-                }
+                column_groups::<A>(width, reverse, |columns| {
+                    let carries = &mut carries[columns.clone()];
+                    let output = &mut output[columns.clone()];
+                    for ((output, &element), carry) in
+                        output.iter_mut().zip(&line[columns]).zip(carries)
+                    {
+                        let before = *carry;
+                        *carry = O::combine(before, element);
+                        output.write(if exclusive { before } else { *carry });
+                    }
+                });
             };
             if reverse {
                 lines.rev().for_each(scan_line);

@@ -164,7 +164,8 @@ fn compact_into<T: Moved>(
     output: &mut [MaybeUninit<T>],
 ) {
     for_each_block(mask, counts, 1, output, |first, mask, part| {
-        moves::pack(&values[first..][..mask.len()], mask, part);
+        let written = moves::pack(&values[first..][..mask.len()], mask, part);
+        assert_eq!(written, part.len());
     });
 }
 

@@ -7,8 +7,10 @@
 mod buffer;
 mod carries;
 mod chain;
+mod column_groups;
 mod columns;
 mod compact;
+mod compact_lines;
 mod element;
 mod expand;
 mod huge_pages;
@@ -19,6 +21,7 @@ mod operator;
 mod parallel;
 mod partition;
 pub(crate) mod pool;
+mod ragged;
 mod rows;
 mod segments;
 mod short_rows;
@@ -34,10 +37,12 @@ mod walks;
 pub(crate) use compact::{
     all_true, argwhere, compact, compact_indices, compact_padded, count_true,
 };
+pub(crate) use compact_lines::compact_lines;
 pub(crate) use element::Element;
 pub(crate) use expand::expand;
 pub(crate) use moves::Index;
 pub(crate) use partition::key_slots;
+pub(crate) use ragged::{repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use slots::{gather_slots, scatter_slots};
@@ -113,6 +118,39 @@ pub(crate) fn segmented_scan<T: Element>(
         Op::Max => fold_scan::<T, Plain<Max>>(values, starts, exclusive, lines),
         Op::Min => fold_scan::<T, Plain<Min>>(values, starts, exclusive, lines),
     }
+}
+
+/// Reduces the rows of each segment of `values`, `len` rows of `width` elements, by an operator for elements; an empty segment to its identity.
+/// Segment `j` is `offsets[j]..offsets[j + 1]`.
+///
+/// # Panics
+///
+/// If there are no offsets, or not so many values.
+pub(crate) fn segment_reduce<T: Element, I: Index>(
+    values: &[T],
+    offsets: &[I],
+    [len, width]: [usize; 2],
+    op: Op,
+) -> Vec<T> {
+    match op {
+        Op::Sum => ragged::segment_reduce::<T, Plain<Sum>, I>(values, offsets, len, width),
+        Op::Prod => ragged::segment_reduce::<T, Plain<Prod>, I>(values, offsets, len, width),
+        Op::Max => ragged::segment_reduce::<T, Plain<Max>, I>(values, offsets, len, width),
+        Op::Min => ragged::segment_reduce::<T, Plain<Min>, I>(values, offsets, len, width),
+    }
+}
+
+/// The logarithm of the sum of exponentials of each segment, see [`segment_reduce`].
+///
+/// # Panics
+///
+/// As there.
+pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>, I: Index>(
+    values: &[T],
+    offsets: &[I],
+    [len, width]: [usize; 2],
+) -> Vec<T> {
+    ragged::segment_reduce::<T, LogSumExp, I>(values, offsets, len, width)
 }
 
 /// The logarithm of running sums of exponentials, of each segment where `starts` is given.

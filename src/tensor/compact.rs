@@ -1,6 +1,7 @@
 //! [`TensorCompact`].
 
 use super::kind::Movable;
+use super::runs::read_async;
 use crate::check;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Int, Tensor};
@@ -92,6 +93,48 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K>;
 
+    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) where waiting must not block, as in a browser.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<2, Int>::from_data([[1, 2, 3], [4, 5, 6]], &device);
+    /// let columns = Tensor::<1, Bool>::from_bool([true, false, true], &device);
+    /// let kept = burn::tensor::read_sync(tensor.compact_dim_by_mask_async(columns, 1)); // any executor will do
+    /// assert_eq!(kept.into_data().try_to_vec::<i32>().unwrap(), [1, 3, 4, 6]);
+    /// ```
+    fn compact_dim_by_mask_async<I: AsIndex>(
+        self,
+        mask: Tensor<1, Bool>,
+        dim: I,
+    ) -> impl Future<Output = Tensor<D, K>>;
+
+    /// Each line along `dim` on its own, by a mask of the tensor's shape: survivors first and in order, zeros (or false) behind them; and how many they
+    /// are, of size 1 along `dim`, in the device's int dtype. Waits for nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let rows = Tensor::<2, Int>::from_data([[1, 0, 2], [0, 0, 3]], &device);
+    /// let tokens = rows.clone().not_equal_elem(0);
+    /// let (left, counts) = rows.compact_along_by_mask(tokens, 1);
+    /// assert_eq!(left.into_data().try_to_vec::<i32>().unwrap(), [1, 2, 0, 3, 0, 0]);
+    /// assert_eq!(counts.into_data().try_to_vec::<i32>().unwrap(), [2, 1]);
+    /// ```
+    fn compact_along_by_mask<I: AsIndex>(
+        self,
+        mask: Tensor<D, Bool>,
+        dim: I,
+    ) -> (Tensor<D, K>, Tensor<D, Int>);
+
     /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, zero slices behind the kept ones, and the number of kept
     /// slices as a `[1]` tensor of the device's int dtype. Waits for nothing.
     ///
@@ -127,11 +170,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
 
     async fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
         let (values, count) = compact_padded("Compact By Mask", self, mask, false);
-        let count = count
-            .into_data_async()
-            .await
-            .expect("the count can be read back");
-        let count = count.iter::<u64>().next().expect("the count is one number") as usize;
+        let count = read_async(count).await;
         Tensor::from_dispatch(K::front(values.into_dispatch(), count))
     }
 
@@ -153,6 +192,35 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
         ))
     }
 
+    async fn compact_dim_by_mask_async<I: AsIndex>(
+        self,
+        mask: Tensor<1, Bool>,
+        dim: I,
+    ) -> Tensor<D, K> {
+        let operation = "Compact Dim By Mask";
+        let axis = check::dim(operation, dim, D);
+        let (values, count) = compact_dim_padded(operation, self, mask, axis);
+        let count = read_async(count).await;
+        values.narrow(axis, 0, count)
+    }
+
+    fn compact_along_by_mask<I: AsIndex>(
+        self,
+        mask: Tensor<D, Bool>,
+        dim: I,
+    ) -> (Tensor<D, K>, Tensor<D, Int>) {
+        let operation = "Compact Along By Mask";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &self);
+        check::mask(operation, &self, &mask);
+        let elements = self.shape().num_elements();
+        check::countable(operation, &self.device(), elements);
+        let int = check::position_dtype(operation, &self.device(), self.dims()[dim]);
+        let (values, counts) =
+            K::compact_along(self.into_dispatch(), mask.into_dispatch(), dim, int);
+        (Tensor::from_dispatch(values), Tensor::from_dispatch(counts))
+    }
+
     fn compact_dim_by_mask_padded<I: AsIndex>(
         self,
         mask: Tensor<1, Bool>,
@@ -160,13 +228,23 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
     ) -> (Tensor<D, K>, Tensor<1, Int>) {
         let operation = "Compact Dim By Mask Padded";
         let dim = check::dim(operation, dim, D);
-        check::dtype(operation, &self);
-        check::dim_mask(operation, &self, &mask, dim);
-        let int = check::position_dtype(operation, &self.device(), self.dims()[dim]);
-        let (values, count) =
-            K::compact_dim_padded(self.into_dispatch(), mask.into_dispatch(), dim, int);
-        (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+        compact_dim_padded(operation, self, mask, dim)
     }
+}
+
+#[track_caller]
+fn compact_dim_padded<const D: usize, K: Movable>(
+    operation: &str,
+    tensor: Tensor<D, K>,
+    mask: Tensor<1, Bool>,
+    dim: usize,
+) -> (Tensor<D, K>, Tensor<1, Int>) {
+    check::dtype(operation, &tensor);
+    check::dim_mask(operation, &tensor, &mask, dim);
+    let int = check::position_dtype(operation, &tensor.device(), tensor.dims()[dim]);
+    let (values, mask) = (tensor.into_dispatch(), mask.into_dispatch());
+    let (values, count) = K::compact_dim_padded(values, mask, dim, int);
+    (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
 }
 
 #[track_caller]

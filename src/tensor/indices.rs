@@ -1,8 +1,10 @@
 //! [`MaskIndices`].
 
+use super::kind::Movable;
+use super::runs::read_async;
 use crate::check;
-use crate::ops::ScanOps;
-use burn::backend::Dispatch;
+use crate::ops::{ScanOps, coordinates};
+use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::{Bool, Int, IntDType, Tensor};
 
 /// Where the trues of a mask are: device-side replacements of Burn's host-side `argwhere` and `nonzero`.
@@ -47,6 +49,34 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_argwhere(self) -> Tensor<2, Int>;
 
+    /// [`compact_indices`](Self::compact_indices) where waiting must not block, as in a browser.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let mask = Tensor::<1, Bool>::from_bool([true, false, true], &burn::tensor::Device::flex());
+    /// let positions = burn::tensor::read_sync(mask.compact_indices_async()); // any executor will do
+    /// assert_eq!(positions.into_data().try_to_vec::<i32>().unwrap(), [0, 2]);
+    /// ```
+    fn compact_indices_async(self) -> impl Future<Output = Tensor<1, Int>>;
+
+    /// [`compact_argwhere`](Self::compact_argwhere) where waiting must not block, as in a browser.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &burn::tensor::Device::flex());
+    /// let rows = burn::tensor::read_sync(mask.compact_argwhere_async()); // any executor will do
+    /// assert_eq!(rows.into_data().try_to_vec::<i32>().unwrap(), [0, 0, 1, 0, 1, 1]);
+    /// ```
+    fn compact_argwhere_async(self) -> impl Future<Output = Tensor<2, Int>>;
+
     /// The number of trues as a `[1]` tensor. Waits for nothing.
     ///
     /// # Example
@@ -79,9 +109,29 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
         ))
     }
 
+    async fn compact_indices_async(self) -> Tensor<1, Int> {
+        let int = index_dtype("Compact Indices", &self);
+        let indices = indices_front(self.into_dispatch(), int).await;
+        Tensor::from_dispatch(indices)
+    }
+
+    async fn compact_argwhere_async(self) -> Tensor<2, Int> {
+        let int = index_dtype("Compact Argwhere", &self);
+        let shape = self.shape();
+        let indices = indices_front(self.into_dispatch(), int).await;
+        Tensor::from_dispatch(coordinates::<Dispatch>(indices, &shape, int))
+    }
+
     fn count_true(self) -> Tensor<1, Int> {
         self.int().sum()
     }
+}
+
+/// The positions of the trues, as many as there are.
+async fn indices_front(mask: DispatchTensor, int: IntDType) -> DispatchTensor {
+    let (indices, count) = <Dispatch as ScanOps>::mask_indices_front(mask, int);
+    let count = read_async(Tensor::from_dispatch(count)).await;
+    <Int as Movable>::front(indices, count)
 }
 
 /// The device's int dtype, in which the positions of all elements of the mask fit a buffer.

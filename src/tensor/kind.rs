@@ -7,6 +7,7 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, IntDType};
 
 type Padded = (DispatchTensor, DispatchTensor);
+type Runs = (DispatchTensor, DispatchTensor, DispatchTensor);
 
 /// A kind whose values can be moved: all of them.
 pub trait Movable: Basic {
@@ -35,6 +36,16 @@ pub trait Movable: Basic {
         slots: DispatchTensor,
         offsets: DispatchTensor,
     ) -> DispatchTensor;
+    fn compact_along(
+        values: DispatchTensor,
+        mask: DispatchTensor,
+        dim: usize,
+        int: IntDType,
+    ) -> Padded;
+    fn repeat_rows(values: DispatchTensor, offsets: DispatchTensor, total: usize)
+    -> DispatchTensor;
+    fn run_lengths_padded(values: DispatchTensor, int: IntDType) -> Runs;
+    fn run_lengths(values: DispatchTensor, int: IntDType) -> Padded;
     /// The first `count` values. Unlike `Tensor::slice`, which leaves the graph where nothing is left, it is always a step of it.
     fn front(values: DispatchTensor, count: usize) -> DispatchTensor;
 }
@@ -63,6 +74,11 @@ pub trait Scannable: Basic {
         is_max: bool,
         int: IntDType,
     ) -> Padded;
+    fn segment_reduce(
+        values: DispatchTensor,
+        offsets: DispatchTensor,
+        op: ScanOp,
+    ) -> DispatchTensor;
     /// Whether the operator is one for numbers of this kind.
     fn has(op: ScanOp) -> bool;
 }
@@ -70,7 +86,8 @@ pub trait Scannable: Basic {
 macro_rules! movable {
     (
         $Kind:ty, $Ops:ident, $compact_padded:ident, $compact:ident, $compact_dim_padded:ident, $compact_dim:ident,
-        $expand:ident, $scatter_slots:ident, $front:ident
+        $expand:ident, $scatter_slots:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
+        $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         impl Movable for $Kind {
             fn compact_padded(
@@ -117,6 +134,27 @@ macro_rules! movable {
             fn front(values: DispatchTensor, count: usize) -> DispatchTensor {
                 <Dispatch as $Ops>::$front(values, count)
             }
+            fn compact_along(
+                values: DispatchTensor,
+                mask: DispatchTensor,
+                dim: usize,
+                int: IntDType,
+            ) -> Padded {
+                <Dispatch as $Ops>::$compact_along(values, mask, dim, int)
+            }
+            fn repeat_rows(
+                values: DispatchTensor,
+                offsets: DispatchTensor,
+                total: usize,
+            ) -> DispatchTensor {
+                <Dispatch as $Ops>::$repeat_rows(values, offsets, total)
+            }
+            fn run_lengths_padded(values: DispatchTensor, int: IntDType) -> Runs {
+                <Dispatch as $Ops>::$run_lengths_padded(values, int)
+            }
+            fn run_lengths(values: DispatchTensor, int: IntDType) -> Padded {
+                <Dispatch as $Ops>::$run_lengths(values, int)
+            }
         }
     };
 }
@@ -130,7 +168,11 @@ movable!(
     float_compact_dim,
     float_expand_by_mask,
     float_scatter_slots,
-    float_front
+    float_front,
+    float_compact_along,
+    float_repeat_rows,
+    float_run_lengths_padded,
+    float_run_lengths
 );
 movable!(
     Int,
@@ -141,7 +183,11 @@ movable!(
     int_compact_dim,
     int_expand_by_mask,
     int_scatter_slots,
-    int_front
+    int_front,
+    int_compact_along,
+    int_repeat_rows,
+    int_run_lengths_padded,
+    int_run_lengths
 );
 movable!(
     Bool,
@@ -152,13 +198,18 @@ movable!(
     bool_compact_dim,
     bool_expand_by_mask,
     bool_scatter_slots,
-    bool_front
+    bool_front,
+    bool_compact_along,
+    bool_repeat_rows,
+    bool_run_lengths_padded,
+    bool_run_lengths
 );
 
 /// The scans of one kind of numbers.
 macro_rules! scannable {
     (
-        $Kind:ty, $has:expr, $scan:ident, $scan_from:ident, $segmented_scan:ident, $extremum_with_indices:ident
+        $Kind:ty, $has:expr, $scan:ident, $scan_from:ident, $segmented_scan:ident, $extremum_with_indices:ident,
+        $segment_reduce:ident
     ) => {
         impl Scannable for $Kind {
             fn scan(
@@ -195,6 +246,13 @@ macro_rules! scannable {
             ) -> Padded {
                 <Dispatch as ScanOps>::$extremum_with_indices(tensor, dim, is_max, int)
             }
+            fn segment_reduce(
+                values: DispatchTensor,
+                offsets: DispatchTensor,
+                op: ScanOp,
+            ) -> DispatchTensor {
+                <Dispatch as ScanOps>::$segment_reduce(values, offsets, op)
+            }
             fn has(op: ScanOp) -> bool {
                 $has(op)
             }
@@ -208,7 +266,8 @@ scannable!(
     float_scan,
     float_scan_from,
     float_segmented_scan,
-    float_extremum_with_indices
+    float_extremum_with_indices,
+    float_segment_reduce
 );
 scannable!(
     Int,
@@ -216,5 +275,6 @@ scannable!(
     int_scan,
     int_scan_from,
     int_segmented_scan,
-    int_extremum_with_indices
+    int_extremum_with_indices,
+    int_segment_reduce
 );

@@ -26,6 +26,7 @@ macro_rules! every_rank {
 #[cfg(feature = "flex")]
 mod burns_own;
 mod compact;
+mod compact_along;
 mod compact_dim;
 mod expand;
 #[cfg(feature = "flex")]
@@ -34,8 +35,10 @@ mod indices;
 mod log_sum_exp;
 mod names;
 mod partition;
+mod ragged;
 mod recurrence;
 mod running;
+mod runs;
 mod scan;
 mod scan_from;
 mod scan_values;

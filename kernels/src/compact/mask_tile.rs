@@ -11,6 +11,7 @@
 
 use crate::ScanOp;
 use crate::monoid::Fold;
+use crate::operator::is_nan;
 use crate::scan::components::{
     cube_totals::scan_totals,
     lookback::Lookback,
@@ -29,6 +30,17 @@ pub(crate) struct MaskConfig {
     pub ballot_words: usize,
     /// How tiles look back.
     pub lookback: LookbackConfig,
+    /// What is true of an element.
+    pub mark: Mark,
+}
+
+/// Which elements of a mask count as true.
+#[derive_cube_comptime]
+pub(crate) enum Mark {
+    /// Those that are not zero.
+    NonZero,
+    /// Those that differ from the one before them, and the first: where runs of equal elements begin. NaN differs from everything.
+    Head,
 }
 
 /// A unit's share of a tile's mask.
@@ -68,6 +80,79 @@ pub(super) fn units_before(#[comptime] word: usize) -> u32 {
     select(within >= 32u32, u32::MAX, (1u32 << (within & 31u32)) - 1u32)
 }
 
+/// Whether two neighbours differ.
+#[cube]
+fn differ<M: Numeric>(before: M, own: M) -> bool {
+    let elem = elem_type_of::<M>();
+    if comptime!(elem.is_float()) {
+        // Shader compilers may assume that there is no NaN.
+        let (left, right) = (f32::cast_from(before), f32::cast_from(own));
+        before != own || is_nan::<f32>(left) || is_nan::<f32>(right)
+    } else {
+        before != own
+    }
+}
+
+/// Bit `l` is set where lane `l` of vector `at` is marked.
+#[cube]
+pub(super) fn marks<M: Numeric, N: Size>(
+    mask: &LinearView<'_, Vector<M, N>>,
+    at: usize,
+    #[comptime] mark: Mark,
+) -> u32 {
+    let own = mask.read(at);
+    if comptime!(mark == Mark::NonZero) {
+        lane_bits::<M, N>(own)
+    } else {
+        let lanes = N::value().comptime();
+        let mut before = mask
+            .read(select(at == 0, at, at - 1))
+            .extract(comptime!(lanes - 1));
+        let mut bits = u32::cast_from(at == 0);
+        #[unroll]
+        for lane in 0..lanes {
+            let element = own.extract(lane);
+            bits |= u32::cast_from(differ::<M>(before, element)) << comptime!(lane as u32);
+            before = element;
+        }
+        bits
+    }
+}
+
+/// Where the row of a tile lies in the mask.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct Row {
+    /// Its number.
+    pub index: usize,
+    /// Its first vector.
+    pub begin: usize,
+    /// The tile's first vector, from there.
+    pub first: usize,
+    /// Vectors of the row.
+    pub vectors: usize,
+}
+
+#[cube]
+impl Row {
+    /// That of a tile, of rows of so many vectors.
+    pub fn of_tile(
+        tile: usize,
+        vectors: usize,
+        words: TileWords,
+        #[comptime] config: MaskConfig,
+    ) -> Row {
+        let index = tile / words.per_row;
+        let in_row = tile - index * words.per_row;
+        Row {
+            index,
+            begin: index * vectors,
+            first: in_row * comptime!(config.tile.units * config.tile.vectors),
+            vectors,
+        }
+    }
+}
+
 #[cube]
 fn count_run(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -> Run {
     let mut earlier = 0u32;
@@ -87,21 +172,20 @@ fn count_run(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -> R
 
 #[cube]
 impl MaskTile {
-    /// Loads the tile that begins at vector `first`. Nothing beyond `vectors` survives.
+    /// Loads a tile. Nothing beyond its row survives.
     pub fn load<M: Numeric, N: Size>(
         mask: &LinearView<'_, Vector<M, N>>,
-        first: usize,
-        vectors: usize,
+        row: Row,
         #[comptime] config: MaskConfig,
     ) -> MaskTile {
         let mut flags = Array::<u32>::new(config.tile.vectors);
         let mut before = Array::<u32>::new(config.tile.vectors);
         #[unroll]
         for k in 0..config.tile.vectors {
-            let at = first + vector_in_tile(k, config.tile);
+            let at = row.first + vector_in_tile(k, config.tile);
             let mut bits = 0u32;
-            if at < vectors {
-                bits = lane_bits::<M, N>(mask.read(at));
+            if at < row.vectors {
+                bits = marks::<M, N>(mask, row.begin + at, config.mark);
             }
             flags[k] = bits;
         }
@@ -128,16 +212,16 @@ impl MaskTile {
     /// [`total_of`](crate::scan::components::tile::total_of).
     fn total_of<M: Numeric, N: Size>(
         mask: &LinearView<'_, Vector<M, N>>,
+        row: Row,
         first: usize,
-        vectors: usize,
         #[comptime] config: MaskConfig,
     ) -> u32 {
         let mut total = 0u32;
         for k in 0..config.tile.vectors {
             let at = first + vector_in_tile(k, config.tile);
             let mut bits = 0u32;
-            if at < vectors {
-                bits = lane_bits::<M, N>(mask.read(at));
+            if at < row.vectors {
+                bits = marks::<M, N>(mask, row.begin + at, config.mark);
             }
             if comptime!(config.tile.plane) {
                 total += count_run(bits, N::value().comptime(), config.ballot_words).total;
@@ -194,13 +278,13 @@ pub(crate) struct Published {
 
 #[cube]
 impl Published {
-    /// Learns from the other tiles of the launch how many survivors precede this one.
+    /// Learns from the other tiles of the row how many survivors precede this one.
     pub fn seek<M: Numeric, N: Size>(
         &mut self,
         mask: &LinearView<'_, Vector<M, N>>,
         state: &[Atomic<u32>],
         tile: usize,
-        vectors: usize,
+        row: Row,
         words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> u32 {
@@ -214,7 +298,7 @@ impl Published {
             ScanOp::Sum,
         ) {
             let first = self.search.missing() * comptime!(config.tile.units * config.tile.vectors);
-            let other = MaskTile::total_of::<M, N>(mask, first, vectors, config);
+            let other = MaskTile::total_of::<M, N>(mask, row, first, config);
             let other =
                 scan_totals::<u32, Fold>(&other, &zero, &mut self.totals, config.tile, ScanOp::Sum);
             self.search

@@ -1,6 +1,8 @@
 //! Stream compaction and its relatives, on the components of the scan, as CUB's select is built on its scan.
 //!
 //! - [`compact()`]: the survivors of a mask, in order, and their number; also their positions, or for each position the slot it goes to.
+//! - [`compact_lines`]: the same of each line along an axis.
+//! - [`run_lengths`]: the runs of equal elements, and their lengths.
 //! - [`expand`]: the way back.
 //! - [`gather_slots`] and [`scatter_slots`]: move slices to and from such slots; each is the adjoint of the other.
 //! - [`scatter_ranks`]: the same where slots are ranks, with the zeros behind them.
@@ -50,15 +52,19 @@
 mod digits;
 mod key_runs;
 mod keys;
+mod lines;
 mod mask_tile;
 mod offsets;
 mod place;
 mod plan;
+mod run_lengths;
 mod runs;
 mod select;
 mod slots;
 
 pub use keys::key_slots;
+pub use lines::compact_lines;
 pub use place::expand;
+pub use run_lengths::run_lengths;
 pub use select::{Emit, compact};
 pub use slots::{MoveShape, gather_slots, scatter_ranks, scatter_slots};

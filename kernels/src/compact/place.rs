@@ -8,8 +8,8 @@
 //!
 //! Tiles, ranks and their chain are those of [`compact`](super::compact()); the output is written by whole vectors.
 
-use super::mask_tile::{MaskConfig, MaskTile};
-use super::plan::{Plan, Typed, bindable, same_elements, unused, view};
+use super::mask_tile::{Mark, MaskConfig, MaskTile, Row};
+use super::plan::{Lines, Plan, Typed, bindable, same_elements, unused, view};
 use crate::ScanError;
 use crate::error::{Operand, check_outputs};
 use crate::scan::LaunchOptions;
@@ -46,10 +46,11 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
     if tile < words.tiles {
-        let first = tile * comptime!(config.tile.units * config.tile.vectors);
-        let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
+        let row = Row::of_tile(tile, vectors, words, config);
+        let first = row.first;
+        let tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
-        let before = own.seek::<M, N>(&mask, state, tile, vectors, words, config);
+        let before = own.seek::<M, N>(&mask, state, tile, row, words, config);
         if comptime!(place == Place::Slot) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(before + own.survivors);
         }
@@ -138,10 +139,12 @@ fn place(
     let packed = packed.unwrap_or_else(|| unused(client));
     let packed_len: usize = packed.shape.iter().product();
     let (count, index) = count.unwrap_or_else(|| (unused(client), u32::elem_type_native()));
-    let plan = Plan::new(client, &mask, &[&output], 0, launch)?;
+    let lines = Lines::flat(&mask.0);
+    let plan = Plan::new(client, &mask, &[&output], 0, lines, Mark::NonZero, launch)?;
     let address_type = plan
         .address_type
         .max(packed.required_address_type(output.1.size()));
+    let (state, words) = plan.words(client);
     // SAFETY: mask and output hold the same number of elements, and the kernel guards each vector by it; a rank is checked against the
     // packed values before it is read; the state holds an aggregate and a fallback per tile and a prefix per block.
     unsafe {
@@ -156,9 +159,9 @@ fn place(
             view(client, mask.0),
             bindable(client, output.0).into_buffer_arg(),
             count.into_buffer_arg(),
-            plan.state,
+            state,
             plan.vectors,
-            plan.words,
+            words,
             place,
             plan.config,
             output.1,

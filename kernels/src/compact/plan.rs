@@ -1,8 +1,9 @@
 //! How a mask is cut into tiles and launched.
 
-use super::mask_tile::MaskConfig;
+use super::mask_tile::{Mark, MaskConfig};
 use crate::error::check_types;
-use crate::scan::components::{tile::TileConfig, tile_state::TileWordsLaunch};
+use crate::scan::components::tile::TileConfig;
+use crate::scan::components::tile_state::{MAX_BLOCK, TileWordsLaunch};
 use crate::scan::problem::{elements_before, widest};
 use crate::scan::tile_words::words_of;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
@@ -17,6 +18,42 @@ use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
 /// A tensor and its element type.
 pub(super) type Typed = (TensorBinding, ElemType);
 
+/// The lines of a mask, `[outer, len, inner]`, each of which is compacted on its own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lines {
+    pub outer: usize,
+    pub len: usize,
+    pub inner: usize,
+}
+
+impl Lines {
+    /// All elements in one line.
+    pub fn flat(mask: &TensorBinding) -> Self {
+        Self {
+            outer: 1,
+            len: mask.shape.iter().product(),
+            inner: 1,
+        }
+    }
+
+    /// Those along an axis.
+    pub fn along(mask: &TensorBinding, axis: usize) -> Self {
+        Self {
+            outer: mask.shape[..axis].iter().product(),
+            len: mask.shape[axis],
+            inner: mask.shape[axis + 1..].iter().product(),
+        }
+    }
+
+    pub fn count(&self) -> usize {
+        self.outer * self.inner
+    }
+
+    fn is_flat(&self) -> bool {
+        self.count() == 1
+    }
+}
+
 /// The launch of a kernel that walks a mask.
 pub(super) struct Plan {
     pub cube_count: CubeCount,
@@ -24,16 +61,25 @@ pub(super) struct Plan {
     pub address_type: AddressType,
     /// Lanes of a vector, in the mask and in all that is read or written beside it.
     pub lanes: usize,
+    /// Vectors of a line.
     pub vectors: usize,
-    pub state: BufferArg,
-    pub words: TileWordsLaunch,
     pub config: MaskConfig,
+    pub lines: Lines,
     /// [`runs`](super::runs) is the better way on this device.
     pub walks_runs: bool,
+    /// Lines, and tiles of a line.
+    tiles: [usize; 2],
+    tuning: Tuning,
 }
 
 /// Tiles from which on two launches more are worth their while on a software adapter.
 const MIN_TILES_FOR_RUNS: usize = 4;
+
+/// Elements of a line that a unit walks alone on any device: it reads whole sectors of memory. Not measured.
+const SHORT_LINE: usize = 32;
+
+/// The fewest units of a tile: those that may look back together.
+const FEWEST_UNITS: usize = MAX_BLOCK;
 
 impl Plan {
     /// `beside` are the tensors read or written at the mask's own positions, by vectors; `staged` the bytes of an element that a tile keeps in
@@ -43,6 +89,8 @@ impl Plan {
         mask: &Typed,
         beside: &[&Typed],
         staged: usize,
+        lines: Lines,
+        mark: Mark,
         launch: LaunchOptions,
     ) -> Result<Self, ScanError> {
         if let Some(obstacle) = scratch::obstacle(client) {
@@ -55,7 +103,14 @@ impl Plan {
         let widths = client.io_optimized_vector_sizes(largest);
         let lanes = match elements {
             0 => 1,
-            _ => widest(widths, all().fold(0, |bits, tensor| bits | granule(tensor))),
+            _ if lines.inner > 1 => 1,
+            _ => {
+                let of_lines = if lines.is_flat() { 0 } else { lines.len };
+                widest(
+                    widths,
+                    all().fold(of_lines, |bits, tensor| bits | granule(tensor)),
+                )
+            }
         };
         let tuning = Tuning::of(client, &launch);
         let hardware = &client.properties().hardware;
@@ -64,42 +119,60 @@ impl Plan {
             let vector = tuning.units * lanes * staged;
             tile_vectors = tile_vectors.min(room_for(vector, hardware.max_shared_memory_size));
         }
+        let vectors = lines.len / lanes;
+        let is_default = launch == LaunchOptions::default();
+        let units = match lines.is_flat() || !is_default {
+            true => tuning.units,
+            // A cube for each of many short lines, no larger than the line.
+            false => {
+                let fewest = FEWEST_UNITS.max(hardware.plane_size_max as usize);
+                let wanted = vectors.div_ceil(tile_vectors).next_power_of_two();
+                wanted.max(fewest).min(tuning.units)
+            }
+        };
         let tile = TileConfig {
             exclusive: true,
             reverse: false,
             plane: tuning.plane,
             vectors: tile_vectors,
-            units: tuning.units,
-            max_planes: tuning.max_planes,
+            units,
+            max_planes: (units * tuning.max_planes).div_ceil(tuning.units),
             plane_size: tuning.plane_size,
             parked: 0,
             by_elements: false,
         };
         let lookback = tuning.lookback(launch.mute);
-        let vectors = elements / lanes;
-        let tiles = vectors.div_ceil(tuning.units * tile_vectors).max(1);
-        let (state, words) = words_of(client, [1, tiles], 1, lookback, &tuning);
+        let per_line = vectors.div_ceil(units * tile_vectors).max(1);
+        let tiles = lines.outer * per_line;
+        // A caller who tunes or mutes tiles wants tiles.
+        let is_software = tuning.unit_runs && is_default;
         Ok(Self {
             cube_count: cube_count(client, tiles),
-            cube_dim: CubeDim::new_1d(tuning.units as u32),
+            cube_dim: CubeDim::new_1d(units as u32),
             address_type: all()
                 .map(|(tensor, dtype)| tensor.required_address_type(dtype.size()))
                 .max()
                 .unwrap_or_default(),
             lanes,
             vectors,
-            state,
-            words,
-            // A caller who tunes or mutes tiles wants tiles.
-            walks_runs: tuning.unit_runs
-                && tiles >= MIN_TILES_FOR_RUNS
-                && launch == LaunchOptions::default(),
+            lines,
+            walks_runs: lines.inner > 1
+                || (is_software && (tiles >= MIN_TILES_FOR_RUNS || !lines.is_flat()))
+                || (is_default && !lines.is_flat() && lines.len <= SHORT_LINE),
             config: MaskConfig {
                 tile,
                 ballot_words: hardware.plane_size_max.div_ceil(32) as usize,
                 lookback,
+                mark,
             },
+            tiles: [lines.outer, per_line],
+            tuning,
         })
+    }
+
+    /// The words through which the tiles of a launch communicate.
+    pub fn words(&self, client: &Client) -> (BufferArg, TileWordsLaunch) {
+        words_of(client, self.tiles, 1, self.config.lookback, &self.tuning)
     }
 }
 

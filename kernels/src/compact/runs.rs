@@ -1,17 +1,18 @@
-//! Compaction without a barrier: each unit has a run of the mask of its own.
+//! Compaction without a barrier: each unit walks a part of a line of its own.
 //!
 //! ```text
-//! launch 1   unit: count the trues of its run           → counts, one per unit
-//! launch 2   their exclusive scan, in place             → the rank of each run's first true
-//! launch 3   unit: walk its run again and write
+//! launch 1   unit: count the trues of its part          → counts, one per unit
+//! launch 2   their exclusive scan, in place             → the rank of each part's first true in its line
+//! launch 3   unit: walk its part again and write                                          short lines: launch 3 alone
 //! ```
 //!
 //! The mask is read twice, where [`select`](super::select) reads it once. On software adapters that is the better bargain: they run a cube as
-//! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch.
+//! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch. On any device it is the way of lines
+//! whose elements do not lie side by side, where neighbouring units walk neighbouring lines, and of lines of a few elements.
 
-use super::mask_tile::lane_bits;
-use super::plan::{Plan, Typed, bindable, view};
-use super::select::{Emit, emitted, write_vector};
+use super::mask_tile::{Mark, marks};
+use super::plan::{Lines, Plan, bindable, view};
+use super::select::{Emit, LineOut, Selection, emitted, write_vector};
 use crate::ScanOp;
 use crate::monoid::{Fold, write_state};
 use crate::scan::cube_count;
@@ -19,27 +20,76 @@ use crate::scan::parts::{Cut, Parts, Split, before_part};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
 use cubecl::std::tensor::layout::linear::LinearView;
 
 /// Units of a cube.
 const UNITS: usize = 64;
 
+/// `[outer, vectors, inner]`, cut in parts.
+#[derive(CubeType, CubeLaunch)]
+struct Walks {
+    inner: FastDivmod<usize>,
+    inner_len: usize,
+    parts: FastDivmod<usize>,
+    parts_len: usize,
+    /// Vectors of a line, and of a part.
+    vectors: usize,
+    part_len: usize,
+    units: usize,
+}
+
+/// The part of a line that a unit walks.
+#[derive(CubeType)]
+struct Part {
+    outer: usize,
+    column: usize,
+    number: usize,
+    /// Its vectors in the line.
+    first: usize,
+    end: usize,
+    /// Where the line begins in the mask.
+    begin: usize,
+}
+
+#[cube]
+impl Walks {
+    fn part(&self, unit: usize) -> Part {
+        let (rest, column) = self.inner.div_mod(unit);
+        let (outer, number) = self.parts.div_mod(rest);
+        let first = number * self.part_len;
+        Part {
+            outer,
+            column,
+            number,
+            first,
+            end: min(first + self.part_len, self.vectors),
+            begin: outer * self.vectors * self.inner_len + column,
+        }
+    }
+
+    /// The states of a line's parts begin there, `inner_len` apart.
+    fn states(&self, part: &Part) -> usize {
+        part.outer * self.parts_len * self.inner_len + part.column
+    }
+}
+
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn count_runs_kernel<M: Numeric, N: Size>(
     mask: LinearView<'_, Vector<M, N>>,
     counts: &mut [u32],
-    vectors: usize,
-    run: usize,
-    runs: usize,
+    walks: &Walks,
+    #[comptime] mark: Mark,
     #[define(M)] _mask_type: ElemType,
 ) {
-    if ABSOLUTE_POS < runs {
-        let first = ABSOLUTE_POS * run;
+    if ABSOLUTE_POS < walks.units {
+        let part = walks.part(ABSOLUTE_POS);
         let mut count = 0u32;
-        for at in first..min(first + run, vectors) {
-            count += lane_bits::<M, N>(mask.read(at)).count_ones();
+        for at in part.first..part.end {
+            count += marks::<M, N>(&mask, part.begin + at * walks.inner_len, mark).count_ones();
         }
-        write_state::<u32>(counts, ABSOLUTE_POS, &count);
+        let place = walks.states(&part) + part.number * walks.inner_len;
+        write_state::<u32>(counts, place, &count);
     }
 }
 
@@ -47,57 +97,95 @@ fn count_runs_kernel<M: Numeric, N: Size>(
 fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     values: LinearView<'_, Vector<V, N>>,
     mask: LinearView<'_, Vector<M, N>>,
-    counts: &[u32],
+    states: &[u32],
     output: &mut [V],
-    count: &mut [I],
-    vectors: usize,
-    run: usize,
-    runs: usize,
+    positions: &mut Sequence<&'static mut [I]>,
+    counts: &mut [I],
+    walks: &Walks,
     #[comptime] cut: Cut,
+    #[comptime] mark: Mark,
     #[comptime] emit: Emit,
     #[define(V)] _value_type: ElemType,
     #[define(M)] _mask_type: ElemType,
     #[define(I)] _index_type: ElemType,
 ) {
-    if ABSOLUTE_POS < runs {
-        let first = ABSOLUTE_POS * run;
-        let sum = comptime!(ScanOp::Sum);
-        let none = 0u32.runtime();
-        let mut rank = before_part::<u32, Fold>(counts, 0, 1, ABSOLUTE_POS, &none, cut, sum);
-        for at in first..min(first + run, vectors) {
-            let flags = lane_bits::<M, N>(mask.read(at));
-            let value = emitted::<V, N>(&values, at, emit);
-            write_vector::<V, N>(output, value, flags, rank, at, vectors);
+    if ABSOLUTE_POS < walks.units {
+        let part = walks.part(ABSOLUTE_POS);
+        let lanes = N::value().comptime();
+        let step = walks.inner_len;
+        let line = LineOut {
+            first: part.begin * lanes,
+            step,
+            len: walks.vectors * lanes,
+        };
+        let (sum, none) = (comptime!(ScanOp::Sum), 0u32.runtime());
+        let (first, number) = (walks.states(&part), part.number);
+        let mut rank = before_part::<u32, Fold>(states, first, step, number, &none, cut, sum);
+        for at in part.first..part.end {
+            let place = part.begin + at * step;
+            let flags = marks::<M, N>(&mask, place, mark);
+            let value = emitted::<V, N>(&values, place, emit);
+            write_vector::<V, I, N>(output, positions, value, flags, rank, at, line);
             rank += flags.count_ones();
         }
-        if ABSOLUTE_POS + 1 == runs {
-            count[0] = I::cast_from(rank);
+        if part.number + 1 == walks.parts_len {
+            counts[part.outer * step + part.column] = I::cast_from(rank);
         }
     }
 }
 
-/// [`compact`](super::compact()) of a mask with elements, after all checks.
-pub(super) fn compact(
-    client: &Client,
-    plan: Plan,
-    values: Typed,
-    mask: Typed,
-    (output, count, index): (TensorBinding, TensorBinding, ElemType),
-    emit: Emit,
-) {
-    let split = Split::rows(client, 1, plan.vectors);
+/// The parts of so many vectors of each line.
+fn split_of(client: &Client, lines: Lines, vectors: usize) -> Split {
+    match lines.inner {
+        1 => Split::rows(client, lines.outer, vectors),
+        _ => Split::columns(client, lines.count(), vectors),
+    }
+}
+
+/// A selection, after all checks.
+pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
+    let Lines { outer, inner, .. } = plan.lines;
+    if plan.lines.count() == 0 {
+        return;
+    }
+    let split = split_of(client, plan.lines, plan.vectors);
     let parts = Parts {
-        outer: 1,
+        outer,
         parts: split.parts,
-        inner: 1,
+        inner,
     };
-    let cubes = || cube_count(client, split.parts.div_ceil(UNITS));
+    let units = parts.count();
+    let walks = || {
+        WalksLaunch::new(
+            inner,
+            inner,
+            split.parts,
+            split.parts,
+            plan.vectors,
+            split.len,
+            units,
+        )
+    };
+    let cubes = || cube_count(client, units.div_ceil(UNITS));
     let cube_dim = CubeDim::new_1d(UNITS as u32);
-    let address_type = plan
-        .address_type
-        .max(output.required_address_type(values.1.size()));
-    // SAFETY: one count per run; a run ends with the mask.
-    let totals = |counts| unsafe {
+    let address_type = selection.address_type(&plan);
+    let Selection {
+        values,
+        mask,
+        mark,
+        output,
+        positions,
+        counts,
+        index,
+        emit,
+        ..
+    } = selection;
+    let mut places = SequenceArg::new();
+    if let Some(room) = positions {
+        places.push(room.into_buffer_arg());
+    }
+    // SAFETY: one count per part; a part ends with its line.
+    let totals = |states| unsafe {
         count_runs_kernel::launch_unchecked(
             client,
             cubes(),
@@ -105,16 +193,15 @@ pub(super) fn compact(
             address_type,
             plan.lanes,
             view(client, mask.0.clone()),
-            counts,
-            plan.vectors,
-            split.len,
-            split.parts,
+            states,
+            walks(),
+            mark,
             mask.1,
         );
     };
-    // SAFETY: mask, values and output hold the same number of elements, and a run ends with the mask; a rank is below the number of
-    // trues, and the tail begins behind them.
-    let write = |counts| unsafe {
+    // SAFETY: mask, values and output hold the same number of elements, and a part ends with its line; a rank is below the number of
+    // trues of the line, and its tail begins behind them; there is a count for each line.
+    let write = |states| unsafe {
         write_runs_kernel::launch_unchecked(
             client,
             cubes(),
@@ -123,13 +210,13 @@ pub(super) fn compact(
             plan.lanes,
             view(client, values.0),
             view(client, mask.0.clone()),
-            counts,
+            states,
             bindable(client, output).into_buffer_arg(),
-            count.into_buffer_arg(),
-            plan.vectors,
-            split.len,
-            split.parts,
+            places,
+            counts.into_buffer_arg(),
+            walks(),
             parts.cut(),
+            mark,
             emit,
             values.1,
             mask.1,

@@ -19,8 +19,8 @@
 //!
 //! Lookback, fallback and their guarantees are those of the scan: see [`lookback`](crate::scan::components::lookback).
 
-use super::mask_tile::{MaskConfig, MaskTile};
-use super::plan::{Plan, bindable, same_elements, unused, view};
+use super::mask_tile::{Mark, MaskConfig, MaskTile, Row};
+use super::plan::{Lines, Plan, Typed, bindable, same_elements, unused, view};
 use super::{place, runs};
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
@@ -81,47 +81,104 @@ pub(super) fn emitted<V: Numeric, N: Size>(
     }
 }
 
-/// Writes the lanes of vector `at` to the front or, as zeros, to the tail; `rank` trues precede it.
+/// Where the elements of a line go in the output.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(super) struct LineOut {
+    /// The place of the first.
+    pub first: usize,
+    /// From one to the next.
+    pub step: usize,
+    pub len: usize,
+}
+
+/// Writes the lanes of vector `at` of a line to its front or, as zeros, to its tail; `rank` trues precede it. Also the positions of trues, where they
+/// are asked for.
 #[cube]
-pub(super) fn write_vector<V: Numeric, N: Size>(
+pub(super) fn write_vector<V: Numeric, I: Numeric, N: Size>(
     output: &mut [V],
+    positions: &mut Sequence<&'static mut [I]>,
     value: Vector<V, N>,
     flags: u32,
     rank: u32,
     at: usize,
-    vectors: usize,
+    line: LineOut,
 ) {
     let lanes = N::value().comptime();
     let mut rank = rank as usize;
     #[unroll]
     for lane in 0..lanes {
-        let keep = (flags >> comptime!(lane as u32)) & 1u32;
-        let tail = vectors * lanes - 1 - (at * lanes + lane - rank);
-        let slot = select(keep == 1u32, rank, tail);
-        output[slot] = select(keep == 1u32, value.extract(lane), V::from_int(0));
-        rank += keep as usize;
+        let keep = (flags >> comptime!(lane as u32)) & 1u32 == 1u32;
+        let position = at * lanes + lane;
+        let tail = line.len - 1 - (position - rank);
+        let slot = line.first + select(keep, rank, tail) * line.step;
+        output[slot] = select(keep, value.extract(lane), V::from_int(0));
+        #[unroll]
+        for _ in 0..positions.len().comptime() {
+            if keep {
+                let positions = &mut positions[0];
+                positions[rank] = I::cast_from(position);
+            }
+        }
+        rank += select(keep, 1, 0);
+    }
+}
+
+/// Writes the positions of what a unit holds, of which `rank` survivors precede the first (or that of its plane).
+#[cube]
+fn write_positions<I: Numeric>(
+    tile_mask: &MaskTile,
+    positions: &mut Sequence<&'static mut [I]>,
+    row: Row,
+    rank: u32,
+    #[comptime] lanes: usize,
+    #[comptime] config: MaskConfig,
+) {
+    #[unroll]
+    for _ in 0..positions.len().comptime() {
+        let positions = &mut positions[0];
+        #[unroll]
+        for k in 0..config.tile.vectors {
+            let at = row.first + vector_in_tile(k, config.tile);
+            let flags = tile_mask.flags(k);
+            let mut rank = (rank + tile_mask.before(k)) as usize;
+            #[unroll]
+            for lane in 0..lanes {
+                if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
+                    positions[rank] = I::cast_from(at * lanes + lane);
+                    rank += 1;
+                }
+            }
+        }
     }
 }
 
 /// Every unit writes what it holds, of which `rank` survivors precede the first (or that of its plane).
 #[cube]
-fn write_directly<V: Numeric, N: Size>(
+fn write_directly<V: Numeric, I: Numeric, N: Size>(
     tile_mask: &MaskTile,
     values: &LinearView<'_, Vector<V, N>>,
     output: &mut [V],
-    first: usize,
-    vectors: usize,
+    positions: &mut Sequence<&'static mut [I]>,
+    row: Row,
     rank: u32,
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
 ) {
+    let lanes = N::value().comptime();
+    let line = LineOut {
+        first: row.begin * lanes,
+        step: 1usize.runtime(),
+        len: row.vectors * lanes,
+    };
     #[unroll]
     for k in 0..config.tile.vectors {
-        let at = first + vector_in_tile(k, config.tile);
-        if at < vectors {
-            let value = emitted::<V, N>(values, at, emit);
+        let at = row.first + vector_in_tile(k, config.tile);
+        if at < row.vectors {
+            let value = emitted::<V, N>(values, row.begin + at, emit);
             let rank = rank + tile_mask.before(k);
-            write_vector::<V, N>(output, value, tile_mask.flags(k), rank, at, vectors);
+            let flags = tile_mask.flags(k);
+            write_vector::<V, I, N>(output, positions, value, flags, rank, at, line);
         }
     }
 }
@@ -141,10 +198,11 @@ fn staged_elements(lanes: usize, config: TileConfig) -> usize {
 fn load_survivors<V: Numeric, N: Size>(
     tile_mask: &MaskTile,
     values: &LinearView<'_, Vector<V, N>>,
-    first: usize,
+    row: Row,
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
 ) -> Sequence<Vector<V, N>> {
+    let first = row.begin + row.first;
     let mut loaded = Sequence::<Vector<V, N>>::new();
     #[unroll]
     for k in 0..comptime!(staged_vectors(config.tile)) {
@@ -179,13 +237,12 @@ fn stage_survivors<V: Numeric, N: Size>(
     }
 }
 
-/// Writes the staged survivors of the tile in order, `front` being those of the tiles before it.
+/// Writes the staged survivors of the tile in order, `front` being those of the tiles before it in its row.
 #[cube]
 fn write_staged<V: Numeric, N: Size>(
     stage: &Shared<[V]>,
     output: &mut [V],
-    first: usize,
-    vectors: usize,
+    row: Row,
     front: usize,
     survivors: usize,
     #[comptime] emit: Emit,
@@ -193,17 +250,18 @@ fn write_staged<V: Numeric, N: Size>(
 ) {
     let lanes = N::value().comptime();
     let within = min(
-        vectors - first,
+        row.vectors - row.first,
         comptime!(config.tile.units * config.tile.vectors),
     );
     let others = within * lanes - survivors;
+    let begin = row.begin * lanes;
     // The zeros of the tile end where those of the tiles before it begin.
-    let tail = vectors * lanes - (first * lanes - front) - others;
+    let tail = begin + row.vectors * lanes - (row.first * lanes - front) - others;
     #[unroll]
     for step in 0..comptime!(config.tile.vectors * lanes) {
         let i = step * comptime!(config.tile.units) + UNIT_POS as usize;
         if i < survivors {
-            output[front + i] = stage[i];
+            output[begin + front + i] = stage[i];
         }
         if comptime!(emit.fills()) && i < others {
             output[tail + i] = V::from_int(0);
@@ -216,7 +274,8 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     values: LinearView<'_, Vector<V, N>>,
     mask: LinearView<'_, Vector<M, N>>,
     output: &mut [V],
-    count: &mut [I],
+    positions: &mut Sequence<&'static mut [I]>,
+    counts: &mut [I],
     state: &[Atomic<u32>],
     vectors: usize,
     words: TileWords,
@@ -228,34 +287,27 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
     if tile < words.tiles {
-        let first = tile * comptime!(config.tile.units * config.tile.vectors);
-        let tile_mask = MaskTile::load::<M, N>(&mask, first, vectors, config);
-        let loaded = load_survivors::<V, N>(&tile_mask, &values, first, emit, config);
+        let row = Row::of_tile(tile, vectors, words, config);
+        let tile_mask = MaskTile::load::<M, N>(&mask, row, config);
+        let loaded = load_survivors::<V, N>(&tile_mask, &values, row, emit, config);
         let mut own = tile_mask.publish(state, tile, words, config);
         let lanes = N::value().comptime();
         let mut stage = Shared::<[V]>::new_slice(comptime!(staged_elements(lanes, config.tile)));
         stage_survivors::<V, N>(&mut stage, &tile_mask, &loaded, own.unit);
         // The cube meets in it: all is staged before anything is written.
-        let before = own.seek::<M, N>(&mask, state, tile, vectors, words, config);
+        let before = own.seek::<M, N>(&mask, state, tile, row, words, config);
+        let rank = before + own.unit;
         if comptime!(config.tile.plane) {
-            write_staged::<V, N>(
-                &stage,
-                output,
-                first,
-                vectors,
-                before as usize,
-                own.survivors as usize,
-                emit,
-                config,
-            );
+            let (front, survivors) = (before as usize, own.survivors as usize);
+            write_staged::<V, N>(&stage, output, row, front, survivors, emit, config);
+            write_positions::<I>(&tile_mask, positions, row, rank, lanes, config);
         } else {
-            let rank = before + own.unit;
-            write_directly::<V, N>(
-                &tile_mask, &values, output, first, vectors, rank, emit, config,
+            write_directly::<V, I, N>(
+                &tile_mask, &values, output, positions, row, rank, emit, config,
             );
         }
-        if tile + 1 == words.tiles && UNIT_POS == 0 {
-            count[0] = I::cast_from(before + own.survivors);
+        if (tile + 1) % words.per_row == 0 && UNIT_POS == 0 {
+            counts[row.index] = I::cast_from(before + own.survivors);
         }
     }
 }
@@ -308,53 +360,106 @@ pub fn compact(
         }
         _ => (unused(client), index),
     };
-    let emitted = values.1;
-    // Where no values are asked for, a buffer of this call's own stands in.
-    check_outputs(
-        &[
-            ("values", &values.0, emitted.size()),
-            ("mask", &mask.0, mask.1.size()),
-        ],
-        &[
-            ("output", &output, emitted.size()),
-            ("count", &count, index.size()),
-        ],
-    )?;
-    let plan = if emit.values() {
-        Plan::new(client, &mask, &[&values], emitted.size(), launch)?
-    } else {
-        Plan::new(client, &mask, &[], emitted.size(), launch)?
+    let selection = Selection {
+        lines: Lines::flat(&mask.0),
+        values,
+        mask,
+        mark: Mark::NonZero,
+        output,
+        positions: None,
+        counts: count,
+        index,
+        emit,
     };
-    check_types(client, [emitted, index])?;
-    let address_type = plan
-        .address_type
-        .max(output.required_address_type(emitted.size()));
-    if plan.walks_runs {
-        runs::compact(client, plan, values, mask, (output, count, index), emit);
-        return Ok(());
-    }
-    // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by it; a rank is below the
-    // number of trues, and the tail begins behind them; the state holds an aggregate and a fallback per tile and a prefix per block.
-    unsafe {
-        compact_kernel::launch_unchecked(
-            client,
-            plan.cube_count,
-            plan.cube_dim,
-            address_type,
-            plan.lanes,
-            view(client, values.0),
-            view(client, mask.0),
-            bindable(client, output).into_buffer_arg(),
-            count.into_buffer_arg(),
-            plan.state,
-            plan.vectors,
-            plan.words,
-            emit,
-            plan.config,
-            emitted,
-            mask.1,
-            index,
+    selection.launch(client, launch)
+}
+
+/// What a launch reads and writes, by the mask's elements.
+pub(super) struct Selection {
+    pub values: Typed,
+    pub mask: Typed,
+    pub lines: Lines,
+    pub mark: Mark,
+    pub output: TensorBinding,
+    /// Room for the positions of what is kept, if they are asked for.
+    pub positions: Option<TensorBinding>,
+    /// One for each line.
+    pub counts: TensorBinding,
+    pub index: ElemType,
+    pub emit: Emit,
+}
+
+impl Selection {
+    /// Sizes have been checked.
+    pub fn launch(self, client: &Client, launch: LaunchOptions) -> Result<(), ScanError> {
+        let (emitted, index) = (self.values.1, self.index);
+        let inputs = [
+            ("values", &self.values.0, emitted.size()),
+            ("mask", &self.mask.0, self.mask.1.size()),
+        ];
+        let mut outputs = vec![
+            ("output", &self.output, emitted.size()),
+            ("count", &self.counts, index.size()),
+        ];
+        outputs.extend(
+            self.positions
+                .iter()
+                .map(|it| ("positions", it, index.size())),
         );
+        check_outputs(&inputs, &outputs)?;
+        // Where no values are asked for, a buffer of the call's own stands in.
+        let beside = [&self.values];
+        let beside = if self.emit.values() { &beside[..] } else { &[] };
+        let plan = Plan::new(
+            client,
+            &self.mask,
+            beside,
+            emitted.size(),
+            self.lines,
+            self.mark,
+            launch,
+        )?;
+        check_types(client, [emitted, index])?;
+        if plan.walks_runs {
+            runs::launch(client, plan, self);
+            return Ok(());
+        }
+        let (state, words) = plan.words(client);
+        let address_type = self.address_type(&plan);
+        let mut positions = SequenceArg::new();
+        if let Some(room) = self.positions {
+            positions.push(room.into_buffer_arg());
+        }
+        // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by its row; a rank is below the
+        // number of trues, and the tail begins behind them; the state holds an aggregate and a fallback per tile and a prefix per block; there is
+        // a count for each row.
+        unsafe {
+            compact_kernel::launch_unchecked(
+                client,
+                plan.cube_count,
+                plan.cube_dim,
+                address_type,
+                plan.lanes,
+                view(client, self.values.0),
+                view(client, self.mask.0),
+                bindable(client, self.output).into_buffer_arg(),
+                positions,
+                bindable(client, self.counts).into_buffer_arg(),
+                state,
+                plan.vectors,
+                words,
+                self.emit,
+                plan.config,
+                emitted,
+                self.mask.1,
+                index,
+            );
+        }
+        Ok(())
     }
-    Ok(())
+
+    pub fn address_type(&self, plan: &Plan) -> AddressType {
+        plan.address_type
+            .max(self.output.required_address_type(self.values.1.size()))
+    }
 }

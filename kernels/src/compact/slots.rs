@@ -5,6 +5,7 @@
 //! adjoint of the other, so that one serves the gradient of the other. Slots that are ranks leave a hole only at the end: `scatter_ranks` writes
 //! the zeros there and nowhere else.
 
+use super::plan::bindable;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::cube_count;
@@ -272,7 +273,7 @@ pub fn gather_slots(
                 CubeDim::new_1d(UNITS),
                 address_type,
                 lanes,
-                from_slots.into_buffer_arg(),
+                bindable(client, from_slots).into_buffer_arg(),
                 slot_list.0.into_buffer_arg(),
                 slices.into_buffer_arg(),
                 shape.slices / lanes,
@@ -292,7 +293,7 @@ pub fn gather_slots(
             CubeDim::new_1d(UNITS),
             address_type,
             lanes,
-            from_slots.into_buffer_arg(),
+            bindable(client, from_slots).into_buffer_arg(),
             slot_list.0.into_buffer_arg(),
             slices.into_buffer_arg(),
             shape.arg(lanes),

@@ -1,14 +1,16 @@
 //! Compaction and expansion are each other's adjoint, and so are scatter and gather.
 
 use crate::ops::{FloatMoveOps, ScanBackend, first_slices, with_dim};
+use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{IntDType, Shape};
+use burn::tensor::{BoolDType, IntDType, Shape};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn_autodiff::grads::Gradients;
 use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn_backend::get_device_settings;
 
 /// One move, with what its adjoint needs.
 #[derive(Clone, Debug)]
@@ -39,6 +41,20 @@ enum Move<B: ScanBackend> {
         slots: IntTensor<B>,
         offsets: IntTensor<B>,
     },
+    /// Compaction of lines along a dimension.
+    CompactAlong {
+        mask: BoolTensor<B>,
+        dim: usize,
+        int: IntDType,
+    },
+    /// Repetition of rows.
+    RepeatRows { offsets: IntTensor<B> },
+    /// The first elements of runs of these lengths, of so many elements.
+    RunLengths {
+        lengths: IntTensor<B>,
+        elements: usize,
+        bool_dtype: BoolDType,
+    },
 }
 
 impl<B: ScanBackend> Move<B> {
@@ -63,8 +79,44 @@ impl<B: ScanBackend> Move<B> {
             }
             Move::Scatter { slots, offsets } => B::float_gather_slots(grad, slots, offsets),
             Move::Gather { slots, offsets } => B::float_scatter_slots(grad, slots, offsets),
+            Move::CompactAlong { mask, dim, int } => expand_along::<B>(grad, mask, dim, int),
+            Move::RepeatRows { offsets } => B::float_segment_reduce(grad, offsets, ScanOp::Sum),
+            Move::RunLengths {
+                lengths,
+                elements,
+                bool_dtype,
+            } => {
+                if elements == 0 {
+                    return grad;
+                }
+                let options = ScanOptions::default().exclusive();
+                let begins = B::int_scan(lengths, 0, ScanOp::Sum, options);
+                let heads = B::segment_starts(begins, elements, bool_dtype);
+                B::float_expand_by_mask(grad, heads)
+            }
         }
     }
+}
+
+/// What each line's survivors were packed from, zero elsewhere.
+fn expand_along<B: ScanBackend>(
+    grad: FloatTensor<B>,
+    mask: BoolTensor<B>,
+    dim: usize,
+    int: IntDType,
+) -> FloatTensor<B> {
+    if grad.shape().num_elements() == 0 {
+        return grad;
+    }
+    let options = ScanOptions::default().exclusive();
+    let ranks = B::int_scan(
+        B::bool_into_int(mask.clone(), int),
+        dim,
+        ScanOp::Sum,
+        options,
+    );
+    let values = B::float_gather(dim, grad, ranks);
+    B::float_mask_fill(values, B::bool_not(mask), 0.into())
 }
 
 /// Cuts or zero-fills `tensor` to `size` slices along `dim`: values beyond the trues had no effect, and no gradient.
@@ -247,4 +299,80 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
         )
         .0
     }
+
+    fn float_compact_along(
+        values: FloatTensor<Self>,
+        mask: BoolTensor<Self>,
+        dim: usize,
+        int: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>) {
+        record::<B, C, _>(
+            values,
+            |_| Move::CompactAlong {
+                mask: mask.clone(),
+                dim,
+                int,
+            },
+            |values| B::float_compact_along(values, mask.clone(), dim, int),
+        )
+    }
+
+    fn float_repeat_rows(
+        values: FloatTensor<Self>,
+        offsets: IntTensor<Self>,
+        total: usize,
+    ) -> FloatTensor<Self> {
+        record::<B, C, _>(
+            values,
+            |_| Move::RepeatRows {
+                offsets: offsets.clone(),
+            },
+            |values| (B::float_repeat_rows(values, offsets.clone(), total), ()),
+        )
+        .0
+    }
+
+    fn float_run_lengths_padded(
+        values: FloatTensor<Self>,
+        int: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>, IntTensor<Self>) {
+        let (values, (lengths, count)) = record_runs::<B, C, _>(values, |values| {
+            let (values, lengths, count) = B::float_run_lengths_padded(values, int);
+            (values, lengths.clone(), (lengths, count))
+        });
+        (values, lengths, count)
+    }
+
+    fn float_run_lengths(
+        values: FloatTensor<Self>,
+        int: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>) {
+        record_runs::<B, C, _>(values, |values| {
+            let (values, lengths) = B::float_run_lengths(values, int);
+            (values, lengths.clone(), lengths)
+        })
+    }
+}
+
+/// Records run-length encoding, whose adjoint needs the lengths that it finds.
+fn record_runs<B: ScanBackend, C: CheckpointStrategy, R>(
+    values: FloatTensor<Autodiff<B, C>>,
+    forward: impl FnOnce(FloatTensor<B>) -> (FloatTensor<B>, IntTensor<B>, R),
+) -> (FloatTensor<Autodiff<B, C>>, R) {
+    let (inner, node) = values.into_parts();
+    let elements = inner.shape().num_elements();
+    let bool_dtype = get_device_settings::<B>(&inner.device()).bool_dtype;
+    let (output, lengths, rest) = forward(inner);
+    let output = match Moved.prepare::<C>([node]).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => {
+            let step = Move::RunLengths {
+                lengths,
+                elements,
+                bool_dtype,
+            };
+            prep.finish(step, output)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(output),
+    };
+    (output, rest)
 }

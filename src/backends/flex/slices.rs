@@ -2,7 +2,7 @@
 
 use super::kept;
 use crate::cpu::{self, Index};
-use burn::tensor::{DType, IntDType, Shape};
+use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::BoolStore;
 use std::borrow::Cow;
@@ -43,6 +43,18 @@ pub(super) fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
             .map(|&element| u8::from(element != 0))
             .collect(),
         _ => Cow::Borrowed(elements::<u8>(mask)),
+    }
+}
+
+/// Bytes as a mask, in the store asked for.
+pub(super) fn mask_tensor(bytes: Vec<u8>, dtype: BoolDType) -> FlexTensor {
+    let shape = [bytes.len()].into();
+    match dtype.into() {
+        dtype @ DType::Bool(BoolStore::U32) => {
+            let words: Vec<u32> = bytes.into_iter().map(u32::from).collect();
+            tensor(words, shape, dtype)
+        }
+        dtype => tensor(bytes, shape, dtype),
     }
 }
 

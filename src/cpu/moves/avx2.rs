@@ -51,7 +51,11 @@ pub(in crate::cpu) fn is_here() -> bool {
 
 /// As [`super::pack`].
 #[target_feature(enable = "avx2,popcnt")]
-pub(in crate::cpu) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
+pub(in crate::cpu) fn pack<T: Moved>(
+    values: &[T],
+    mask: &[u8],
+    slots: &mut [MaybeUninit<T>],
+) -> usize {
     assert_eq!(values.len(), mask.len());
     for_each_true_group(
         mask,
@@ -59,30 +63,39 @@ pub(in crate::cpu) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [May
         // SAFETY: there is a value for each byte of the mask, and there are `GROUP` slots at `to`.
         |first, bits, to| unsafe { T::pack(values.as_ptr().add(first), bits, to) },
         |index| values[index],
-    );
+    )
 }
 
-/// As [`super::positions`].
+/// As [`super::positions`], of numbers of 32 or 64 bits.
 #[target_feature(enable = "avx2,popcnt")]
 pub(in crate::cpu) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut [MaybeUninit<I>]) {
-    assert_eq!(size_of::<I>(), size_of::<u64>());
-    for_each_true_group(
+    let is_wide = size_of::<I>() == size_of::<u64>();
+    assert!(is_wide || size_of::<I>() == size_of::<u32>());
+    let written = for_each_true_group(
         mask,
         slots,
         |group, bits, to| {
-            let start = _mm256_set1_epi64x((first + group) as i64);
+            let start = first + group;
             let positions = row(&POSITIONS, bits);
-            let low = _mm256_add_epi64(_mm256_cvtepu8_epi64(positions), start);
-            let high = _mm_srli_si128::<{ GROUP as i32 / 2 }>(positions);
-            let high = _mm256_add_epi64(_mm256_cvtepu8_epi64(high), start);
             // SAFETY: there are `GROUP` slots at `to`, and every index is one of its type.
             unsafe {
-                _mm256_storeu_si256(to.cast(), low);
-                _mm256_storeu_si256(to.add(GROUP / 2).cast(), high);
+                if is_wide {
+                    let start = _mm256_set1_epi64x(start as i64);
+                    let high = _mm_srli_si128::<{ GROUP as i32 / 2 }>(positions);
+                    let low = _mm256_add_epi64(_mm256_cvtepu8_epi64(positions), start);
+                    let high = _mm256_add_epi64(_mm256_cvtepu8_epi64(high), start);
+                    _mm256_storeu_si256(to.cast(), low);
+                    _mm256_storeu_si256(to.add(GROUP / 2).cast(), high);
+                } else {
+                    let start = _mm256_set1_epi32(start as i32);
+                    let all = _mm256_add_epi32(_mm256_cvtepu8_epi32(positions), start);
+                    _mm256_storeu_si256(to.cast(), all);
+                }
             }
         },
         |index| I::from_usize(first + index),
     );
+    assert_eq!(written, slots.len());
 }
 
 /// As [`super::spread`].
@@ -109,7 +122,7 @@ pub(in crate::cpu) fn spread<T: Moved>(
 
 /// Calls `write(first, bits, to)` for the groups of the mask that have trues, with the index of their first byte and
 /// a place for `GROUP` elements, of which the next call takes back those that were not kept. Where there
-/// is no such place any more, `value(index)` is written for each true.
+/// is no such place any more, `value(index)` is written for each true. Returns how many trues there are.
 #[inline]
 #[target_feature(enable = "avx2,popcnt")]
 fn for_each_true_group<U>(
@@ -117,7 +130,7 @@ fn for_each_true_group<U>(
     slots: &mut [MaybeUninit<U>],
     write: impl Fn(usize, u8, *mut U),
     value: impl Fn(usize) -> U,
-) {
+) -> usize {
     let mut cursor = 0;
     let (groups, rest) = mask.as_chunks::<GROUP>();
     for (group, bytes) in groups.iter().enumerate() {
@@ -134,8 +147,7 @@ fn for_each_true_group<U>(
         }
     }
     let first = groups.len() * GROUP;
-    cursor = write_last(rest, slots, cursor, |offset| value(first + offset));
-    assert_eq!(cursor, slots.len());
+    write_last(rest, slots, cursor, |offset| value(first + offset))
 }
 
 /// A bit for each byte that is not zero, that of the first byte lowest.

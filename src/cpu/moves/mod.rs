@@ -63,20 +63,22 @@ macro_rules! index {
 
 index!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
 
-/// Writes the values under `true`. There is a value for each byte of the mask, and a slot for each true.
-pub(super) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
+/// Writes the values under `true`, and returns how many they are. There is a value for each byte of the mask, and a slot for each true.
+///
+/// Slots behind the last survivor may be written, too.
+pub(super) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if avx2::is_here() {
         // SAFETY: AVX2 is here.
         return unsafe { avx2::pack(values, mask, slots) };
     }
-    portable::pack(values, mask, slots);
+    portable::pack(values, mask, slots)
 }
 
 /// Writes where the trues stand, the first byte of the mask being at `first`. There is a slot for each true.
 pub(super) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut [MaybeUninit<I>]) {
     #[cfg(target_arch = "x86_64")]
-    if size_of::<I>() == size_of::<u64>() && avx2::is_here() {
+    if [4, 8].contains(&size_of::<I>()) && avx2::is_here() {
         // SAFETY: AVX2 is here.
         return unsafe { avx2::positions(mask, first, slots) };
     }

@@ -10,15 +10,20 @@ use core::mem::MaybeUninit;
 use super::{GROUP, Index, Moved};
 
 /// As [`super::pack`].
-pub(in crate::cpu) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
+pub(in crate::cpu) fn pack<T: Moved>(
+    values: &[T],
+    mask: &[u8],
+    slots: &mut [MaybeUninit<T>],
+) -> usize {
     assert_eq!(values.len(), mask.len());
     // SAFETY: `write_survivors` asks for indices of the mask, and there are as many values.
-    write_survivors(mask, slots, |index| unsafe { *values.get_unchecked(index) });
+    write_survivors(mask, slots, |index| unsafe { *values.get_unchecked(index) })
 }
 
 /// As [`super::positions`].
 pub(in crate::cpu) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut [MaybeUninit<I>]) {
-    write_survivors(mask, slots, |index| I::from_usize(first + index));
+    let written = write_survivors(mask, slots, |index| I::from_usize(first + index));
+    assert_eq!(written, slots.len());
 }
 
 /// As [`super::spread`].
@@ -68,9 +73,13 @@ pub(super) fn spread_last<'a, T: Moved>(
     values
 }
 
-/// Writes `value(index)` for each true of the mask. There is a slot for each of them.
+/// Writes `value(index)` for each true of the mask, and returns how many they are. There is a slot for each of them.
 #[inline(always)]
-fn write_survivors<U>(mask: &[u8], slots: &mut [MaybeUninit<U>], value: impl Fn(usize) -> U) {
+fn write_survivors<U>(
+    mask: &[u8],
+    slots: &mut [MaybeUninit<U>],
+    value: impl Fn(usize) -> U,
+) -> usize {
     let mut cursor = 0;
     let (groups, rest) = mask.as_chunks::<GROUP>();
     for (group, bytes) in groups.iter().enumerate() {
@@ -89,8 +98,7 @@ fn write_survivors<U>(mask: &[u8], slots: &mut [MaybeUninit<U>], value: impl Fn(
         }
     }
     let first = groups.len() * GROUP;
-    cursor = write_last(rest, slots, cursor, |offset| value(first + offset));
-    assert_eq!(cursor, slots.len());
+    write_last(rest, slots, cursor, |offset| value(first + offset))
 }
 
 /// As the loop of [`write_survivors`], with a branch and without a write that is not kept. Returns the cursor.

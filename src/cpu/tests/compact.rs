@@ -65,20 +65,33 @@ fn moves_every_pattern() {
                 spread[index] = values[index];
             }
             for (pack, put) in [
-                (moves::pack::<T> as Pack<T>, moves::spread::<T> as Pack<T>),
+                (moves::pack::<T> as Pack<T>, moves::spread::<T> as Spread<T>),
                 (moves::portable::pack, moves::portable::spread),
             ] {
-                assert!(filled(kept.len(), |slots| pack(&values, &mask, slots)) == kept);
+                let packed = |slots: &mut [_]| assert_eq!(pack(&values, &mask, slots), kept.len());
+                assert!(filled(kept.len(), packed) == kept);
+                let mut longer = vec![MaybeUninit::new(T::default()); mask.len()];
+                packed(&mut longer);
+                assert!(
+                    filled(kept.len(), |slots| slots
+                        .copy_from_slice(&longer[..kept.len()]))
+                        == kept
+                );
                 assert!(filled(mask.len(), |slots| put(&kept, &mask, slots)) == spread);
             }
             let shifted: Vec<i64> = trues.iter().map(|&index| index as i64 + 1000).collect();
-            for find in [moves::positions as Find, moves::portable::positions] {
+            for find in [moves::positions as Find<i64>, moves::portable::positions] {
+                assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
+            }
+            let shifted: Vec<u32> = shifted.iter().map(|&index| index as u32).collect();
+            for find in [moves::positions as Find<u32>, moves::portable::positions] {
                 assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
             }
         }
     }
-    type Find = fn(&[u8], usize, &mut [MaybeUninit<i64>]);
-    type Pack<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]);
+    type Find<I> = fn(&[u8], usize, &mut [MaybeUninit<I>]);
+    type Pack<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]) -> usize;
+    type Spread<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]);
     check(|bits| bits as u8);
     check(|bits| bits as u16);
     check(|bits| bits as u32);

@@ -10,10 +10,11 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::buffer::{Output, Shared};
+use super::super::column_groups::column_groups;
 use super::super::element::{Accumulator, Element, TILE};
 use super::super::lanes::{self, Kernel, Lanes as Vector};
 use super::super::simd::vectorize;
-use super::affine::{Affine, Inputs, Rooms, Tile, gathered};
+use super::affine::{Affine, Inputs, Rooms, Tile, gathered, side_by_side};
 use super::{Block, Lines, View, Walk, run};
 
 /// What flows back.
@@ -183,7 +184,8 @@ impl<T: Element> Flows<'_, T> {
         let lines = self.lines();
         let mut rooms = Rooms::<T>::default();
         let mut room = [T::from_acc(T::Acc::ZERO); TILE];
-        let mut flows = [T::Acc::ZERO; TILE];
+        let [mut carries, mut flows] = [[T::Acc::ZERO; TILE]; 2];
+        let carries = side_by_side(states, &mut carries);
         let mut nowhere = [[const { MaybeUninit::uninit() }; TILE]; 2];
         for line in block.lines.clone() {
             let line = lines.stored(line);
@@ -202,13 +204,17 @@ impl<T: Element> Flows<'_, T> {
             };
             T::map(flow, of_values, &mut rooms.of_values, |flow, of_values| {
                 vectorize(|| {
-                    let elements = decay.iter().zip(flow).zip(of_values);
-                    let carried = states.iter_mut().zip(&mut flows);
-                    for (((&decay, &flow), slot), (state, g)) in elements.zip(carried) {
-                        *g = flow.add(state.offset);
-                        state.offset = decay.mul(*g);
-                        slot.write(*g);
-                    }
+                    column_groups::<T::Acc>(carries.len(), lines.reverse, |columns| {
+                        let elements = (decay[columns.clone()].iter())
+                            .zip(&flow[columns.clone()])
+                            .zip(&mut of_values[columns.clone()]);
+                        let carried = carries[columns.clone()].iter_mut().zip(&mut flows[columns]);
+                        for (((&decay, &flow), slot), (u, g)) in elements.zip(carried) {
+                            *g = flow.add(*u);
+                            *u = decay.mul(*g);
+                            slot.write(*g);
+                        }
+                    });
                 });
             });
             if writes {
@@ -219,13 +225,20 @@ impl<T: Element> Flows<'_, T> {
                     &mut rooms.of_values,
                     |before, of_decay| {
                         vectorize(|| {
-                            for ((&before, &g), slot) in before.iter().zip(&flows).zip(of_decay) {
-                                slot.write(g.mul(before));
-                            }
+                            column_groups::<T::Acc>(before.len(), lines.reverse, |columns| {
+                                let slots = &mut of_decay[columns.clone()];
+                                let factors = before[columns.clone()].iter().zip(&flows[columns]);
+                                for (slot, (&before, &g)) in slots.iter_mut().zip(factors) {
+                                    slot.write(g.mul(before));
+                                }
+                            });
                         });
                     },
                 );
             }
+        }
+        for (state, carry) in states.iter_mut().zip(&*carries) {
+            *state = Affine::state(*carry);
         }
     }
 

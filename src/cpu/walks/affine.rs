@@ -16,6 +16,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
+use super::super::column_groups::column_groups;
 use super::super::element::{Accumulator, Element, TILE};
 use super::super::lanes::{self, Kernel, Lanes as Vector};
 use super::super::simd::vectorize;
@@ -51,6 +52,18 @@ impl<A: Accumulator> Affine<A> {
         (is_finite(total.factor) && is_finite(total.offset))
             .then(|| Self::state(total.factor.mul(self.offset).add(total.offset)))
     }
+}
+
+/// The values of states, side by side as vector loops want them.
+pub(super) fn side_by_side<'a, A: Accumulator>(
+    states: &[Affine<A>],
+    room: &'a mut [A; TILE],
+) -> &'a mut [A] {
+    let room = &mut room[..states.len()];
+    for (slot, state) in room.iter_mut().zip(states) {
+        *slot = state.offset;
+    }
+    room
 }
 
 /// The two inputs of a walk.
@@ -131,9 +144,12 @@ impl<T: Element> Inputs<'_, T> {
             let decay = T::widen(decay, &mut rooms.of_decay);
             let values = T::widen(values, &mut rooms.of_values);
             vectorize(|| {
-                for ((total, &decay), &value) in totals.iter_mut().zip(decay).zip(values) {
-                    *total = total.then(decay, offset::<T::Acc, ADJOINT>(decay, value));
-                }
+                column_groups::<T::Acc>(totals.len(), self.lines.reverse, |columns| {
+                    let elements = decay[columns.clone()].iter().zip(&values[columns.clone()]);
+                    for (total, (&decay, &value)) in totals[columns].iter_mut().zip(elements) {
+                        *total = total.then(decay, offset::<T::Acc, ADJOINT>(decay, value));
+                    }
+                });
             });
         }
     }

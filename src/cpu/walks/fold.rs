@@ -9,6 +9,7 @@ use core::mem::MaybeUninit;
 use super::super::buffer::{Output, Shared};
 use super::super::element::{Accumulator, Element, TILE};
 use super::super::operator::Operator;
+use super::super::simd::vectorize;
 use super::{Block, Lines, View, Walk, run};
 
 /// What is accumulated, from elements held as `A`.
@@ -24,7 +25,19 @@ pub(crate) trait Fold<A>: Sync {
 
     /// Whether joining `right` stands for joining its elements one by one.
     fn is_regular(left: Self::State, right: Self::State) -> bool;
+
+    /// Of all elements, in an order of its own.
+    fn of_all(elements: &[A]) -> Self::State;
+
+    /// Joins an element to each state.
+    fn add_all(states: &mut [Self::State], elements: &[A]);
 }
+
+/// Totals that are kept apart when elements are folded in an order of one's own: four vectors of `f32`.
+const APART: usize = 32;
+
+/// A part of them, for what is left.
+const VECTOR: usize = 8;
 
 /// Elements themselves, by one of the four operators.
 pub(crate) struct Plain<O>(PhantomData<O>);
@@ -52,6 +65,52 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
     #[inline(always)]
     fn is_regular(left: A, right: A) -> bool {
         O::is_regular(left, right)
+    }
+
+    #[inline(always)]
+    fn of_all(elements: &[A]) -> A {
+        vectorize(
+            #[inline(always)]
+            || {
+                let mut totals = [O::IDENTITY; APART];
+                let (groups, rest) = elements.as_chunks::<APART>();
+                for group in groups {
+                    for (total, &element) in totals.iter_mut().zip(group) {
+                        *total = O::combine(*total, element);
+                    }
+                }
+                let (vectors, rest) = rest.as_chunks::<VECTOR>();
+                for vector in vectors {
+                    for (total, &element) in totals.iter_mut().zip(vector) {
+                        *total = O::combine(*total, element);
+                    }
+                }
+                let mut apart = APART;
+                while apart > 1 {
+                    apart /= 2;
+                    for at in 0..apart {
+                        totals[at] = O::combine(totals[at], totals[at + apart]);
+                    }
+                }
+                let mut total = totals[0];
+                for &element in rest {
+                    total = O::combine(total, element);
+                }
+                total
+            },
+        )
+    }
+
+    #[inline(always)]
+    fn add_all(states: &mut [A], elements: &[A]) {
+        vectorize(
+            #[inline(always)]
+            || {
+                for (state, &element) in states.iter_mut().zip(elements) {
+                    *state = O::combine(*state, element);
+                }
+            },
+        );
     }
 }
 

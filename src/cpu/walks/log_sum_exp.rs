@@ -80,6 +80,23 @@ impl<A: Real> Fold<A> for LogSumExp {
     fn is_regular(_left: Sum<A>, _right: Sum<A>) -> bool {
         true
     }
+
+    /// Twice through the elements: a sum of exponentials is scaled to its largest once.
+    fn of_all(elements: &[A]) -> Sum<A> {
+        let largest = elements
+            .iter()
+            .fold(A::LOWEST, |largest, &x| largest.max(x));
+        let sum = elements
+            .iter()
+            .fold(A::ZERO, |sum, &x| sum.add(relative(x, largest)));
+        Sum { largest, sum }
+    }
+
+    fn add_all(states: &mut [Sum<A>], elements: &[A]) {
+        for (state, &element) in states.iter_mut().zip(elements) {
+            *state = Self::join(*state, Self::read(element));
+        }
+    }
 }
 
 /// `exp(x − largest)`; 1 for the largest itself, infinite or not.

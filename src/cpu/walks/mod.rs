@@ -23,7 +23,7 @@ mod view;
 
 pub(crate) use adjoint::recurrence_adjoint;
 pub(crate) use extremum::extremum;
-pub(crate) use fold::{Plain, fold_scan};
+pub(crate) use fold::{Fold, Plain, fold_scan};
 pub(crate) use log_sum_exp::{LogSumExp, Real};
 pub(crate) use recurrence::recurrence;
 pub(crate) use view::View;

@@ -6,10 +6,11 @@
 use core::mem::MaybeUninit;
 
 use super::super::buffer::{Output, Shared};
+use super::super::column_groups::column_groups;
 use super::super::element::{Accumulator, Element, TILE};
 use super::super::lanes::{self, Kernel, Lanes as Vector};
 use super::super::simd::vectorize;
-use super::affine::{Affine, Inputs, Rooms, Tile, gathered};
+use super::affine::{Affine, Inputs, Rooms, Tile, gathered, side_by_side};
 use super::{Block, Lines, View, Walk, run};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, else from 0. The result is contiguous.
@@ -80,10 +81,7 @@ impl<T: Element> Walk for Recurrence<'_, T> {
         }
         let mut rooms = Rooms::<T>::default();
         let mut carries = [T::Acc::ZERO; TILE];
-        let carries = &mut carries[..states.len()];
-        for (carry, state) in carries.iter_mut().zip(&*states) {
-            *carry = state.offset;
-        }
+        let carries = side_by_side(states, &mut carries);
         let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
         for line in block.lines.clone() {
             let line = lines.stored(line);
@@ -97,11 +95,16 @@ impl<T: Element> Walk for Recurrence<'_, T> {
             };
             T::map(values, output, &mut rooms.of_values, |values, output| {
                 vectorize(|| {
-                    let elements = decay.iter().zip(values).zip(output);
-                    for (((&decay, &value), slot), carry) in elements.zip(carries.iter_mut()) {
-                        *carry = decay.mul(*carry).add(value);
-                        slot.write(*carry);
-                    }
+                    column_groups::<T::Acc>(carries.len(), lines.reverse, |columns| {
+                        let elements = (decay[columns.clone()].iter())
+                            .zip(&values[columns.clone()])
+                            .zip(&mut output[columns.clone()]);
+                        let carries = &mut carries[columns];
+                        for (((&decay, &value), slot), carry) in elements.zip(carries) {
+                            *carry = decay.mul(*carry).add(value);
+                            slot.write(*carry);
+                        }
+                    });
                 });
             });
         }

@@ -13,6 +13,8 @@ use cubecl::std::FastDivmod;
 pub(crate) struct ColumnsConfig {
     pub exclusive: bool,
     pub reverse: bool,
+    /// Rows are taken in the order of memory, though the scan goes the other way. Only totals can be.
+    pub upwards: bool,
     /// Whether the axis is cut.
     pub cut: Cut,
     /// Rows loaded before the first is combined, so that their latencies overlap.
@@ -67,8 +69,8 @@ pub(crate) struct Column {
 
 #[cube]
 impl ColumnsView {
-    /// The work of a unit.
-    pub fn column(&self, unit: usize) -> Column {
+    /// The work of a unit. Where rows are taken upwards, `first` and `end` are those in memory.
+    pub fn column(&self, unit: usize, #[comptime] upwards: bool) -> Column {
         let (rest, column) = self.by_width.div_mod(unit);
         let (outer, chunk) = self.by_chunks.div_mod(rest);
         let rank = self.outer_shape.len().comptime();
@@ -90,13 +92,20 @@ impl ColumnsView {
             }
             inputs.push(at);
         }
-        let first = chunk * self.chunk_len;
+        let of_chunk = chunk * self.chunk_len;
+        let behind = min(of_chunk + self.chunk_len, self.len);
+        let mut first = of_chunk;
+        let mut end = behind;
+        if comptime!(upwards) {
+            first = self.len - behind;
+            end = self.len - of_chunk;
+        }
         Column {
             inputs,
             output: outer * self.len * self.width + column,
             x: column,
             first,
-            end: min(first + self.chunk_len, self.len),
+            end,
             line: outer * self.width + column,
             states: outer * self.chunks * self.width + column,
             chunk,
@@ -108,7 +117,7 @@ impl ColumnsView {
     pub fn columns(&self, unit: usize, #[comptime] config: ColumnsConfig) -> Sequence<Column> {
         let mut columns = Sequence::<Column>::new();
         if comptime!(config.abreast == 1) {
-            columns.push(self.column(unit));
+            columns.push(self.column(unit, config.upwards));
         } else {
             let (rest, across) = self.by_across.div_mod(unit);
             let first = across / config.units * comptime!(config.units * config.abreast)
@@ -116,7 +125,8 @@ impl ColumnsView {
             #[unroll]
             for i in 0..config.abreast {
                 let place = first + comptime!(i * config.units);
-                let mut column = self.column(rest * self.width + min(place, self.width - 1));
+                let unit = rest * self.width + min(place, self.width - 1);
+                let mut column = self.column(unit, config.upwards);
                 column.there = place < self.width;
                 columns.push(column);
             }
@@ -162,13 +172,7 @@ pub(crate) fn load_ahead<T: Numeric, N: Size, B: Numeric>(
     #[unroll]
     for k in 0..config.ahead {
         let logical = within(at + k, column, config);
-        rows.push(load_row::<T, N, B>(
-            reads,
-            view,
-            column,
-            logical,
-            config.reverse,
-        ));
+        rows.push(load_row::<T, N, B>(reads, view, column, logical, config));
     }
     rows
 }
@@ -187,9 +191,10 @@ pub(crate) fn load_abreast<T: Numeric, N: Size, B: Numeric>(
     for _ in 0..config.abreast {
         loaded.push(Sequence::<Loaded<T, N>>::new());
     }
+    let backwards = comptime!(config.reverse && !config.upwards);
     #[unroll]
     for turn in 0..config.ahead {
-        let k = comptime!(if config.reverse {
+        let k = comptime!(if backwards {
             config.ahead - 1 - turn
         } else {
             turn
@@ -198,12 +203,12 @@ pub(crate) fn load_abreast<T: Numeric, N: Size, B: Numeric>(
         for i in 0..config.abreast {
             let column = &columns[i];
             let logical = within(at + k, column, config);
-            let row = load_row::<T, N, B>(reads, view, column, logical, config.reverse);
+            let row = load_row::<T, N, B>(reads, view, column, logical, config);
             let rows = &mut loaded[i];
             rows.push(row);
         }
     }
-    if comptime!(config.reverse) {
+    if comptime!(backwards) {
         #[unroll]
         for i in 0..config.abreast {
             let rows = &mut loaded[i];
@@ -229,10 +234,11 @@ fn load_row<T: Numeric, N: Size, B: Numeric>(
     view: &ColumnsView,
     column: &Column,
     logical: usize,
-    #[comptime] reverse: bool,
+    #[comptime] config: ColumnsConfig,
 ) -> Loaded<T, N> {
     let lanes = N::value().comptime();
-    let position = view.stored(logical, reverse);
+    let reverse = comptime!(config.reverse);
+    let position = view.stored(logical, comptime!(reverse && !config.upwards));
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
     for i in 0..reads.inputs.len().comptime() {
@@ -300,7 +306,11 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
         for lane in 0..N::value().comptime() {
             let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
             let place = comptime!(first + lane);
-            let with = join::<A, M>(&totals[place], &state, op);
+            let with = if comptime!(config.upwards) {
+                join::<A, M>(&state, &totals[place], op)
+            } else {
+                join::<A, M>(&totals[place], &state, op)
+            };
             totals[place] = M::State::select(inside, &with, &totals[place]);
         }
     }

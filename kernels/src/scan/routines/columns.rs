@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A processor that runs a few units as one vector would walk a narrow strip of rows far apart, and wait for memory at each row. There a unit walks
-//! several columns abreast, so that its cube reads a longer run of each row.
+//! several columns abreast, so that its cube reads a longer run of each row. Totals of a scan in reverse are found upwards there, in the order in
+//! which processors fetch ahead: each row is combined on the other side.
 
 use crate::monoid::{Monoid, Operator, write_state};
 use crate::scan::call::Call;
@@ -195,11 +196,15 @@ fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
     }
 }
 
+/// Whether a processor runs the units, and nobody asked for another order.
+fn is_software<O: Operator>(call: &Call<O>) -> bool {
+    call.tuning.unit_runs && call.launch.vectors.is_none()
+}
+
 /// Rows that a unit loads before it combines the first, where a cube has so many vectors of a row.
 fn ahead<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
     let columns = call.lines.inner_count() / call.lanes;
-    let is_software = call.tuning.unit_runs && call.launch.vectors.is_none();
-    match is_software && call.options.reverse && of_cube == columns {
+    match is_software(call) && call.options.reverse && of_cube == columns {
         true => (SOFTWARE_REVERSE_BLOCK / columns).max(1),
         false => call.ahead(),
     }
@@ -221,16 +226,20 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         parts: split.parts,
         inner: columns * call.lanes,
     };
-    let ahead = ahead(&call, cube_units * abreast).min(split.len.next_power_of_two());
+    let of_len = |ahead: usize| ahead.min(split.len.next_power_of_two());
+    let ahead = of_len(ahead(&call, cube_units * abreast));
     let config = ColumnsConfig {
         exclusive: call.options.exclusive,
         reverse: call.options.reverse,
+        upwards: false,
         cut: parts.cut(),
         ahead,
         overshoots: ahead > 1,
         abreast,
         units: cube_units,
     };
+    let upwards = is_software(&call) && call.options.reverse;
+    let ahead_of_totals = if upwards { of_len(call.ahead()) } else { ahead };
     let cube_dim = CubeDim::new_1d(cube_units as u32);
     let cubes = || cube_count(call.client, units.div_ceil(cube_units));
     let view = || columns_arg(&call, split, across);
@@ -249,6 +258,9 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.seed(),
             ColumnsConfig {
                 exclusive: false,
+                upwards,
+                ahead: ahead_of_totals,
+                overshoots: ahead_of_totals > 1,
                 cut: Cut::Whole,
                 ..config
             },

@@ -182,6 +182,7 @@ impl Shape {
             height: self.height,
             group: self.group(),
             rows: ColumnsConfig {
+                upwards: false,
                 exclusive: call.options.exclusive,
                 reverse: call.options.reverse,
                 cut: Cut::Whole,

@@ -53,7 +53,7 @@ impl Place {
         #[comptime] config: ColumnTileConfig,
     ) -> Column {
         let chunk = (self.outer * self.tiles + tile) * config.height + y;
-        view.column(chunk * view.width + self.vector(view, x))
+        view.column(chunk * view.width + self.vector(view, x), false)
     }
 }
 #[cube]

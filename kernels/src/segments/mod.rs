@@ -1,4 +1,8 @@
-//! Sums of segments: each head receives the sum of the elements from it up to the next head.
+//! Segments: told by offsets, and reduced; or told by heads, each of which receives the sum of the elements from it up to the next head.
+//!
+//! - [`segment_ids`], [`segment_starts`]: from where segments begin to what each element belongs to.
+//! - [`segment_reduce`]: the total of each segment.
+//! - [`segment_sums`]: sums that are left at heads.
 //!
 //! ```text
 //! values   1 2 3 4 5 6 7        heads   1 0 0 1 1 0 0
@@ -8,6 +12,12 @@
 //! This is what takes a gradient back from the results of a running maximum to the elements that set them. Adding up by index (a scatter)
 //! would need atomic additions in an order that nobody knows, or one unit for a whole line. A segmented scan from the other end (Blelloch,
 //! "Prefix sums and their applications", 1990) leaves each sum at its head: [`SegmentTotals`].
+
+mod offsets;
+mod reduce;
+
+pub use offsets::{segment_ids, segment_starts};
+pub use reduce::segment_reduce;
 
 use crate::monoid::{Fold, SegmentTotals};
 use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};

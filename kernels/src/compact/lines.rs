@@ -1,0 +1,65 @@
+//! Compaction of each line on its own.
+
+use super::mask_tile::Mark;
+use super::plan::{Lines, same_elements};
+use super::select::{Emit, Selection};
+use crate::ScanError;
+use crate::error::expect_room;
+use crate::scan::LaunchOptions;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// Compacts each line of `values` along `axis` by `mask` (any non-zero is true): survivors first and in order, zeros behind them; and counts them.
+///
+/// Three tensors of one shape. Values and mask may have any strides and are read in place; `output` is contiguous. `counts` holds an `index` for
+/// each line, in row-major order of the other dimensions. Nothing waits for the device.
+///
+/// One launch for lines that lie along the last dimension, by cubes as large as a line, which look back where it takes several; lines of other
+/// dimensions are walked side by side, and cut where they are few.
+///
+/// # Errors
+///
+/// [`ScanError::AxisOutOfRange`], else as [`compact`](super::compact()).
+///
+/// # Panics
+///
+/// If `counts` is too small.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a tensor operation's arguments, then the launch options"
+)]
+pub fn compact_lines(
+    client: &Client,
+    values: (TensorBinding, ElemType),
+    mask: (TensorBinding, ElemType),
+    output: TensorBinding,
+    counts: TensorBinding,
+    axis: usize,
+    index: ElemType,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    let rank = mask.0.shape.len();
+    if axis >= rank {
+        return Err(ScanError::AxisOutOfRange { axis, rank });
+    }
+    same_elements("values", &values.0, &mask.0)?;
+    same_elements("output", &output, &mask.0)?;
+    let lines = Lines::along(&mask.0, axis);
+    expect_room("counts", &counts, lines.count());
+    if lines.count() == 0 {
+        return Ok(());
+    }
+    let selection = Selection {
+        values,
+        mask,
+        lines,
+        mark: Mark::NonZero,
+        output,
+        positions: None,
+        counts,
+        index,
+        emit: Emit::Values,
+    };
+    selection.launch(client, launch)
+}

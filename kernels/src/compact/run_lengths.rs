@@ -1,0 +1,110 @@
+//! Run-length encoding: a compaction by where runs begin, with positions; a run ends where the next one begins.
+//!
+//! ```text
+//! values     a a b b b a
+//! marks      1 0 1 0 0 1        never stored: each unit compares the elements that it has loaded
+//! runs       a b a · · ·        begins   0 2 5 · · ·
+//! lengths    2 3 1 0 0 0
+//! ```
+
+use super::mask_tile::Mark;
+use super::plan::{Lines, bindable, same_elements};
+use super::select::{Emit, Selection};
+use crate::ScanError;
+use crate::error::expect_room;
+use crate::scan::{LaunchOptions, cube_count, scratch};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
+const UNITS: usize = 128;
+
+/// Where one run begins and the next one does, for as many runs as were counted; 0 behind them.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn lengths_kernel<I: Numeric>(
+    begins: &[I],
+    count: &[I],
+    lengths: &mut [I],
+    elements: usize,
+    #[define(I)] _index: ElemType,
+) {
+    let run = ABSOLUTE_POS;
+    if run < elements {
+        let count = usize::cast_from(count[0]);
+        let mut length = I::from_int(0);
+        if run < count {
+            let mut end = I::cast_from(elements);
+            if run + 1 < count {
+                end = begins[run + 1];
+            }
+            length = end - begins[run];
+        }
+        lengths[run] = length;
+    }
+}
+
+/// The runs of equal elements: the value of each into `output` and its length into `lengths`, zeros behind them, and how many they are into `count`.
+/// NaN equals nothing, and is a run of one.
+///
+/// `values` may have any strides, are taken in row-major order and read in place; `output` and `lengths` are contiguous and as long. Lengths and count
+/// have the type `index`. Two launches, three where the device is no GPU; nothing waits for the device.
+///
+/// # Errors
+///
+/// As [`compact`](super::compact()).
+///
+/// # Panics
+///
+/// If `count` is empty.
+pub fn run_lengths(
+    client: &Client,
+    values: (TensorBinding, ElemType),
+    output: TensorBinding,
+    lengths: TensorBinding,
+    count: TensorBinding,
+    index: ElemType,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    expect_room("count", &count, 1);
+    same_elements("output", &output, &values.0)?;
+    same_elements("lengths", &lengths, &values.0)?;
+    let lines = Lines::flat(&values.0);
+    let begins = TensorBinding {
+        handle: scratch::temporary(client, (lines.len * index.size()).max(1)).binding(),
+        strides: [1].into(),
+        shape: [lines.len].into(),
+        tiling: Default::default(),
+    };
+    let address_type = begins.required_address_type(index.size());
+    let selection = Selection {
+        mask: values.clone(),
+        values,
+        lines,
+        mark: Mark::Head,
+        output,
+        positions: Some(bindable(client, begins.clone())),
+        counts: count.clone(),
+        index,
+        emit: Emit::Values,
+    };
+    selection.launch(client, launch)?;
+    if lines.len == 0 {
+        return Ok(());
+    }
+    // SAFETY: as many lengths and begins as elements, and no unit beyond them does anything.
+    unsafe {
+        lengths_kernel::launch_unchecked(
+            client,
+            cube_count(client, lines.len.div_ceil(UNITS)),
+            CubeDim::new_1d(UNITS as u32),
+            address_type,
+            begins.into_buffer_arg(),
+            count.into_buffer_arg(),
+            lengths.into_buffer_arg(),
+            lines.len,
+            index,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Reductions of segments: a segmented scan, of which the last of each segment is its total.
+//!
+//! ```text
+//! values   1 2 3 4 5        offsets  0 2 2 5
+//! scanned  1 3 3 7 12       totals   3 0 12        0: the identity, of an empty segment
+//! ```
+//!
+//! Balanced by elements, as the scan is: one giant segment beside a million small ones costs what the bytes cost. No atomics, and the same bits each
+//! time.
+
+use super::offsets::{UNITS, room, segment_starts};
+use crate::ScanError;
+use crate::error::{check_outputs, expect_room};
+use crate::monoid::{Operator, Segmented};
+use crate::operator::accumulator_of;
+use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+/// An offset, cut to what lies in `0..=len`.
+#[cube]
+fn bounded<I: Numeric>(offset: I, len: usize) -> usize {
+    let narrow = usize::cast_from(offset);
+    let valid = offset >= I::from_int(0) && narrow < len && I::cast_from(narrow) == offset;
+    select(valid, narrow, len)
+}
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn totals_kernel<T: Numeric, A: Numeric, I: Numeric>(
+    scanned: &[T],
+    offsets: &[I],
+    totals: &mut [T],
+    width: FastDivmod<usize>,
+    width_len: usize,
+    elements: usize,
+    len: usize,
+    identity: InputScalar,
+    #[define(T)] _dtype: ElemType,
+    #[define(A)] _accumulator: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < elements {
+        let (segment, column) = width.div_mod(ABSOLUTE_POS);
+        let begin = bounded::<I>(offsets[segment], len);
+        let end = bounded::<I>(offsets[segment + 1], len);
+        let mut total = T::cast_from(identity.get::<A>());
+        if begin < end {
+            total = scanned[(end - 1) * width_len + column];
+        }
+        totals[ABSOLUTE_POS] = total;
+    }
+}
+
+/// The total of each segment of `values`, `[len, width]` and contiguous, by an operator of one input; an empty segment's is the identity. Segment `j`
+/// is `offsets[j]..offsets[j + 1]` of the rows.
+///
+/// `totals` is contiguous, a row for each segment. Half-precision floats are accumulated in f32. What offsets that decrease, or leave `0..=len`, lead to
+/// is not specified; nothing out of bounds is read or written. Nothing waits for the device.
+///
+/// # Errors
+///
+/// See [`ScanError`].
+///
+/// # Panics
+///
+/// If there are no offsets, or `totals` is too small.
+pub fn segment_reduce<O: Operator>(
+    client: &Client,
+    values: TensorBinding,
+    offsets: (TensorBinding, ElemType),
+    totals: TensorBinding,
+    [len, width]: [usize; 2],
+    dtype: ElemType,
+    op: O::Config,
+) -> Result<(), ScanError> {
+    let entries: usize = offsets.0.shape.iter().product();
+    assert!(
+        entries > 0,
+        "segments have one offset more than there are segments"
+    );
+    let elements = (entries - 1) * width;
+    expect_room("values", &values, len * width);
+    expect_room("totals", &totals, elements);
+    check_outputs(
+        &[
+            ("values", &values, dtype.size()),
+            ("offsets", &offsets.0, offsets.1.size()),
+        ],
+        &[("totals", &totals, dtype.size())],
+    )?;
+    if elements == 0 {
+        return Ok(());
+    }
+    let word = u32::elem_type_native();
+    let starts = room(client, len, word);
+    segment_starts(client, offsets.clone(), (starts.clone(), word), len)?;
+    let rows = |tensor: TensorBinding, strides: [usize; 2]| TensorBinding {
+        strides: strides.into(),
+        shape: [len, width].into(),
+        ..tensor
+    };
+    let scanned = room(client, len * width, dtype);
+    if len > 0 {
+        let output = rows(scanned.clone(), [width, 1]);
+        let tensors = ScanTensors::new(vec![rows(values, [width, 1])], vec![output], 0, dtype)
+            .segmented(rows(starts, [1, 0]), word, false);
+        let (options, launch) = (ScanOptions::default(), LaunchOptions::default());
+        scan_operator::<Segmented<O>>(client, tensors, op, options, launch)?;
+    }
+    let accumulator = accumulator_of(dtype);
+    let address_type = totals
+        .required_address_type(dtype.size())
+        .max(scanned.required_address_type(dtype.size()));
+    // SAFETY: units beyond the totals do nothing, and offsets are bounded by the number of rows.
+    unsafe {
+        totals_kernel::launch_unchecked(
+            client,
+            cube_count(client, elements.div_ceil(UNITS)),
+            CubeDim::new_1d(UNITS as u32),
+            address_type,
+            scanned.into_buffer_arg(),
+            offsets.0.into_buffer_arg(),
+            totals.into_buffer_arg(),
+            width,
+            width,
+            elements,
+            len,
+            O::seed(op, dtype, accumulator),
+            dtype,
+            accumulator,
+            offsets.1,
+        );
+    }
+    Ok(())
+}

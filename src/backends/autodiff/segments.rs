@@ -1,0 +1,127 @@
+//! The gradient of a reduction of segments. `g` is what flows back to a segment, at each of its elements.
+//!
+//! | operator | flows back to an element |
+//! |---|---|
+//! | sum | `g` |
+//! | log-sum-exp | `g·exp(x − total)` |
+//! | product | `g` times the products of the elements before it and behind it in its segment, which no zero divides |
+//! | max, min | `g` to the element of the segment that set it, the first of equal ones |
+
+use crate::ops::ScanBackend;
+use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
+use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::tensor::Shape;
+use burn_autodiff::Autodiff;
+use burn_autodiff::checkpoint::base::Checkpointer;
+use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
+use burn_autodiff::grads::Gradients;
+use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
+use burn_backend::get_device_settings;
+
+#[derive(Debug)]
+struct Reduced;
+
+/// A reduction and what its gradient needs.
+#[derive(Clone, Debug)]
+struct Reduction<B: ScanBackend> {
+    op: ScanOp,
+    offsets: IntTensor<B>,
+    len: usize,
+    /// Input and result, which sums do without.
+    values: Option<(FloatTensor<B>, FloatTensor<B>)>,
+}
+
+impl<B: ScanBackend> Backward<B, 1> for Reduced {
+    type State = Reduction<B>;
+
+    fn backward(self, ops: Ops<Reduction<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let reduction = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| reduction.adjoint(grad));
+    }
+}
+
+impl<B: ScanBackend> Reduction<B> {
+    /// What segments have, at each of their elements.
+    fn spread(&self, of_segments: FloatTensor<B>) -> FloatTensor<B> {
+        B::float_repeat_rows(of_segments, self.offsets.clone(), self.len)
+    }
+
+    fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
+        let g = self.spread(grad);
+        let Some((input, total)) = self.values.clone() else {
+            return g;
+        };
+        let shape = input.shape();
+        // Burn's element-wise kernels of tensors without elements fail on CubeCL's devices.
+        if shape.num_elements() == 0 {
+            return g;
+        }
+        match self.op {
+            ScanOp::Sum => g,
+            ScanOp::LogSumExp => {
+                let relative = B::float_sub(input, self.spread(total));
+                B::float_mul(g, B::float_exp(relative))
+            }
+            ScanOp::Prod => {
+                let starts = self.starts(&input, &shape);
+                let others = |options: ScanOptions| {
+                    let (input, starts) = (input.clone(), starts.clone());
+                    B::float_segmented_scan(input, starts, 0, ScanOp::Prod, options.exclusive())
+                };
+                let before = others(ScanOptions::default());
+                let behind = others(ScanOptions::default().reverse());
+                B::float_mul(g, B::float_mul(before, behind))
+            }
+            ScanOp::Max | ScanOp::Min => {
+                let settings = get_device_settings::<B>(&input.device());
+                let starts = self.starts(&input, &shape);
+                let total = self.spread(total);
+                let (bools, int) = (settings.bool_dtype, settings.int_dtype);
+                // NaN equals nothing: where it is the result, it is what was met first.
+                let is_nan = B::float_is_nan(input.clone(), bools);
+                let is_it = B::bool_or(B::float_equal(input, total, bools), is_nan);
+                let sum = ScanOptions::default();
+                let met = B::bool_into_int(is_it.clone(), int);
+                let met = B::int_segmented_scan(met, starts, 0, ScanOp::Sum, sum);
+                let is_first = B::int_equal_elem(met, 1.into(), bools);
+                let is_set = B::bool_and(is_first, is_it);
+                B::float_mask_fill(g, B::bool_not(is_set), 0.into())
+            }
+        }
+    }
+
+    /// Where segments begin, in the shape of the values.
+    fn starts(
+        &self,
+        input: &FloatTensor<B>,
+        shape: &Shape,
+    ) -> burn::backend::tensor::BoolTensor<B> {
+        let settings = get_device_settings::<B>(&input.device());
+        let starts = B::segment_starts(self.offsets.clone(), self.len, settings.bool_dtype);
+        let mut of_rows = vec![1; shape.num_dims()];
+        of_rows[0] = self.len;
+        B::bool_expand(B::bool_reshape(starts, of_rows.into()), shape.clone())
+    }
+}
+
+pub(super) fn segment_reduce<B: ScanBackend, C: CheckpointStrategy>(
+    values: FloatTensor<Autodiff<B, C>>,
+    offsets: IntTensor<B>,
+    op: ScanOp,
+) -> FloatTensor<Autodiff<B, C>> {
+    let (input, node) = values.into_parts();
+    let total = B::float_segment_reduce(input.clone(), offsets.clone(), op);
+    match Reduced.prepare::<C>([node]).compute_bound().stateful() {
+        OpsKind::Tracked(prep) => {
+            let reduction = Reduction {
+                op,
+                offsets,
+                len: input.shape()[0],
+                values: (op != ScanOp::Sum).then(|| (input, total.clone())),
+            };
+            prep.finish(reduction, total)
+        }
+        OpsKind::UnTracked(prep) => prep.finish(total),
+    }
+}

@@ -1,0 +1,55 @@
+//! The order in which a walk takes the columns of a line.
+//!
+//! A walk in reverse goes down in memory from line to line. Were each line read upwards, the reads would zigzag, and the processor's
+//! prefetcher follows streams that go one way only. So the columns of a line are taken from the last to the first, too, a group at a time:
+//! columns are independent, and their order changes no bit.
+
+use core::ops::Range;
+
+/// Bytes in a group: a pair of cache lines, which are fetched together.
+///
+/// A reverse sum of `[2^14, 256]` or `[2^16, 64]` `f32` along the first dimension then takes 1.1 times the forward one; 2.1 to 2.6 times if
+/// lines are read upwards.
+const GROUP: usize = 128;
+
+/// Bytes in a line that is read upwards after all: prefetchers look no further than a page.
+///
+/// On `[2048, 2048]`, lines of a page, groups take 1.5 times the time for the gradient of a recurrence, which has five streams.
+const PAGE: usize = 4096;
+
+/// Calls `each` with the columns of one line: all at once, or in reverse a group after the other.
+#[inline(always)]
+pub(super) fn column_groups<A>(width: usize, reverse: bool, mut each: impl FnMut(Range<usize>)) {
+    let step = if reverse && width * size_of::<A>() < PAGE {
+        const { GROUP / size_of::<A>() }
+    } else {
+        width
+    };
+    let mut end = width;
+    while end > 0 {
+        let start = end.saturating_sub(step);
+        each(start..end);
+        end = start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_column_is_taken_once() {
+        for width in [1, 31, 32, 33, 100, 1023, 1024, 3000] {
+            for reverse in [false, true] {
+                let mut taken = vec![0; width];
+                let mut last = width;
+                column_groups::<f32>(width, reverse, |columns| {
+                    assert_eq!(columns.end, last);
+                    last = columns.start;
+                    taken[columns].iter_mut().for_each(|count| *count += 1);
+                });
+                assert!(taken.iter().all(|&count| count == 1));
+            }
+        }
+    }
+}

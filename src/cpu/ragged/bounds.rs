@@ -1,0 +1,110 @@
+//! Offsets that can be trusted.
+
+use core::ops::Range;
+
+use super::super::moves::Index;
+
+/// Where rows begin in `0..len`, never decreasing, and where the last one ends.
+pub(super) struct Bounds {
+    offsets: Vec<usize>,
+    len: usize,
+}
+
+impl Bounds {
+    /// Offsets that leave `0..=len` are taken for `len`, and those below an earlier one for that one.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    pub(super) fn new<I: Index>(offsets: &[I], len: usize) -> Self {
+        assert!(
+            !offsets.is_empty(),
+            "rows have one offset more than there are rows"
+        );
+        let mut least = 0;
+        let offsets = offsets.iter().map(|offset| {
+            least = offset.to_usize().clamp(least, len);
+            least
+        });
+        Self {
+            offsets: offsets.collect(),
+            len,
+        }
+    }
+
+    pub(super) fn rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn row(&self, row: usize) -> Range<usize> {
+        self.offsets[row]..self.offsets[row + 1]
+    }
+
+    /// The rows that begin in some positions.
+    pub(super) fn beginning_in(&self, positions: Range<usize>) -> Range<usize> {
+        let starts = &self.offsets[..self.rows()];
+        let before = |at: usize| starts.partition_point(|&start| start < at);
+        before(positions.start)..before(positions.end)
+    }
+
+    /// Calls `each` for what lies in some positions of each row, in order; what precedes the first row counts as of row 0, what is behind the
+    /// last as of a row more.
+    pub(super) fn each_piece(
+        &self,
+        positions: Range<usize>,
+        mut each: impl FnMut(usize, Range<usize>),
+    ) {
+        let ends = &self.offsets[1..];
+        let mut row = ends.partition_point(|&end| end <= positions.start);
+        let mut at = positions.start;
+        while at < positions.end {
+            let end = ends
+                .get(row)
+                .map_or(positions.end, |&end| end.min(positions.end));
+            if end > at {
+                each(row, at..end);
+                at = end;
+            }
+            row += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pieces(offsets: &[i32], len: usize, positions: Range<usize>) -> Vec<(usize, Range<usize>)> {
+        let mut pieces = Vec::new();
+        Bounds::new(offsets, len).each_piece(positions, |row, piece| pieces.push((row, piece)));
+        pieces
+    }
+
+    #[test]
+    fn pieces_are_all_that_was_asked_for() {
+        assert_eq!(
+            pieces(&[0, 2, 2, 5], 7, 0..7),
+            [(0, 0..2), (2, 2..5), (3, 5..7)]
+        );
+        assert_eq!(pieces(&[0, 2, 2, 5], 7, 1..4), [(0, 1..2), (2, 2..4)]);
+        assert_eq!(pieces(&[0], 3, 0..3), [(0, 0..3)]);
+    }
+
+    #[test]
+    fn bad_offsets_are_bounded() {
+        assert_eq!(pieces(&[0, 4, 2, 9], 6, 0..6), [(0, 0..4), (2, 4..6)]);
+        assert_eq!(pieces(&[0, -1, 3], 4, 0..4), [(0, 0..4)]);
+    }
+
+    #[test]
+    fn a_row_begins_in_one_place() {
+        let bounds = Bounds::new(&[0, 2, 2, 5, 5], 5);
+        assert_eq!(bounds.beginning_in(0..2), 0..1);
+        assert_eq!(bounds.beginning_in(2..5), 1..3);
+        assert_eq!(bounds.beginning_in(5..6), 3..4);
+    }
+}

@@ -1,0 +1,101 @@
+//! Rows of any length packed one after the other, told apart by offsets: row `j` is `offsets[j]..offsets[j + 1]`.
+//!
+//! ```text
+//! offsets      0 2 2 5          three rows, the second empty
+//! segment ids  0 0 2 2 2 3 …    3 behind the last row
+//! starts       1 0 1 0 0 1 …
+//! repeated     a a c c c 0 …    of the values a b c
+//! ```
+
+mod bounds;
+mod reduce;
+mod run_lengths;
+
+pub(crate) use reduce::segment_reduce;
+pub(crate) use run_lengths::run_lengths;
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::buffer::Output;
+use super::compact::BLOCK;
+use super::moves::{Index, Moved};
+use super::parallel;
+use super::rows::PARALLEL;
+use bounds::Bounds;
+
+/// The row of each of `len` elements; the number of rows behind the last one.
+pub(crate) fn segment_ids<I: Index>(offsets: &[I], len: usize) -> Vec<I> {
+    let bounds = Bounds::new(offsets, len);
+    filled(&bounds, 1, |row, slots| {
+        slots.fill(MaybeUninit::new(I::from_usize(row)));
+    })
+}
+
+/// 1 at every offset below `len`, 0 elsewhere.
+pub(crate) fn segment_starts<I: Index>(offsets: &[I], len: usize) -> Vec<u8> {
+    let mut starts = vec![0; len];
+    for offset in offsets {
+        if let Some(start) = starts.get_mut(offset.to_usize()) {
+            *start = 1;
+        }
+    }
+    starts
+}
+
+/// Row `j` of the values, `width` elements of them, from offset `j` up to the next one; zeros behind the last offset.
+///
+/// # Panics
+///
+/// If there is not one offset more than rows.
+pub(crate) fn repeat_rows<T: Moved, I: Index>(
+    values: &[T],
+    offsets: &[I],
+    total: usize,
+    width: usize,
+) -> Vec<T> {
+    let bounds = Bounds::new(offsets, total);
+    assert_eq!(
+        values.len(),
+        bounds.rows() * width,
+        "one row for each length"
+    );
+    filled(&bounds, width, |row, slots| {
+        let value = values.get(row * width..(row + 1) * width);
+        match (value, width) {
+            (None, _) => slots.fill(MaybeUninit::new(T::default())),
+            (Some(&[value]), 1) => slots.fill(MaybeUninit::new(value)),
+            (Some(value), _) => {
+                for slots in slots.chunks_exact_mut(width) {
+                    slots.write_copy_of_slice(value);
+                }
+            }
+        }
+    })
+}
+
+/// The elements of all rows and those behind them, `width` of each position, as `fill` has them for one row.
+fn filled<T: Copy + Send>(
+    bounds: &Bounds,
+    width: usize,
+    fill: impl Fn(usize, &mut [MaybeUninit<T>]) + Sync,
+) -> Vec<T> {
+    let mut output = Output::new(bounds.len() * width);
+    let part = |first: usize, slots: &mut [MaybeUninit<T>]| {
+        let (first, positions) = (first / width, slots.len() / width);
+        let mut slots = slots;
+        bounds.each_piece(first..first + positions, |row, piece: Range<usize>| {
+            let (own, rest) = core::mem::take(&mut slots).split_at_mut(piece.len() * width);
+            slots = rest;
+            fill(row, own);
+        });
+    };
+    let slots = output.slots();
+    match slots.len() {
+        0 => {}
+        ..PARALLEL => part(0, slots),
+        _ => parallel::for_each_part(slots, BLOCK.div_ceil(width) * width, &part),
+    }
+    // SAFETY: the pieces of each part are all of it, and each was filled.
+    unsafe { output.finish() }
+}

@@ -1,0 +1,165 @@
+//! Reductions of segments, balanced by elements: one giant segment beside a million small ones costs what its bytes cost.
+//!
+//! ```text
+//! blocks     |        0       |        1       |        2       |
+//! segments    aaaa bbb ccccccccccccccccccccccccccccccccc dd eeee
+//! written by  0    0   └ tail of 0 ⊕ all of 1 ⊕ head of 2 ┘ 2  2
+//! ```
+//!
+//! A block is a fixed number of elements, so that what is combined with what depends on the offsets alone, and so do the bits.
+
+use core::ops::Range;
+
+use super::super::buffer::{Output, Shared};
+use super::super::element::{Element, TILE};
+use super::super::moves::Index;
+use super::super::parallel;
+use super::super::rows::PARALLEL;
+use super::super::walks::Fold;
+use super::bounds::Bounds;
+
+/// Elements of a block: the work of one task.
+const BLOCK: usize = 1 << 14;
+
+/// Reduces the rows of each segment of `values`, rows of `width` elements; an empty segment to the identity.
+///
+/// # Panics
+///
+/// If there are no offsets, or not whole rows.
+pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>, I: Index>(
+    values: &[T],
+    offsets: &[I],
+    len: usize,
+    width: usize,
+) -> Vec<T> {
+    assert_eq!(values.len(), len * width, "whole rows");
+    let bounds = Bounds::new(offsets, len);
+    let mut output = Output::new(bounds.rows() * width);
+    if width > 0 {
+        let reduction = Reduction::<T, F> {
+            values,
+            bounds: &bounds,
+            width,
+            rows: (BLOCK / width).max(1),
+            output: Shared::new(output.slots()),
+            fold: core::marker::PhantomData,
+        };
+        reduction.run();
+    }
+    // SAFETY: each segment begins in one block, and what has no element has been written, too.
+    unsafe { output.finish() }
+}
+
+struct Reduction<'a, T, F> {
+    values: &'a [T],
+    bounds: &'a Bounds,
+    width: usize,
+    /// Of a block.
+    rows: usize,
+    output: Shared<'a, T>,
+    fold: core::marker::PhantomData<F>,
+}
+
+impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
+    fn run(&self) {
+        let len = self.bounds.len();
+        // A block more: segments that begin at the very end have no elements.
+        let blocks = len / self.rows + 1;
+        // What a block holds of the segment that it begins within.
+        let mut heads = vec![F::NOTHING; blocks * self.width];
+        let one = |first: usize, head: &mut [F::State]| self.block(first / self.width, head);
+        match self.values.len() {
+            ..PARALLEL => heads
+                .chunks_exact_mut(self.width)
+                .enumerate()
+                .for_each(|(block, head)| one(block * self.width, head)),
+            _ => parallel::for_each_part(&mut heads, self.width, &one),
+        }
+        // A segment that goes on is finished by who knows the heads of all blocks.
+        for block in 0..blocks {
+            let end = len.min((block + 1) * self.rows);
+            let rows = self.bounds.beginning_in(block * self.rows..end);
+            if let Some(segment) = rows.last()
+                && self.bounds.row(segment).end > end
+            {
+                self.finish(segment, block, &heads);
+            }
+        }
+    }
+
+    /// Writes the segments that begin and end in a block, and folds what it holds of an earlier one.
+    fn block(&self, block: usize, head: &mut [F::State]) {
+        let len = self.bounds.len();
+        let first = block * self.rows;
+        let end = len.min(first + self.rows);
+        let is_last = first + self.rows > len;
+        let segments = self.bounds.beginning_in(first..end + usize::from(is_last));
+        let before = match segments.start.checked_sub(1) {
+            Some(segment) => self.bounds.row(segment).end.clamp(first, end),
+            None => first,
+        };
+        self.fold(first..before, head);
+        let mut states = vec![F::NOTHING; self.width];
+        for segment in segments {
+            let rows = self.bounds.row(segment);
+            if rows.end <= end {
+                states.fill(F::NOTHING);
+                self.fold(rows.clone(), &mut states);
+                self.write(segment, &mut states);
+            }
+        }
+    }
+
+    /// Writes a segment that begins in one block and ends in another.
+    fn finish(&self, segment: usize, block: usize, heads: &[F::State]) {
+        let rows = self.bounds.row(segment);
+        let mut states = vec![F::NOTHING; self.width];
+        self.fold(rows.start..(block + 1) * self.rows, &mut states);
+        let last = (rows.end - 1) / self.rows;
+        for block in block + 1..=last {
+            let head = &heads[block * self.width..(block + 1) * self.width];
+            for (state, &head) in states.iter_mut().zip(head) {
+                *state = F::join(*state, head);
+            }
+        }
+        self.write(segment, &mut states);
+    }
+
+    /// Joins rows to the states of their columns.
+    fn fold(&self, rows: Range<usize>, states: &mut [F::State]) {
+        let elements = &self.values[rows.start * self.width..rows.end * self.width];
+        let scratch = &mut T::Scratch::default();
+        if let [state] = states {
+            for tile in elements.chunks(TILE) {
+                *state = F::join(*state, F::of_all(T::widen(tile, scratch)));
+            }
+            return;
+        }
+        for row in elements.chunks_exact(self.width) {
+            for (states, part) in states.chunks_mut(TILE).zip(row.chunks(TILE)) {
+                F::add_all(states, T::widen(part, scratch));
+            }
+        }
+    }
+
+    /// Writes what a segment is reduced to; in order where joining left the range of the type.
+    fn write(&self, segment: usize, states: &mut [F::State]) {
+        let first = segment * self.width;
+        // SAFETY: a segment begins in one block, which alone writes it, or it is finished behind all blocks.
+        let slots = unsafe { self.output.slice(first..first + self.width) };
+        for (column, (slot, state)) in slots.iter_mut().zip(states).enumerate() {
+            if !F::is_regular(F::NOTHING, *state) {
+                *state = self.in_order(self.bounds.row(segment), column);
+            }
+            slot.write(T::from_acc(F::value(*state)));
+        }
+    }
+
+    #[cold]
+    fn in_order(&self, rows: Range<usize>, column: usize) -> F::State {
+        rows.fold(F::NOTHING, |state, row| {
+            let element = self.values[row * self.width + column].to_acc();
+            F::join(state, F::read(element))
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! [`TensorRuns`].
+
+use super::kind::Movable;
+use super::ragged::RaggedIndices;
+use crate::check;
+use burn::tensor::kind::Basic;
+use burn::tensor::{Int, Tensor};
+
+/// Runs of equal elements, to lengths and back, for one-dimensional float, int and bool tensors.
+///
+/// Values keep their dtype; lengths and counts have the device's int dtype. NaN equals nothing, itself included, and is a run of one; −0 equals 0.
+/// Float results are differentiable with respect to the values: what flows back to a run goes to its first element, what flows back to
+/// repetitions to the value repeated, as their sum.
+///
+/// # Panics
+///
+/// In Burn's message form: values and lengths of different length or on different devices, a quantized tensor, a dtype the device cannot compute with,
+/// a result that no buffer of the device holds.
+///
+/// # Algorithm
+///
+/// On CubeCL devices a run is found where an element differs from the one before it, ranked and written by the single pass of
+/// [`TensorCompact`](crate::TensorCompact); its length is the way to where the next one begins. Repetition fetches, for each element of the result, the
+/// value of its [segment](RaggedIndices::offsets_to_segment_ids).
+pub trait TensorRuns<K: Basic>: Sized {
+    /// The value of each run, and its length. Waits for the device to read how many runs there are.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let tensor = Tensor::<1, Int>::from_data([7, 7, 7, 2, 7], &burn::tensor::Device::flex());
+    /// let (values, lengths) = tensor.run_length_encode();
+    /// assert_eq!(values.into_data().try_to_vec::<i32>().unwrap(), [7, 2, 7]);
+    /// assert_eq!(lengths.into_data().try_to_vec::<i32>().unwrap(), [3, 1, 1]);
+    /// ```
+    fn run_length_encode(self) -> (Tensor<1, K>, Tensor<1, Int>);
+
+    /// [`run_length_encode`](Self::run_length_encode) where waiting must not block, as in a browser.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let tensor = Tensor::<1, Int>::from_data([7, 7, 2], &burn::tensor::Device::flex());
+    /// let (values, _) = burn::tensor::read_sync(tensor.run_length_encode_async()); // any executor will do
+    /// assert_eq!(values.into_data().try_to_vec::<i32>().unwrap(), [7, 2]);
+    /// ```
+    fn run_length_encode_async(self) -> impl Future<Output = (Tensor<1, K>, Tensor<1, Int>)>;
+
+    /// Values and lengths as long as the input, zeros (or false) behind the runs, and how many they are as a `[1]` tensor. Waits for nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let tensor = Tensor::<1, Int>::from_data([7, 7, 2], &burn::tensor::Device::flex());
+    /// let (values, lengths, count) = tensor.run_length_encode_padded();
+    /// assert_eq!(values.into_data().try_to_vec::<i32>().unwrap(), [7, 2, 0]);
+    /// assert_eq!(lengths.into_data().try_to_vec::<i32>().unwrap(), [2, 1, 0]);
+    /// assert_eq!(count.into_scalar::<i64>(), 2);
+    /// ```
+    fn run_length_encode_padded(self) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>);
+
+    /// Each value as often as its length says (torch's `repeat_interleave`, NumPy's `repeat`); lengths below 0 count as 0. Waits for the device to read
+    /// the total.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let values = Tensor::<1>::from_data([0.5, 1.5, 2.5], &device);
+    /// let lengths = Tensor::<1, Int>::from_data([2, 0, 1], &device);
+    /// assert_eq!(values.repeat_by_lengths(lengths).into_data().try_to_vec::<f32>().unwrap(), [0.5, 0.5, 2.5]);
+    /// ```
+    fn repeat_by_lengths(self, lengths: Tensor<1, Int>) -> Tensor<1, K>;
+
+    /// [`repeat_by_lengths`](Self::repeat_by_lengths) where waiting must not block, as in a browser.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let values = Tensor::<1, Int>::from_data([4, 5], &device);
+    /// let lengths = Tensor::<1, Int>::from_data([1, 2], &device);
+    /// let repeated = burn::tensor::read_sync(values.repeat_by_lengths_async(lengths)); // any executor will do
+    /// assert_eq!(repeated.into_data().try_to_vec::<i32>().unwrap(), [4, 5, 5]);
+    /// ```
+    fn repeat_by_lengths_async(self, lengths: Tensor<1, Int>)
+    -> impl Future<Output = Tensor<1, K>>;
+
+    /// The same cut, or filled with zeros (or false), to `total` elements. Waits for nothing.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let values = Tensor::<1, Int>::from_data([4, 5], &device);
+    /// let lengths = Tensor::<1, Int>::from_data([2, 1], &device);
+    /// let repeated = values.repeat_by_lengths_into(lengths, 5);
+    /// assert_eq!(repeated.into_data().try_to_vec::<i32>().unwrap(), [4, 4, 5, 0, 0]);
+    /// ```
+    fn repeat_by_lengths_into(self, lengths: Tensor<1, Int>, total: usize) -> Tensor<1, K>;
+}
+
+impl<K: Movable> TensorRuns<K> for Tensor<1, K> {
+    fn run_length_encode(self) -> (Tensor<1, K>, Tensor<1, Int>) {
+        let operation = "Run Length Encode";
+        check::dtype(operation, &self);
+        let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
+        let (values, lengths) = K::run_lengths(self.into_dispatch(), int);
+        (
+            Tensor::from_dispatch(values),
+            Tensor::from_dispatch(lengths),
+        )
+    }
+
+    async fn run_length_encode_async(self) -> (Tensor<1, K>, Tensor<1, Int>) {
+        let (values, lengths, count) = encode_padded("Run Length Encode", self);
+        let count = read_async(count).await;
+        let front = Int::front(lengths.into_dispatch(), count);
+        (
+            Tensor::from_dispatch(K::front(values.into_dispatch(), count)),
+            Tensor::from_dispatch(front),
+        )
+    }
+
+    fn run_length_encode_padded(self) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
+        encode_padded("Run Length Encode Padded", self)
+    }
+
+    fn repeat_by_lengths(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
+        let operation = "Repeat By Lengths";
+        let (offsets, last) = offsets_of(operation, &self, lengths);
+        let total: i64 = last.into_scalar();
+        repeat(operation, self, offsets, total as usize)
+    }
+
+    async fn repeat_by_lengths_async(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
+        let operation = "Repeat By Lengths";
+        let (offsets, last) = offsets_of(operation, &self, lengths);
+        let total = read_async(last).await;
+        repeat(operation, self, offsets, total)
+    }
+
+    fn repeat_by_lengths_into(self, lengths: Tensor<1, Int>, total: usize) -> Tensor<1, K> {
+        let operation = "Repeat By Lengths Into";
+        let (offsets, _) = offsets_of(operation, &self, lengths);
+        repeat(operation, self, offsets, total)
+    }
+}
+
+#[track_caller]
+fn encode_padded<K: Movable>(
+    operation: &str,
+    tensor: Tensor<1, K>,
+) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
+    check::dtype(operation, &tensor);
+    let int = check::position_dtype(operation, &tensor.device(), tensor.dims()[0]);
+    let (values, lengths, count) = K::run_lengths_padded(tensor.into_dispatch(), int);
+    (
+        Tensor::from_dispatch(values),
+        Tensor::from_dispatch(lengths),
+        Tensor::from_dispatch(count),
+    )
+}
+
+/// Where the repetitions of each value begin, and the total.
+#[track_caller]
+fn offsets_of<K: Basic>(
+    operation: &str,
+    values: &Tensor<1, K>,
+    lengths: Tensor<1, Int>,
+) -> (Tensor<1, Int>, Tensor<1, Int>) {
+    check::dtype(operation, values);
+    check::dtype(operation, &lengths);
+    check::same_device(operation, values, &lengths, "lengths");
+    let rule = "There must be one length per value.";
+    check::shapes(
+        operation,
+        rule,
+        &values.shape(),
+        "lengths",
+        &lengths.shape(),
+    );
+    let rows = lengths.dims()[0];
+    let lengths = match rows {
+        0 => lengths,
+        _ => lengths
+            .cast(values.device().settings().int_dtype)
+            .clamp_min(0),
+    };
+    let offsets = lengths.lengths_to_offsets();
+    let last = offsets.clone().slice([rows..rows + 1]);
+    (offsets, last)
+}
+
+#[track_caller]
+fn repeat<K: Movable>(
+    operation: &str,
+    values: Tensor<1, K>,
+    offsets: Tensor<1, Int>,
+    total: usize,
+) -> Tensor<1, K> {
+    check::fits(operation, &values.device(), total, values.dtype());
+    check::countable(operation, &values.device(), total);
+    let (values, offsets) = (values.into_dispatch(), offsets.into_dispatch());
+    Tensor::from_dispatch(K::repeat_rows(values, offsets, total))
+}
+
+/// The one number of a `[1]` tensor.
+pub(super) async fn read_async(number: Tensor<1, Int>) -> usize {
+    let data = number.into_data_async().await;
+    let data = data.expect("the number can be read back");
+    data.iter::<u64>().next().expect("it is one number") as usize
+}
