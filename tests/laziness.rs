@@ -237,6 +237,67 @@ fn scan() {
 }
 
 #[test]
+fn compact_along_by_mask() {
+    assert_lazy(
+        |x| {
+            let (_, counts) = x.values.clone().compact_along_by_mask(x.kept.clone(), 1);
+            counts.sum()
+        },
+        |x, found| assert_eq!(found, [x.trues]),
+    );
+}
+
+#[test]
+fn segment_reduce() {
+    assert_lazy(
+        |x| {
+            let lengths = Tensor::<1, Int>::ones([N / 2], &x.device) * 2;
+            let ones = Tensor::<1, Int>::ones([N], &x.device);
+            let totals = ones.segment_reduce(lengths.lengths_to_offsets(), ScanOp::Sum);
+            Tensor::cat(vec![totals.clone().min(), totals.max()], 0)
+        },
+        |_, found| assert_eq!(found, [2, 2]),
+    );
+}
+
+#[test]
+fn run_length_encode_padded() {
+    assert_lazy(
+        |x| {
+            let same = x.values.clone().reshape([N]) * 0;
+            let (_, lengths, count) = same.run_length_encode_padded();
+            Tensor::cat(vec![count, lengths.max()], 0)
+        },
+        |_, found| assert_eq!(found, [1, N]),
+    );
+}
+
+#[test]
+fn repeat_by_lengths_into() {
+    assert_lazy(
+        |x| {
+            let lengths = Tensor::<1, Int>::ones([N], &x.device);
+            let repeated = lengths.clone().repeat_by_lengths_into(lengths, N + 3);
+            repeated.sum()
+        },
+        |_, found| assert_eq!(found, [N]),
+    );
+}
+
+#[test]
+fn run_length_encode_is_seen_to_wait() {
+    assert_waits(|x| x.values.clone().reshape([N]).run_length_encode());
+}
+
+#[test]
+fn repeat_by_lengths_is_seen_to_wait() {
+    assert_waits(|x| {
+        let lengths = Tensor::<1, Int>::ones([N], &x.device);
+        lengths.clone().repeat_by_lengths(lengths)
+    });
+}
+
+#[test]
 fn compact_by_mask_is_seen_to_wait() {
     assert_waits(|x| x.values.clone().compact_by_mask(x.kept.clone()));
 }

@@ -11,10 +11,11 @@ use common::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
-use cubecl_scan::compact::{Emit, MoveShape, gather_slots, scatter_ranks, scatter_slots};
+use cubecl_scan::compact::{MoveShape, gather_slots, scatter_ranks, scatter_slots};
+use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
-use cubecl_scan::segments::segment_sums;
-use cubecl_scan::testing::{Guarded, tile_shape, watch};
+use cubecl_scan::segments::{segment_ids, segment_reduce, segment_sums};
+use cubecl_scan::testing::{Guarded, watch};
 use cubecl_scan::{ScanOp, reference};
 
 /// The offsets in bytes at which buffers of elements of so many bytes are placed: 0 to 16 elements, and 1 to 4 of the smallest
@@ -262,7 +263,6 @@ fn compactions_write_nothing_but_their_output() {
 #[test]
 fn compactions_of_large_masks_write_nothing_but_their_output() {
     let (client, launch) = (client(), LaunchOptions::default());
-    let is_software = tile_shape(&client, &launch).0 == "software";
     for offset in offsets(&client, size_of::<i32>()) {
         for n in [20 * 1024, 20 * 1024 + 1, 24 * 1024 - 4] {
             let (name, mask) = masks(n).swap_remove(4);
@@ -273,16 +273,100 @@ fn compactions_of_large_masks_write_nothing_but_their_output() {
                     |_| 0,
                     || found = device_compact(&client, &values, &mask, emit, launch, offset).0,
                 );
-                // The words of tiles, and the counts of the runs.
-                let by_runs = is_software && emit != Emit::Slots;
-                assert_eq!(scratch.len() >= 2, by_runs, "{emit:?} of {n}");
-                for scratch in &scratch {
-                    scratch.read::<u8>(&client);
-                }
+                // The counts of runs, or the words of tiles.
+                assert_eq!(scratch.len(), 1, "{emit:?} of {n}");
+                scratch[0].read::<u8>(&client);
                 let expected = selected(&values, &mask, emit);
                 assert!(
                     found[..expected.len()] == expected,
                     "{emit:?}, {name}, {n}, {offset} bytes in"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_and_runs_write_nothing_but_their_output() {
+    let client = client();
+    let small = LaunchOptions {
+        units: Some(32),
+        vectors: Some(1),
+        ..launch()
+    };
+    for offset in offsets(&client, size_of::<i32>()) {
+        for (shape, launch) in [
+            ([3, 257, 1], launch()),
+            ([3, 257, 1], small),
+            ([70, 9, 1], launch()),
+            ([2, 200, 5], launch()),
+        ] {
+            let n = shape.iter().product();
+            let (name, mask) = masks(n).swap_remove(4);
+            let values: Vec<i32> = (0..n as i32).map(|i| i / 3 % 4 + 1).collect();
+            let (lines, runs) = with_guarded_scratch(&client, || {
+                let lines = device_compact_lines(&client, &values, &mask, shape, launch, offset);
+                (lines, device_run_lengths(&client, &values, launch, offset))
+            });
+            let context = || format!("{name}, {shape:?}, {offset} bytes in");
+            assert!(
+                lines == compacted_lines(&values, &mask, shape),
+                "{}",
+                context()
+            );
+            assert!(runs == encoded(&values), "{}", context());
+        }
+    }
+}
+
+/// Offsets of every kind, some of which lead out of the rows.
+#[test]
+fn segments_write_nothing_but_their_output() {
+    let (client, int) = (client(), i32::elem_type_native());
+    for offset in offsets(&client, size_of::<i32>()) {
+        for (begins, len) in [
+            (vec![0, 3, 3, 90, 130], 130),
+            (vec![0, 3, 3, 90, 200], 130),
+            (vec![9, 2, -4, i32::MAX, 40], 130),
+            (vec![0, 0], 64),
+        ] {
+            let is_good = begins.is_sorted() && begins[begins.len() - 1] as usize <= len;
+            let data: Vec<i32> = (1..=len as i32).collect();
+            let n = begins.len() - 1;
+            let begins_in = Guarded::new(&client, &begins, offset);
+            let data_in = Guarded::new(&client, &data, offset);
+            let ids = Guarded::empty(&client, len * size_of::<i32>(), offset);
+            let totals = Guarded::empty(&client, n * size_of::<i32>(), offset);
+            let begins_arg = || (flat(&begins_in.handle(), n + 1), int);
+            with_guarded_scratch(&client, || {
+                segment_ids(&client, begins_arg(), flat(&ids.handle(), len), len)
+                    .expect("supported");
+                segment_reduce::<Fold>(
+                    &client,
+                    flat(&data_in.handle(), len),
+                    begins_arg(),
+                    flat(&totals.handle(), n),
+                    [len, 1],
+                    int,
+                    ScanOp::Sum,
+                )
+                .expect("supported");
+            });
+            assert_eq!(begins_in.read::<i32>(&client), begins);
+            assert_eq!(data_in.read::<i32>(&client), data);
+            let (ids, totals) = (ids.read::<i32>(&client), totals.read::<i32>(&client));
+            if is_good {
+                let ends = &begins[1..];
+                let expected =
+                    (0..len as i32).map(|i| ends.iter().filter(|&&end| end <= i).count());
+                assert!(ids.into_iter().map(|id| id as usize).eq(expected));
+                let rows = begins
+                    .windows(2)
+                    .map(|row| row[0] as usize..row[1] as usize);
+                assert!(
+                    totals
+                        .into_iter()
+                        .eq(rows.map(|row| data[row].iter().sum::<i32>()))
                 );
             }
         }

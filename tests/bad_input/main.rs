@@ -23,6 +23,7 @@ mod dtypes;
 mod keys;
 mod masks;
 mod oversize;
+mod ragged;
 mod recurrences;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -36,6 +37,7 @@ on_every_device![
     a_mask_of_another_shape,
     keys_that_do_not_fit,
     decays_and_states_that_do_not_fit,
+    rows_and_runs_that_do_not_fit,
     another_device,
     a_quantized_tensor,
     a_dtype_the_device_cannot_hold,
@@ -60,12 +62,17 @@ fn decays_and_states_that_do_not_fit(device: &Device) {
     refuse_all(device, recurrences::bad_calls(device));
 }
 
+fn rows_and_runs_that_do_not_fit(device: &Device) {
+    refuse_all(device, ragged::bad_calls(device));
+}
+
 /// Says `Unsupported` where there is only one device, through `common::devices::cube`.
 fn another_device(device: &Device) {
     for other in common::devices::devices() {
         if other != *device {
             refuse_all(device, devices::bad_calls(device, &other));
             refuse_all(device, recurrences::on_another_device(device, &other));
+            refuse_all(device, ragged::on_another_device(device, &other));
         }
     }
 }
@@ -97,10 +104,11 @@ fn how_many(device: &Device) {
         masks::bad_calls(device),
         keys::bad_calls(device),
         recurrences::bad_calls(device),
+        ragged::bad_calls(device),
         dtypes::quantized(device),
     ];
     let total: usize = tables.iter().map(Vec::len).sum();
-    assert!(total >= 85, "{total} bad calls");
+    assert!(total >= 95, "{total} bad calls");
 }
 
 /// A call, and what it has to be refused with.

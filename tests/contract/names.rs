@@ -7,7 +7,10 @@ use std::future::Future;
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
-use burn_scan::prelude::{MaskIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorScan};
+use burn_scan::prelude::{
+    MaskIndices, RaggedIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns,
+    TensorScan, TensorSegments,
+};
 use burn_scan::{
     InstallError, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions,
 };
@@ -89,6 +92,45 @@ where
         (kept.dims(), padded.dims(), count.dims()),
         ([1, 2], [2, 2], [1])
     );
+    let later: Tensor<2, K> = resolve(tensor.clone().compact_dim_by_mask_async(row.clone(), 0));
+    let (left, counts): (Tensor<2, K>, Tensor<2, Int>) =
+        tensor.clone().compact_along_by_mask(mask.clone(), -1_i32);
+    assert_eq!(
+        (later.dims(), left.dims(), counts.dims()),
+        ([1, 2], [2, 2], [2, 1])
+    );
+}
+
+type Runs<K> = (Tensor<1, K>, Tensor<1, Int>);
+
+fn check_runs<K: Basic>(values: &Tensor<1, K>, lengths: &Tensor<1, Int>)
+where
+    Tensor<1, K>: TensorRuns<K>,
+{
+    let exact: Runs<K> = values.clone().run_length_encode();
+    let later: Runs<K> = resolve(values.clone().run_length_encode_async());
+    let padded: (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) =
+        values.clone().run_length_encode_padded();
+    assert_eq!((exact.0.dims(), later.1.dims()), ([2], [2]));
+    assert_eq!(
+        (padded.0.dims(), padded.1.dims(), padded.2.dims()),
+        ([2], [2], [1])
+    );
+    let repeated: Tensor<1, K> = values.clone().repeat_by_lengths(lengths.clone());
+    let cut: Tensor<1, K> = values.clone().repeat_by_lengths_into(lengths.clone(), 1);
+    assert_eq!((repeated.dims(), cut.dims()), ([2], [1]));
+}
+
+fn ragged<R: RaggedIndices + Clone>(lengths: &R) -> (Tensor<1, Int>, Tensor<1, Bool>) {
+    let offsets: Tensor<1, Int> = lengths.clone().lengths_to_offsets();
+    (
+        offsets.clone().offsets_to_segment_ids(3),
+        offsets.offsets_to_starts(3),
+    )
+}
+
+fn reduced<S: TensorSegments + Clone>(values: &S, offsets: &Tensor<1, Int>) -> S {
+    values.clone().segment_reduce(offsets.clone(), ScanOp::Max)
 }
 
 fn expansions<K: Basic>(
@@ -109,6 +151,8 @@ where
     Tensor<D, Bool>: MaskIndices<D>,
 {
     let _count: Tensor<1, Int> = mask.clone().count_true();
+    let _later: Tensor<1, Int> = resolve(mask.clone().compact_indices_async());
+    let _later: Tensor<2, Int> = resolve(mask.clone().compact_argwhere_async());
     (
         mask.clone().compact_indices(),
         mask.clone().compact_argwhere(),
@@ -165,6 +209,15 @@ fn generic_code(device: &burn::tensor::Device) {
         (expanded.dims(), grouped.dims(), offsets.dims()),
         ([2, 2], [2], [4])
     );
+    let lengths = Tensor::<1, Int>::from_data([2, 0], device);
+    check_runs(&floats.clone().slice([0..1]).flatten(0, 1), &lengths);
+    check_runs(&keys, &lengths);
+    check_runs(&row, &lengths);
+    let (ids, starts) = ragged(&lengths);
+    assert_eq!((ids.dims(), starts.dims()), ([3], [3]));
+    let offsets = lengths.lengths_to_offsets();
+    assert_eq!(reduced(&floats, &offsets).dims(), [2, 2]);
+    assert_eq!(reduced(&keys, &offsets).dims(), [2]);
     let (flat, rows) = positions(&mask);
     assert_eq!((flat.dims(), rows.dims()), ([3], [3, 2]));
 }

@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod ragged;
 mod recurrences;
 mod segments;
 

@@ -10,6 +10,7 @@ mod common;
 mod drawn;
 mod groups;
 mod moves;
+mod ragged;
 mod recurrences;
 mod scans;
 

@@ -3,7 +3,7 @@
 use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, compact, expand, key_slots};
+use cubecl_scan::compact::{Emit, compact, compact_lines, expand, key_slots, run_lengths};
 use cubecl_scan::reference;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::testing::Guarded;
@@ -80,6 +80,95 @@ pub fn device_compact_views(
     assert_eq!(values_in.read::<i32>(client), values, "the values changed");
     assert_eq!(mask_in.read::<u32>(client), mask, "the mask changed");
     (output.read(client), count.read(client)[0])
+}
+
+/// Compacts the lines of `[outer, len, inner]` along their middle dimension on the device, between guards: the output and the counts. Inputs must stay as
+/// they were.
+pub fn device_compact_lines(
+    client: &Client,
+    values: &[i32],
+    mask: &[u32],
+    shape: [usize; 3],
+    launch: LaunchOptions,
+    offset: usize,
+) -> (Vec<i32>, Vec<i32>) {
+    let (int, view) = (i32::elem_type_native(), View::contiguous(&shape));
+    let lines = shape[0] * shape[2];
+    let values_in = Guarded::new(client, values, offset);
+    let mask_in = Guarded::new(client, mask, offset);
+    let output = Guarded::empty(client, size_of_val(values), offset);
+    let counts = Guarded::empty(client, lines * size_of::<i32>(), offset);
+    compact_lines(
+        client,
+        (tensor(values_in.handle(), &view), int),
+        (tensor(mask_in.handle(), &view), u32::elem_type_native()),
+        tensor(output.handle(), &view),
+        flat(&counts.handle(), lines),
+        1,
+        int,
+        launch,
+    )
+    .expect("supported");
+    assert_eq!(values_in.read::<i32>(client), values, "the values changed");
+    assert_eq!(mask_in.read::<u32>(client), mask, "the mask changed");
+    (output.read(client), counts.read(client))
+}
+
+/// What must come of it.
+pub fn compacted_lines(
+    values: &[i32],
+    mask: &[u32],
+    [outer, len, inner]: [usize; 3],
+) -> (Vec<i32>, Vec<i32>) {
+    let (mut expected, mut counts) = (vec![0; values.len()], Vec::new());
+    for line in 0..outer * inner {
+        let at = |i: usize| (line / inner * len + i) * inner + line % inner;
+        let kept: Vec<usize> = (0..len).map(at).filter(|&at| mask[at] != 0).collect();
+        counts.push(kept.len() as i32);
+        for (i, from) in kept.into_iter().enumerate() {
+            expected[at(i)] = values[from];
+        }
+    }
+    (expected, counts)
+}
+
+/// Run-length encodes on the device, between guards: values, lengths and how many runs there are.
+pub fn device_run_lengths(
+    client: &Client,
+    values: &[i32],
+    launch: LaunchOptions,
+    offset: usize,
+) -> (Vec<i32>, Vec<i32>, i32) {
+    let (n, int) = (values.len(), i32::elem_type_native());
+    let values_in = Guarded::new(client, values, offset);
+    let output = Guarded::empty(client, size_of_val(values), offset);
+    let lengths = Guarded::empty(client, size_of_val(values), offset);
+    let count = Guarded::empty(client, size_of::<i32>(), offset);
+    run_lengths(
+        client,
+        (flat(&values_in.handle(), n), int),
+        flat(&output.handle(), n),
+        flat(&lengths.handle(), n),
+        flat(&count.handle(), 1),
+        int,
+        launch,
+    )
+    .expect("supported");
+    assert_eq!(values_in.read::<i32>(client), values, "the values changed");
+    let (output, lengths) = (output.read(client), lengths.read(client));
+    (output, lengths, count.read::<i32>(client)[0])
+}
+
+/// What must come of it.
+pub fn encoded(values: &[i32]) -> (Vec<i32>, Vec<i32>, i32) {
+    let runs: Vec<&[i32]> = values.chunk_by(|a, b| a == b).collect();
+    let padded = |of: &dyn Fn(&[i32]) -> i32| {
+        let mut all: Vec<i32> = runs.iter().map(|run| of(run)).collect();
+        all.resize(values.len(), 0);
+        all
+    };
+    let (values, lengths) = (padded(&|run| run[0]), padded(&|run| run.len() as i32));
+    (values, lengths, runs.len() as i32)
 }
 
 /// Expands on the device, between guards; the packed values and the mask must stay as they were.

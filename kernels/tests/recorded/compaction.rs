@@ -1,15 +1,20 @@
 //! Compaction, slots and grouping by key.
 
-use super::common::{View, flat, grouped, mixed, selected, sentinel, tensor, upload, values};
+use super::common::{
+    View, compacted_lines, encoded, flat, grouped, mixed, selected, sentinel, tensor, upload,
+    values,
+};
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{
-    Emit, MoveShape, compact, gather_slots, key_slots, scatter_ranks, scatter_slots,
+    Emit, MoveShape, compact, compact_lines, gather_slots, key_slots, run_lengths, scatter_ranks,
+    scatter_slots,
 };
+use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Mute};
-use cubecl_scan::segments::segment_sums;
+use cubecl_scan::segments::{segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::{ScanOp, reference};
 
 pub fn record(client: &Client, planes: Planes) {
@@ -35,6 +40,18 @@ pub fn record(client: &Client, planes: Planes) {
                 record_compact(client, &group("compact"), &name, n, emit, launch);
             }
         }
+    }
+    for (tile, launch) in [
+        ("own tuning", LaunchOptions::default()),
+        ("mute tiles", mute),
+    ] {
+        for shape in [[40, 20, 1], [7, 1000, 1], [2, 20_002, 1], [2, 90, 70]] {
+            record_lines(client, &group("lines"), tile, shape, launch);
+        }
+        record_runs(client, &group("runs"), tile, 20_002, launch);
+    }
+    for width in [1, 3] {
+        record_reduction(client, &group("segments"), width);
     }
     for (outer, inner) in [(2, 5), (3, 8), (1, 1)] {
         record_moves(client, &group("slots"), outer, inner);
@@ -79,6 +96,95 @@ fn record_compact(
         )
         .expect("supported");
         vec![(output, expected), (count, vec![kept])]
+    });
+}
+
+fn record_lines(
+    client: &Client,
+    group: &str,
+    tile: &str,
+    shape: [usize; 3],
+    launch: LaunchOptions,
+) {
+    let (n, int) = (shape.iter().product(), i32::elem_type_native());
+    let data = values(n, ScanOp::Sum);
+    let mask: Vec<u32> = data.iter().map(|value| u32::from(value % 3 == 0)).collect();
+    let (expected, expected_counts) = compacted_lines(&data, &mask, shape);
+    case(client, group, &format!("{shape:?}, {tile}"), || {
+        let (values, mask) = (upload(client, &data), upload(client, &mask));
+        let (lines, view) = (shape[0] * shape[2], View::contiguous(&shape));
+        let (output, counts) = (sentinel(client, n), sentinel(client, lines));
+        compact_lines(
+            client,
+            (tensor(values, &view), int),
+            (tensor(mask, &view), u32::elem_type_native()),
+            tensor(output.clone(), &view),
+            flat(&counts, lines),
+            1,
+            int,
+            launch,
+        )
+        .expect("supported");
+        vec![(output, expected), (counts, expected_counts)]
+    });
+}
+
+fn record_runs(client: &Client, group: &str, tile: &str, n: usize, launch: LaunchOptions) {
+    let int = i32::elem_type_native();
+    let data: Vec<i32> = (0..n).map(|i| (mixed(i / 3) % 2) as i32 + 7).collect();
+    let (expected, expected_lengths, runs) = encoded(&data);
+    case(client, group, &format!("{n}, {tile}"), || {
+        let values = upload(client, &data);
+        let [output, lengths, count] = [n, n, 1].map(|len| sentinel(client, len));
+        run_lengths(
+            client,
+            (flat(&values, n), int),
+            flat(&output, n),
+            flat(&lengths, n),
+            flat(&count, 1),
+            int,
+            launch,
+        )
+        .expect("supported");
+        vec![
+            (output, expected),
+            (lengths, expected_lengths),
+            (count, vec![runs]),
+        ]
+    });
+}
+
+/// The rows of elements, and the totals of rows, of which some are empty and one is long.
+fn record_reduction(client: &Client, group: &str, width: usize) {
+    let int = i32::elem_type_native();
+    let offsets = [0, 0, 5, 6, 6, 6, 4000, 4007];
+    let (len, rows) = (4010, offsets.len() - 1);
+    let data = values(len * width, ScanOp::Sum);
+    let ends = offsets.map(|offset| offset as i32);
+    let ids = |i: i32| ends[1..].iter().filter(|&&end| end <= i).count() as i32;
+    let ids: Vec<i32> = (0..len as i32).map(ids).collect();
+    let total = |at: usize| {
+        let rows = offsets[at / width]..offsets[at / width + 1];
+        rows.map(|row| data[row * width + at % width])
+            .fold(0, i32::wrapping_add)
+    };
+    let totals: Vec<i32> = (0..rows * width).map(total).collect();
+    case(client, group, &format!("rows of {width}"), || {
+        let (values, offsets) = (upload(client, &data), upload(client, &ends));
+        let (ids_out, totals_out) = (sentinel(client, len), sentinel(client, rows * width));
+        let begins = || (flat(&offsets, rows + 1), int);
+        segment_ids(client, begins(), flat(&ids_out, len), len).expect("supported");
+        segment_reduce::<Fold>(
+            client,
+            flat(&values, len * width),
+            begins(),
+            flat(&totals_out, rows * width),
+            [len, width],
+            int,
+            ScanOp::Sum,
+        )
+        .expect("supported");
+        vec![(ids_out, ids), (totals_out, totals)]
     });
 }
 

@@ -5,9 +5,9 @@
 //! | sum | `g` |
 //! | log-sum-exp | `g·exp(x − total)` |
 //! | product | `g` times the products of the elements before it and behind it in its segment, which no zero divides |
-//! | max, min | `g` to the element of the segment that set it, the first of equal ones |
+//! | max, min | `g` to the element of the segment that set it, the last of equal ones |
 
-use crate::ops::ScanBackend;
+use crate::ops::{ScanBackend, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -42,9 +42,18 @@ impl<B: ScanBackend> Backward<B, 1> for Reduced {
 }
 
 impl<B: ScanBackend> Reduction<B> {
-    /// What segments have, at each of their elements.
+    /// What segments have, at each of their elements; 0 at those of none. What precedes the first segment is one of its own here.
     fn spread(&self, of_segments: FloatTensor<B>) -> FloatTensor<B> {
-        B::float_repeat_rows(of_segments, self.offsets.clone(), self.len)
+        let (shape, dtype) = (of_segments.shape(), of_segments.dtype().into());
+        let device = of_segments.device();
+        if shape.num_elements() == 0 {
+            return B::float_zeros(with_dim(&shape, 0, self.len), &device, dtype);
+        }
+        let zeros = B::float_zeros(with_dim(&shape, 0, 1), &device, dtype);
+        let zero = B::int_zeros([1].into(), &device, self.offsets.dtype().into());
+        let rows = B::float_cat(vec![zeros, of_segments], 0);
+        let offsets = B::int_cat(vec![zero, self.offsets.clone()], 0);
+        B::float_repeat_rows(rows, offsets, self.len)
     }
 
     fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
@@ -60,7 +69,9 @@ impl<B: ScanBackend> Reduction<B> {
         match self.op {
             ScanOp::Sum => g,
             ScanOp::LogSumExp => {
+                // No element exceeds its total; those of no segment may, and 0 times infinity is NaN.
                 let relative = B::float_sub(input, self.spread(total));
+                let relative = B::float_clamp_max(relative, 0.into());
                 B::float_mul(g, B::float_exp(relative))
             }
             ScanOp::Prod => {
@@ -78,14 +89,14 @@ impl<B: ScanBackend> Reduction<B> {
                 let starts = self.starts(&input, &shape);
                 let total = self.spread(total);
                 let (bools, int) = (settings.bool_dtype, settings.int_dtype);
-                // NaN equals nothing: where it is the result, it is what was met first.
+                // NaN equals nothing: where it is the result, it is what was met.
                 let is_nan = B::float_is_nan(input.clone(), bools);
                 let is_it = B::bool_or(B::float_equal(input, total, bools), is_nan);
-                let sum = ScanOptions::default();
+                let backwards = ScanOptions::default().reverse();
                 let met = B::bool_into_int(is_it.clone(), int);
-                let met = B::int_segmented_scan(met, starts, 0, ScanOp::Sum, sum);
-                let is_first = B::int_equal_elem(met, 1.into(), bools);
-                let is_set = B::bool_and(is_first, is_it);
+                let met = B::int_segmented_scan(met, starts, 0, ScanOp::Sum, backwards);
+                let is_last = B::int_equal_elem(met, 1.into(), bools);
+                let is_set = B::bool_and(is_last, is_it);
                 B::float_mask_fill(g, B::bool_not(is_set), 0.into())
             }
         }
