@@ -28,13 +28,20 @@ const BEARABLE: usize = 1 << 10;
 
 fn recurrences(criterion: &mut Criterion) {
     for place in &places() {
-        forward(criterion, place, [1 << 10, 64], 0);
-        forward(criterion, place, [1, 1 << 22], 1);
-        forward(criterion, place, [16, 1 << 18], 1);
-        forward(criterion, place, [1 << 16, 64], 0);
+        for (shape, dim) in [
+            ([1 << 10, 64], 0),
+            ([1, 1 << 22], 1),
+            ([16, 1 << 18], 1),
+            ([1 << 16, 64], 0),
+        ] {
+            forward(criterion, place, shape, dim, Decays::Varying);
+        }
+        for (shape, dim) in [([16, 1 << 18], 1), ([1 << 16, 64], 0)] {
+            forward(criterion, place, shape, dim, Decays::Constant);
+        }
         if !place.is_cube() {
-            forward(criterion, place, [64, 1 << 18], 1);
-            forward(criterion, place, [1 << 18, 64], 0);
+            forward(criterion, place, [64, 1 << 18], 1, Decays::Varying);
+            forward(criterion, place, [1 << 18, 64], 0, Decays::Varying);
         }
         backward(criterion, place, [1 << 10, 64], 0);
         backward(criterion, place, [16, 1 << 18], 1);
@@ -42,9 +49,25 @@ fn recurrences(criterion: &mut Criterion) {
     }
 }
 
-/// −1, 0 or 1: any product is one of them.
-fn decays(n: usize) -> Vec<f32> {
-    (0..n).map(|i| (hash(i + 1) % 3) as f32 - 1.0).collect()
+#[derive(Clone, Copy, PartialEq)]
+enum Decays {
+    /// −1, 0 or 1: any product is one of them.
+    Varying,
+    /// −1 throughout, as a filter has it; one element that broadcasts.
+    Constant,
+}
+
+impl Decays {
+    /// For so many elements.
+    fn draw(self, n: usize) -> Vec<f32> {
+        let varying = |i: usize| (hash(i + 1) % 3) as f32 - 1.0;
+        (0..n)
+            .map(|i| match self {
+                Decays::Varying => varying(i),
+                Decays::Constant => -1.0,
+            })
+            .collect()
+    }
 }
 
 /// The loop, along the middle of `[outer, len, inner]`.
@@ -81,25 +104,39 @@ fn traffic(elements: usize) -> Traffic {
     }
 }
 
-fn forward(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: usize) {
+fn forward(
+    criterion: &mut Criterion,
+    place: &Place,
+    shape: [usize; 2],
+    dim: usize,
+    decays: Decays,
+) {
     let elements = shape[0] * shape[1];
     let name = common::axes("recurrence", place, DType::F32, &shape);
-    let mut case = place.case(criterion, &format!("{name}/dim{dim}"));
+    let (variant, of_decays) = match decays {
+        Decays::Varying => ("", shape),
+        Decays::Constant => ("-constant", [1, 1]),
+    };
+    let mut case = place.case(criterion, &format!("{name}/dim{dim}{variant}"));
     let x = LazyCell::new(|| Input::<f32, 2>::new(steps(elements), shape, &place.device));
-    let a = LazyCell::new(|| Input::<f32, 2>::new(decays(elements), shape, &place.device));
+    let a = LazyCell::new(|| {
+        let values = decays.draw(of_decays[0] * of_decays[1]);
+        Input::<f32, 2>::new(values, of_decays, &place.device)
+    });
     let check = |found| {
-        let expected = expected(&x.values, &a.values, axis(&shape, dim));
+        let expected = expected(&x.values, &decays.draw(elements), axis(&shape, dim));
         check_equal(&host::<f32, 2>(found), &expected)
     };
     let run = |way: fn(Tensor<2>, Tensor<2>, usize) -> Tensor<2>| {
         way(x.tensor.clone(), a.tensor.clone(), dim)
     };
     case.contender("burn-scan", traffic(elements), || run(ours), check);
-    if shape[dim] <= BEARABLE {
+    if shape[dim] <= BEARABLE && decays == Decays::Varying {
         case.contender("burn", traffic(elements), || run(step_by_step), check);
     }
+    let of_shape = || a.tensor.clone().expand(shape);
     copies(&mut case, place, elements, || {
-        (x.tensor.clone(), a.tensor.clone())
+        (x.tensor.clone(), of_shape())
     });
 }
 
@@ -112,7 +149,7 @@ fn backward(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: us
         let input = Input::<f32, 2>::new(values, shape, &device);
         input.tensor.require_grad()
     };
-    let leaves = LazyCell::new(|| (leaf(steps(elements)), leaf(decays(elements))));
+    let leaves = LazyCell::new(|| (leaf(steps(elements)), leaf(Decays::Varying.draw(elements))));
     let step = |way: fn(Tensor<2>, Tensor<2>, usize) -> Tensor<2>| {
         let (x, a) = &*leaves;
         let gradients = way(x.clone(), a.clone(), dim).backward();
@@ -121,7 +158,7 @@ fn backward(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: us
     };
     let check = |(of_values, _): (Tensor<2>, Tensor<2>)| {
         let [_, len, inner] = axis(&shape, dim);
-        let a = decays(elements);
+        let a = Decays::Varying.draw(elements);
         let mut flows = vec![1.0; elements];
         for at in (0..elements).rev() {
             if at / inner % len + 1 < len {

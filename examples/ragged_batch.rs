@@ -4,14 +4,14 @@
 //! is then computed is computed on padding. Packed, the tokens of all texts stand one after the other, and `offsets`
 //! says where each text begins: the form that variable-length attention takes (there called cu_seqlens).
 //!
-//! - offsets: `exclusive_cumsum` of the lengths;
+//! - offsets: `lengths_to_offsets`;
 //! - packing: `compact_by_mask` of the batch by the mask of what is not padding;
 //! - padding again: `expand_by_mask` of the packed tokens by the same mask.
 //!
 //! One row a file, one token a byte:
 //!
 //! ```text
-//! cargo run --release --example ragged_batch [-- [--device flex|wgpu|vulkan|cuda|..] [FILE..]]
+//! cargo run --release --example ragged_batch [-- [--device flex|wgpu|vulkan|cuda|..] [--verbose] [FILE..]]
 //! ```
 //!
 //! Without files it takes the Rust sources of this repository. It checks each result against the host, and prints
@@ -23,7 +23,7 @@
 //! offsets: [0, 5, 7, 10]
 //! packed: 10 tokens (33.3 % of the padded batch was padding)
 //! round trip: ok
-//! exclusive_cumsum     0.1230 ms   Burn     0.4560 ms     3.7x   cumsum - lengths
+//! lengths_to_offsets   0.1230 ms   Burn     0.4560 ms     3.7x   cumsum behind a zero
 //! compact_by_mask     ..
 //! expand_by_mask      ..
 //! All 3 texts were packed into 10 tokens and came back unchanged.
@@ -44,7 +44,10 @@ use common::Checks;
 use common::arguments::Arguments;
 use common::timing::compare;
 
-const USAGE: &str = "ragged_batch [--device NAME] [FILE..]";
+const USAGE: &str = "ragged_batch [--device NAME] [--verbose] [FILE..]";
+
+/// Offsets that are printed at either end without `--verbose`.
+const SHOWN: usize = 4;
 
 fn main() -> ExitCode {
     common::run(USAGE, run)
@@ -63,7 +66,20 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let batch = Batch::upload(&host, &device);
 
     let offsets = read(batch.offsets());
-    println!("offsets: {offsets:?}");
+    match arguments.flag("--verbose") || offsets.len() <= 2 * SHOWN {
+        true => println!("offsets: {offsets:?}"),
+        false => {
+            let [first, last] =
+                [&offsets[..SHOWN], &offsets[offsets.len() - SHOWN..]].map(|part| {
+                    part.iter()
+                        .map(i32::to_string)
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                });
+            let more = offsets.len() - 2 * SHOWN;
+            println!("offsets: {first}, … {more} more …, {last}");
+        }
+    }
     let packed = batch.pack();
     let (tokens, all) = (packed.dims()[0], host.padded.len());
     let padding = 100.0 * (all - tokens) as f64 / all as f64;
@@ -89,9 +105,9 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 
     compare(
         &device,
-        "exclusive_cumsum",
+        "lengths_to_offsets",
         || batch.offsets(),
-        "cumsum - lengths",
+        "cumsum behind a zero",
         || batch.offsets_by_burn(),
     );
     compare(
@@ -202,7 +218,6 @@ impl HostBatch {
 
 /// The batch on the device.
 struct Batch {
-    /// The lengths, and a zero behind them whose offset is the end of the last text.
     lengths: Tensor<1, Int>,
     tokens: Tensor<2, Int>,
     is_token: Tensor<2, Bool>,
@@ -211,11 +226,10 @@ struct Batch {
 impl Batch {
     fn upload(host: &HostBatch, device: &Device) -> Self {
         let (files, longest) = (host.lengths.len(), host.longest);
-        let lengths = [host.lengths.as_slice(), &[0]].concat();
-        let lengths = Tensor::<1, Int>::from_data(lengths.as_slice(), device);
+        let lengths = Tensor::<1, Int>::from_data(host.lengths.as_slice(), device);
         let tokens = TensorData::new(host.padded.clone(), [files, longest]);
         let columns = Tensor::<1, Int>::arange(0..longest as i64, device).reshape([1, longest]);
-        let ends = lengths.clone().slice(0..files).reshape([files, 1]);
+        let ends = lengths.clone().reshape([files, 1]);
         let shape = [files, longest];
         let is_token = columns.expand(shape).lower(ends.expand(shape));
         Self {
@@ -226,11 +240,12 @@ impl Batch {
     }
 
     fn offsets(&self) -> Tensor<1, Int> {
-        self.lengths.clone().exclusive_cumsum(0)
+        self.lengths.clone().lengths_to_offsets()
     }
 
     fn offsets_by_burn(&self) -> Tensor<1, Int> {
-        self.lengths.clone().cumsum(0) - self.lengths.clone()
+        let zero = Tensor::zeros([1], &self.lengths.device());
+        Tensor::cat(vec![zero, self.lengths.clone().cumsum(0)], 0)
     }
 
     fn pack(&self) -> Tensor<1, Int> {

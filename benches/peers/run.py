@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same scans and compactions in NumPy, JAX (CPU), Polars and PyTorch (CPU), as far as they can be imported.
+"""The same work in NumPy, SciPy, JAX (CPU), Polars and PyTorch (CPU), as far as they can be imported: scans and compactions, and what `more.py` has.
 
 `cargo xtask peers` makes the environment and runs this. Data and shapes are those of `benches/scan.rs` and
 `benches/compact.rs`; names carry the same axes. Each answer is checked before it is measured; a library is measured to
@@ -17,6 +17,8 @@ import platform
 import statistics
 import sys
 import time
+
+import more
 
 try:
     import numpy as np
@@ -167,6 +169,22 @@ def measure(peer, values, axis, mask, rounds):
     }
 
 
+def measure_more(expected, read, work, rounds):
+    """A case of `more.py`."""
+    found = work()
+    found = np.stack(found) if isinstance(found, tuple) else np.asarray(found)
+    if not np.array_equal(found, expected):
+        raise ValueError(f"WRONG ANSWER ({found.dtype}, {found.shape})")
+    minimum, median = median_time(work, rounds)
+    return {
+        "min_s": minimum,
+        "median_s": median,
+        "bytes_read": read,
+        "bytes_written": expected.nbytes,
+        "gb_per_s": (read + expected.nbytes) / median / 1e9,
+    }
+
+
 def cpu_name():
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -192,7 +210,13 @@ def main():
             left_out[name] = f"not importable: {error}"
 
     results = []
-    print(f"{'case':<36}{'peer':<10}{'median ms':>12}{'min ms':>12}{'GB/s':>9}")
+
+    def take(name, peer_name, row):
+        results.append({"case": name, "peer": peer_name, **row})
+        ms = row["median_s"] * 1e3, row["min_s"] * 1e3
+        print(f"{name:<52}{peer_name:<10}{ms[0]:>12.3f}{ms[1]:>12.3f}{row['gb_per_s']:>9.2f}")
+
+    print(f"{'case':<52}{'peer':<10}{'median ms':>12}{'min ms':>12}{'GB/s':>9}")
     for name, dtype, shape, axis, density in cases():
         if args.filter and not any(text in name for text in args.filter):
             continue
@@ -206,9 +230,20 @@ def main():
             except Exception as error:
                 left_out[f"{peer_name} {name}"] = str(error) or type(error).__name__
                 continue
-            results.append({"case": name, "peer": peer_name, **row})
-            ms = row["median_s"] * 1e3, row["min_s"] * 1e3
-            print(f"{name:<36}{peer_name:<10}{ms[0]:>12.3f}{ms[1]:>12.3f}{row['gb_per_s']:>9.2f}")
+            take(name, peer_name, row)
+    if scipy := more.module("scipy"):
+        peers["scipy"] = {"version": scipy.__version__}
+    for name, make_case in more.cases(np, hashed):
+        if args.filter and not any(text in name for text in args.filter):
+            continue
+        read, expected, works = make_case()
+        for peer_name, work in works.items():
+            try:
+                row = measure_more(expected, read, work, args.rounds)
+            except Exception as error:
+                left_out[f"{peer_name} {name}"] = str(error) or type(error).__name__
+                continue
+            take(name, peer_name, row)
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}")
 

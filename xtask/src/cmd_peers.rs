@@ -8,7 +8,7 @@ use crate::args::{Args, Spec};
 use crate::process::{root, run as run_to_success};
 use crate::python::Venv;
 
-const LIBRARIES: [&str; 3] = ["numpy", "jax", "polars"];
+const LIBRARIES: [&str; 4] = ["numpy", "scipy", "jax", "polars"];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(

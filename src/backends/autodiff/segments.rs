@@ -42,35 +42,43 @@ impl<B: ScanBackend> Backward<B, 1> for Reduced {
 }
 
 impl<B: ScanBackend> Reduction<B> {
-    /// What segments have, at each of their elements; 0 at those of none. What precedes the first segment is one of its own here.
-    fn spread(&self, of_segments: FloatTensor<B>) -> FloatTensor<B> {
+    /// For each row the segment it belongs to, counted from 1; 0 before all segments and a number more behind them.
+    fn ids(&self) -> IntTensor<B> {
+        let (device, dtype) = (self.offsets.device(), self.offsets.dtype());
+        let zero = B::int_zeros([1].into(), &device, dtype.into());
+        let offsets = B::int_cat(vec![zero, self.offsets.clone()], 0);
+        B::segment_ids(offsets, self.len)
+    }
+
+    /// What segments have, at each of their rows; 0 at rows of none.
+    fn spread(&self, of_segments: FloatTensor<B>, ids: &IntTensor<B>) -> FloatTensor<B> {
         let (shape, dtype) = (of_segments.shape(), of_segments.dtype().into());
         let device = of_segments.device();
         if shape.num_elements() == 0 {
             return B::float_zeros(with_dim(&shape, 0, self.len), &device, dtype);
         }
-        let zeros = B::float_zeros(with_dim(&shape, 0, 1), &device, dtype);
-        let zero = B::int_zeros([1].into(), &device, self.offsets.dtype().into());
-        let rows = B::float_cat(vec![zeros, of_segments], 0);
-        let offsets = B::int_cat(vec![zero, self.offsets.clone()], 0);
-        B::float_repeat_rows(rows, offsets, self.len)
+        let zeros = || B::float_zeros(with_dim(&shape, 0, 1), &device, dtype);
+        let rows = B::float_cat(vec![zeros(), of_segments, zeros()], 0);
+        B::float_select(rows, 0, ids.clone())
     }
 
     fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
-        let g = self.spread(grad);
+        if with_dim(&grad.shape(), 0, self.len).num_elements() == 0 {
+            // Burn's kernels of tensors without elements fail on CubeCL's devices.
+            let shape = with_dim(&grad.shape(), 0, self.len);
+            return B::float_zeros(shape, &grad.device(), grad.dtype().into());
+        }
+        let ids = self.ids();
+        let g = self.spread(grad, &ids);
         let Some((input, total)) = self.values.clone() else {
             return g;
         };
         let shape = input.shape();
-        // Burn's element-wise kernels of tensors without elements fail on CubeCL's devices.
-        if shape.num_elements() == 0 {
-            return g;
-        }
         match self.op {
             ScanOp::Sum => g,
             ScanOp::LogSumExp => {
                 // No element exceeds its total; those of no segment may, and 0 times infinity is NaN.
-                let relative = B::float_sub(input, self.spread(total));
+                let relative = B::float_sub(input, self.spread(total, &ids));
                 let relative = B::float_clamp_max(relative, 0.into());
                 B::float_mul(g, B::float_exp(relative))
             }
@@ -87,7 +95,7 @@ impl<B: ScanBackend> Reduction<B> {
             ScanOp::Max | ScanOp::Min => {
                 let settings = get_device_settings::<B>(&input.device());
                 let starts = self.starts(&input, &shape);
-                let total = self.spread(total);
+                let total = self.spread(total, &ids);
                 let (bools, int) = (settings.bool_dtype, settings.int_dtype);
                 // NaN equals nothing: where it is the result, it is what was met.
                 let is_nan = B::float_is_nan(input.clone(), bools);

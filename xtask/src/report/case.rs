@@ -1,13 +1,23 @@
 //! The name of a case, taken apart: `OP/PLACE/DTYPE/AxB/REST`, as in `cumsum/flex/f32/1x16777216/dim1`.
 
 /// The operations in the order of the page, with what they are there.
-pub(crate) const OPS: [(&str, &str); 11] = [
+pub(crate) const OPS: [(&str, &str); 15] = [
     ("cumsum", "Cumulative sum: `inclusive_cumsum`"),
     (
         "compact",
         "Compaction: `compact_by_mask`, `compact_by_mask_padded`",
     ),
     ("partition", "Grouping: `partition_by_key`"),
+    (
+        "compact-along",
+        "Compaction of lines: `compact_along_by_mask`",
+    ),
+    ("segment-reduce", "Totals of packed rows: `segment_reduce`"),
+    ("repeat-by-lengths", "Repetition: `repeat_by_lengths`"),
+    (
+        "run-length-encode",
+        "Run-length encoding: `run_length_encode`, `run_length_encode_padded`",
+    ),
     ("recurrence", "Linear recurrence: `linear_recurrence`"),
     ("gradient-sum", "Cumulative sum and its gradient"),
     ("gradient-prod", "Cumulative product and its gradient"),
