@@ -33,13 +33,14 @@ fn ragged(criterion: &mut Criterion) {
     }
 }
 
-/// Of about 2^power elements.
+/// Of 2^power elements.
 fn lengths(power: u32) -> Vec<usize> {
     let mut lengths: Vec<usize> = (0..1 << (power - 8))
         .map(|i| hash(i) % 1000)
-        .map(|drawn| (720 * drawn * drawn / 1_000_000).min(512))
+        .map(|drawn| (800 * drawn * drawn / 1_000_000).min(512))
         .collect();
-    lengths[77] = 1 << (power - 4);
+    lengths[77] = 0;
+    lengths[77] = (1 << power) - lengths.iter().sum::<usize>();
     lengths
 }
 

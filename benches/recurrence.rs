@@ -7,7 +7,8 @@
 //! Decays and values are small integers, so that every result is exact. `burn` is the loop, one step an operation, and is measured where it ends
 //! in time. `copy-by-mul` is Burn's product of the two inputs, `copy-parallel` (Flex) a copy by all threads of half as many bytes again as the
 //! input: both move what a recurrence must, two streams in and one out. In `gradient-recurrence` a round is forward and backward, to the gradients
-//! of both; the declared bytes are those of two recurrences.
+//! of both; the declared bytes are those of two recurrences. Beside it stands `burn-add`, Burn's sum of the two inputs forward and backward: what any
+//! backward costs in Burn, which first fills a tensor with ones.
 
 mod common;
 
@@ -44,8 +45,12 @@ fn recurrences(criterion: &mut Criterion) {
             forward(criterion, place, [1 << 18, 64], 0, Decays::Varying);
         }
         backward(criterion, place, [1 << 10, 64], 0);
-        backward(criterion, place, [16, 1 << 18], 1);
-        backward(criterion, place, [1 << 16, 64], 0);
+        let (rows, columns) = match place.is_cube() {
+            true => ([16, 1 << 18], [1 << 16, 64]),
+            false => ([64, 1 << 18], [1 << 18, 64]),
+        };
+        backward(criterion, place, rows, 1);
+        backward(criterion, place, columns, 0);
     }
 }
 
@@ -173,6 +178,10 @@ fn backward(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: us
     };
     let bytes = twice(traffic(elements));
     case.contender("burn-scan", bytes, || step(ours), check);
+    let ones = |(of_x, _): (Tensor<2>, Tensor<2>)| {
+        check_equal(&host::<f32, 2>(of_x), &vec![1.0; elements])
+    };
+    case.contender("burn-add", bytes, || step(|x, a, _| x + a), ones);
     if shape[dim] <= BEARABLE {
         case.contender("burn", bytes, || step(step_by_step), check);
     }
@@ -193,7 +202,7 @@ fn copies(
             x * a
         },
         |output| {
-            let [x, a] = [steps::<f32>(elements), decays(elements)];
+            let [x, a] = [steps::<f32>(elements), Decays::Varying.draw(elements)];
             let expected: Vec<f32> = x.iter().zip(&a).map(|(x, a)| x * a).collect();
             check_equal(&host::<f32, 2>(output), &expected)
         },

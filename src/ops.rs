@@ -250,7 +250,7 @@ pub trait ScanOps: Backend {
 macro_rules! move_ops {
     (
         $(#[$doc:meta])*
-        $Trait:ident, $Tensor:ident, $slice:ident, $reshape:ident,
+        $Trait:ident: $($Super:ident)+, $Tensor:ident, $slice:ident, $reshape:ident,
         $compact_padded:ident, $compact:ident, $expand:ident,
         $compact_dim_padded:ident, $compact_dim:ident, $expand_dim:ident,
         $scatter_slots:ident, $gather_slots:ident, $front:ident,
@@ -263,7 +263,7 @@ macro_rules! move_ops {
             Cube: cfg(feature = "cubecl-backend"),
             Autodiff: cfg(feature = "autodiff"),
         )]
-        pub trait $Trait: Backend {
+        pub trait $Trait: $($Super +)+ {
             /// The values under `true`, row-major and in order, at the front of a tensor as long as the values; and how many they are. Behind
             /// them are zeros if `fill`, else nothing that may be relied on.
             #[fusion(meta = compact_spec)]
@@ -359,7 +359,7 @@ macro_rules! move_ops {
             ) -> ($Tensor<Self>, IntTensor<Self>) {
                 let (values, lengths, count) = Self::$run_lengths_padded(values, int_dtype);
                 let count = read_count::<Self>(count);
-                let lengths = first_slices(lengths, 0, count, Self::int_slice, Self::int_reshape);
+                let lengths = <Self as IntMoveOps>::int_front(lengths, count);
                 (Self::$front(values, count), lengths)
             }
 
@@ -385,7 +385,7 @@ macro_rules! move_ops {
 
 move_ops!(
     /// Compaction, expansion and grouping of float tensors.
-    FloatMoveOps, FloatTensor, float_slice, float_reshape,
+    FloatMoveOps: Backend IntMoveOps, FloatTensor, float_slice, float_reshape,
     float_compact_padded, float_compact, float_expand_by_mask,
     float_compact_dim_padded, float_compact_dim, float_expand_dim,
     float_scatter_slots, float_gather_slots, float_front,
@@ -393,7 +393,7 @@ move_ops!(
 );
 move_ops!(
     /// Compaction, expansion and grouping of int tensors.
-    IntMoveOps, IntTensor, int_slice, int_reshape,
+    IntMoveOps: Backend, IntTensor, int_slice, int_reshape,
     int_compact_padded, int_compact, int_expand_by_mask,
     int_compact_dim_padded, int_compact_dim, int_expand_dim,
     int_scatter_slots, int_gather_slots, int_front,
@@ -401,7 +401,7 @@ move_ops!(
 );
 move_ops!(
     /// Compaction, expansion and grouping of bool tensors.
-    BoolMoveOps, BoolTensor, bool_slice, bool_reshape,
+    BoolMoveOps: Backend IntMoveOps, BoolTensor, bool_slice, bool_reshape,
     bool_compact_padded, bool_compact, bool_expand_by_mask,
     bool_compact_dim_padded, bool_compact_dim, bool_expand_dim,
     bool_scatter_slots, bool_gather_slots, bool_front,

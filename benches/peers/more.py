@@ -46,8 +46,9 @@ def recurrence(np, hashed, shape, axis, constant):
 
 def lengths_of(np, hashed, power):
     drawn = (hashed(1 << (power - 8)) % np.uint64(1000)).astype(np.int64)
-    lengths = np.minimum(720 * drawn * drawn // 1_000_000, 512)
-    lengths[77] = 1 << (power - 4)
+    lengths = np.minimum(800 * drawn * drawn // 1_000_000, 512)
+    lengths[77] = 0
+    lengths[77] = (1 << power) - lengths.sum()
     return lengths
 
 
@@ -133,8 +134,7 @@ def cases(np, hashed):
         name = f"recurrence/f32/{shape[0]}x{shape[1]}/dim{axis}"
         yield name, lambda s=shape, a=axis: recurrence(np, hashed, s, a, False)
         yield f"{name}-constant", lambda s=shape, a=axis: recurrence(np, hashed, s, a, True)
-    total = int(lengths_of(np, hashed, 24).sum())
-    rows = 1 << 16
+    total, rows = 1 << 24, 1 << 16
     yield f"segment-reduce/f32/1x{total}/rows{rows}", lambda: segment_reduce(np, hashed, 24)
     yield f"repeat-by-lengths/f32/1x{total}/rows{rows}", lambda: repeat(np, hashed, 24)
     yield f"run-length-encode/i32/1x{1 << 24}/runs4", lambda: run_lengths(np, hashed, 1 << 24)

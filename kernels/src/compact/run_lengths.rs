@@ -12,6 +12,7 @@ use super::plan::{Lines, bindable, same_elements};
 use super::select::{Emit, Selection};
 use crate::ScanError;
 use crate::error::expect_room;
+use crate::scan::problem::{elements_before, widest};
 use crate::scan::{LaunchOptions, cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -20,27 +21,38 @@ use cubecl::prelude::*;
 /// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
 const UNITS: usize = 128;
 
-/// Where one run begins and the next one does, for as many runs as were counted; 0 behind them.
+/// Where one run begins and the next one does, for as many runs as were counted; 0 behind them. A unit has a vector of runs.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn lengths_kernel<I: Numeric>(
-    begins: &[I],
+fn lengths_kernel<I: Numeric, N: Size>(
+    begins: &[Vector<I, N>],
     count: &[I],
-    lengths: &mut [I],
+    lengths: &mut [Vector<I, N>],
+    vectors: usize,
     elements: usize,
     #[define(I)] _index: ElemType,
 ) {
-    let run = ABSOLUTE_POS;
-    if run < elements {
+    let at = ABSOLUTE_POS;
+    if at < vectors {
+        let lanes = N::value().comptime();
         let count = usize::cast_from(count[0]);
-        let mut length = I::from_int(0);
-        if run < count {
-            let mut end = I::cast_from(elements);
-            if run + 1 < count {
-                end = begins[run + 1];
+        let mut result = Vector::<I, N>::new(I::from_int(0));
+        if at * lanes < count {
+            let own = begins[at];
+            let behind = begins[min(at + 1, vectors - 1)].extract(0usize);
+            #[unroll]
+            for lane in 0..lanes {
+                let run = at * lanes + lane;
+                let next = if comptime!(lane + 1 < lanes) {
+                    own.extract(comptime!(lane + 1))
+                } else {
+                    behind
+                };
+                let end = select(run + 1 < count, next, I::cast_from(elements));
+                let length = end - own.extract(lane);
+                result.insert(lane, select(run < count, length, I::from_int(0)));
             }
-            length = end - begins[run];
         }
-        lengths[run] = length;
+        lengths[at] = result;
     }
 }
 
@@ -92,16 +104,24 @@ pub fn run_lengths(
     if lines.len == 0 {
         return Ok(());
     }
+    let begin = elements_before(lengths.handle.offset_start, index.size());
+    let lanes = widest(
+        client.io_optimized_vector_sizes(index.size()),
+        lines.len | begin,
+    );
+    let vectors = lines.len / lanes;
     // SAFETY: as many lengths and begins as elements, and no unit beyond them does anything.
     unsafe {
         lengths_kernel::launch_unchecked(
             client,
-            cube_count(client, lines.len.div_ceil(UNITS)),
+            cube_count(client, vectors.div_ceil(UNITS)),
             CubeDim::new_1d(UNITS as u32),
             address_type,
+            lanes,
             begins.into_buffer_arg(),
             count.into_buffer_arg(),
             lengths.into_buffer_arg(),
+            vectors,
             lines.len,
             index,
         );

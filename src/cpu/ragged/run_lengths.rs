@@ -8,11 +8,15 @@ use core::mem::MaybeUninit;
 use bytemuck::Pod;
 
 use super::super::buffer::{Output, Shared};
-use super::super::compact::{BLOCK, count_true, fill_default};
+use super::super::compact::{count_true, fill_default};
 use super::super::moves::{self, Index, Moved};
 use super::super::parallel;
 use super::super::rows::PARALLEL;
 use super::super::simd::vectorize;
+
+/// Elements of a block, which stay in the first-level cache while their runs are told and moved: 2^24 `i32` in runs of four take 0.9 of the time that
+/// they take in blocks of four times the size.
+const BLOCK: usize = 1 << 12;
 
 /// The runs of a sequence.
 pub(crate) struct RunLengths<T, I> {
@@ -48,10 +52,9 @@ pub(crate) fn run_lengths<V: Pod + PartialEq + Send + Sync, T: Moved + Pod, I: I
     }
     let count = firsts[blocks];
     let len = if padded { elements.len() } else { count };
-    let (mut values, mut starts) = (Output::new(len), Output::<I>::new(len));
-    let mut lengths = Output::<I>::new(len);
+    let (mut values, mut lengths) = (Output::new(len), Output::<I>::new(len));
     {
-        let (values, starts) = (Shared::new(values.slots()), Shared::new(starts.slots()));
+        let (values, starts) = (Shared::new(values.slots()), Shared::new(lengths.slots()));
         let write_block = |block: usize, _: &mut [()]| {
             let heads = &mut [0; BLOCK];
             let heads = heads_of(elements, block, heads);
@@ -66,31 +69,38 @@ pub(crate) fn run_lengths<V: Pod + PartialEq + Send + Sync, T: Moved + Pod, I: I
         each(in_parallel, &mut vec![(); blocks], &write_block);
     }
     fill_default(&mut values.slots()[count..]);
-    fill_default(&mut lengths.slots()[count..]);
-    let starts = &starts.slots()[..count];
-    // SAFETY: every run has had its start written.
-    let start = |slot: &MaybeUninit<I>| unsafe { slot.assume_init() }.to_usize();
-    let differences = |first: usize, slots: &mut [MaybeUninit<I>]| {
-        let starts = &starts[first..];
-        for (slot, pair) in slots.iter_mut().zip(starts.windows(2)) {
-            slot.write(I::from_usize(start(&pair[1]) - start(&pair[0])));
-        }
-        if let [last] = &starts[slots.len() - 1..] {
-            slots[slots.len() - 1].write(I::from_usize(elements.len() - start(last)));
-        }
-    };
-    let slots = &mut lengths.slots()[..count];
-    match slots.len() {
-        0 => {}
-        ..PARALLEL => differences(0, slots),
-        _ => parallel::for_each_part(slots, BLOCK, &differences),
-    }
+    let (starts, tail) = lengths.slots().split_at_mut(count);
+    fill_default(tail);
+    subtract_neighbours(starts, elements.len());
     RunLengths {
         // SAFETY: the runs and what is behind them are all slots.
         values: unsafe { values.finish() },
         // SAFETY: as above.
         lengths: unsafe { lengths.finish() },
         count,
+    }
+}
+
+/// Turns where each run begins into its length, the last run ending at `end`. Every start has been written.
+fn subtract_neighbours<I: Index>(starts: &mut [MaybeUninit<I>], end: usize) {
+    // SAFETY: the caller's promise.
+    let start = |slot: &MaybeUninit<I>| unsafe { slot.assume_init() }.to_usize();
+    // Read before the blocks are written.
+    let behind = starts.iter().skip(BLOCK).step_by(BLOCK).map(start);
+    let ends: Vec<usize> = behind.chain([end]).collect();
+    let block = |first: usize, starts: &mut [MaybeUninit<I>]| {
+        let last = starts.len() - 1;
+        for run in 0..last {
+            let length = start(&starts[run + 1]) - start(&starts[run]);
+            starts[run].write(I::from_usize(length));
+        }
+        let length = ends[first / BLOCK] - start(&starts[last]);
+        starts[last].write(I::from_usize(length));
+    };
+    match starts.len() {
+        ..PARALLEL => (starts.chunks_mut(BLOCK).enumerate())
+            .for_each(|(at, starts)| block(at * BLOCK, starts)),
+        _ => parallel::for_each_part(starts, BLOCK, &block),
     }
 }
 
@@ -112,8 +122,9 @@ fn heads_of<'a, V: PartialEq>(
     let own = &elements[first..elements.len().min(first + BLOCK)];
     let heads = &mut heads[..own.len()];
     vectorize(|| {
-        for (head, pair) in heads[1..].iter_mut().zip(own.windows(2)) {
-            *head = u8::from(pair[0] != pair[1]);
+        let neighbours = own.iter().zip(&own[1..]);
+        for (head, (before, element)) in heads[1..].iter_mut().zip(neighbours) {
+            *head = u8::from(before != element);
         }
     });
     heads[0] = u8::from(first == 0 || elements[first - 1] != own[0]);
