@@ -206,7 +206,7 @@ fn offsets_of<K: Basic>(
             .clamp_min(0),
     };
     let offsets = lengths.lengths_to_offsets();
-    let last = offsets.clone().slice([rows..rows + 1]);
+    let last = offsets.clone().slice(rows..rows + 1);
     (offsets, last)
 }
 

@@ -210,7 +210,7 @@ fn generic_code(device: &burn::tensor::Device) {
         ([2, 2], [2], [4])
     );
     let lengths = Tensor::<1, Int>::from_data([2, 0], device);
-    check_runs(&floats.clone().slice([0..1]).flatten(0, 1), &lengths);
+    check_runs(&floats.clone().slice(0..1).flatten(0, 1), &lengths);
     check_runs(&keys, &lengths);
     check_runs(&row, &lengths);
     let (ids, starts) = ragged(&lengths);

@@ -93,7 +93,7 @@ fn filled<T: Copy + Send>(
     let slots = output.slots();
     match slots.len() {
         0 => {}
-        ..PARALLEL => part(0, slots),
+        1..PARALLEL => part(0, slots),
         _ => parallel::for_each_part(slots, BLOCK.div_ceil(width) * width, &part),
     }
     // SAFETY: the pieces of each part are all of it, and each was filled.
