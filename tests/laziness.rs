@@ -264,7 +264,7 @@ fn segment_reduce() {
 fn run_length_encode_padded() {
     assert_lazy(
         |x| {
-            let same = x.values.clone().reshape([N]) * 0;
+            let same = x.values.clone().reshape([N]).mul_scalar(0);
             let (_, lengths, count) = same.run_length_encode_padded();
             Tensor::cat(vec![count, lengths.max()], 0)
         },
