@@ -327,6 +327,7 @@ fn segments_write_nothing_but_their_output() {
         for (begins, len) in [
             (vec![0, 3, 3, 90, 130], 130),
             (vec![0, 3, 3, 90, 200], 130),
+            (vec![0, 5, 5, 3001, 3002, 5000], 5001),
             (vec![9, 2, -4, i32::MAX, 40], 130),
             (vec![0, 0], 64),
         ] {

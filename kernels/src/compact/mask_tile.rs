@@ -93,30 +93,54 @@ fn differ<M: Numeric>(before: M, own: M) -> bool {
     }
 }
 
-/// Bit `l` is set where lane `l` of vector `at` is marked.
+/// The lanes of a vector that are marked, lane 0 lowest; `before` is the element before it.
 #[cube]
-pub(super) fn marks<M: Numeric, N: Size>(
-    mask: &LinearView<'_, Vector<M, N>>,
-    at: usize,
+pub(super) fn marks_behind<M: Numeric, N: Size>(
+    own: Vector<M, N>,
+    before: M,
+    is_first: bool,
     #[comptime] mark: Mark,
 ) -> u32 {
-    let own = mask.read(at);
     if comptime!(mark == Mark::NonZero) {
         lane_bits::<M, N>(own)
     } else {
-        let lanes = N::value().comptime();
-        let mut before = mask
-            .read(select(at == 0, at, at - 1))
-            .extract(comptime!(lanes - 1));
-        let mut bits = u32::cast_from(at == 0);
+        let mut before = before;
+        let mut bits = u32::cast_from(is_first);
         #[unroll]
-        for lane in 0..lanes {
+        for lane in 0..N::value().comptime() {
             let element = own.extract(lane);
             bits |= u32::cast_from(differ::<M>(before, element)) << comptime!(lane as u32);
             before = element;
         }
         bits
     }
+}
+
+/// The element before vector `at`, for marks that depend on it; else 0.
+#[cube]
+pub(super) fn element_before<M: Numeric, N: Size>(
+    mask: &LinearView<'_, Vector<M, N>>,
+    at: usize,
+    #[comptime] mark: Mark,
+) -> M {
+    if comptime!(mark == Mark::Head) {
+        let lanes = N::value().comptime();
+        mask.read(select(at == 0, at, at - 1))
+            .extract(comptime!(lanes - 1))
+    } else {
+        M::from_int(0)
+    }
+}
+
+/// Bit `l` is set where lane `l` of vector `at` is marked.
+#[cube]
+fn marks<M: Numeric, N: Size>(
+    mask: &LinearView<'_, Vector<M, N>>,
+    at: usize,
+    #[comptime] mark: Mark,
+) -> u32 {
+    let before = element_before::<M, N>(mask, at, mark);
+    marks_behind::<M, N>(mask.read(at), before, at == 0, mark)
 }
 
 /// Where the row of a tile lies in the mask.

@@ -10,7 +10,7 @@
 //! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch. On any device it is the way of lines
 //! whose elements do not lie side by side, where neighbouring units walk neighbouring lines, and of lines of a few elements.
 
-use super::mask_tile::{Mark, marks};
+use super::mask_tile::{Mark, element_before, marks_behind};
 use super::plan::{Lines, Plan, bindable, view};
 use super::select::{Emit, LineOut, Selection, emitted, write_vector};
 use crate::ScanOp;
@@ -74,6 +74,13 @@ impl Walks {
     }
 }
 
+/// The last lane. Marks that depend on the element before are those of one line, whose elements lie side by side.
+#[cube]
+fn last_of<M: Numeric, N: Size>(vector: Vector<M, N>) -> M {
+    let lanes = N::value().comptime();
+    vector.extract(comptime!(lanes - 1))
+}
+
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn count_runs_kernel<M: Numeric, N: Size>(
     mask: LinearView<'_, Vector<M, N>>,
@@ -85,8 +92,11 @@ fn count_runs_kernel<M: Numeric, N: Size>(
     if ABSOLUTE_POS < walks.units {
         let part = walks.part(ABSOLUTE_POS);
         let mut count = 0u32;
+        let mut before = element_before::<M, N>(&mask, part.begin + part.first, mark);
         for at in part.first..part.end {
-            count += marks::<M, N>(&mask, part.begin + at * walks.inner_len, mark).count_ones();
+            let own = mask.read(part.begin + at * walks.inner_len);
+            count += marks_behind::<M, N>(own, before, at == 0, mark).count_ones();
+            before = last_of::<M, N>(own);
         }
         let place = walks.states(&part) + part.number * walks.inner_len;
         write_state::<u32>(counts, place, &count);
@@ -121,9 +131,12 @@ fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let (sum, none) = (comptime!(ScanOp::Sum), 0u32.runtime());
         let (first, number) = (walks.states(&part), part.number);
         let mut rank = before_part::<u32, Fold>(states, first, step, number, &none, cut, sum);
+        let mut before = element_before::<M, N>(&mask, part.begin + part.first, mark);
         for at in part.first..part.end {
             let place = part.begin + at * step;
-            let flags = marks::<M, N>(&mask, place, mark);
+            let own = mask.read(place);
+            let flags = marks_behind::<M, N>(own, before, at == 0, mark);
+            before = last_of::<M, N>(own);
             let value = emitted::<V, N>(&values, place, emit);
             write_vector::<V, I, N>(output, positions, value, flags, rank, at, line);
             rank += flags.count_ones();

@@ -15,6 +15,7 @@
 
 mod offsets;
 mod reduce;
+mod walk;
 
 pub use offsets::{segment_ids, segment_starts};
 pub use reduce::segment_reduce;

@@ -6,14 +6,20 @@
 //! ids       0 0 2 2 2 3 3      their running maximum
 //! starts    1 · 1 · · 1 ·      the same places
 //! ```
+//!
+//! On devices whose units best walk parts of their own, ids come [another way](super::walk).
 
+use super::walk;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::problem::{elements_before, widest};
-use crate::scan::{ScanOptions, cube_count, scan, scratch};
+use crate::scan::{ScanOptions, cube_count, scan, scans_runs, scratch};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+
+/// What is wrong where there are none.
+pub(super) const NO_OFFSETS: &str = "segments have one offset more than there are segments";
 
 /// Units of a cube; as of CubeCL's element-wise kernels on GPUs.
 pub(super) const UNITS: usize = 128;
@@ -25,6 +31,14 @@ fn within<I: Numeric>(offset: I, len: usize) -> (usize, bool) {
     // The last test catches what the cast to the width of an address would fold into range.
     let valid = offset >= I::from_int(0) && narrow < len && I::cast_from(narrow) == offset;
     (select(valid, narrow, 0), valid)
+}
+
+/// An offset, cut to what lies in `0..=len`.
+#[cube]
+pub(super) fn bounded<I: Numeric>(offset: I, len: usize) -> usize {
+    let narrow = usize::cast_from(offset);
+    let valid = offset >= I::from_int(0) && narrow < len && I::cast_from(narrow) == offset;
+    select(valid, narrow, len)
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -65,7 +79,7 @@ fn mark_kernel<I: Numeric, M: Numeric>(
 }
 
 /// A tensor and its element type.
-type Typed = (TensorBinding, ElemType);
+pub(super) type Typed = (TensorBinding, ElemType);
 
 /// Into each of the `len` marks 0, or where an offset points its number if they are `numbered`, else 1.
 fn mark(
@@ -76,10 +90,7 @@ fn mark(
     numbered: bool,
 ) -> Result<(), ScanError> {
     let entries: usize = offsets.0.shape.iter().product();
-    assert!(
-        entries > 0,
-        "segments have one offset more than there are segments"
-    );
+    assert!(entries > 0, "{NO_OFFSETS}");
     let (marks, dtype) = marks;
     check_types(client, [offsets.1, dtype])?;
     expect_room("marks", &marks, len);
@@ -157,6 +168,19 @@ pub fn segment_ids(
 ) -> Result<(), ScanError> {
     let dtype = offsets.1;
     expect_room("ids", &ids, len);
+    if scans_runs(client) {
+        let entries: usize = offsets.0.shape.iter().product();
+        assert!(entries > 0, "{NO_OFFSETS}");
+        check_types(client, [dtype])?;
+        check_outputs(
+            &[("offsets", &offsets.0, dtype.size())],
+            &[("ids", &ids, dtype.size())],
+        )?;
+        if len > 0 {
+            walk::ids(client, offsets, ids, len);
+        }
+        return Ok(());
+    }
     let marks = room(client, len, dtype);
     mark(client, &offsets, (marks.clone(), dtype), len, true)?;
     let flat = TensorBinding {

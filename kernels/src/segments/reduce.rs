@@ -6,26 +6,19 @@
 //! ```
 //!
 //! Balanced by elements, as the scan is: one giant segment beside a million small ones costs what the bytes cost. No atomics, and the same bits each
-//! time.
+//! time. On devices whose units best walk parts of their own, segments of single elements go [another way](super::walk).
 
-use super::offsets::{UNITS, room, segment_starts};
+use super::offsets::{NO_OFFSETS, UNITS, bounded, room, segment_starts};
+use super::walk;
 use crate::ScanError;
-use crate::error::{check_outputs, expect_room};
+use crate::error::{check_outputs, check_types, expect_room};
 use crate::monoid::{Operator, Segmented};
 use crate::operator::accumulator_of;
-use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator};
+use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator, scans_runs};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
-
-/// An offset, cut to what lies in `0..=len`.
-#[cube]
-fn bounded<I: Numeric>(offset: I, len: usize) -> usize {
-    let narrow = usize::cast_from(offset);
-    let valid = offset >= I::from_int(0) && narrow < len && I::cast_from(narrow) == offset;
-    select(valid, narrow, len)
-}
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn totals_kernel<T: Numeric, A: Numeric, I: Numeric>(
@@ -76,10 +69,7 @@ pub fn segment_reduce<O: Operator>(
     op: O::Config,
 ) -> Result<(), ScanError> {
     let entries: usize = offsets.0.shape.iter().product();
-    assert!(
-        entries > 0,
-        "segments have one offset more than there are segments"
-    );
+    assert!(entries > 0, "{NO_OFFSETS}");
     let elements = (entries - 1) * width;
     expect_room("values", &values, len * width);
     expect_room("totals", &totals, elements);
@@ -91,6 +81,11 @@ pub fn segment_reduce<O: Operator>(
         &[("totals", &totals, dtype.size())],
     )?;
     if elements == 0 {
+        return Ok(());
+    }
+    if width == 1 && len > 0 && scans_runs(client) {
+        check_types(client, [dtype, accumulator_of(dtype), offsets.1])?;
+        walk::reduce::<O>(client, values, offsets, totals, len, dtype, op);
         return Ok(());
     }
     let word = u32::elem_type_native();
