@@ -14,7 +14,7 @@ use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
 use cubecl_scan::compact::{MoveShape, gather_slots, scatter_ranks, scatter_slots};
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
-use cubecl_scan::segments::{segment_ids, segment_reduce, segment_sums};
+use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::testing::{Guarded, watch};
 use cubecl_scan::{ScanOp, reference};
 
@@ -338,6 +338,9 @@ fn segments_write_nothing_but_their_output() {
             let data_in = Guarded::new(&client, &data, offset);
             let ids = Guarded::empty(&client, len * size_of::<i32>(), offset);
             let totals = Guarded::empty(&client, n * size_of::<i32>(), offset);
+            let repeated = Guarded::empty(&client, len * size_of::<i32>(), offset);
+            let rows: Vec<i32> = (1..=n as i32).collect();
+            let rows_in = Guarded::new(&client, &rows, offset);
             let begins_arg = || (flat(&begins_in.handle(), n + 1), int);
             with_guarded_scratch(&client, || {
                 segment_ids(&client, begins_arg(), flat(&ids.handle(), len), len)
@@ -352,7 +355,10 @@ fn segments_write_nothing_but_their_output() {
                     ScanOp::Sum,
                 )
                 .expect("supported");
+                let (rows, room) = (flat(&rows_in.handle(), n), flat(&repeated.handle(), len));
+                repeat(&client, rows, begins_arg(), room, [len, 1], int).expect("supported");
             });
+            let repeated = repeated.read::<i32>(&client);
             assert_eq!(begins_in.read::<i32>(&client), begins);
             assert_eq!(data_in.read::<i32>(&client), data);
             let (ids, totals) = (ids.read::<i32>(&client), totals.read::<i32>(&client));
@@ -360,6 +366,8 @@ fn segments_write_nothing_but_their_output() {
                 let ends = &begins[1..];
                 let expected =
                     (0..len as i32).map(|i| ends.iter().filter(|&&end| end <= i).count());
+                let row = |id: usize| rows.get(id).copied().unwrap_or_default();
+                assert!(repeated.into_iter().eq(expected.clone().map(row)));
                 assert!(ids.into_iter().map(|id| id as usize).eq(expected));
                 let rows = begins
                     .windows(2)

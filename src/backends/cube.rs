@@ -415,11 +415,17 @@ fn compact_along(
     (output, counts)
 }
 
-/// Row `j` from `offsets[j]` on: each row of the output fetches that of its segment, and zeros behind the last.
 fn repeat_rows(values: CubeTensor, offsets: CubeTensor, total: usize) -> CubeTensor {
-    let shape = with_dim(&values.shape(), 0, total);
-    let ids = segment_ids(offsets, total);
-    gather(values, ids, 0, shape)
+    let (values, offsets) = (into_contiguous(values), into_contiguous(offsets));
+    let shape = values.shape();
+    let sizes = [total, shape[1..].iter().product()];
+    let output = empty_like(&values, with_dim(&shape, 0, total), values.dtype);
+    let client = values.client.clone();
+    let (values, dtype) = typed(values);
+    let room = output.clone().binding();
+    let launched = segments::repeat(&client, values, typed(offsets), room, sizes, dtype);
+    accept("Repeat By Lengths", launched);
+    output
 }
 
 fn run_lengths(values: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor, CubeTensor) {

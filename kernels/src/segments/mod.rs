@@ -1,6 +1,7 @@
 //! Segments: told by offsets, and reduced; or told by heads, each of which receives the sum of the elements from it up to the next head.
 //!
 //! - [`segment_ids`], [`segment_starts`]: from where segments begin to what each element belongs to.
+//! - [`repeat`]: a row of each segment at each of its elements.
 //! - [`segment_reduce`]: the total of each segment.
 //! - [`segment_sums`]: sums that are left at heads.
 //!
@@ -15,10 +16,12 @@
 
 mod offsets;
 mod reduce;
+mod repeat;
 mod walk;
 
 pub use offsets::{segment_ids, segment_starts};
 pub use reduce::segment_reduce;
+pub use repeat::repeat;
 
 use crate::monoid::{Fold, SegmentTotals};
 use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};

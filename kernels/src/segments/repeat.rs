@@ -1,0 +1,64 @@
+//! Repetition: each element of the output fetches the row of its segment.
+
+use super::offsets::{NO_OFFSETS, room, segment_ids};
+use super::walk;
+use crate::ScanError;
+use crate::compact::{MoveShape, gather_slots};
+use crate::error::{check_outputs, check_types, expect_room};
+use crate::scan::scans_runs;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// Row `j` of `values`, `[rows, width]`, from `offsets[j]` up to the next offset, in `total` rows of `output`; zeros behind the last offset. There is one
+/// offset more than rows.
+///
+/// All tensors are contiguous. What offsets that decrease, or leave `0..=total`, lead to is not specified; nothing out of bounds is read or written.
+/// Nothing waits for the device.
+///
+/// # Errors
+///
+/// See [`ScanError`].
+///
+/// # Panics
+///
+/// If there are no offsets, or a tensor is too small.
+pub fn repeat(
+    client: &Client,
+    values: TensorBinding,
+    offsets: (TensorBinding, ElemType),
+    output: TensorBinding,
+    [total, width]: [usize; 2],
+    dtype: ElemType,
+) -> Result<(), ScanError> {
+    let entries: usize = offsets.0.shape.iter().product();
+    assert!(entries > 0, "{NO_OFFSETS}");
+    let rows = entries - 1;
+    expect_room("values", &values, rows * width);
+    expect_room("output", &output, total * width);
+    let index = offsets.1;
+    check_types(client, [dtype, index])?;
+    check_outputs(
+        &[
+            ("values", &values, dtype.size()),
+            ("offsets", &offsets.0, index.size()),
+        ],
+        &[("output", &output, dtype.size())],
+    )?;
+    if total * width == 0 {
+        return Ok(());
+    }
+    if width == 1 && rows > 0 && scans_runs(client) {
+        walk::repeat(client, values, offsets, output, total, dtype);
+        return Ok(());
+    }
+    let ids = room(client, total, index);
+    segment_ids(client, offsets, ids.clone(), total)?;
+    let shape = MoveShape {
+        outer: 1,
+        slices: total,
+        slots: rows,
+        inner: width,
+    };
+    gather_slots(client, values, (ids, index), output, dtype, shape)
+}
