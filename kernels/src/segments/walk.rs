@@ -9,6 +9,11 @@
 //! A unit finds the segment of its first element by bisection, and then the next ones as it meets them. It reads each element once, where
 //! marks and a scan read and write it several times over.
 
+#![allow(
+    clippy::needless_range_loop,
+    reason = "kernels have no iterators over slices"
+)]
+
 use super::offsets::{Typed, UNITS, bounded};
 use crate::monoid::{Element, Monoid, Operator, State, join, read_state, write_state};
 use crate::operator::accumulator_of;
