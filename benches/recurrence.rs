@@ -7,7 +7,7 @@
 //! Decays and values are small integers, so that every result is exact. `burn` is the loop, one step an operation, and is measured where it ends
 //! in time. `copy-by-mul` is Burn's product of the two inputs, `copy-parallel` (Flex) a copy by all threads of half as many bytes again as the
 //! input: both move what a recurrence must, two streams in and one out. In `gradient-recurrence` a round is forward and backward, to the gradients
-//! of both; the declared bytes are those of two recurrences. Beside it stands `burn-add`, Burn's sum of the two inputs forward and backward: what any
+//! of both; the declared bytes are those of two recurrences. Beside it stands `copy-by-add`, Burn's sum of the two inputs forward and backward: what any
 //! backward costs in Burn, which first fills a tensor with ones.
 
 mod common;
@@ -181,7 +181,7 @@ fn backward(criterion: &mut Criterion, place: &Place, shape: [usize; 2], dim: us
     let ones = |(of_x, _): (Tensor<2>, Tensor<2>)| {
         check_equal(&host::<f32, 2>(of_x), &vec![1.0; elements])
     };
-    case.contender("burn-add", bytes, || step(|x, a, _| x + a), ones);
+    case.contender("copy-by-add", bytes, || step(|x, a, _| x + a), ones);
     if shape[dim] <= BEARABLE {
         case.contender("burn", bytes, || step(step_by_step), check);
     }
