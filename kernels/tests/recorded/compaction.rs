@@ -14,7 +14,7 @@ use cubecl_scan::compact::{
 };
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Mute};
-use cubecl_scan::segments::{segment_ids, segment_reduce, segment_sums};
+use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::{ScanOp, reference};
 
 pub fn record(client: &Client, planes: Planes) {
@@ -169,11 +169,23 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
             .fold(0, i32::wrapping_add)
     };
     let totals: Vec<i32> = (0..rows * width).map(total).collect();
+    let row = |id: i32| (0..width).map(move |column| (id as usize, column));
+    let value = |(id, column): (usize, usize)| match id < rows {
+        true => data[id * width + column],
+        false => 0,
+    };
+    let repeated: Vec<i32> = ids.iter().flat_map(|&id| row(id)).map(value).collect();
     case(client, group, &format!("rows of {width}"), || {
         let (values, offsets) = (upload(client, &data), upload(client, &ends));
         let (ids_out, totals_out) = (sentinel(client, len), sentinel(client, rows * width));
+        let (rows_in, repeated_out) = (upload(client, &data), sentinel(client, len * width));
         let begins = || (flat(&offsets, rows + 1), int);
         segment_ids(client, begins(), flat(&ids_out, len), len).expect("supported");
+        let (rows_in, room) = (
+            flat(&rows_in, rows * width),
+            flat(&repeated_out, len * width),
+        );
+        repeat(client, rows_in, begins(), room, [len, width], int).expect("supported");
         segment_reduce::<Fold>(
             client,
             flat(&values, len * width),
@@ -184,7 +196,11 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
             ScanOp::Sum,
         )
         .expect("supported");
-        vec![(ids_out, ids), (totals_out, totals)]
+        vec![
+            (ids_out, ids),
+            (repeated_out, repeated),
+            (totals_out, totals),
+        ]
     });
 }
 
