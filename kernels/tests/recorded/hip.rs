@@ -24,7 +24,17 @@ use planes::Planes;
 use std::path::Path;
 
 /// Runs of units, which are for devices that are no GPU: a GPU compacts and groups in other kernels.
-const ON_NO_GPU: [&str; 4] = ["count_runs", "write_runs", "count_keys", "place_keys"];
+const ON_NO_GPU: [&str; 9] = [
+    "count_runs",
+    "write_runs",
+    "count_keys",
+    "place_keys",
+    "ids",
+    "repeat",
+    "identities",
+    "parts",
+    "crossing",
+];
 
 #[test]
 fn a_record_for_amd() {
