@@ -6,7 +6,7 @@
 //! Masks and keys have been checked against the values by then; dimensions are in range. Counts and offsets have the integer type asked for.
 
 #![cfg_attr(
-    not(any(feature = "flex", feature = "cubecl-backend")),
+    not(any(feature = "flex", feature = "cubecl-backend", feature = "remote")),
     allow(
         unused_variables,
         reason = "without a backend the extension macro has nowhere to pass arguments on"
@@ -36,6 +36,7 @@ impl<B: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps> ScanBackend for B {}
     Flex: cfg(feature = "flex"),
     Cube: cfg(feature = "cubecl-backend"),
     Autodiff: cfg(feature = "autodiff"),
+    Remote: cfg(feature = "remote"),
 )]
 pub trait ScanOps: Backend {
     /// Scans along `dim`.
@@ -262,6 +263,7 @@ macro_rules! move_ops {
             Flex: cfg(feature = "flex"),
             Cube: cfg(feature = "cubecl-backend"),
             Autodiff: cfg(feature = "autodiff"),
+            Remote: cfg(feature = "remote"),
         )]
         pub trait $Trait: $($Super +)+ {
             /// The values under `true`, row-major and in order, at the front of a tensor as long as the values; and how many they are. Behind
@@ -343,11 +345,12 @@ macro_rules! move_ops {
                 total: usize,
             ) -> $Tensor<Self>;
 
-            /// The runs of equal elements of a one-dimensional tensor: the value of each and its length, zeros behind them; and how many they
-            /// are. NaN equals nothing.
+            /// The runs of equal elements of a one-dimensional tensor: the value of each and its length; and how many they are. Behind them are
+            /// zeros if `fill`, else nothing that may be relied on. NaN equals nothing.
             #[fusion(meta = run_lengths_spec)]
             fn $run_lengths_padded(
                 values: $Tensor<Self>,
+                fill: bool,
                 int_dtype: IntDType,
             ) -> ($Tensor<Self>, IntTensor<Self>, IntTensor<Self>);
 
@@ -357,7 +360,7 @@ macro_rules! move_ops {
                 values: $Tensor<Self>,
                 int_dtype: IntDType,
             ) -> ($Tensor<Self>, IntTensor<Self>) {
-                let (values, lengths, count) = Self::$run_lengths_padded(values, int_dtype);
+                let (values, lengths, count) = Self::$run_lengths_padded(values, false, int_dtype);
                 let count = read_count::<Self>(count);
                 let lengths = <Self as IntMoveOps>::int_front(lengths, count);
                 (Self::$front(values, count), lengths)
@@ -454,10 +457,11 @@ pub(crate) fn first_slices<T: TensorMetadata>(
     slice(tensor, &slices)
 }
 
-/// Waits for the device and reads the one number of a `[1]` tensor.
+/// Waits for the device and reads the one number of a `[1]` tensor. A remote device may have gone: the panic says which.
 fn read_count<B: Backend>(count: IntTensor<B>) -> usize {
+    let device = count.device();
     burn_backend::read_sync(B::int_into_data(count))
-        .expect("the count can be read back")
+        .unwrap_or_else(|error| panic!("the count cannot be read back from {device:?}: {error}"))
         .iter::<i64>()
         .next()
         .expect("the count is one number") as usize
@@ -471,7 +475,7 @@ pub(crate) fn with_dim(shape: &Shape, dim: usize, size: usize) -> Shape {
 }
 
 #[cfg(feature = "fusion")]
-fn adjoint_spec(
+pub(crate) fn adjoint_spec(
     flow: &TensorSpec,
     _decay: &TensorSpec,
     _results: &TensorSpec,
@@ -482,7 +486,7 @@ fn adjoint_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn adjoint_from_spec(
+pub(crate) fn adjoint_from_spec(
     flow: &TensorSpec,
     _decay: &TensorSpec,
     _results: &TensorSpec,
@@ -494,7 +498,7 @@ fn adjoint_from_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn extremum_spec(
+pub(crate) fn extremum_spec(
     tensor: &TensorSpec,
     _dim: &usize,
     _is_max: &bool,
@@ -505,14 +509,14 @@ fn extremum_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn indices_spec(mask: &TensorSpec, int_dtype: &IntDType) -> (TensorSpec, TensorSpec) {
+pub(crate) fn indices_spec(mask: &TensorSpec, int_dtype: &IntDType) -> (TensorSpec, TensorSpec) {
     let n = mask.shape.num_elements();
     let spec = |n: usize| TensorSpec::new([n].into(), (*int_dtype).into());
     (spec(n), spec(1))
 }
 
 #[cfg(feature = "fusion")]
-fn key_slots_spec(
+pub(crate) fn key_slots_spec(
     keys: &TensorSpec,
     num_keys: &usize,
     int_dtype: &IntDType,
@@ -522,17 +526,25 @@ fn key_slots_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn segment_ids_spec(offsets: &TensorSpec, len: &usize) -> TensorSpec {
+pub(crate) fn segment_ids_spec(offsets: &TensorSpec, len: &usize) -> TensorSpec {
     TensorSpec::new([*len].into(), offsets.dtype)
 }
 
 #[cfg(feature = "fusion")]
-fn segment_starts_spec(_offsets: &TensorSpec, len: &usize, bool_dtype: &BoolDType) -> TensorSpec {
+pub(crate) fn segment_starts_spec(
+    _offsets: &TensorSpec,
+    len: &usize,
+    bool_dtype: &BoolDType,
+) -> TensorSpec {
     TensorSpec::new([*len].into(), (*bool_dtype).into())
 }
 
 #[cfg(feature = "fusion")]
-fn segment_reduce_spec(values: &TensorSpec, offsets: &TensorSpec, _op: &ScanOp) -> TensorSpec {
+pub(crate) fn segment_reduce_spec(
+    values: &TensorSpec,
+    offsets: &TensorSpec,
+    _op: &ScanOp,
+) -> TensorSpec {
     TensorSpec::new(
         with_dim(&values.shape, 0, offsets.shape[0] - 1),
         values.dtype,
@@ -540,7 +552,7 @@ fn segment_reduce_spec(values: &TensorSpec, offsets: &TensorSpec, _op: &ScanOp) 
 }
 
 #[cfg(feature = "fusion")]
-fn compact_along_spec(
+pub(crate) fn compact_along_spec(
     values: &TensorSpec,
     _mask: &TensorSpec,
     dim: &usize,
@@ -551,13 +563,18 @@ fn compact_along_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn repeat_rows_spec(values: &TensorSpec, _offsets: &TensorSpec, total: &usize) -> TensorSpec {
+pub(crate) fn repeat_rows_spec(
+    values: &TensorSpec,
+    _offsets: &TensorSpec,
+    total: &usize,
+) -> TensorSpec {
     TensorSpec::new(with_dim(&values.shape, 0, *total), values.dtype)
 }
 
 #[cfg(feature = "fusion")]
-fn run_lengths_spec(
+pub(crate) fn run_lengths_spec(
     values: &TensorSpec,
+    _fill: &bool,
     int_dtype: &IntDType,
 ) -> (TensorSpec, TensorSpec, TensorSpec) {
     let int = |shape: Shape| TensorSpec::new(shape, (*int_dtype).into());
@@ -565,7 +582,7 @@ fn run_lengths_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn compact_spec(
+pub(crate) fn compact_spec(
     values: &TensorSpec,
     _mask: &TensorSpec,
     _fill: &bool,
@@ -579,12 +596,12 @@ fn compact_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn front_spec(values: &TensorSpec, count: &usize) -> TensorSpec {
+pub(crate) fn front_spec(values: &TensorSpec, count: &usize) -> TensorSpec {
     TensorSpec::new([*count].into(), values.dtype)
 }
 
 #[cfg(feature = "fusion")]
-fn compact_dim_spec(
+pub(crate) fn compact_dim_spec(
     values: &TensorSpec,
     _mask: &TensorSpec,
     _dim: &usize,
@@ -597,11 +614,11 @@ fn compact_dim_spec(
 }
 
 #[cfg(feature = "fusion")]
-fn expand_spec(values: &TensorSpec, mask: &TensorSpec) -> TensorSpec {
+pub(crate) fn expand_spec(values: &TensorSpec, mask: &TensorSpec) -> TensorSpec {
     TensorSpec::new(mask.shape.clone(), values.dtype)
 }
 
 #[cfg(feature = "fusion")]
-fn expand_dim_spec(values: &TensorSpec, mask: &TensorSpec, dim: &usize) -> TensorSpec {
+pub(crate) fn expand_dim_spec(values: &TensorSpec, mask: &TensorSpec, dim: &usize) -> TensorSpec {
     TensorSpec::new(with_dim(&values.shape, *dim, mask.shape[0]), values.dtype)
 }

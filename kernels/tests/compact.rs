@@ -129,7 +129,7 @@ fn runs() {
         polls: Some(1),
         ..small_tile()
     };
-    for n in [1, 2, 127, 128, 129, 1000, 20_001] {
+    for n in [1, 2, 127, 128, 129, 1000, 20_000, 20_001] {
         for length in [1, 3, 200, 100_000] {
             let mut run = 0;
             let values: Vec<i32> = (0..n)

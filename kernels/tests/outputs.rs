@@ -9,7 +9,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::compact::{
-    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_slots,
+    Emit, MoveShape, compact, expand, gather_slots, key_slots, run_lengths, scatter_slots,
 };
 use cubecl_scan::monoid::{ArgExtremum, Extremum, LinearRecurrence};
 use cubecl_scan::scan::{ScanOptions, ScanTensors, scan, scan_operator};
@@ -70,7 +70,7 @@ const MOVE: MoveShape = MoveShape {
     inner: 1,
 };
 
-const OPERATIONS: [Operation; 11] = [
+const OPERATIONS: [Operation; 12] = [
     Operation {
         name: "scan",
         inputs: &["input"],
@@ -135,6 +135,26 @@ const OPERATIONS: [Operation; 11] = [
         inputs: &["mask"],
         outputs: &["output", "count"],
         launch: |client, tensors| compacted(client, None, taken(tensors), Emit::Slots),
+    },
+    Operation {
+        name: "runs",
+        inputs: &["values"],
+        outputs: &["output", "lengths", "count"],
+        launch: |client, tensors| {
+            let [values, output, lengths, count] = taken(tensors);
+            let (index, emit) = (i32::elem_type_native(), Emit::Values);
+            let values = int(values);
+            run_lengths(
+                client,
+                values,
+                output,
+                lengths,
+                count,
+                index,
+                emit,
+                launch(),
+            )
+        },
     },
     Operation {
         name: "expansion",

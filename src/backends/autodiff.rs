@@ -263,9 +263,10 @@ macro_rules! inner_moves {
 
             fn $run_lengths_padded(
                 values: $Tensor<Self>,
+                fill: bool,
                 int: IntDType,
             ) -> ($Tensor<Self>, IntTensor<Self>, IntTensor<Self>) {
-                B::$run_lengths_padded(values, int)
+                B::$run_lengths_padded(values, fill, int)
             }
 
             fn $run_lengths(

@@ -227,19 +227,25 @@ fn compact_padded(
     fill: bool,
     int_dtype: IntDType,
 ) -> (CubeTensor, CubeTensor) {
-    let emit = if fill {
-        Emit::Values
-    } else {
-        Emit::ValuesFront
-    };
     let output = empty_like(
         &values,
         [values.shape().num_elements()].into(),
         values.dtype,
     );
-    let count = compact_into(Some(values), mask, &output, int_dtype, emit);
+    let count = compact_into(Some(values), mask, &output, int_dtype, emit(fill));
     (output, count)
 }
+
+/// What is behind the values is zero, or unspecified.
+fn emit(fill: bool) -> Emit {
+    match fill {
+        true => Emit::Values,
+        false => Emit::ValuesFront,
+    }
+}
+
+/// The most that a view keeps alive, as a multiple of its own size; as in the CPU engine.
+const MOST_KEPT: usize = 8;
 
 /// A view of the first values where they are a fair part of the buffer, which it keeps alive as a whole; else a copy.
 ///
@@ -247,7 +253,7 @@ fn compact_padded(
 /// compaction itself.
 fn front(values: CubeTensor, count: usize) -> CubeTensor {
     let len = values.shape().num_elements();
-    if 4 * count < len || !values.is_contiguous() {
+    if MOST_KEPT * count < len || !values.is_contiguous() {
         return burn_cubecl::kernel::slice(values, std::slice::from_ref(&(0..count)));
     }
     let unused = ((len - count) * values.dtype.size()) as u64;
@@ -428,7 +434,11 @@ fn repeat_rows(values: CubeTensor, offsets: CubeTensor, total: usize) -> CubeTen
     output
 }
 
-fn run_lengths(values: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor, CubeTensor) {
+fn run_lengths(
+    values: CubeTensor,
+    fill: bool,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor, CubeTensor) {
     let shape = values.shape();
     let output = empty_like(&values, shape.clone(), values.dtype);
     let lengths = empty_like(&values, shape, int_dtype.into());
@@ -441,6 +451,7 @@ fn run_lengths(values: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTens
         lengths.clone().binding(),
         count.clone().binding(),
         dtype_to_storage_type(int_dtype.into()),
+        emit(fill),
         LaunchOptions::default(),
     );
     accept("Run Length Encode", launched);
@@ -703,9 +714,10 @@ macro_rules! cube_moves {
 
             fn $run_lengths_padded(
                 values: CubeTensor,
+                fill: bool,
                 int_dtype: IntDType,
             ) -> (CubeTensor, CubeTensor, CubeTensor) {
-                run_lengths(values, int_dtype)
+                run_lengths(values, fill, int_dtype)
             }
         }
     };

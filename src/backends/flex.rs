@@ -374,9 +374,9 @@ fn run_lengths(
 ) -> (FlexTensor, FlexTensor, FlexTensor) {
     let values = values.to_contiguous();
     macro_rules! runs {
-        ($T:ty, $Moved:ty) => {
+        ($T:ty) => {
             by_int!(int.into(), I => {
-                let runs = cpu::run_lengths::<$T, $Moved, I>(elements(&values), padded);
+                let runs = cpu::run_lengths::<$T, I>(elements(&values), padded);
                 let len = [runs.values.len()];
                 (
                     tensor(runs.values, len.into(), values.dtype()),
@@ -388,11 +388,11 @@ fn run_lengths(
     }
     // Integers and booleans are equal where their bits are.
     match values.dtype() {
-        DType::F64 => runs!(f64, u64),
-        DType::F32 | DType::Flex32 => runs!(f32, u32),
-        DType::F16 => runs!(f16, u16),
-        DType::BF16 => runs!(bf16, u16),
-        _ => by_size!(values, T => runs!(T, T)),
+        DType::F64 => runs!(f64),
+        DType::F32 | DType::Flex32 => runs!(f32),
+        DType::F16 => runs!(f16),
+        DType::BF16 => runs!(bf16),
+        _ => by_size!(values, T => runs!(T)),
     }
 }
 
@@ -620,6 +620,7 @@ macro_rules! flex_moves {
 
             fn $run_lengths_padded(
                 values: FlexTensor,
+                _fill: bool,
                 int: IntDType,
             ) -> (FlexTensor, FlexTensor, FlexTensor) {
                 run_lengths(values, int, true)

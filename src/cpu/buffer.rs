@@ -7,7 +7,11 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::pool;
+use super::pool::{self, Buffer};
+
+/// What of an output is written is copied where it is less than the whole by this factor. A copy then costs a fraction of what the pass
+/// that found its length does, and no result keeps more than this factor of the memory that it needs.
+const FEW: usize = 8;
 
 /// A vector being filled: `len` slots, none of them initialised.
 pub(crate) struct Output<T> {
@@ -34,6 +38,23 @@ impl<T: Copy> Output<T> {
         // SAFETY: the capacity is at least `len`, and the caller has written every slot.
         unsafe { self.vec.set_len(self.len) };
         self.vec
+    }
+
+    /// The first `len` slots: in the same memory, but for a few of many, which are copied.
+    ///
+    /// # Safety
+    ///
+    /// Each of them has been written.
+    pub(crate) unsafe fn finish_first(mut self, len: usize) -> Vec<T> {
+        self.len = len;
+        // SAFETY: the caller's promise.
+        let vec = unsafe { self.finish() };
+        if vec.len() >= vec.capacity() / FEW {
+            return vec;
+        }
+        let few = vec.to_vec();
+        pool::give(Buffer::new(vec));
+        few
     }
 }
 

@@ -1,7 +1,8 @@
 //! Compaction of each line on its own: survivors first and in order, zeros behind them.
 //!
-//! Lines whose elements lie side by side are packed one after the other. Other lines are walked a block of columns at a time: each element is written
-//! where the next survivor of its column goes, and one that does not survive is overwritten by what comes.
+//! Lines whose elements lie side by side are packed one after the other. Other lines are walked together, a block of columns at a time and in the order of
+//! memory. A column is filled from both ends, so that each of its slots is written once: with survivors from the front, and with a zero from the
+//! back for each element that does not survive.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -12,13 +13,8 @@ use super::moves::{self, Index, Moved};
 use super::parallel;
 use super::rows::PARALLEL;
 
-/// Columns of a block: a cache line of `f32` of each line.
-const COLUMNS: usize = 16;
-
-/// Bytes of a block that is put together apart from the output, where its lines are neighbours, and copied there: what the second-level cache
-/// holds. Lines of the output are often a power of two apart and meet in few sets of the first: `[2^12, 2^10]` `f32` take 0.65 of the
-/// time.
-const ASIDE: usize = 1 << 20;
+/// Columns of a block. Their cursors and what they read of a line stay in the first-level cache.
+const COLUMNS: usize = 512;
 
 /// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of each.
 ///
@@ -111,61 +107,28 @@ impl<T: Moved> Lines<'_, T> {
         columns: Range<usize>,
         counts: &mut [MaybeUninit<I>],
     ) {
-        let place = |line: usize| {
-            let first = (plane * self.len + line) * self.inner;
-            first + columns.start..first + columns.end
-        };
-        let width = columns.len();
-        let first = place(0).start;
-        let mut room = [0; COLUMNS];
-        let survivors = &mut room[..width];
-        if self.len * width * size_of::<T>() <= ASIDE {
-            let mut aside = vec![T::default(); self.len * width];
-            self.pack_columns(place, width, survivors, |at, value| aside[at] = value);
-            for (line, values) in aside.chunks_exact(width).enumerate() {
-                // SAFETY: the caller has these columns to itself.
-                unsafe { self.output.slice(place(line)) }.write_copy_of_slice(values);
-            }
-        } else {
-            self.pack_columns(place, self.inner, survivors, |at, value| {
-                // SAFETY: as above; the place is one of a column's.
-                let slot = unsafe { self.output.slice(first + at..first + at + 1) };
-                slot[0].write(value);
-            });
-        }
+        let (step, first) = (self.inner, plane * self.len * self.inner);
+        // Where in the plane the next survivor of each column goes.
+        let mut cursors: [usize; COLUMNS] = core::array::from_fn(|column| columns.start + column);
+        let cursors = &mut cursors[..columns.len()];
         for line in 0..self.len {
-            // SAFETY: as above.
-            let slots = unsafe { self.output.slice(place(line)) };
-            for (slot, &survivors) in slots.iter_mut().zip(&*survivors) {
-                if line >= survivors {
-                    slot.write(T::default());
-                }
+            let place = first + line * step;
+            let place = place + columns.start..place + columns.end;
+            let (values, mask) = (&self.values[place.clone()], &self.mask[place]);
+            // From a column's next survivor to its next zero.
+            let tail = (self.len - 1 - line) * step;
+            for ((&value, &byte), cursor) in values.iter().zip(mask).zip(&mut *cursors) {
+                let kept = usize::from(byte != 0).wrapping_neg();
+                let slot = first + *cursor + (tail & !kept);
+                let choices = [T::default(), value];
+                // SAFETY: the caller has the column to itself, and the place is one of it.
+                let slots = unsafe { self.output.slice(slot..slot + 1) };
+                slots[0].write(choices[kept & 1]);
+                *cursor += step & kept;
             }
         }
-        for (count, &survivors) in counts.iter_mut().zip(&*survivors) {
-            count.write(I::from_usize(survivors));
-        }
-    }
-
-    /// Hands each element to `write` with the place where the next survivor of its column goes, lines being `step` apart; and counts them.
-    #[inline(always)]
-    fn pack_columns(
-        &self,
-        place: impl Fn(usize) -> Range<usize>,
-        step: usize,
-        survivors: &mut [usize],
-        mut write: impl FnMut(usize, T),
-    ) {
-        let mut cursors: [usize; COLUMNS] = core::array::from_fn(|column| column);
-        for line in 0..self.len {
-            let (values, mask) = (&self.values[place(line)], &self.mask[place(line)]);
-            for ((&value, &byte), cursor) in values.iter().zip(mask).zip(&mut cursors) {
-                write(*cursor, value);
-                *cursor += step & usize::from(byte != 0).wrapping_neg();
-            }
-        }
-        for (column, (survivors, cursor)) in survivors.iter_mut().zip(cursors).enumerate() {
-            *survivors = (cursor - column) / step;
+        for ((count, &cursor), column) in counts.iter_mut().zip(&*cursors).zip(columns) {
+            count.write(I::from_usize((cursor - column) / step));
         }
     }
 }

@@ -201,7 +201,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
         let axis = check::dim(operation, dim, D);
         let (values, count) = compact_dim_padded(operation, self, mask, axis);
         let count = read_async(count).await;
-        values.narrow(axis, 0, count)
+        Tensor::from_dispatch(K::first_slices(values.into_dispatch(), axis, count))
     }
 
     fn compact_along_by_mask<I: AsIndex>(

@@ -1,7 +1,8 @@
 //! From the kind of a tensor to the backend operations of that kind.
 
-use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps};
+use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, first_slices};
 use crate::{ScanOp, ScanOptions};
+use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, IntDType};
@@ -48,6 +49,8 @@ pub trait Movable: Basic {
     fn run_lengths(values: DispatchTensor, int: IntDType) -> Padded;
     /// The first `count` values. Unlike `Tensor::slice`, which leaves the graph where nothing is left, it is always a step of it.
     fn front(values: DispatchTensor, count: usize) -> DispatchTensor;
+    /// The first `count` slices along `dim`; always a step of the graph, too.
+    fn first_slices(values: DispatchTensor, dim: usize, count: usize) -> DispatchTensor;
 }
 
 /// A kind that can be scanned: numbers.
@@ -87,7 +90,7 @@ macro_rules! movable {
     (
         $Kind:ty, $Ops:ident, $compact_padded:ident, $compact:ident, $compact_dim_padded:ident, $compact_dim:ident,
         $expand:ident, $scatter_slots:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
-        $run_lengths_padded:ident, $run_lengths:ident
+        $run_lengths_padded:ident, $run_lengths:ident, $slice:ident, $reshape:ident
     ) => {
         impl Movable for $Kind {
             fn compact_padded(
@@ -150,10 +153,13 @@ macro_rules! movable {
                 <Dispatch as $Ops>::$repeat_rows(values, offsets, total)
             }
             fn run_lengths_padded(values: DispatchTensor, int: IntDType) -> Runs {
-                <Dispatch as $Ops>::$run_lengths_padded(values, int)
+                <Dispatch as $Ops>::$run_lengths_padded(values, true, int)
             }
             fn run_lengths(values: DispatchTensor, int: IntDType) -> Padded {
                 <Dispatch as $Ops>::$run_lengths(values, int)
+            }
+            fn first_slices(values: DispatchTensor, dim: usize, count: usize) -> DispatchTensor {
+                first_slices(values, dim, count, Dispatch::$slice, Dispatch::$reshape)
             }
         }
     };
@@ -172,7 +178,9 @@ movable!(
     float_compact_along,
     float_repeat_rows,
     float_run_lengths_padded,
-    float_run_lengths
+    float_run_lengths,
+    float_slice,
+    float_reshape
 );
 movable!(
     Int,
@@ -187,7 +195,9 @@ movable!(
     int_compact_along,
     int_repeat_rows,
     int_run_lengths_padded,
-    int_run_lengths
+    int_run_lengths,
+    int_slice,
+    int_reshape
 );
 movable!(
     Bool,
@@ -202,7 +212,9 @@ movable!(
     bool_compact_along,
     bool_repeat_rows,
     bool_run_lengths_padded,
-    bool_run_lengths
+    bool_run_lengths,
+    bool_slice,
+    bool_reshape
 );
 
 /// The scans of one kind of numbers.

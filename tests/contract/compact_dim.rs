@@ -36,11 +36,13 @@ fn check_tensor<T: Element, const D: usize>(
     let exact = input.clone().compact_dim_by_mask(row(), dim);
     assert_eq!(exact.dims(), kept_shape, "{}", context("exact"));
     assert_same(&host::<T, D>(exact), &expected, || context("exact"));
-    let exact = input
+    let later = input
         .clone()
-        .compact_dim_by_mask(row(), dim as i64 - D as i64);
-    assert_same(&host::<T, D>(exact), &expected, || {
-        context("exact, negative dim")
+        .compact_dim_by_mask_async(row(), dim as i64 - D as i64);
+    let later = burn::tensor::read_sync(later);
+    assert_eq!(later.dims(), kept_shape, "{}", context("async"));
+    assert_same(&host::<T, D>(later), &expected, || {
+        context("async, negative dim")
     });
 
     let (padded, found_count) = input.clone().compact_dim_by_mask_padded(row(), dim);

@@ -33,6 +33,12 @@ on_every_device![
     what_has_no_gradient,
 ];
 
+/// The device with gradients, and with checkpoints besides.
+fn trackings(device: &Device) -> [Device; 2] {
+    let tracking = device.clone().autodiff();
+    [tracking.clone(), tracking.gradient_checkpointing()]
+}
+
 /// Small weights of either sign.
 fn weights(n: usize) -> Vec<f64> {
     (0..n).map(|i| (hash(i + 77) % 7) as f64 - 3.0).collect()

@@ -3,7 +3,7 @@
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
 
-use super::{narrow, reached, weights};
+use super::{narrow, reached, trackings, weights};
 use crate::common::element::hash;
 use crate::common::{OPS, WAYS, axis, host, options, tensor};
 
@@ -82,10 +82,7 @@ fn adjoint(
 }
 
 fn linear_recurrences(device: &Device) {
-    for device in [
-        device.clone().autodiff(),
-        device.clone().autodiff().gradient_checkpointing(),
-    ] {
+    for device in trackings(device) {
         for (shape, dim) in [
             ([2, 33, 3], 1),
             ([3, 2, 152], 2),
@@ -160,43 +157,44 @@ fn broadcast_decays_and_states(device: &Device) {
 
 /// Each result's weight reaches what it saw as a softmax.
 fn log_sum_exp_scans(device: &Device) {
-    let device = device.clone().autodiff();
-    for (shape, dim) in [([2, 20, 3], 1), ([2, 3, 70], 2)] {
-        let n: usize = shape.iter().product();
-        let mut x = drawn(n, 4);
-        // A range that no exponential holds.
-        x[0] = 300.0;
-        x[n - 1] = -300.0;
-        let w = weights(n);
-        for way in WAYS {
-            let values = leaf(&x, shape, &device);
-            let y = values.clone().scan(dim, ScanOp::LogSumExp, options(way));
-            let shown = tensor::<f32, 3>(&narrow(&w), shape, &device);
-            // The first result of an exclusive scan is -inf, and no loss.
-            let y = y.clone().mask_fill(y.equal_elem(f32::NEG_INFINITY), 0.0);
-            let gradients = (y * shown).sum().backward();
-            let [outer, len, inner] = axis(&shape, dim);
-            let mut expected = vec![0.0; n];
-            for line in 0..outer * inner {
-                let at = |i: usize| (line / inner * len + i) * inner + line % inner;
-                for i in 0..len {
-                    let seen = reached(i, len, way);
-                    let largest = seen
-                        .iter()
-                        .map(|&k| x[at(k)])
-                        .fold(f64::NEG_INFINITY, f64::max);
-                    let total: f64 = seen.iter().map(|&k| (x[at(k)] - largest).exp()).sum();
-                    for k in seen {
-                        expected[at(k)] += w[at(i)] * (x[at(k)] - largest).exp() / total;
+    for device in trackings(device) {
+        for (shape, dim) in [([2, 20, 3], 1), ([2, 3, 70], 2)] {
+            let n: usize = shape.iter().product();
+            let mut x = drawn(n, 4);
+            // A range that no exponential holds.
+            x[0] = 300.0;
+            x[n - 1] = -300.0;
+            let w = weights(n);
+            for way in WAYS {
+                let values = leaf(&x, shape, &device);
+                let y = values.clone().scan(dim, ScanOp::LogSumExp, options(way));
+                let shown = tensor::<f32, 3>(&narrow(&w), shape, &device);
+                // The first result of an exclusive scan is -inf, and no loss.
+                let y = y.clone().mask_fill(y.equal_elem(f32::NEG_INFINITY), 0.0);
+                let gradients = (y * shown).sum().backward();
+                let [outer, len, inner] = axis(&shape, dim);
+                let mut expected = vec![0.0; n];
+                for line in 0..outer * inner {
+                    let at = |i: usize| (line / inner * len + i) * inner + line % inner;
+                    for i in 0..len {
+                        let seen = reached(i, len, way);
+                        let largest = seen
+                            .iter()
+                            .map(|&k| x[at(k)])
+                            .fold(f64::NEG_INFINITY, f64::max);
+                        let total: f64 = seen.iter().map(|&k| (x[at(k)] - largest).exp()).sum();
+                        for k in seen {
+                            expected[at(k)] += w[at(i)] * (x[at(k)] - largest).exp() / total;
+                        }
                     }
                 }
+                assert_gradient(
+                    &format!("{way:?} of {shape:?}"),
+                    &values,
+                    &gradients,
+                    &expected,
+                );
             }
-            assert_gradient(
-                &format!("{way:?} of {shape:?}"),
-                &values,
-                &gradients,
-                &expected,
-            );
         }
     }
 }
@@ -212,55 +210,58 @@ fn log_sum_exp_of_nothing(device: &Device) {
 }
 
 fn scans_from_a_value(device: &Device) {
-    let device = device.clone().autodiff();
-    let (shape, dim) = ([2, 13, 3], 1);
-    let line = [2, 1, 3];
-    for op in OPS {
-        for way in WAYS {
-            let (x, first) = (drawn(78, 5), drawn(6, 6));
-            let w = weights(78);
-            let values = leaf(&x, shape, &device);
-            let initial = leaf(&first, line, &device);
-            let y = values
-                .clone()
-                .scan_from(initial.clone(), dim, op, options(way));
-            let gradients = (y * tensor::<f32, 3>(&narrow(&w), shape, &device))
-                .sum()
-                .backward();
-            // Differences on either side, which are exact for sums and products; extrema have ties, which are left to their own tests.
-            if matches!(op, ScanOp::Max | ScanOp::Min) {
-                assert!(initial.grad(&gradients).is_some() && values.grad(&gradients).is_some());
-                continue;
-            }
-            let loss = |x: &[f64], first: &[f64]| -> f64 {
-                let mut total = 0.0;
-                for (line, &first) in first.iter().enumerate() {
-                    let at = |i: usize| (line / 3 * 13 + i) * 3 + line % 3;
-                    for i in 0..13 {
-                        let seen = reached(i, 13, way).into_iter().map(|k| x[at(k)]);
-                        let result = match op {
-                            ScanOp::Sum => first + seen.sum::<f64>(),
-                            _ => first * seen.product::<f64>(),
-                        };
-                        total += w[at(i)] * result;
-                    }
+    for device in trackings(device) {
+        let (shape, dim) = ([2, 13, 3], 1);
+        let line = [2, 1, 3];
+        for op in OPS {
+            for way in WAYS {
+                let (x, first) = (drawn(78, 5), drawn(6, 6));
+                let w = weights(78);
+                let values = leaf(&x, shape, &device);
+                let initial = leaf(&first, line, &device);
+                let y = values
+                    .clone()
+                    .scan_from(initial.clone(), dim, op, options(way));
+                let gradients = (y * tensor::<f32, 3>(&narrow(&w), shape, &device))
+                    .sum()
+                    .backward();
+                // Differences on either side, which are exact for sums and products; extrema have ties, which are left to their own tests.
+                if matches!(op, ScanOp::Max | ScanOp::Min) {
+                    assert!(
+                        initial.grad(&gradients).is_some() && values.grad(&gradients).is_some()
+                    );
+                    continue;
                 }
-                total
-            };
-            let difference = |of_first: bool, i: usize| {
-                let moved = |by: f64| {
-                    let (mut x, mut first) = (x.clone(), first.clone());
-                    let one = if of_first { &mut first[i] } else { &mut x[i] };
-                    *one += by;
-                    loss(&x, &first)
+                let loss = |x: &[f64], first: &[f64]| -> f64 {
+                    let mut total = 0.0;
+                    for (line, &first) in first.iter().enumerate() {
+                        let at = |i: usize| (line / 3 * 13 + i) * 3 + line % 3;
+                        for i in 0..13 {
+                            let seen = reached(i, 13, way).into_iter().map(|k| x[at(k)]);
+                            let result = match op {
+                                ScanOp::Sum => first + seen.sum::<f64>(),
+                                _ => first * seen.product::<f64>(),
+                            };
+                            total += w[at(i)] * result;
+                        }
+                    }
+                    total
                 };
-                (moved(0.5) - moved(-0.5)) / 1.0
-            };
-            let context = |what: &str| format!("{what}, {op:?} {way:?}");
-            let of_values: Vec<f64> = (0..78).map(|i| difference(false, i)).collect();
-            let of_initial: Vec<f64> = (0..6).map(|i| difference(true, i)).collect();
-            assert_gradient(&context("values"), &values, &gradients, &of_values);
-            assert_gradient(&context("initial"), &initial, &gradients, &of_initial);
+                let difference = |of_first: bool, i: usize| {
+                    let moved = |by: f64| {
+                        let (mut x, mut first) = (x.clone(), first.clone());
+                        let one = if of_first { &mut first[i] } else { &mut x[i] };
+                        *one += by;
+                        loss(&x, &first)
+                    };
+                    (moved(0.5) - moved(-0.5)) / 1.0
+                };
+                let context = |what: &str| format!("{what}, {op:?} {way:?}");
+                let of_values: Vec<f64> = (0..78).map(|i| difference(false, i)).collect();
+                let of_initial: Vec<f64> = (0..6).map(|i| difference(true, i)).collect();
+                assert_gradient(&context("values"), &values, &gradients, &of_values);
+                assert_gradient(&context("initial"), &initial, &gradients, &of_initial);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use burn::tensor::Device;
 use burn_scan::prelude::*;
 
-use super::{narrow, reached, scan_adjoint, weights};
+use super::{narrow, reached, scan_adjoint, trackings, weights};
 use crate::common::element::hash;
 use crate::common::{OPS, WAYS, axis, mask, options, tensor};
 
@@ -52,25 +52,26 @@ fn check(
     adjoint: impl Fn(&[f64], &[f64]) -> Vec<f64>,
 ) {
     let (starts, w) = (starts(), weights(N));
-    let device = device.clone().autodiff();
-    let values = tensor::<f32, 3>(&narrow(x), SHAPE, &device).require_grad();
-    let y = values
-        .clone()
-        .segmented_scan(mask(&starts, SHAPE, &device), 1, op, options(way));
-    let y = y.clone().mask_fill(y.equal_elem(f32::NEG_INFINITY), 0.0);
-    let y = y.clone().mask_fill(y.equal_elem(f32::INFINITY), 0.0);
-    let gradients = (y * tensor::<f32, 3>(&narrow(&w), SHAPE, &device))
-        .sum()
-        .backward();
-    let mut expected = vec![0.0; N];
-    for segment in segments(&starts) {
-        let pick = |all: &[f64]| segment.iter().map(|&at| all[at]).collect::<Vec<f64>>();
-        for (&at, gradient) in segment.iter().zip(adjoint(&pick(x), &pick(&w))) {
-            expected[at] = gradient;
+    for device in trackings(device) {
+        let values = tensor::<f32, 3>(&narrow(x), SHAPE, &device).require_grad();
+        let y = values
+            .clone()
+            .segmented_scan(mask(&starts, SHAPE, &device), 1, op, options(way));
+        let y = y.clone().mask_fill(y.equal_elem(f32::NEG_INFINITY), 0.0);
+        let y = y.clone().mask_fill(y.equal_elem(f32::INFINITY), 0.0);
+        let gradients = (y * tensor::<f32, 3>(&narrow(&w), SHAPE, &device))
+            .sum()
+            .backward();
+        let mut expected = vec![0.0; N];
+        for segment in segments(&starts) {
+            let pick = |all: &[f64]| segment.iter().map(|&at| all[at]).collect::<Vec<f64>>();
+            for (&at, gradient) in segment.iter().zip(adjoint(&pick(x), &pick(&w))) {
+                expected[at] = gradient;
+            }
         }
+        let what = format!("{op:?} {way:?}");
+        super::recurrences::assert_gradient(&what, &values, &gradients, &expected);
     }
-    let what = format!("{op:?} {way:?}");
-    super::recurrences::assert_gradient(&what, &values, &gradients, &expected);
 }
 
 /// Small values with zeros and ties.
@@ -109,18 +110,19 @@ fn segmented_log_sum_exp(device: &Device) {
 
 /// As the plain scan's.
 fn extrema_with_positions(device: &Device) {
-    let device = device.clone().autodiff();
-    let w = tensor::<f32, 3>(&narrow(&weights(N)), SHAPE, &device);
-    for op in [ScanOp::Max, ScanOp::Min] {
-        let leaf = || tensor::<f32, 3>(&narrow(&values()), SHAPE, &device).require_grad();
-        let x = leaf();
-        let (y, _) = match op {
-            ScanOp::Max => x.clone().cummax_with_indices(1),
-            _ => x.clone().cummin_with_indices(1),
-        };
-        let gradients = (y * w.clone()).sum().backward();
-        let expected = scan_adjoint(op, &values(), axis(&SHAPE, 1), WAYS[0], &weights(N));
-        super::recurrences::assert_gradient(&format!("{op:?}"), &x, &gradients, &expected);
+    for device in trackings(device) {
+        let w = tensor::<f32, 3>(&narrow(&weights(N)), SHAPE, &device);
+        for op in [ScanOp::Max, ScanOp::Min] {
+            let leaf = || tensor::<f32, 3>(&narrow(&values()), SHAPE, &device).require_grad();
+            let x = leaf();
+            let (y, _) = match op {
+                ScanOp::Max => x.clone().cummax_with_indices(1),
+                _ => x.clone().cummin_with_indices(1),
+            };
+            let gradients = (y * w.clone()).sum().backward();
+            let expected = scan_adjoint(op, &values(), axis(&SHAPE, 1), WAYS[0], &weights(N));
+            super::recurrences::assert_gradient(&format!("{op:?}"), &x, &gradients, &expected);
+        }
     }
 }
 

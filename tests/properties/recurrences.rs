@@ -238,7 +238,7 @@ fn check_chunks<const D: usize>(case: &Case, device: &Device) {
     assert_eq!(same[0], same[1], "{op:?} {way:?} in {chunks:?}");
 }
 
-/// Whatever else the machine does, the bits of a result and of its gradients are the same each time.
+/// Whatever else the machine does, the bits of results and of gradients are the same each time.
 fn bits_repeat(device: &Device) {
     const RUNS: usize = if cfg!(feature = "heavy") { 1000 } else { 150 };
     let uneven = |n: usize, salt: usize| -> Vec<f32> {
@@ -253,11 +253,28 @@ fn bits_repeat(device: &Device) {
             tensor::<f32, 2>(&values, shape, &device).require_grad()
         };
         let (x, a) = (leaf(0), leaf(5));
+        let n = shape.iter().product();
+        let starts = mask(
+            &(0..n).map(|i| hash(i) % 50 == 0).collect::<Vec<_>>(),
+            shape,
+            &device,
+        );
+        let rows = Tensor::<1, Int>::from_data([0, shape[0] / 3, shape[0]], &device);
+        let way = ScanOptions::default();
         let bits = || {
             let h = x.clone().linear_recurrence(a.clone(), dim);
             let gradients = h.clone().backward();
             let of = |leaf: &Tensor<2>| leaf.grad(&gradients).expect("tracked");
-            let all = Tensor::cat(vec![h.inner(), of(&x), of(&a)], 0);
+            let segments = x
+                .clone()
+                .segmented_scan(starts.clone(), dim, ScanOp::Sum, way);
+            let logs = x.clone().logcumsumexp(dim);
+            let totals = x.clone().segment_reduce(rows.clone(), ScanOp::Sum);
+            let (maxima, positions) = (x.clone() * h.clone()).cummax_with_indices(dim);
+            let plain = [h, segments, logs, totals, maxima, positions.float()];
+            let mut all: Vec<_> = plain.into_iter().map(Tensor::inner).collect();
+            all.extend([of(&x), of(&a)]);
+            let all = Tensor::cat(all, 0);
             let bits = host::<f32, 2>(all).into_iter().map(f32::to_bits);
             bits.collect::<Vec<u32>>()
         };

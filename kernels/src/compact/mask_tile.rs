@@ -132,6 +132,13 @@ pub(super) fn element_before<M: Numeric, N: Size>(
     }
 }
 
+/// The last lane: the element before the next vector.
+#[cube]
+pub(super) fn last_of<M: Numeric, N: Size>(vector: Vector<M, N>) -> M {
+    let lanes = N::value().comptime();
+    vector.extract(comptime!(lanes - 1))
+}
+
 /// Bit `l` is set where lane `l` of vector `at` is marked.
 #[cube]
 fn marks<M: Numeric, N: Size>(

@@ -58,6 +58,7 @@ mod offsets;
 mod place;
 mod plan;
 mod run_lengths;
+mod run_walks;
 mod runs;
 mod select;
 mod slots;

@@ -9,6 +9,7 @@
 
 use super::mask_tile::Mark;
 use super::plan::{Lines, bindable, same_elements};
+use super::run_walks::{self, Runs};
 use super::select::{Emit, Selection};
 use crate::ScanError;
 use crate::error::expect_room;
@@ -21,7 +22,8 @@ use cubecl::prelude::*;
 /// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
 const UNITS: usize = 128;
 
-/// Where one run begins and the next one does, for as many runs as were counted; 0 behind them. A unit has a vector of runs.
+/// Where one run begins and the next one does, for as many runs as were counted; 0 behind them if `fills`. A unit has a
+/// vector of runs.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn lengths_kernel<I: Numeric, N: Size>(
     begins: &[Vector<I, N>],
@@ -29,6 +31,7 @@ fn lengths_kernel<I: Numeric, N: Size>(
     lengths: &mut [Vector<I, N>],
     vectors: usize,
     elements: usize,
+    #[comptime] fills: bool,
     #[define(I)] _index: ElemType,
 ) {
     let at = ABSOLUTE_POS;
@@ -36,7 +39,8 @@ fn lengths_kernel<I: Numeric, N: Size>(
         let lanes = N::value().comptime();
         let count = usize::cast_from(count[0]);
         let mut result = Vector::<I, N>::new(I::from_int(0));
-        if at * lanes < count {
+        let has_runs = at * lanes < count;
+        if has_runs {
             let own = begins[at];
             let behind = begins[min(at + 1, vectors - 1)].extract(0usize);
             #[unroll]
@@ -52,15 +56,17 @@ fn lengths_kernel<I: Numeric, N: Size>(
                 result.insert(lane, select(run < count, length, I::from_int(0)));
             }
         }
-        lengths[at] = result;
+        if has_runs || comptime!(fills) {
+            lengths[at] = result;
+        }
     }
 }
 
-/// The runs of equal elements: the value of each into `output` and its length into `lengths`, zeros behind them, and how many they are into `count`.
-/// NaN equals nothing, and is a run of one.
+/// The runs of equal elements: the value of each into `output` and its length into `lengths`, and how many they are into `count`. Behind them are zeros
+/// with [`Emit::Values`]; with [`Emit::ValuesFront`] what is behind them is unspecified. NaN equals nothing, and is a run of one.
 ///
 /// `values` may have any strides, are taken in row-major order and read in place; `output` and `lengths` are contiguous and as long. Lengths and count
-/// have the type `index`. Two launches, three where the device is no GPU; nothing waits for the device.
+/// have the type `index`. Two launches, up to five where the device is no GPU; nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -68,7 +74,11 @@ fn lengths_kernel<I: Numeric, N: Size>(
 ///
 /// # Panics
 ///
-/// If `count` is empty.
+/// If `count` is empty, or `emit` does not ask for values.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a tensor operation's arguments, then the launch options"
+)]
 pub fn run_lengths(
     client: &Client,
     values: (TensorBinding, ElemType),
@@ -76,40 +86,76 @@ pub fn run_lengths(
     lengths: TensorBinding,
     count: TensorBinding,
     index: ElemType,
+    emit: Emit,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
     expect_room("count", &count, 1);
+    assert!(emit.values(), "runs have values, not {emit:?}");
     same_elements("output", &output, &values.0)?;
     same_elements("lengths", &lengths, &values.0)?;
-    let lines = Lines::flat(&values.0);
-    let begins = TensorBinding {
-        handle: scratch::temporary(client, (lines.len * index.size()).max(1)).binding(),
-        strides: [1].into(),
-        shape: [lines.len].into(),
-        tiling: Default::default(),
-    };
-    let address_type = begins.required_address_type(index.size());
-    let selection = Selection {
+    let mut selection = Selection {
+        lines: Lines::flat(&values.0),
         mask: values.clone(),
         values,
-        lines,
         mark: Mark::Head,
         output,
-        positions: Some(bindable(client, begins.clone())),
-        counts: count.clone(),
+        positions: None,
+        counts: count,
         index,
-        emit: Emit::Values,
+        emit,
     };
-    selection.launch(client, launch)?;
-    if lines.len == 0 {
+    let plan = selection.plan(client, &[("lengths", &lengths, index.size())], launch)?;
+    if plan.walks_runs {
+        let Selection {
+            values,
+            output,
+            counts: count,
+            ..
+        } = selection;
+        run_walks::launch(
+            client,
+            &plan,
+            Runs {
+                values,
+                output,
+                lengths,
+                count,
+                index,
+                emit,
+            },
+        );
         return Ok(());
     }
+    let len = selection.lines.len;
+    let begins = TensorBinding {
+        handle: scratch::temporary(client, (len * index.size()).max(1)).binding(),
+        strides: [1].into(),
+        shape: [len].into(),
+        tiling: Default::default(),
+    };
+    selection.positions = Some(bindable(client, begins.clone()));
+    let count = selection.counts.clone();
+    selection.launch_tiles(client, &plan);
+    if len > 0 {
+        lengths_between(client, begins, count, lengths, index, emit);
+    }
+    Ok(())
+}
+
+/// Launches what tells lengths from where runs begin.
+fn lengths_between(
+    client: &Client,
+    begins: TensorBinding,
+    count: TensorBinding,
+    lengths: TensorBinding,
+    index: ElemType,
+    emit: Emit,
+) {
+    let len = begins.shape[0];
+    let address_type = begins.required_address_type(index.size());
     let begin = elements_before(lengths.handle.offset_start, index.size());
-    let lanes = widest(
-        client.io_optimized_vector_sizes(index.size()),
-        lines.len | begin,
-    );
-    let vectors = lines.len / lanes;
+    let lanes = widest(client.io_optimized_vector_sizes(index.size()), len | begin);
+    let vectors = len / lanes;
     // SAFETY: as many lengths and begins as elements, and no unit beyond them does anything.
     unsafe {
         lengths_kernel::launch_unchecked(
@@ -122,9 +168,9 @@ pub fn run_lengths(
             count.into_buffer_arg(),
             lengths.into_buffer_arg(),
             vectors,
-            lines.len,
+            len,
+            emit.fills(),
             index,
         );
     }
-    Ok(())
 }

@@ -10,7 +10,7 @@
 //! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch. On any device it is the way of lines
 //! whose elements do not lie side by side, where neighbouring units walk neighbouring lines, and of lines of a few elements.
 
-use super::mask_tile::{Mark, element_before, marks_behind};
+use super::mask_tile::lane_bits;
 use super::plan::{Lines, Plan, bindable, view};
 use super::select::{Emit, LineOut, Selection, emitted, write_vector};
 use crate::ScanOp;
@@ -74,29 +74,19 @@ impl Walks {
     }
 }
 
-/// The last lane. Marks that depend on the element before are those of one line, whose elements lie side by side.
-#[cube]
-fn last_of<M: Numeric, N: Size>(vector: Vector<M, N>) -> M {
-    let lanes = N::value().comptime();
-    vector.extract(comptime!(lanes - 1))
-}
-
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn count_runs_kernel<M: Numeric, N: Size>(
     mask: LinearView<'_, Vector<M, N>>,
     counts: &mut [u32],
     walks: &Walks,
-    #[comptime] mark: Mark,
     #[define(M)] _mask_type: ElemType,
 ) {
     if ABSOLUTE_POS < walks.units {
         let part = walks.part(ABSOLUTE_POS);
         let mut count = 0u32;
-        let mut before = element_before::<M, N>(&mask, part.begin + part.first, mark);
         for at in part.first..part.end {
             let own = mask.read(part.begin + at * walks.inner_len);
-            count += marks_behind::<M, N>(own, before, at == 0, mark).count_ones();
-            before = last_of::<M, N>(own);
+            count += lane_bits::<M, N>(own).count_ones();
         }
         let place = walks.states(&part) + part.number * walks.inner_len;
         write_state::<u32>(counts, place, &count);
@@ -109,11 +99,9 @@ fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     mask: LinearView<'_, Vector<M, N>>,
     states: &[u32],
     output: &mut [V],
-    positions: &mut Sequence<&'static mut [I]>,
     counts: &mut [I],
     walks: &Walks,
     #[comptime] cut: Cut,
-    #[comptime] mark: Mark,
     #[comptime] emit: Emit,
     #[define(V)] _value_type: ElemType,
     #[define(M)] _mask_type: ElemType,
@@ -131,14 +119,11 @@ fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let (sum, none) = (comptime!(ScanOp::Sum), 0u32.runtime());
         let (first, number) = (walks.states(&part), part.number);
         let mut rank = before_part::<u32, Fold>(states, first, step, number, &none, cut, sum);
-        let mut before = element_before::<M, N>(&mask, part.begin + part.first, mark);
         for at in part.first..part.end {
             let place = part.begin + at * step;
-            let own = mask.read(place);
-            let flags = marks_behind::<M, N>(own, before, at == 0, mark);
-            before = last_of::<M, N>(own);
+            let flags = lane_bits::<M, N>(mask.read(place));
             let value = emitted::<V, N>(&values, place, emit);
-            write_vector::<V, I, N>(output, positions, value, flags, rank, at, line);
+            write_vector::<V, N>(output, value, flags, rank, at, line);
             rank += flags.count_ones();
         }
         if part.number + 1 == walks.parts_len {
@@ -185,18 +170,12 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     let Selection {
         values,
         mask,
-        mark,
         output,
-        positions,
         counts,
         index,
         emit,
         ..
     } = selection;
-    let mut places = SequenceArg::new();
-    if let Some(room) = positions {
-        places.push(room.into_buffer_arg());
-    }
     // SAFETY: one count per part; a part ends with its line.
     let totals = |states| unsafe {
         count_runs_kernel::launch_unchecked(
@@ -208,7 +187,6 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
             view(client, mask.0.clone()),
             states,
             walks(),
-            mark,
             mask.1,
         );
     };
@@ -225,11 +203,9 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
             view(client, mask.0.clone()),
             states,
             bindable(client, output).into_buffer_arg(),
-            places,
             counts.into_buffer_arg(),
             walks(),
             parts.cut(),
-            mark,
             emit,
             values.1,
             mask.1,

@@ -52,11 +52,11 @@ pub enum Emit {
 }
 
 impl Emit {
-    fn values(&self) -> bool {
+    pub(super) fn values(&self) -> bool {
         matches!(self, Emit::Values | Emit::ValuesFront)
     }
 
-    fn fills(&self) -> bool {
+    pub(super) fn fills(&self) -> bool {
         matches!(self, Emit::Values | Emit::Indices)
     }
 }
@@ -92,12 +92,10 @@ pub(super) struct LineOut {
     pub len: usize,
 }
 
-/// Writes the lanes of vector `at` of a line to its front or, as zeros, to its tail; `rank` trues precede it. Also the positions of trues, where they
-/// are asked for.
+/// Writes the lanes of vector `at` of a line to its front or, as zeros, to its tail; `rank` trues precede it.
 #[cube]
-pub(super) fn write_vector<V: Numeric, I: Numeric, N: Size>(
+pub(super) fn write_vector<V: Numeric, N: Size>(
     output: &mut [V],
-    positions: &mut Sequence<&'static mut [I]>,
     value: Vector<V, N>,
     flags: u32,
     rank: u32,
@@ -113,13 +111,6 @@ pub(super) fn write_vector<V: Numeric, I: Numeric, N: Size>(
         let tail = line.len - 1 - (position - rank);
         let slot = line.first + select(keep, rank, tail) * line.step;
         output[slot] = select(keep, value.extract(lane), V::from_int(0));
-        #[unroll]
-        for _ in 0..positions.len().comptime() {
-            if keep {
-                let positions = &mut positions[0];
-                positions[rank] = I::cast_from(position);
-            }
-        }
         rank += select(keep, 1, 0);
     }
 }
@@ -155,11 +146,10 @@ fn write_positions<I: Numeric>(
 
 /// Every unit writes what it holds, of which `rank` survivors precede the first (or that of its plane).
 #[cube]
-fn write_directly<V: Numeric, I: Numeric, N: Size>(
+fn write_directly<V: Numeric, N: Size>(
     tile_mask: &MaskTile,
     values: &LinearView<'_, Vector<V, N>>,
     output: &mut [V],
-    positions: &mut Sequence<&'static mut [I]>,
     row: Row,
     rank: u32,
     #[comptime] emit: Emit,
@@ -178,7 +168,7 @@ fn write_directly<V: Numeric, I: Numeric, N: Size>(
             let value = emitted::<V, N>(values, row.begin + at, emit);
             let rank = rank + tile_mask.before(k);
             let flags = tile_mask.flags(k);
-            write_vector::<V, I, N>(output, positions, value, flags, rank, at, line);
+            write_vector::<V, N>(output, value, flags, rank, at, line);
         }
     }
 }
@@ -300,12 +290,10 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         if comptime!(config.tile.plane) {
             let (front, survivors) = (before as usize, own.survivors as usize);
             write_staged::<V, N>(&stage, output, row, front, survivors, emit, config);
-            write_positions::<I>(&tile_mask, positions, row, rank, lanes, config);
         } else {
-            write_directly::<V, I, N>(
-                &tile_mask, &values, output, positions, row, rank, emit, config,
-            );
+            write_directly::<V, N>(&tile_mask, &values, output, row, rank, emit, config);
         }
+        write_positions::<I>(&tile_mask, positions, row, rank, lanes, config);
         if (tile + 1) % words.per_row == 0 && UNIT_POS == 0 {
             counts[row.index] = I::cast_from(before + own.survivors);
         }
@@ -392,21 +380,31 @@ pub(super) struct Selection {
 impl Selection {
     /// Sizes have been checked.
     pub fn launch(self, client: &Client, launch: LaunchOptions) -> Result<(), ScanError> {
+        let plan = self.plan(client, &[], launch)?;
+        match plan.walks_runs {
+            true => runs::launch(client, plan, self),
+            false => self.launch_tiles(client, &plan),
+        }
+        Ok(())
+    }
+
+    /// How to launch it, after all other checks. `others` are written beside what it names, with the bytes of their elements.
+    pub fn plan(
+        &self,
+        client: &Client,
+        others: &[(&'static str, &TensorBinding, usize)],
+        launch: LaunchOptions,
+    ) -> Result<Plan, ScanError> {
         let (emitted, index) = (self.values.1, self.index);
         let inputs = [
             ("values", &self.values.0, emitted.size()),
             ("mask", &self.mask.0, self.mask.1.size()),
         ];
-        let mut outputs = vec![
+        let own = [
             ("output", &self.output, emitted.size()),
             ("count", &self.counts, index.size()),
         ];
-        outputs.extend(
-            self.positions
-                .iter()
-                .map(|it| ("positions", it, index.size())),
-        );
-        check_outputs(&inputs, &outputs)?;
+        check_outputs(&inputs, &[&own, others].concat())?;
         // Where no values are asked for, a buffer of the call's own stands in.
         let beside = [&self.values];
         let beside = if self.emit.values() { &beside[..] } else { &[] };
@@ -420,12 +418,13 @@ impl Selection {
             launch,
         )?;
         check_types(client, [emitted, index])?;
-        if plan.walks_runs {
-            runs::launch(client, plan, self);
-            return Ok(());
-        }
+        Ok(plan)
+    }
+
+    /// One launch, by tiles.
+    pub fn launch_tiles(self, client: &Client, plan: &Plan) {
         let (state, words) = plan.words(client);
-        let address_type = self.address_type(&plan);
+        let address_type = self.address_type(plan);
         let mut positions = SequenceArg::new();
         if let Some(room) = self.positions {
             positions.push(room.into_buffer_arg());
@@ -436,7 +435,7 @@ impl Selection {
         unsafe {
             compact_kernel::launch_unchecked(
                 client,
-                plan.cube_count,
+                plan.cube_count.clone(),
                 plan.cube_dim,
                 address_type,
                 plan.lanes,
@@ -450,12 +449,11 @@ impl Selection {
                 words,
                 self.emit,
                 plan.config,
-                emitted,
+                self.values.1,
                 self.mask.1,
-                index,
+                self.index,
             );
         }
-        Ok(())
     }
 
     pub fn address_type(&self, plan: &Plan) -> AddressType {

@@ -20,6 +20,7 @@
 mod arg_extremum;
 mod element;
 mod fold;
+mod heads;
 mod log_sum_exp;
 mod recurrence;
 mod recurrence_adjoint;
@@ -32,6 +33,7 @@ pub use arg_extremum::{ArgExtremum, Extremum};
 pub(crate) use element::NOWHERE;
 pub use element::{Element, Written};
 pub use fold::Fold;
+pub(crate) use heads::Heads;
 pub use log_sum_exp::LogSumExp;
 pub use recurrence::LinearRecurrence;
 pub(crate) use recurrence_adjoint::RecurrenceAdjoint;

@@ -151,6 +151,7 @@ pub fn device_run_lengths(
         flat(&lengths.handle(), n),
         flat(&count.handle(), 1),
         int,
+        Emit::Values,
         launch,
     )
     .expect("supported");

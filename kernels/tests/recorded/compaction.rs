@@ -143,6 +143,7 @@ fn record_runs(client: &Client, group: &str, tile: &str, n: usize, launch: Launc
             flat(&lengths, n),
             flat(&count, 1),
             int,
+            Emit::Values,
             launch,
         )
         .expect("supported");

@@ -1,11 +1,37 @@
 //! Whether the record has every kernel that the sources launch.
 
+#![allow(dead_code, reason = "a browser may have a GPU or none")]
+
 use super::record::record;
 use std::fs;
 use std::path::Path;
 
+/// Runs of units, which are for devices that are no GPU: a GPU compacts and groups in other kernels.
+const ON_NO_GPU: [&str; 12] = [
+    "count_runs",
+    "write_runs",
+    "count_keys",
+    "place_keys",
+    "heads",
+    "runs",
+    "tail",
+    "ids",
+    "repeat",
+    "identities",
+    "parts",
+    "crossing",
+];
+
+pub fn assert_all_of_a_gpu_recorded() {
+    assert_all_recorded_but(&ON_NO_GPU);
+}
+
+pub fn assert_all_recorded() {
+    assert_all_recorded_but(&[]);
+}
+
 /// But for those that a device of this kind never runs.
-pub fn assert_all_recorded_but(never: &[&str]) {
+fn assert_all_recorded_but(never: &[&str]) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     if !sources.is_dir() {
         cubecl_scan::testing::unsupported("no sources here, so no list of kernels to compare with");

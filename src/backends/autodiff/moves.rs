@@ -334,10 +334,12 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
 
     fn float_run_lengths_padded(
         values: FloatTensor<Self>,
+        _fill: bool,
         int: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>, IntTensor<Self>) {
         let (values, (lengths, count)) = record_runs::<B, C, _>(values, |values| {
-            let (values, lengths, count) = B::float_run_lengths_padded(values, int);
+            // The adjoint reads all lengths.
+            let (values, lengths, count) = B::float_run_lengths_padded(values, true, int);
             (values, lengths.clone(), (lengths, count))
         });
         (values, lengths, count)

@@ -1,22 +1,33 @@
-//! Run-length encoding: a run begins at each element that differs from the one before it.
+//! Run-length encoding: a run begins at each element that differs from the one before it, its head.
 //!
-//! Blocks of fixed size are read twice: their runs are counted, which says where in the output each block writes, then written. A run's length
-//! is known where the next one begins.
+//! ```text
+//! elements   a a b b b a | a c c        two blocks
+//! heads      1 0 1 0 0 1 | 0 1 0
+//! positions  0   2     5 |   7          of the heads
+//! values     a   b     a |   c          the element at each position
+//! lengths    2   3     2 |   2          the next position − this one
+//! ```
+//!
+//! One pass over memory. Threads take blocks in order, tell the heads of each and hand on how many runs there are up to its end and where the last of
+//! them began ([`carries`](super::super::carries)). Then they write the block's values and lengths while it is in a first-level cache. The length of a
+//! block's last run is written by the block in which the next run begins.
 
 use core::mem::MaybeUninit;
-
-use bytemuck::Pod;
+use core::ops::Range;
 
 use super::super::buffer::{Output, Shared};
+use super::super::carries::Carries;
 use super::super::compact::{count_true, fill_default};
-use super::super::moves::{self, Index, Moved};
+use super::super::moves::{self, Index};
 use super::super::parallel;
 use super::super::rows::PARALLEL;
 use super::super::simd::vectorize;
 
-/// Elements of a block, which stay in the first-level cache while their runs are told and moved: 2^24 `i32` in runs of four take 0.9 of the time that
-/// they take in blocks of four times the size.
+/// Elements of a block: blocks of half, twice and four times the size take the same time.
 const BLOCK: usize = 1 << 12;
+
+/// Looks at the number of carries before a thread finds the next one itself.
+const PATIENCE: usize = 200;
 
 /// The runs of a sequence.
 pub(crate) struct RunLengths<T, I> {
@@ -27,106 +38,161 @@ pub(crate) struct RunLengths<T, I> {
     pub(crate) count: usize,
 }
 
-/// The runs of equal elements, compared as `V` and moved as `T`; followed by zeros up to the number of elements if `padded`.
-///
-/// # Panics
-///
-/// If both types are not of one size.
-pub(crate) fn run_lengths<V: Pod + PartialEq + Send + Sync, T: Moved + Pod, I: Index>(
-    elements: &[V],
-    padded: bool,
-) -> RunLengths<T, I> {
-    let moved: &[T] = bytemuck::cast_slice(elements);
-    assert_eq!(moved.len(), elements.len());
-    let blocks = elements.len().div_ceil(BLOCK);
-    // Behind the last block: the number of all runs.
-    let mut firsts = vec![0; blocks + 1];
-    let count_block = |block: usize, count: &mut [usize]| {
-        let heads = &mut [0; BLOCK];
-        count[0] = count_true(heads_of(elements, block, heads));
+/// The runs of equal elements; followed by zeros up to the number of elements if `padded`.
+pub(crate) fn run_lengths<T, I>(elements: &[T], padded: bool) -> RunLengths<T, I>
+where
+    T: Copy + Default + PartialEq + Send + Sync,
+    I: Index,
+{
+    let len = elements.len();
+    let (mut values, mut lengths) = (Output::new(len), Output::new(len));
+    let encoder = Encoder {
+        elements,
+        values: Shared::new(values.slots()),
+        lengths: Shared::new(lengths.slots()),
+        carries: Carries::new(Carry { runs: 0, head: 0 }),
     };
-    let in_parallel = elements.len() >= PARALLEL;
-    each(in_parallel, &mut firsts[1..], &count_block);
-    for block in 0..blocks {
-        firsts[block + 1] += firsts[block];
+    let threads = match len {
+        ..PARALLEL => 1,
+        _ => rayon::current_num_threads(),
+    };
+    parallel::on_threads(threads, &|| encoder.work());
+    let all = encoder.carries.get(encoder.blocks());
+    let count = all.runs;
+    if let Some(last) = count.checked_sub(1) {
+        lengths.slots()[last].write(I::from_usize(len - all.head));
     }
-    let count = firsts[blocks];
-    let len = if padded { elements.len() } else { count };
-    let (mut values, mut lengths) = (Output::new(len), Output::<I>::new(len));
-    {
-        let (values, starts) = (Shared::new(values.slots()), Shared::new(lengths.slots()));
-        let write_block = |block: usize, _: &mut [()]| {
-            let heads = &mut [0; BLOCK];
-            let heads = heads_of(elements, block, heads);
-            let first = block * BLOCK;
-            let place = firsts[block]..firsts[block + 1];
-            // SAFETY: the places of blocks lie one behind the other.
-            let (values, starts) = unsafe { (values.slice(place.clone()), starts.slice(place)) };
-            let written = moves::pack(&moved[first..first + heads.len()], heads, values);
-            assert_eq!(written, values.len());
-            moves::positions(heads, first, starts);
-        };
-        each(in_parallel, &mut vec![(); blocks], &write_block);
-    }
-    fill_default(&mut values.slots()[count..]);
-    let (starts, tail) = lengths.slots().split_at_mut(count);
-    fill_default(tail);
-    subtract_neighbours(starts, elements.len());
+    let slots = if padded { len } else { count };
+    fill_default(&mut values.slots()[count..slots]);
+    fill_default(&mut lengths.slots()[count..slots]);
     RunLengths {
-        // SAFETY: the runs and what is behind them are all slots.
-        values: unsafe { values.finish() },
+        // SAFETY: every run has been written, and what is behind them up to `slots`.
+        values: unsafe { values.finish_first(slots) },
         // SAFETY: as above.
-        lengths: unsafe { lengths.finish() },
+        lengths: unsafe { lengths.finish_first(slots) },
         count,
     }
 }
 
-/// Turns where each run begins into its length, the last run ending at `end`. Every start has been written.
-fn subtract_neighbours<I: Index>(starts: &mut [MaybeUninit<I>], end: usize) {
-    // SAFETY: the caller's promise.
-    let start = |slot: &MaybeUninit<I>| unsafe { slot.assume_init() }.to_usize();
-    // Read before the blocks are written.
-    let behind = starts.iter().skip(BLOCK).step_by(BLOCK).map(start);
-    let ends: Vec<usize> = behind.chain([end]).collect();
-    let block = |first: usize, starts: &mut [MaybeUninit<I>]| {
-        let last = starts.len() - 1;
-        for run in 0..last {
-            let length = start(&starts[run + 1]) - start(&starts[run]);
-            starts[run].write(I::from_usize(length));
+/// What is known of the elements before a block.
+#[derive(Clone, Copy)]
+struct Carry {
+    runs: usize,
+    /// Where the last of them begins.
+    head: usize,
+}
+
+struct Encoder<'a, T, I> {
+    elements: &'a [T],
+    values: Shared<'a, T>,
+    lengths: Shared<'a, I>,
+    carries: Carries<Carry>,
+}
+
+impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
+    fn blocks(&self) -> usize {
+        self.elements.len().div_ceil(BLOCK)
+    }
+
+    fn work(&self) {
+        let heads = &mut [0; BLOCK];
+        let positions = &mut [MaybeUninit::uninit(); BLOCK];
+        loop {
+            let block = self.carries.take();
+            if block >= self.blocks() {
+                return;
+            }
+            let heads = self.heads_of(block, heads);
+            let positions = positions_of(heads, positions);
+            let find = |block, carry| self.carry_behind(block, carry);
+            let before = self.carries.wait(block, PATIENCE, find);
+            let behind = advance(before, block, positions);
+            self.carries.publish(block + 1, behind);
+            self.write(block, positions, before);
         }
-        let length = ends[first / BLOCK] - start(&starts[last]);
-        starts[last].write(I::from_usize(length));
-    };
-    match starts.len() {
-        ..PARALLEL => (starts.chunks_mut(BLOCK).enumerate())
-            .for_each(|(at, starts)| block(at * BLOCK, starts)),
-        _ => parallel::for_each_part(starts, BLOCK, &block),
+    }
+
+    /// The elements of a block.
+    fn range(&self, block: usize) -> Range<usize> {
+        block * BLOCK..self.elements.len().min((block + 1) * BLOCK)
+    }
+
+    /// For each element of a block, whether a run begins there.
+    fn heads_of<'h>(&self, block: usize, heads: &'h mut [u8; BLOCK]) -> &'h [u8] {
+        let range = self.range(block);
+        let first = range.start;
+        let own = &self.elements[range];
+        let heads = &mut heads[..own.len()];
+        vectorize(|| {
+            for (head, [a, b]) in heads[1..].iter_mut().zip(own.array_windows()) {
+                *head = u8::from(a != b);
+            }
+        });
+        heads[0] = u8::from(first == 0 || self.elements[first - 1] != own[0]);
+        heads
+    }
+
+    /// The carry behind a block, from that into it.
+    fn carry_behind(&self, block: usize, carry: Carry) -> Carry {
+        let heads = &mut [0; BLOCK];
+        let positions = &mut [MaybeUninit::uninit(); BLOCK];
+        advance(
+            carry,
+            block,
+            positions_of(self.heads_of(block, heads), positions),
+        )
+    }
+
+    /// Writes what became known in a block: the values of its runs and the lengths of all but the last, and that of the last run before it.
+    fn write(&self, block: usize, positions: &[u32], before: Carry) {
+        let Some(&head) = positions.first() else {
+            return;
+        };
+        let range = self.range(block);
+        let first = range.start;
+        let own = &self.elements[range];
+        let runs = before.runs..before.runs + positions.len();
+        // SAFETY: the runs of blocks lie one behind the other.
+        let values = unsafe { self.values.slice(runs.clone()) };
+        // SAFETY: and the last of each is written by the next block that has one.
+        let lengths = unsafe {
+            self.lengths
+                .slice(runs.start.saturating_sub(1)..runs.end - 1)
+        };
+        let lengths = match lengths.split_first_mut() {
+            Some((length, lengths)) if before.runs > 0 => {
+                length.write(I::from_usize(first + head as usize - before.head));
+                lengths
+            }
+            _ => lengths,
+        };
+        vectorize(|| {
+            for (value, &position) in values.iter_mut().zip(positions) {
+                // SAFETY: it is the position of an element of the block.
+                value.write(unsafe { *own.get_unchecked(position as usize) });
+            }
+            for (length, [head, next]) in lengths.iter_mut().zip(positions.array_windows()) {
+                length.write(I::from_usize((next - head) as usize));
+            }
+        });
     }
 }
 
-/// Calls `body` with each number and its place.
-fn each<T: Send>(in_parallel: bool, slots: &mut [T], body: &(dyn Fn(usize, &mut [T]) + Sync)) {
-    match in_parallel {
-        true => parallel::for_each_part(slots, 1, body),
-        false => (slots.chunks_mut(1).enumerate()).for_each(|(at, slot)| body(at, slot)),
-    }
+/// Where the heads of a block stand in it.
+fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) -> &'p [u32] {
+    let positions = &mut positions[..count_true(heads)];
+    moves::positions(heads, 0, positions);
+    // SAFETY: a position has been written for each head.
+    unsafe { positions.assume_init_ref() }
 }
 
-/// For each element of a block, whether a run begins there.
-fn heads_of<'a, V: PartialEq>(
-    elements: &[V],
-    block: usize,
-    heads: &'a mut [u8; BLOCK],
-) -> &'a [u8] {
-    let first = block * BLOCK;
-    let own = &elements[first..elements.len().min(first + BLOCK)];
-    let heads = &mut heads[..own.len()];
-    vectorize(|| {
-        let neighbours = own.iter().zip(&own[1..]);
-        for (head, (before, element)) in heads[1..].iter_mut().zip(neighbours) {
-            *head = u8::from(before != element);
-        }
-    });
-    heads[0] = u8::from(first == 0 || elements[first - 1] != own[0]);
-    heads
+/// The carry behind a block whose heads stand at `positions`.
+fn advance(carry: Carry, block: usize, positions: &[u32]) -> Carry {
+    match positions.last() {
+        Some(&last) => Carry {
+            runs: carry.runs + positions.len(),
+            head: block * BLOCK + last as usize,
+        },
+        None => carry,
+    }
 }
