@@ -1,37 +1,42 @@
-//! A running sum and a running maximum of a file that is larger than the buffers, chunk by chunk.
+//! A running sum, and the highest it has been, of a file that is larger than memory, chunk by chunk.
 //!
 //! ```text
-//! file      | chunk 0 | chunk 1 | chunk 2 | …
-//! sum       0 ─scan→  s ─scan→  s ─scan→  s          the carry stays on the device; one chunk is there at a time
+//! file      | chunk 0 | chunk 1 | chunk 2 | …       one chunk is mapped at a time
+//! sum       0 ─scan→  s ─scan→  s ─scan→  s         the carry stays on the device
+//! highest     ─scan→  h ─scan→  h ─scan→  h         of the sums, on the device as well
 //! ```
 //!
 //! ```text
-//! cargo run --release --example stream [-- [--device flex|wgpu|vulkan|cuda|..] [--file PATH]]
+//! cargo run --release --example stream [-- [--device flex|wgpu|vulkan|cuda|..] [--gib N | --bytes N | --file PATH]]
 //! ```
 //!
-//! The file holds 32-bit integers; without `--file` one of 64 MiB is made under `target`. Every sum and every maximum is compared with a loop on the
-//! host that sees the same chunks. The exit code is 0 if all results are right, 1 if any is not, 2 if the run could not start.
+//! The file holds 32-bit floats in the order of bytes of this machine. Without `--file` one of 64 MiB, or of the size
+//! asked for, is made under `target` and deleted at the end; its numbers are small integers, whose sums are exact.
+//! Every result is compared with a loop on the host over the same chunks: bit for bit for a file made here, else
+//! within what rounding allows. The exit code is 0 if all results are right, 1 if any is not, 2 if the run could not
+//! start.
 
 mod common;
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use burn::tensor::{DType, Device, Int, Tensor, TensorData};
+use burn::tensor::{DType, Device, Tensor, TensorData};
 use burn_scan::prelude::*;
 use common::Checks;
 use common::arguments::Arguments;
 use common::random::Random;
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
+use memmap2::MmapOptions;
 
-const USAGE: &str = "stream [--device NAME] [--file PATH]";
+const USAGE: &str = "stream [--device NAME] [--gib N] [--bytes N] [--file PATH]";
 
-/// Integers of the file that is made, and of a chunk.
-const MADE: usize = 16 << 20;
-const CHUNK: usize = 1 << 20;
+/// Bytes of the file that is made if nobody says more, and of a chunk.
+const MADE: usize = 64 << 20;
+const CHUNK: usize = 4 << 20;
 
 fn main() -> ExitCode {
     common::run(USAGE, run)
@@ -41,79 +46,187 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
-    let path = match arguments.option("--file") {
-        Some(path) => PathBuf::from(path),
-        None => {
-            make(Path::new("target/stream.bin")).map_err(|e| format!("target/stream.bin: {e}"))?
-        }
+    let source = match arguments.option("--file") {
+        Some(path) => Source {
+            path: path.into(),
+            is_made: false,
+        },
+        None => Source::make(size(arguments)?)?,
     };
     let mut checks = Checks::new();
-    let summary = stream(&path, &device, &mut checks)?;
+    let summary = stream(&source, &device, &mut checks)
+        .map_err(|error| format!("{}: {error}", source.path.display()))?;
     if checks.passed() {
         println!("{summary}");
     }
     Ok(checks.passed())
 }
 
-/// Small steps up and down, in a file.
-fn make(path: &Path) -> io::Result<PathBuf> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+/// Bytes to make.
+fn size(arguments: &Arguments) -> Result<usize, String> {
+    let number = |option: &str, unit: usize| {
+        let text = arguments.option(option)?;
+        let bytes = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
+        let bytes = bytes.map(|number| (number * unit as f64) as usize);
+        Some(bytes.ok_or_else(|| format!("{option} needs a number, not `{text}`")))
+    };
+    let bytes = number("--bytes", 1).or_else(|| number("--gib", 1 << 30));
+    Ok(bytes.transpose()?.unwrap_or(MADE) / size_of::<f32>() * size_of::<f32>())
+}
+
+/// What is streamed; a file that was made is deleted with it.
+struct Source {
+    path: PathBuf,
+    is_made: bool,
+}
+
+impl Source {
+    /// Steps from −8 to 8: of 2^31 of them the sum stays far below 2^24, to which f32 holds every integer.
+    fn make(bytes: usize) -> Result<Self, String> {
+        let name = format!("target/stream-{}.bin", std::process::id());
+        let source = Self {
+            path: name.into(),
+            is_made: true,
+        };
+        let error = |error: io::Error| format!("{}: {error}", source.path.display());
+        let bar = progress("made", bytes);
+        let write = || {
+            fs::create_dir_all(source.path.parent().unwrap_or(Path::new(".")))?;
+            let mut file = BufWriter::with_capacity(CHUNK, File::create(&source.path)?);
+            let mut random = Random::new(7);
+            for step in 0..bytes / size_of::<f32>() {
+                let value = random.below(17) as f32 - 8.0;
+                file.write_all(&value.to_ne_bytes())?;
+                if step % (1 << 20) == 0 {
+                    bar.set_position((step * size_of::<f32>()) as u64);
+                }
+            }
+            file.flush()
+        };
+        write().map_err(error)?;
+        bar.finish_and_clear();
+        Ok(source)
     }
-    let mut random = Random::new(7);
-    let mut file = BufWriter::new(File::create(path)?);
-    for _ in 0..MADE {
-        let step = (random.uniform() * 2001.0) as i32 - 1000;
-        file.write_all(&step.to_le_bytes())?;
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if self.is_made
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            eprintln!("{} is left behind: {error}", self.path.display());
+        }
     }
-    file.flush()?;
-    Ok(path.to_owned())
 }
 
 /// Walks the file; what came out, in words.
-fn stream(path: &Path, device: &Device, checks: &mut Checks) -> Result<String, String> {
-    let error = |e: io::Error| format!("{}: {e}", path.display());
-    let mut file = File::open(path).map_err(error)?;
-    let total = file.metadata().map_err(error)?.len() as usize / size_of::<i32>();
-    let mut sums = RunningScan::<1, Int>::new(0, ScanOp::Sum, ScanOptions::default());
-    let mut maxima = RunningScan::<1, Int>::new(0, ScanOp::Max, ScanOptions::default());
-    let mut host = (0i32, i32::MIN);
-    let mut done = 0;
-    let bar = ProgressBar::new(total as u64);
-    let (mut ours, start) = (0.0, Instant::now());
-    while done < total {
-        let chunk = read_chunk(&mut file, CHUNK.min(total - done)).map_err(error)?;
+fn stream(source: &Source, device: &Device, checks: &mut Checks) -> io::Result<String> {
+    let file = File::open(&source.path)?;
+    let total = file.metadata()?.len() as usize / size_of::<f32>() * size_of::<f32>();
+    let mut sums = RunningScan::<1, _>::new(0, ScanOp::Sum, ScanOptions::default());
+    let mut highest = RunningScan::<1, _>::new(0, ScanOp::Max, ScanOptions::default());
+    let mut host = Host::new(source.is_made);
+    let (bar, start, mut scanning) = (progress("scanned", total), Instant::now(), Duration::ZERO);
+    for begin in (0..total).step_by(CHUNK) {
+        let len = CHUNK.min(total - begin);
+        // SAFETY: the file is this program's, or the user's who has asked for it to be read; nothing writes to it
+        // meanwhile.
+        let chunk = unsafe {
+            MmapOptions::new()
+                .offset(begin as u64)
+                .len(len)
+                .map(&file)?
+        };
+        let values: &[f32] = bytemuck::cast_slice(&chunk);
+
         let begun = Instant::now();
-        let len = chunk.len();
-        let tensor = Tensor::<1, Int>::from_data(
-            TensorData::new(chunk.clone(), [len]),
-            (device, DType::I32),
-        );
-        let found = [sums.next(tensor.clone()), maxima.next(tensor)];
-        let found = found.map(|tensor| tensor.into_data().try_to_vec::<i32>().expect("i32"));
-        ours += begun.elapsed().as_secs_f64();
-        for (at, step) in chunk.into_iter().enumerate() {
-            host = (host.0.wrapping_add(step), host.1.max(step));
-            if (found[0][at], found[1][at]) != host {
-                checks.check(&format!("element {}", done + at), false);
-                return Ok(String::new());
-            }
+        let data = TensorData::new(values.to_vec(), [values.len()]);
+        let tensor = Tensor::<1>::from_data(data, (device, DType::F32));
+        let sums = sums.next(tensor);
+        let found = [sums.clone(), highest.next(sums)];
+        let found = found.map(|found| found.into_data().try_to_vec::<f32>().expect("f32"));
+        scanning += begun.elapsed();
+
+        if let Some(wrong) = host.first_wrong(values, &found[0], &found[1]) {
+            checks.check(
+                &format!("element {}", begin / size_of::<f32>() + wrong),
+                false,
+            );
+            return Ok(String::new());
         }
-        done += len;
-        bar.set_position(done as u64);
+        bar.set_position((begin + len) as u64);
     }
-    bar.finish();
+    bar.finish_and_clear();
+    let rate = |time: Duration| total as f64 / time.as_secs_f64() / 1e6;
     Ok(format!(
-        "{total} integers in chunks of {CHUNK}: they add up to {} (modulo 2^32), and the largest is {}; scanned, up and down, in {ours:.2} of {:.2} s.",
-        host.0,
-        host.1,
-        start.elapsed().as_secs_f64()
+        "{} floats in chunks of {}: the last sum is {}, the highest {}; scanned twice, up and down, at {:.0} MB/s, with the checks at {:.0} MB/s{}.",
+        total / size_of::<f32>(),
+        CHUNK / size_of::<f32>(),
+        host.sum,
+        host.highest,
+        rate(scanning),
+        rate(start.elapsed()),
+        peak_memory(),
     ))
 }
 
-fn read_chunk(file: &mut File, len: usize) -> io::Result<Vec<i32>> {
-    let mut bytes = vec![0; len * size_of::<i32>()];
-    file.read_exact(&mut bytes)?;
-    let (words, _) = bytes.as_chunks::<4>();
-    Ok(words.iter().map(|&word| i32::from_le_bytes(word)).collect())
+/// The loop, in f64.
+struct Host {
+    /// Whether f32 holds every partial sum.
+    is_exact: bool,
+    sum: f64,
+    /// Of the sums that were found.
+    highest: f32,
+    magnitudes: f64,
+    chunks: f64,
+}
+
+impl Host {
+    fn new(is_exact: bool) -> Self {
+        Self {
+            is_exact,
+            sum: 0.0,
+            highest: f32::NEG_INFINITY,
+            magnitudes: 0.0,
+            chunks: 0.0,
+        }
+    }
+
+    fn first_wrong(&mut self, values: &[f32], sums: &[f32], highest: &[f32]) -> Option<usize> {
+        self.chunks += 1.0;
+        (0..values.len()).find(|&at| {
+            let value = f64::from(values[at]);
+            (self.sum, self.magnitudes) = (self.sum + value, self.magnitudes + value.abs());
+            // As in the scan, a NaN stays.
+            if sums[at] > self.highest || sums[at].is_nan() {
+                self.highest = sums[at];
+            }
+            // A carry is rounded with each chunk; within a chunk a sum is a tree of at most so many additions, one on
+            // the other.
+            let roundings = 24.0 + self.chunks;
+            let allowed = match self.is_exact {
+                true => 0.0,
+                false => roundings * self.magnitudes * 2f64.powi(-24),
+            };
+            let error = (f64::from(sums[at]) - self.sum).abs();
+            let is_highest =
+                highest[at] == self.highest || highest[at].is_nan() && self.highest.is_nan();
+            error > allowed || !is_highest
+        })
+    }
+}
+
+fn progress(what: &str, bytes: usize) -> ProgressBar {
+    let template = format!("{what} {{bar:40}} {{bytes}} of {{total_bytes}}, {{eta}} to go");
+    let style = ProgressStyle::with_template(&template).expect("a template");
+    ProgressBar::new(bytes as u64).with_style(style)
+}
+
+/// What the process has held at most, where the system tells.
+fn peak_memory() -> String {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let words = |kibibytes: u64| format!(", in {} MiB of memory", kibibytes >> 10);
+    kibibytes.map(words).unwrap_or_default()
 }

@@ -126,7 +126,7 @@ pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D
             operation,
             "The tensor is quantized. Dequantize it first: `tensor.dequantize()`.",
         ),
-        _ if !tensor.device().supports_dtype(dtype) => fail(
+        _ if !supports(&tensor.device(), dtype) => fail(
             operation,
             &format!(
                 "The device {:?} cannot compute with {dtype:?}.",
@@ -137,6 +137,14 @@ pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D
     }
     let elements = tensor.shape().num_elements();
     fits(operation, &tensor.device(), elements, dtype);
+}
+
+/// A remote device is asked once for each dtype: every question is a round trip.
+fn supports(device: &Device, dtype: DType) -> bool {
+    #[cfg(feature = "remote")]
+    return crate::remote::supports(device, dtype);
+    #[cfg(not(feature = "remote"))]
+    device.supports_dtype(dtype)
 }
 
 /// Two tensors of one operation live on one device, autodiff or not.

@@ -15,6 +15,7 @@
 //! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse; of segments; from a value; with positions |
 //! | [`TensorRecurrence`] | float | linear recurrences `h[t] = a[t]·h[t−1] + x[t]`, the logarithm of a running sum of exponentials |
 //! | [`RunningScan`], [`RunningRecurrence`] | float, int | the same over sequences that arrive in chunks |
+//! | [`Sharded`] | float, int, bool | the same, and compaction, over a tensor whose parts lie on several devices or machines |
 //! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat, along a dimension, or of each line |
 //! | [`TensorExpand`] | float, int, bool | packed values back under a mask; stable grouping by key |
 //! | [`MaskIndices`] | bool | where the trues are, and how many |
@@ -60,21 +61,23 @@ mod fusion;
 mod install;
 pub mod ops;
 mod options;
+#[cfg(feature = "remote")]
+pub mod remote;
 mod tensor;
 
 pub use install::{InstallError, install};
 pub use options::{RecurrenceOptions, ScanOp, ScanOptions};
 pub use tensor::{
-    MaskIndices, RaggedIndices, RunningRecurrence, RunningScan, TensorCompact, TensorExpand,
-    TensorRecurrence, TensorRuns, TensorScan, TensorSegments, cumsum,
+    MaskIndices, RaggedIndices, RunningRecurrence, RunningScan, Sharded, TensorCompact,
+    TensorExpand, TensorRecurrence, TensorRuns, TensorScan, TensorSegments, cumsum,
 };
 
 /// Every trait of this crate: `use burn_scan::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         MaskIndices, RaggedIndices, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp,
-        ScanOptions, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns, TensorScan,
-        TensorSegments,
+        ScanOptions, Sharded, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns,
+        TensorScan, TensorSegments,
     };
 }
 
@@ -87,6 +90,11 @@ pub struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recurrences.md")]
 pub struct Recurrences;
+
+/// Those of the page on several devices.
+#[cfg(all(doctest, feature = "remote"))]
+#[doc = include_str!("../docs/distributed.md")]
+pub struct Distributed;
 
 /// Those of the migration page.
 #[cfg(doctest)]

@@ -284,6 +284,55 @@ fn repeat_by_lengths_into() {
     );
 }
 
+/// Shards of one device, between which nothing has to leave it. Two, because a device that is held takes 32 tasks, and lets whoever brings another wait.
+const SHARDS: usize = 2;
+
+fn cut<const D: usize, K: burn::tensor::kind::Basic>(
+    x: &Inputs,
+    tensor: Tensor<D, K>,
+) -> Sharded<D, K> {
+    Sharded::split(tensor, 0, &vec![x.device.clone(); SHARDS])
+}
+
+/// The last element of the last shard.
+fn last_of(shards: Sharded<2, Int>) -> Tensor<1, Int> {
+    let shard = shards.into_shards().pop().expect("there are some");
+    let [rows, columns] = shard.dims();
+    let last = shard.slice([rows - 1..rows, columns - 1..columns]);
+    last.reshape([1])
+}
+
+#[test]
+fn sharded_scan() {
+    assert_lazy(
+        |x| last_of(cut(x, x.kept.clone().int()).inclusive_cumsum()),
+        |_, found| assert_eq!(found, [(0..1000).filter(|&i| half(20 * i + 19)).count()]),
+    );
+}
+
+#[test]
+fn sharded_recurrence() {
+    assert_lazy(
+        |x| {
+            let decay = vec![Tensor::<2>::ones([1, 1], &x.device); SHARDS];
+            let states = cut(x, x.kept.clone().float());
+            let states = states.linear_recurrence(Sharded::new(decay, 0));
+            let states = states.into_shards().into_iter().map(Tensor::<2>::int);
+            last_of(Sharded::new(states.collect(), 0))
+        },
+        |_, found| assert_eq!(found, [(0..1000).filter(|&i| half(20 * i + 19)).count()]),
+    );
+}
+
+#[test]
+fn sharded_compaction_is_seen_to_wait() {
+    assert_waits(|x| {
+        let keys = cut(x, x.keys.clone());
+        let mask = cut(x, x.keys.clone().greater_elem(3));
+        keys.compact_dim_by_mask(mask)
+    });
+}
+
 #[test]
 fn run_length_encode_is_seen_to_wait() {
     assert_waits(|x| x.values.clone().reshape([N]).run_length_encode());

@@ -5,24 +5,40 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 
-/// Every name this can be asked for, the best first. A software adapter counts as `wgpu`.
+/// Every name this can be asked for, the best first.
 const NAMES: [&str; 8] = [
     "cuda", "rocm", "metal", "vulkan", "webgpu", "wgpu", "flex", "cpu",
 ];
 
-/// The device of that name, or without a name the best that this build has and that starts; with a description.
+/// A device that has run an operation.
+struct Started {
+    device: Device,
+    /// Its name, and in parentheses the hardware or software adapter it is, if it is one.
+    description: String,
+    /// It is a processor behind a graphics API, which Flex outruns.
+    is_software: bool,
+}
+
+/// The device of that name, or without a name the best that this build has and that starts; with a description. A software adapter
+/// is taken only by its name.
 pub fn choose(name: Option<&str>) -> Result<(Device, String), String> {
     if let Some(name) = name {
-        return start(name);
+        return start(name).map(|started| (started.device, started.description));
     }
     let mut failed = Vec::new();
     for name in NAMES.into_iter().filter(|name| in_this_build(name)) {
         match start(name) {
+            Ok(started) if started.is_software => {
+                let Started { description, .. } = started;
+                failed.push(format!(
+                    "{description} is a software adapter; `--device {name}` takes it"
+                ));
+            }
             Ok(started) => {
                 if !failed.is_empty() {
                     println!("falling back to {name}: {}", failed.join("; "));
                 }
-                return Ok(started);
+                return Ok((started.device, started.description));
             }
             Err(reason) => failed.push(reason),
         }
@@ -45,7 +61,7 @@ fn in_this_build(name: &str) -> bool {
 }
 
 /// Opens the device and lets it scan three numbers: opening alone may succeed without a working driver.
-fn start(name: &str) -> Result<(Device, String), String> {
+fn start(name: &str) -> Result<Started, String> {
     if !in_this_build(name) {
         return Err(match NAMES.contains(&name) {
             true => format!("this build has no {name}: add --features {name}"),
@@ -53,10 +69,10 @@ fn start(name: &str) -> Result<(Device, String), String> {
         });
     }
     let open_and_scan = || {
-        let (device, adapter) = open(name)?;
-        let sums = Tensor::<1, Int>::from_data([1, 2, 3], &device).inclusive_cumsum(0);
+        let started = open(name)?;
+        let sums = Tensor::<1, Int>::from_data([1, 2, 3], &started.device).inclusive_cumsum(0);
         match sums.try_into_vec_as::<i32>() {
-            Ok(sums) if sums == [1, 3, 6] => Ok((device, format!("{name}{adapter}"))),
+            Ok(sums) if sums == [1, 3, 6] => Ok(started),
             found => Err(format!("the sums of 1, 2 and 3 are {found:?}")),
         }
     };
@@ -76,18 +92,23 @@ fn start(name: &str) -> Result<(Device, String), String> {
         .map_err(|reason| format!("{name} does not start here: {reason}"))
 }
 
-/// The device, and in parentheses the card or software adapter it is, if it is one.
-fn open(name: &str) -> Result<(Device, String), String> {
+fn open(name: &str) -> Result<Started, String> {
     #[cfg(feature = "wgpu")]
     if name == "wgpu" {
         return open_wgpu();
     }
     let device = open_other(name);
     #[cfg(feature = "cubecl-backend")]
-    if let Some(identity) = device.identity() {
-        return Ok((device, format!(" ({})", identity.name)));
-    }
-    Ok((device, String::new()))
+    let identity = device
+        .identity()
+        .map(|identity| format!(" ({})", identity.name));
+    #[cfg(not(feature = "cubecl-backend"))]
+    let identity: Option<String> = None;
+    Ok(Started {
+        device,
+        description: format!("{name}{}", identity.unwrap_or_default()),
+        is_software: false,
+    })
 }
 
 fn open_other(name: &str) -> Device {
@@ -112,9 +133,13 @@ fn open_other(name: &str) -> Device {
 
 /// Opened by its options, wgpu returns an error where there is no adapter; opened by the first operation, it panics.
 #[cfg(feature = "wgpu")]
-fn open_wgpu() -> Result<(Device, String), String> {
+fn open_wgpu() -> Result<Started, String> {
     let opened = Device::wgpu_options().init_with_setup();
     let (device, setup) = opened.map_err(|error| error.to_string())?;
     let info = setup.adapter.get_info();
-    Ok((device, format!(" ({}, {:?})", info.name, info.backend)))
+    Ok(Started {
+        device,
+        description: format!("wgpu ({}, {:?})", info.name, info.backend),
+        is_software: format!("{:?}", info.device_type) == "Cpu",
+    })
 }

@@ -10,6 +10,8 @@ mod running;
 mod runs;
 mod scan;
 mod segments;
+mod sharded;
+mod transfer;
 
 pub use compact::TensorCompact;
 pub use expand::TensorExpand;
@@ -21,3 +23,4 @@ pub use running::{RunningRecurrence, RunningScan};
 pub use runs::TensorRuns;
 pub use scan::{TensorScan, cumsum};
 pub use segments::TensorSegments;
+pub use sharded::Sharded;

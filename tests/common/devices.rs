@@ -1,8 +1,8 @@
 //! The devices under test: Flex, and one Cube device where the build and the machine have one.
 //!
-//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..); without it the first runtime of the build is
-//! taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if a device was named or
-//! `BURN_SCAN_REQUIRE_CUBE=1`.
+//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..); without it the first runtime of the build
+//! is taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if a device was named
+//! or `BURN_SCAN_REQUIRE_CUBE=1`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -58,6 +58,32 @@ pub fn devices() -> Vec<Device> {
 /// Whether it is the Cube device.
 pub fn is_cube(device: &Device) -> bool {
     cube().is_some_and(|cube| cube.device == *device)
+}
+
+/// Whether it is the CPU of this process: neither Cube nor behind a network.
+#[cfg(feature = "flex")]
+pub fn is_flex(device: &Device) -> bool {
+    flex() == *device
+}
+
+/// Whether it is the CPU of this process: neither Cube nor behind a network.
+#[cfg(not(feature = "flex"))]
+pub fn is_flex(_: &Device) -> bool {
+    false
+}
+
+/// Whether it is one that Burn reaches over a network.
+pub fn is_remote(device: &Device) -> bool {
+    #[cfg(feature = "remote")]
+    return matches!(
+        device.as_dispatch(),
+        burn::backend::DispatchDevice::Remote(_)
+    );
+    #[cfg(not(feature = "remote"))]
+    {
+        let _ = device;
+        false
+    }
 }
 
 fn start() -> Result<Cube, String> {

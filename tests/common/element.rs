@@ -1,7 +1,7 @@
 //! Element types: the tensor kind that holds them, and sample data.
 //!
-//! No sample is uniform, and every partial result of a sample is exact in the accumulator of its type, so that any order
-//! of combination must give the same bits.
+//! No sample is uniform, and every partial result of a sample is exact in the accumulator of its type, so that any
+//! order of combination must give the same bits.
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, bf16, f16};

@@ -12,7 +12,7 @@ use burn_scan::prelude::{
     TensorScan, TensorSegments,
 };
 use burn_scan::{
-    InstallError, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions,
+    InstallError, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions, Sharded,
 };
 
 /// `cumsum` over any rank and kind, as a library function would pass it on.
@@ -121,6 +121,37 @@ where
     assert_eq!((repeated.dims(), cut.dims()), ([2], [1]));
 }
 
+/// Every method of a cut tensor that any kind has, and those of numbers and of what can be compacted.
+fn cut<const D: usize, K: Basic>(
+    tensor: Tensor<D, K>,
+    mask: Tensor<1, Bool>,
+    device: &burn::tensor::Device,
+) -> (Tensor<D, K>, [Sharded<D, K>; 5])
+where
+    Tensor<D, K>: TensorScan + TensorCompact<D, K>,
+{
+    let devices = [device.clone(), device.clone()];
+    let shards: Sharded<D, K> = Sharded::split(tensor, 0_usize, &devices);
+    let shards: Sharded<D, K> = Sharded::new(shards.shards().to_vec(), -(D as i64));
+    let mask: Sharded<1, Bool> = Sharded::split(mask, -1, &devices);
+    let parts: Vec<Tensor<D, K>> = shards.clone().into_shards();
+    let found = [
+        shards.clone().scan(ScanOp::Max, ScanOptions::default()),
+        shards.clone().inclusive_cumsum(),
+        shards.clone().exclusive_cumsum(),
+        shards.clone().reverse_cumsum(),
+        shards.compact_dim_by_mask(mask),
+    ];
+    (Sharded::new(parts, 0).gather(device), found)
+}
+
+fn cut_recurrence<const D: usize>(
+    values: Sharded<D, Float>,
+    decay: Sharded<D, Float>,
+) -> Sharded<D, Float> {
+    values.linear_recurrence(decay)
+}
+
 fn ragged<R: RaggedIndices + Clone>(lengths: &R) -> (Tensor<1, Int>, Tensor<1, Bool>) {
     let offsets: Tensor<1, Int> = lengths.clone().lengths_to_offsets();
     (
@@ -197,6 +228,12 @@ fn generic_code(device: &burn::tensor::Device) {
     let mut recurrence: RunningRecurrence<2> = RunningRecurrence::new(-1);
     let _: Tensor<2> = recurrence.next(floats.clone(), floats.clone());
     let _: Option<Tensor<2>> = recurrence.state();
+    let (gathered, [.., kept]) = cut(ints.clone(), row.clone(), device);
+    let kept: Vec<_> = kept.shards().iter().map(Tensor::dims).collect();
+    assert_eq!((gathered.dims(), kept), ([2, 2], vec![[0, 2], [1, 2]]));
+    let (floats_again, _) = cut(floats.clone(), row.clone(), device);
+    let one = Sharded::new(vec![floats_again], 1);
+    assert_eq!(cut_recurrence(one.clone(), one).shards().len(), 1);
     let line = floats.clone().narrow(0, 0, 1).narrow(1, 0, 1);
     assert_eq!(recurrences(&floats, &line).map(|t| t.dims()), [[2, 2]; 4]);
 

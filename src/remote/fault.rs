@@ -1,0 +1,51 @@
+//! Why a server does not run an operation.
+
+use super::wire::PROTOCOL;
+use burn::tensor::Shape;
+use burn_ir::{ScalarIr, TensorError};
+use thiserror::Error;
+
+/// What is wrong with a call. The text goes to the server's log.
+#[derive(Debug, Error)]
+pub(super) enum Fault {
+    #[error(
+        "the client speaks protocol {theirs} of burn-scan, this server protocol {PROTOCOL} (burn-scan {}): \
+         build both with the same version",
+        env!("CARGO_PKG_VERSION")
+    )]
+    Protocol { theirs: u64 },
+    #[error("the call does not begin with a protocol number")]
+    NoProtocol,
+    #[error("the argument `{name}` is missing")]
+    Missing { name: &'static str },
+    #[error("{scalar:?} is no value of the argument `{name}`")]
+    Argument {
+        name: &'static str,
+        scalar: ScalarIr,
+    },
+    #[error("there are {more} arguments too many")]
+    TooMany { more: usize },
+    #[error("there must be {expected} {what}, not {found}")]
+    Count {
+        what: &'static str,
+        expected: usize,
+        found: usize,
+    },
+    #[error("there is no tensor `{name}`")]
+    NoTensor { name: &'static str },
+    #[error("`{name}` is not a tensor of {kind} numbers")]
+    Kind {
+        name: &'static str,
+        kind: &'static str,
+    },
+    #[error("a result is of shape {expected:?}, not {found:?} as the client takes it to be")]
+    Result { expected: Shape, found: Shape },
+    #[error("{0}")]
+    Rule(String),
+    /// A tensor that an earlier fault has kept from being written.
+    #[error("{0}")]
+    Inherited(TensorError),
+    /// The backend refused.
+    #[error("{0}")]
+    Panic(String),
+}

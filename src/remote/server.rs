@@ -1,0 +1,114 @@
+//! The server: what a [`CustomOpIr`] asks for is checked, and run on the backend that hosts the device.
+//!
+//! Burn ends a session whose operation panics, and with it all tensors of that client. Here a call that is refused,
+//! or that the backend panics at, leaves an error in the place of its results: whatever does not need them goes on,
+//! and what does inherits the error. It ends the session only where a result is read or given to an operation of
+//! Burn's; the server's log then says why.
+
+use super::client::{Specs, spec};
+use super::fault::Fault;
+use super::kinds::{Bool, Float, Inputs, Int, Results};
+use super::ops::{every_operation, id, move_operations, results_of, scan_operations};
+use super::peer;
+use super::rules::Rules;
+use super::wire::Arguments;
+use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanBackend, ScanOps};
+use crate::{ScanOp, ScanOptions};
+use burn::tensor::{BoolDType, IntDType};
+use burn_backend::ExecutionError;
+use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorError};
+use burn_router::CustomOpRegistry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// This crate's operations, for a server of Burn's remote backend whose devices belong to backend `B`: `Flex`, or
+/// `Cube` for every CubeCL device.
+///
+/// For operations of your own beside them, `register` these in what is returned: a server has one registry for each
+/// backend.
+///
+/// # Example
+///
+/// ```no_run
+/// use burn::backend::Flex;
+/// use burn::server::{IrohIdentity, IrohTransport, RemoteServer, TokenAuthorizer};
+/// use burn::tensor::Device;
+///
+/// let identity = IrohIdentity::load_or_create("server.key").unwrap();
+/// RemoteServer::new([Device::flex()])
+///     .with_custom_ops(burn_scan::remote::custom_ops::<Flex>())
+///     .with_authorizer(TokenAuthorizer::new("a secret").unwrap())
+///     .serve(IrohTransport::new(identity))
+///     .unwrap();
+/// ```
+pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
+    let mut registry = CustomOpRegistry::new();
+    registry.register(peer::GREETING, |handles, ir, device| {
+        answered::<B>(handles, ir, |handles| {
+            peer::answer::<B>(handles, ir, device)
+        });
+    });
+
+    macro_rules! registered {
+        ($Trait:ident: $(
+            $op:ident($($t:ident: $Kind:ident),+; $($a:ident: $A:ident),*) -> $($Out:ident)+,
+                $how:ident $spec:ident $(, $rule:ident($($what:ident),*))*;
+        )+) => {$(
+            registry.register(id!($op), |handles, ir, device| {
+                answered::<B>(handles, ir, |handles| {
+                    #[allow(unused_mut, reason = "not every operation has arguments")]
+                    let mut arguments = Arguments::of(&ir.scalars)?;
+                    $(let $a: $A = arguments.next(stringify!($a))?;)*
+                    arguments.end()?;
+                    let mut tensors = Inputs::of(ir, [$(stringify!($t)),+].len())?;
+                    $(let $t = tensors.next::<B, $Kind>(stringify!($t), handles)?;)+
+                    {
+                        let rules = Rules::<B>::of(device);
+                        $(let $t = &spec(&$t);)+
+                        $(rules.$rule($(&$what),*)?;)*
+                        let results = results_of!($how $spec; $($t),+ $(, &$a)*).list();
+                        <($($Out,)+) as Results<B>>::expect(ir, &results)?;
+                        rules.fits(&results)?;
+                    }
+                    let results = <B as $Trait>::$op($($t,)+ $($a),*);
+                    <($($Out,)+) as Results<B>>::leave(handles, ir, results);
+                    Ok(())
+                });
+            });
+        )+};
+    }
+    every_operation!(registered);
+    registry
+}
+
+/// Runs a call. What goes wrong is left in the place of its results.
+fn answered<B: BackendIr>(
+    handles: &mut HandleContainer<B::Handle>,
+    ir: &CustomOpIr,
+    call: impl FnOnce(&mut HandleContainer<B::Handle>) -> Result<(), Fault>,
+) {
+    // A panic leaves the container with the tensors that were taken gone, as if the call had run.
+    let outcome = catch_unwind(AssertUnwindSafe(|| call(handles)));
+    let fault = match outcome {
+        Ok(Ok(())) => return,
+        Ok(Err(fault)) => fault,
+        Err(panic) => Fault::Panic(message(&*panic)),
+    };
+    let error = match fault {
+        Fault::Inherited(error) => error,
+        fault => TensorError::new(ExecutionError::with_context(format!("{}: {fault}", ir.id))),
+    };
+    for result in &ir.outputs {
+        handles.set_error(result.id, error.clone());
+    }
+    // Those not taken yet that nothing else needs.
+    for tensor in &ir.inputs {
+        handles.free(tensor);
+    }
+}
+
+/// What a panic said.
+fn message(panic: &(dyn core::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "the backend panicked".to_string())
+}

@@ -1,0 +1,33 @@
+//! What goes from shard to shard: the fold of the totals, in order.
+
+use super::super::transfer::transfer;
+use burn::tensor::kind::Basic;
+use burn::tensor::{Device, Tensor};
+
+/// The shards that have elements, in the order in which a scan meets them; the others add nothing to what it carries.
+pub(super) fn met<const D: usize, K: Basic>(shards: &[Tensor<D, K>], reverse: bool) -> Vec<usize> {
+    let has_elements = |&number: &usize| shards[number].shape().num_elements() > 0;
+    let met = (0..shards.len()).filter(has_elements);
+    match reverse {
+        false => met.collect(),
+        true => met.rev().collect(),
+    }
+}
+
+/// What each shard begins with, on its device; nothing for the first that is met, and for those that are not.
+///
+/// `fold` combines what a shard begins with and its total, both on its device, to what the next one begins with. That
+/// alone moves.
+pub(super) fn handed_on<const D: usize, K: Basic>(
+    devices: &[Device],
+    met: &[usize],
+    mut fold: impl FnMut(usize, Option<Tensor<D, K>>) -> Tensor<D, K>,
+) -> Vec<Option<Tensor<D, K>>> {
+    let mut initials = vec![None; devices.len()];
+    for pair in met.windows(2) {
+        let [this, next] = [pair[0], pair[1]];
+        let carry = fold(this, initials[this].clone());
+        initials[next] = Some(transfer(carry, &devices[next]));
+    }
+    initials
+}

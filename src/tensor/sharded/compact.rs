@@ -1,0 +1,100 @@
+//! Compaction along the dimension that is cut.
+
+use super::super::runs::read_async;
+use super::super::transfer::is_eager;
+use super::together::together;
+use super::{Sharded, checks};
+use crate::TensorCompact;
+use burn::tensor::kind::Basic;
+use burn::tensor::{Bool, Int, Tensor, read_sync};
+use core::future::poll_fn;
+use core::pin::Pin;
+use core::task::Poll;
+
+impl<const D: usize, K: Basic> Sharded<D, K>
+where
+    Tensor<D, K>: TensorCompact<D, K>,
+{
+    /// Keeps the slices along the dimension that is cut whose entry in `mask` is true, as
+    /// [`TensorCompact::compact_dim_by_mask`]. Survivors stay on their shard's device, and a shard may be left
+    /// without any.
+    ///
+    /// Each shard of the mask has one entry for each slice of the shard of values beside it, and lies on its device.
+    /// Reads back one number a shard; all are asked for before the first is waited for.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let devices = vec![device.clone(); 2];
+    /// let tensor = Tensor::<1, Int>::from_data([3, 1, 4, 1, 5], &device);
+    /// let large = Sharded::split(tensor.clone().greater_elem(2), 0, &devices);
+    /// let kept = Sharded::split(tensor, 0, &devices).compact_dim_by_mask(large);
+    /// assert_eq!(kept.shards()[0].clone().into_data().try_to_vec::<i32>().unwrap(), [3, 4]);
+    /// assert_eq!(kept.shards()[1].clone().into_data().try_to_vec::<i32>().unwrap(), [5]);
+    /// ```
+    pub fn compact_dim_by_mask(self, mask: Sharded<1, Bool>) -> Self {
+        checks::masks(&self, &mask);
+        let Self { shards, dim } = self;
+        let masks = mask.shards;
+        let kept = together(&shards, |shard, number| {
+            let (shard, mask) = (shard.clone(), masks[number].clone());
+            let eager = is_eager(&shard.device());
+            Some(match eager || shard.dims()[dim] == 0 {
+                true => Kept::Exact(shard.compact_dim_by_mask(mask, dim)),
+                false => Kept::Padded(shard.compact_dim_by_mask_padded(mask, dim)),
+            })
+        });
+        let kept: Vec<Kept<D, K>> = kept.into_iter().flatten().collect();
+        let counts = kept.iter().filter_map(|kept| match kept {
+            Kept::Exact(_) => None,
+            Kept::Padded((_, count)) => Some(count.clone()),
+        });
+        let mut counts = read_all(counts.collect()).into_iter();
+        let exact = |kept| match kept {
+            Kept::Exact(values) => values,
+            Kept::Padded((values, _)) => {
+                let count = counts.next().expect("one for each");
+                match count == values.dims()[dim] {
+                    true => values,
+                    false => values.slice_dim(dim, 0..count),
+                }
+            }
+        };
+        Self {
+            shards: kept.into_iter().map(exact).collect(),
+            dim,
+        }
+    }
+}
+
+/// What is left of a shard: at once, or as soon as it is known how much.
+enum Kept<const D: usize, K: Basic> {
+    Exact(Tensor<D, K>),
+    Padded((Tensor<D, K>, Tensor<1, Int>)),
+}
+
+/// Reads numbers from any devices. All reads are begun before the first is waited for.
+fn read_all(numbers: Vec<Tensor<1, Int>>) -> Vec<usize> {
+    type Read = Pin<Box<dyn Future<Output = usize>>>;
+    let mut found = vec![None; numbers.len()];
+    let read = |number| Box::pin(read_async(number)) as Read;
+    let mut reads: Vec<Read> = numbers.into_iter().map(read).collect();
+    read_sync(poll_fn(|context| {
+        for (read, found) in reads.iter_mut().zip(&mut found) {
+            if found.is_none()
+                && let Poll::Ready(number) = read.as_mut().poll(context)
+            {
+                *found = Some(number);
+            }
+        }
+        match found.iter().all(Option::is_some) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }));
+    found.into_iter().flatten().collect()
+}

@@ -1,0 +1,105 @@
+//! Recurrences along the dimension that is cut.
+
+use super::carry::{handed_on, met};
+use super::scan::is_half;
+use super::together::together;
+use super::total::total;
+use super::{Sharded, checks};
+use crate::{RecurrenceOptions, ScanOp, ScanOptions, TensorRecurrence};
+use burn::tensor::{DType, Device, Float, Tensor};
+
+impl<const D: usize> Sharded<D, Float> {
+    /// `h[t] = decay[t]·h[t−1] + x[t]` along the dimension that is cut, from 0, as
+    /// [`TensorRecurrence::linear_recurrence`]. The results stay where the shards are.
+    ///
+    /// The decay is cut as the values are, or broadcast: each of its shards lies on the device of the shard of values
+    /// beside it and broadcasts to it.
+    ///
+    /// The total of a shard is a map `h ↦ a·h + x` of two numbers a line, the product of its decays and its last
+    /// state from 0. One number a line moves on: the state. Where a product of decays leaves the range of the dtype,
+    /// `0·∞` shows as NaN.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let devices = vec![device.clone(); 2];
+    /// let x = Sharded::split(Tensor::<1>::from_data([4., 2., 1.], &device), 0, &devices);
+    /// let half = vec![Tensor::<1>::from_data([0.5], &device); 2];
+    /// let h = x.linear_recurrence(Sharded::new(half, 0)).gather(&device);
+    /// assert_eq!(h.into_data().try_to_vec::<f32>().unwrap(), [4., 4., 3.]);
+    /// ```
+    pub fn linear_recurrence(self, decay: Sharded<D, Float>) -> Self {
+        checks::recurrence(&self, &decay);
+        let dtype = self.shards[0].dtype();
+        match is_half(dtype) {
+            true => recurrence(self.cast(DType::F32), decay.cast(DType::F32)).cast(dtype),
+            false => recurrence(self, decay),
+        }
+    }
+}
+
+fn recurrence<const D: usize>(
+    values: Sharded<D, Float>,
+    decay: Sharded<D, Float>,
+) -> Sharded<D, Float> {
+    let Sharded { shards, dim } = values;
+    let decays = decay.shards;
+    let devices: Vec<Device> = shards.iter().map(Tensor::device).collect();
+    let met = met(&shards, false);
+    let is_followed = |number| {
+        met.split_last()
+            .is_some_and(|(_, met)| met.contains(&number))
+    };
+    let totals = together(&shards, |shard, number| {
+        is_followed(number).then(|| {
+            let decay = decays[number].clone();
+            let len = shard.dims()[dim];
+            let states = shard.clone().linear_recurrence(decay.clone(), dim);
+            let state = states.narrow(dim, len - 1, 1);
+            // Of the first state there is nothing to be multiplied.
+            let product = (met[0] != number).then(|| product(decay, dim, len));
+            (product, state)
+        })
+    });
+    let initials = handed_on(&devices, &met, |number, initial| {
+        let (product, state) = totals[number]
+            .clone()
+            .expect("a shard behind it waits for it");
+        match (initial, product) {
+            (Some(initial), Some(product)) => {
+                let options = RecurrenceOptions::default().initial(initial);
+                state.linear_recurrence_with(product, dim, options)
+            }
+            _ => state,
+        }
+    });
+    let results = together(&shards, |shard, number| {
+        let options = RecurrenceOptions {
+            reverse: false,
+            initial: initials[number].clone(),
+        };
+        let decay = decays[number].clone();
+        Some(shard.clone().linear_recurrence_with(decay, dim, options))
+    });
+    Sharded {
+        shards: results.into_iter().flatten().collect(),
+        dim,
+    }
+}
+
+/// The product of `len` decays along `dim`, which may all be one; of as many lines as there are of the decay.
+fn product<const D: usize>(decay: Tensor<D>, dim: usize, len: usize) -> Tensor<D> {
+    let mut shape = decay.dims();
+    let decay = match shape[dim] == len {
+        true => decay,
+        false => {
+            shape[dim] = len;
+            decay.expand(shape)
+        }
+    };
+    total(&decay, dim, ScanOp::Prod, ScanOptions::default())
+}

@@ -1,0 +1,51 @@
+//! What a scan has met at the end of a shard.
+
+use super::super::kind::Scannable;
+use super::super::transfer::is_eager;
+use crate::{ScanOp, ScanOptions, TensorScan};
+use burn::tensor::kind::Basic;
+use burn::tensor::{DType, Float, Int, Tensor};
+
+/// The total of each line along `dim`, of size 1 there, of a shard that has elements; in an order of operations that
+/// is always the same.
+///
+/// On the CPU a reduction, which only reads. Elsewhere the last slice of a scan: the reduction of segments would scan
+/// as well there, with flags beside the values.
+pub(super) fn total<const D: usize, K: Basic>(
+    shard: &Tensor<D, K>,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> Tensor<D, K>
+where
+    Tensor<D, K>: TensorScan,
+{
+    let shape = shard.dims();
+    let size = |sizes: &[usize]| sizes.iter().product::<usize>();
+    let [outer, inner] = [size(&shape[..dim]), size(&shape[dim + 1..])];
+    let rows = outer * shape[dim];
+    let device = shard.device();
+    // Of equal maxima the reduction gives the gradient to the last one, a scan from the end to the first.
+    let has_another_gradient =
+        options.reverse && matches!(op, ScanOp::Max | ScanOp::Min) && device.is_autodiff();
+    if !is_eager(&device) || has_another_gradient || i32::try_from(rows).is_err() {
+        let scanned = shard.clone().scan(dim, op, options.inclusive());
+        let last = match options.reverse {
+            true => 0,
+            false => shape[dim] - 1,
+        };
+        return scanned.narrow(dim, last, 1);
+    }
+    // Each line is a segment of rows, whatever comes before and behind the dimension.
+    let offsets = Tensor::<1, Int>::arange(0..outer as i64 + 1, (&device, DType::I32));
+    let offsets = offsets.mul_scalar(shape[dim] as i64).into_dispatch();
+    let values = shard.clone().reshape([rows, inner]);
+    let reduce = match values.dtype().is_float() {
+        true => <Float as Scannable>::segment_reduce,
+        false => <Int as Scannable>::segment_reduce,
+    };
+    let totals = Tensor::<2, K>::from_dispatch(reduce(values.into_dispatch(), offsets, op));
+    let mut line = shape;
+    line[dim] = 1;
+    totals.reshape(line)
+}

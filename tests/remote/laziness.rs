@@ -1,0 +1,132 @@
+//! What crosses the network: the padded forms read nothing back, the exact ones one number.
+//!
+//! The server tells of every read.
+
+use std::sync::Arc;
+
+use burn::server::telemetry::{OpClass, TelemetryEvent, TelemetryProbe, TelemetrySubscription};
+use burn::tensor::{Bool, Device, Int, Tensor};
+use burn_scan::prelude::*;
+
+use crate::common::element::numbered;
+use crate::common::views::half;
+use crate::common::{mask, tensor};
+use crate::servers::{at, connect, flex, serve};
+
+const N: usize = 1000;
+
+struct Session {
+    device: Device,
+    events: TelemetrySubscription,
+    values: Tensor<2>,
+    kept: Tensor<2, Bool>,
+    flat: Tensor<1, Int>,
+    row: Tensor<1, Bool>,
+}
+
+impl Session {
+    /// That has greeted, and whose tensors are on the server.
+    fn new() -> Self {
+        let (probe, events) = TelemetryProbe::channel(1 << 16);
+        let device = connect(&at(serve(flex().with_telemetry(probe))));
+        let kept: Vec<bool> = (0..N).map(half).collect();
+        let flat = tensor::<i32, 1>(&numbered(N), [N], &device);
+        drop(flat.clone().inclusive_cumsum(0));
+        let mut session = Self {
+            values: tensor::<f32, 2>(&numbered(N), [N / 10, 10], &device),
+            kept: mask(&kept, [N / 10, 10], &device),
+            row: mask(&kept, [N], &device),
+            device,
+            events,
+            flat,
+        };
+        let greeting = session.seen();
+        assert_eq!(reads(&greeting), 1, "the first operation greets");
+        session
+    }
+
+    /// All that the server did, up to now, since the last time.
+    fn seen(&mut self) -> Vec<Arc<TelemetryEvent>> {
+        self.device.sync().expect("the server answers");
+        let mut events = Vec::new();
+        self.events.drain_into(&mut events);
+        events
+    }
+}
+
+fn reads(events: &[Arc<TelemetryEvent>]) -> usize {
+    let is_read = |event: &&Arc<TelemetryEvent>| matches!(***event, TelemetryEvent::Read { .. });
+    events.iter().filter(is_read).count()
+}
+
+/// Operations of ours that have run.
+fn custom(events: &[Arc<TelemetryEvent>]) -> usize {
+    let of = |event: &Arc<TelemetryEvent>| match &**event {
+        TelemetryEvent::Op { kind, .. } => usize::from(*kind == OpClass::Custom),
+        TelemetryEvent::GraphRegistered { ops, .. } => {
+            ops.iter().filter(|op| op.kind == OpClass::Custom).count()
+        }
+        _ => 0,
+    };
+    events.iter().map(of).sum()
+}
+
+#[test]
+fn padded_forms_read_nothing() {
+    let mut session = Session::new();
+    let (values, kept) = (|| session.values.clone(), || session.kept.clone());
+    let (flat, row) = (|| session.flat.clone(), || session.row.clone());
+    let scanned = values().scan(0, ScanOp::Sum, ScanOptions::default());
+    let walked = values().linear_recurrence(values(), 1);
+    let extrema = values().cummax_with_indices(1);
+    let segments = values().segmented_scan(kept(), 0, ScanOp::Max, ScanOptions::default());
+    let packed = values().compact_by_mask_padded(kept());
+    let slices = flat().compact_dim_by_mask_padded(row(), 0);
+    let lines = values().compact_along_by_mask(kept(), 1);
+    let spread = flat().expand_by_mask(row());
+    let grouped = flat().partition_by_key(flat().remainder_scalar(7), 7);
+    let count = row().count_true();
+    let runs = flat().run_length_encode_padded();
+    let repeated = flat().repeat_by_lengths_into(flat().remainder_scalar(3), 2 * N);
+    let offsets = flat().remainder_scalar(3).lengths_to_offsets();
+    let ids = offsets.clone().offsets_to_segment_ids(N);
+    let starts = offsets.clone().offsets_to_starts(N);
+    let totals = repeated.clone().segment_reduce(offsets, ScanOp::Sum);
+
+    let seen = session.seen();
+    assert_eq!(reads(&seen), 0);
+    let run = custom(&seen);
+    assert!(run >= 16, "{run} operations have run");
+    drop((scanned, walked, extrema, segments, packed, slices, lines));
+    drop((spread, grouped, count, runs, repeated, ids, starts, totals));
+}
+
+#[test]
+fn exact_forms_read_one_number() {
+    let mut session = Session::new();
+    let exact: [(&str, fn(&Session)); 6] = [
+        ("compact_by_mask", |s| {
+            drop(s.values.clone().compact_by_mask(s.kept.clone()));
+        }),
+        ("compact_dim_by_mask", |s| {
+            drop(s.flat.clone().compact_dim_by_mask(s.row.clone(), 0));
+        }),
+        ("compact_indices", |s| {
+            drop(s.kept.clone().compact_indices());
+        }),
+        ("compact_argwhere", |s| {
+            drop(s.kept.clone().compact_argwhere());
+        }),
+        ("run_length_encode", |s| {
+            drop(s.flat.clone().run_length_encode());
+        }),
+        ("repeat_by_lengths", |s| {
+            let lengths = s.flat.clone().remainder_scalar(3);
+            drop(s.flat.clone().repeat_by_lengths(lengths));
+        }),
+    ];
+    for (name, run) in exact {
+        run(&session);
+        assert_eq!(reads(&session.seen()), 1, "{name}");
+    }
+}

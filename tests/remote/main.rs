@@ -1,0 +1,44 @@
+//! Remote devices: the public contract on Flex behind WebSocket and behind Iroh, and what only a network can do.
+//!
+//! The bodies of the contract's tests are those of `tests/contract`. Every test that goes by device has a session of
+//! its own, so that none can end another's. Servers are threads of this process, or, where one is to end or to stand
+//! still, children of it.
+
+#![allow(
+    dead_code,
+    reason = "the contract's files hold what only their own binary uses"
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+/// Stamps properties, functions of a device, as the tests `property::websocket` and `property::iroh`.
+macro_rules! on_every_device {
+    ($($property:ident),* $(,)?) => {$(
+        mod $property {
+            #[test]
+            fn websocket() {
+                super::$property(&crate::servers::websocket());
+            }
+
+            #[test]
+            fn iroh() {
+                super::$property(&crate::servers::iroh());
+            }
+        }
+    )*};
+}
+
+mod contract;
+#[cfg(feature = "cubecl-backend")]
+mod cube;
+mod faults;
+mod gradients;
+mod laziness;
+mod malformed;
+mod operations;
+mod proxy;
+mod replays;
+mod servers;
+mod sharded;
+mod versions;

@@ -1,0 +1,255 @@
+//! Calls that no client of ours makes: no panic leaves a handler, and the session goes on.
+
+mod calls;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::backend::{DispatchDevice, Flex};
+use burn::remote::CustomOpClient;
+use burn::tensor::{DType, Device, Int, Shape, Tensor, TensorData};
+use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorId, TensorIr, TensorStatus};
+use burn_router::TensorInterpreter;
+use burn_scan::TensorScan;
+use burn_scan::remote::{OPERATIONS, PROTOCOL, custom_ops};
+use calls::{Call, call};
+use proptest::test_runner::{Config, TestRunner};
+
+use crate::servers::{connect, flex, serve};
+
+const CASES: u32 = if cfg!(feature = "heavy") {
+    200_000
+} else {
+    10_000
+};
+
+/// What a session of a server runs on.
+pub struct Host {
+    interpreter: TensorInterpreter<Flex>,
+    ids: u64,
+}
+
+impl Host {
+    fn new() -> Self {
+        let interpreter = TensorInterpreter::with_custom_ops(Default::default(), custom_ops());
+        Self {
+            interpreter,
+            ids: 0,
+        }
+    }
+
+    fn named(&mut self, shape: &[usize], dtype: DType, status: TensorStatus) -> TensorIr {
+        self.ids += 1;
+        TensorIr {
+            id: TensorId::new(self.ids),
+            shape: Shape::from(shape.to_vec()),
+            status,
+            dtype,
+        }
+    }
+
+    /// A tensor that is there.
+    fn holding(&mut self, data: TensorData, status: TensorStatus) -> TensorIr {
+        let ir = self.named(data.shape(), data.dtype(), status);
+        self.interpreter.register_tensor_data_id(ir.id, data);
+        ir
+    }
+
+    /// The result has been written, and can be read.
+    fn read(&mut self, result: &TensorIr) -> Option<TensorData> {
+        let result = TensorIr {
+            status: TensorStatus::ReadWrite,
+            ..result.clone()
+        };
+        let read = || burn::tensor::read_sync(self.interpreter.read_tensor_async(result));
+        // Burn's read of a result that was refused panics.
+        catch_unwind(AssertUnwindSafe(read)).ok()?.ok()
+    }
+
+    /// A call as it should be is answered as ever.
+    fn works(&mut self) {
+        let data = TensorData::from([1i32, 2, 3]);
+        let input = self.holding(data, TensorStatus::ReadWrite);
+        let output = self.named(&[3], DType::I32, TensorStatus::NotInit);
+        let scalars = [PROTOCOL, 0, 0, 0].map(ScalarIr::UInt).to_vec();
+        let ir =
+            CustomOpIr::with_scalars("burn-scan/int_scan", &[input], &[output.clone()], scalars);
+        self.interpreter.register_op(OperationIr::Custom(ir));
+        let sums = self.read(&output).expect("it was answered");
+        assert!(sums.iter::<i32>().eq([1, 3, 6]));
+    }
+
+    /// Runs a call, and whether it was answered.
+    fn run(&mut self, call: &Call) -> bool {
+        let inputs: Vec<TensorIr> = call
+            .tensors
+            .iter()
+            .map(|tensor| match tensor.exists {
+                true => self.holding(tensor.data(), tensor.status),
+                false => self.named(&tensor.shape, DType::F32, tensor.status),
+            })
+            .collect();
+        let outputs: Vec<TensorIr> = call
+            .results
+            .iter()
+            .map(|(shape, dtype)| self.named(shape, *dtype, TensorStatus::NotInit))
+            .collect();
+        let ir = CustomOpIr::with_scalars(call.id, &inputs, &outputs, call.scalars.clone());
+        self.interpreter.register_op(OperationIr::Custom(ir));
+        let read = outputs.iter().map(|output| {
+            let data = self.read(output)?;
+            assert_eq!(*data.shape(), output.shape, "a result of {call:?}");
+            Some(data)
+        });
+        let answered = read.map(|data| data.is_some()).collect::<Vec<_>>();
+        assert!(
+            answered.windows(2).all(|pair| pair[0] == pair[1]),
+            "some results of {call:?} have been written, others not"
+        );
+        answered.contains(&true)
+    }
+}
+
+#[test]
+fn no_call_ends_a_session() {
+    let host = Cell::new(Some(Host::new()));
+    let answered = RefCell::new(BTreeMap::<_, u32>::new());
+    let mut runner = TestRunner::new(Config {
+        cases: CASES,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let outcome = runner.run(&call(), |call| {
+        let mut session = host.take().unwrap_or_else(Host::new);
+        if session.run(&call) {
+            *answered.borrow_mut().entry(call.id).or_default() += 1;
+        }
+        session.works();
+        host.set(Some(session));
+        Ok(())
+    });
+    outcome.unwrap_or_else(|error| panic!("{error}"));
+    let answered = answered.into_inner();
+    let never = OPERATIONS
+        .iter()
+        .filter(|operation| !answered.contains_key(operation.id));
+    let never: Vec<_> = never.map(|operation| operation.id).collect();
+    let all: u32 = answered.values().sum();
+    assert!(
+        never.is_empty() && all < CASES,
+        "{all} of {CASES} calls were answered, none of {never:?}: these are not the cases meant"
+    );
+}
+
+/// Over the network: what is refused ends nothing, and what needs it inherits the error.
+fn survives(device: &Device) {
+    let tensor = Tensor::<1, Int>::from_data([1, 2, 3], device);
+    let DispatchDevice::Remote(remote) = device.as_dispatch() else {
+        unreachable!("a remote device")
+    };
+    let client = CustomOpClient::new(remote);
+    let output = |shape: &[usize]| TensorIr {
+        id: client.create_empty_handle(),
+        shape: Shape::from(shape.to_vec()),
+        status: TensorStatus::NotInit,
+        dtype: DType::I32,
+    };
+    let own = ScalarIr::UInt(PROTOCOL);
+    let wrong: [(&'static str, Vec<ScalarIr>); 6] = [
+        ("burn-scan/segment_ids", vec![]),
+        (
+            "burn-scan/segment_ids",
+            vec![ScalarIr::UInt(PROTOCOL + 1), ScalarIr::UInt(3)],
+        ),
+        (
+            "burn-scan/int_scan",
+            vec![own, ScalarIr::UInt(9), ScalarIr::UInt(0), ScalarIr::UInt(0)],
+        ),
+        (
+            "burn-scan/int_scan",
+            vec![
+                own,
+                ScalarIr::UInt(0),
+                ScalarIr::UInt(99),
+                ScalarIr::UInt(0),
+            ],
+        ),
+        (
+            "burn-scan/int_scan",
+            vec![
+                own,
+                ScalarIr::Float(0.5),
+                ScalarIr::UInt(0),
+                ScalarIr::UInt(0),
+            ],
+        ),
+        (
+            "burn-scan/key_slots",
+            vec![own, ScalarIr::UInt(u64::MAX), ScalarIr::UInt(77)],
+        ),
+    ];
+    for (id, scalars) in wrong {
+        let refused = client.register(CustomOpIr::with_scalars(id, &[], &[output(&[3])], scalars));
+        // In the same session, before and after the result is dropped.
+        let sums = tensor.clone().inclusive_cumsum(0).into_data();
+        assert!(sums.iter::<i32>().eq([1, 3, 6]), "{id}");
+        drop(refused);
+    }
+    let sums = tensor.inclusive_cumsum(0).into_data();
+    assert!(sums.iter::<i32>().eq([1, 3, 6]));
+}
+
+on_every_device![survives];
+
+/// A result that was refused, when it is read, ends its session and no other.
+#[test]
+fn reading_what_was_refused_ends_one_session() {
+    let server = serve(flex());
+    let host = crate::servers::at(server);
+    let (device, other) = (
+        connect(&host),
+        connect(&host.clone().with_credential("other")),
+    );
+    let DispatchDevice::Remote(remote) = device.as_dispatch() else {
+        unreachable!("a remote device")
+    };
+    let client = CustomOpClient::new(remote);
+    let output = TensorIr {
+        id: client.create_empty_handle(),
+        shape: [3].into(),
+        status: TensorStatus::NotInit,
+        dtype: DType::I32,
+    };
+    let [refused] = client
+        .register(CustomOpIr::with_scalars(
+            "burn-scan/int_scan",
+            &[],
+            &[output],
+            vec![],
+        ))
+        .try_into()
+        .expect("one result");
+    let read = crate::servers::within(std::time::Duration::from_secs(20), move || {
+        use burn_backend::ops::IntTensorOps;
+        burn::tensor::read_sync(burn::backend::Remote::int_into_data(refused))
+    });
+    assert!(read.is_err());
+    let tensor = Tensor::<1, Int>::from_data([1, 2, 3], &other);
+    assert!(
+        tensor
+            .inclusive_cumsum(0)
+            .into_data()
+            .iter::<i32>()
+            .eq([1, 3, 6])
+    );
+    // The server takes new sessions.
+    let tensor = Tensor::<1, Int>::from_data([1, 2, 3], &connect(&host.with_credential("later")));
+    assert!(
+        tensor
+            .inclusive_cumsum(0)
+            .into_data()
+            .iter::<i32>()
+            .eq([1, 3, 6])
+    );
+}

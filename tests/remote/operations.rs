@@ -1,0 +1,92 @@
+//! The list of operations that client and server share.
+
+use burn_scan::remote::{OPERATIONS, PROTOCOL};
+
+/// The operations of protocol 1. Whoever changes a row, an argument or the number of one changes the protocol: raise
+/// `PROTOCOL`, and record here what the test prints.
+const RECORDED: (u64, &str) = (
+    1,
+    "\
+burn-scan/float_scan: Float; dim usize, op ScanOp, options ScanOptions -> Float
+burn-scan/int_scan: Int; dim usize, op ScanOp, options ScanOptions -> Int
+burn-scan/float_scan_from: Float Float; dim usize, op ScanOp, options ScanOptions -> Float
+burn-scan/int_scan_from: Int Int; dim usize, op ScanOp, options ScanOptions -> Int
+burn-scan/float_linear_recurrence: Float Float; dim usize, reverse bool -> Float
+burn-scan/float_linear_recurrence_from: Float Float Float; dim usize, reverse bool -> Float
+burn-scan/float_recurrence_adjoint: Float Float Float; dim usize, reverse bool -> Float Float
+burn-scan/float_recurrence_adjoint_from: Float Float Float Float; dim usize, reverse bool -> Float Float Float
+burn-scan/float_segmented_scan: Float Bool; dim usize, op ScanOp, options ScanOptions -> Float
+burn-scan/int_segmented_scan: Int Bool; dim usize, op ScanOp, options ScanOptions -> Int
+burn-scan/float_extremum_with_indices: Float; dim usize, is_max bool, int_dtype IntDType -> Float Int
+burn-scan/int_extremum_with_indices: Int; dim usize, is_max bool, int_dtype IntDType -> Int Int
+burn-scan/float_segment_sums: Float Bool; dim usize, reverse bool -> Float
+burn-scan/mask_indices_front: Bool; int_dtype IntDType -> Int Int
+burn-scan/segment_ids: Int; len usize -> Int
+burn-scan/segment_starts: Int; len usize, bool_dtype BoolDType -> Bool
+burn-scan/float_segment_reduce: Float Int; op ScanOp -> Float
+burn-scan/int_segment_reduce: Int Int; op ScanOp -> Int
+burn-scan/key_slots: Int; num_keys usize, int_dtype IntDType -> Int Int
+burn-scan/float_compact_padded: Float Bool; fill bool, int_dtype IntDType -> Float Int
+burn-scan/float_front: Float; count usize -> Float
+burn-scan/float_expand_by_mask: Float Bool;  -> Float
+burn-scan/float_compact_dim_padded: Float Bool; dim usize, int_dtype IntDType -> Float Int
+burn-scan/float_expand_dim: Float Bool; dim usize -> Float
+burn-scan/float_compact_along: Float Bool; dim usize, int_dtype IntDType -> Float Int
+burn-scan/float_repeat_rows: Float Int; total usize -> Float
+burn-scan/float_run_lengths_padded: Float; fill bool, int_dtype IntDType -> Float Int Int
+burn-scan/float_scatter_slots: Float Int Int;  -> Float
+burn-scan/float_gather_slots: Float Int Int;  -> Float
+burn-scan/int_compact_padded: Int Bool; fill bool, int_dtype IntDType -> Int Int
+burn-scan/int_front: Int; count usize -> Int
+burn-scan/int_expand_by_mask: Int Bool;  -> Int
+burn-scan/int_compact_dim_padded: Int Bool; dim usize, int_dtype IntDType -> Int Int
+burn-scan/int_expand_dim: Int Bool; dim usize -> Int
+burn-scan/int_compact_along: Int Bool; dim usize, int_dtype IntDType -> Int Int
+burn-scan/int_repeat_rows: Int Int; total usize -> Int
+burn-scan/int_run_lengths_padded: Int; fill bool, int_dtype IntDType -> Int Int Int
+burn-scan/int_scatter_slots: Int Int Int;  -> Int
+burn-scan/int_gather_slots: Int Int Int;  -> Int
+burn-scan/bool_compact_padded: Bool Bool; fill bool, int_dtype IntDType -> Bool Int
+burn-scan/bool_front: Bool; count usize -> Bool
+burn-scan/bool_expand_by_mask: Bool Bool;  -> Bool
+burn-scan/bool_compact_dim_padded: Bool Bool; dim usize, int_dtype IntDType -> Bool Int
+burn-scan/bool_expand_dim: Bool Bool; dim usize -> Bool
+burn-scan/bool_compact_along: Bool Bool; dim usize, int_dtype IntDType -> Bool Int
+burn-scan/bool_repeat_rows: Bool Int; total usize -> Bool
+burn-scan/bool_run_lengths_padded: Bool; fill bool, int_dtype IntDType -> Bool Int Int
+burn-scan/bool_scatter_slots: Bool Int Int;  -> Bool
+burn-scan/bool_gather_slots: Bool Int Int;  -> Bool
+",
+);
+
+#[test]
+fn are_those_of_the_protocol() {
+    let lines: Vec<String> = OPERATIONS
+        .iter()
+        .map(|operation| {
+            let arguments = operation.arguments.iter();
+            let arguments: Vec<_> = arguments.map(|(name, ty)| format!("{name} {ty}")).collect();
+            format!(
+                "{}: {}; {} -> {}\n",
+                operation.id,
+                operation.tensors.join(" "),
+                arguments.join(", "),
+                operation.results.join(" ")
+            )
+        })
+        .collect();
+    let found = lines.concat();
+    assert!(
+        (PROTOCOL, found.as_str()) == RECORDED,
+        "protocol {PROTOCOL} has other operations than protocol {}:\n{found}",
+        RECORDED.0
+    );
+}
+
+#[test]
+fn have_ids_of_their_own() {
+    let mut ids: Vec<_> = OPERATIONS.iter().map(|operation| operation.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), OPERATIONS.len());
+}

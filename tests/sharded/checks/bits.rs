@@ -1,0 +1,72 @@
+//! The same shards have the same bits, whatever the devices' speed.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use burn::tensor::Device;
+use burn_scan::prelude::*;
+
+use super::scans::random;
+use super::{cuts, shards, whole};
+use crate::common::element::hash;
+use crate::common::{WAYS, options};
+
+/// How often each result is computed.
+const RUNS: usize = 50;
+
+/// One scan a way, and a recurrence, of numbers that every other order of operations would round otherwise.
+fn results(devices: &[Device]) -> Vec<u32> {
+    let shape = [2, 6000];
+    let values: Vec<f32> = (0..12_000).map(random).collect();
+    let decays: Vec<f32> = values.iter().map(|x| x / 10.0).collect();
+    let lengths = cuts(6000, devices.len(), 6);
+    let cut = |values: &[f32]| shards::<f32, 2>(values, shape, 1, &lengths, devices);
+    let ways = WAYS
+        .into_iter()
+        .zip([ScanOp::Sum, ScanOp::Sum, ScanOp::LogSumExp, ScanOp::Sum]);
+    let mut found: Vec<Sharded<2, burn::tensor::Float>> = ways
+        .map(|(way, op)| cut(&values).scan(op, options(way)))
+        .collect();
+    found.push(cut(&decays).scan(ScanOp::Prod, options(WAYS[0])));
+    found.push(cut(&values).linear_recurrence(cut(&decays)));
+    let bits = |found| {
+        whole::<f32, 2>(found, 1, devices)
+            .into_iter()
+            .map(f32::to_bits)
+    };
+    found.into_iter().flat_map(bits).collect()
+}
+
+pub fn bits_stay_under_load(devices: &[Device]) {
+    let is_over = AtomicBool::new(false);
+    let threads = thread::available_parallelism().map_or(2, usize::from);
+    thread::scope(|scope| {
+        for number in 0..threads {
+            let is_over = &is_over;
+            scope.spawn(move || keep_busy(number, is_over));
+        }
+        let first = results(devices);
+        let differing = (1..RUNS).find(|_| results(devices) != first);
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(differing, None, "a run has other bits than the first");
+    });
+}
+
+/// Takes a core, gives it back, takes it again: what is done by which device first changes all the time.
+fn keep_busy(number: usize, is_over: &AtomicBool) {
+    for turn in 0.. {
+        let pause = |salt: usize| {
+            let microseconds = hash(turn * 64 + number * 2 + salt) % 2000;
+            Duration::from_micros(microseconds as u64)
+        };
+        let until = Instant::now() + pause(0);
+        while Instant::now() < until {
+            std::hint::spin_loop();
+        }
+        thread::sleep(pause(1));
+        if is_over.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is asked of shards, wherever they lie: functions of the devices of the shards, for any test binary that has
+//! `common`.
+
+pub mod bits;
+#[cfg(feature = "autodiff")]
+pub mod gradients;
+pub mod moves;
+pub mod recurrences;
+pub mod scans;
+
+use burn::tensor::kind::Basic;
+use burn::tensor::{Device, Tensor};
+use burn_scan::Sharded;
+
+use crate::common::element::{Element, hash};
+use crate::common::{axis, host, tensor};
+
+/// Lengths of so many shards that add up to `len`; uneven, and from four shards on one of them is 0, and with an odd
+/// salt the first.
+pub fn cuts(len: usize, shards: usize, salt: usize) -> Vec<usize> {
+    let mut ends: Vec<usize> = (1..shards).map(|i| hash(i + salt) % (len + 1)).collect();
+    ends.sort_unstable();
+    if shards > 3 {
+        ends[1] = ends[0];
+    }
+    if shards > 1 && salt % 2 == 1 {
+        ends[0] = 0;
+    }
+    let begins = [&[0], &ends[..]].concat();
+    let ends = [&ends[..], &[len]].concat();
+    ends.iter()
+        .zip(begins)
+        .map(|(end, begin)| end - begin)
+        .collect()
+}
+
+/// The parts of those lengths along `dim`.
+pub fn parts<T: Clone>(
+    values: &[T],
+    shape: &[usize],
+    dim: usize,
+    lengths: &[usize],
+) -> Vec<Vec<T>> {
+    let [outer, len, inner] = axis(shape, dim);
+    assert_eq!(lengths.iter().sum::<usize>(), len, "the cuts");
+    let mut begin = 0;
+    let part = |&length: &usize| {
+        let rows = (0..outer).flat_map(|row| {
+            let first = (row * len + begin) * inner;
+            values[first..first + length * inner].iter().cloned()
+        });
+        let part = rows.collect();
+        begin += length;
+        part
+    };
+    lengths.iter().map(part).collect()
+}
+
+/// The whole of such parts.
+pub fn joined<T: Clone>(
+    parts: &[Vec<T>],
+    shape: &[usize],
+    dim: usize,
+    lengths: &[usize],
+) -> Vec<T> {
+    let [outer, _, inner] = axis(shape, dim);
+    let row = |row: usize| {
+        parts.iter().zip(lengths).flat_map(move |(part, length)| {
+            part[row * length * inner..(row + 1) * length * inner]
+                .iter()
+                .cloned()
+        })
+    };
+    (0..outer).flat_map(row).collect()
+}
+
+/// Values, cut along `dim`, each part made on its device.
+pub fn shards<T: Element, const D: usize>(
+    values: &[T],
+    shape: [usize; D],
+    dim: usize,
+    lengths: &[usize],
+    devices: &[Device],
+) -> Sharded<D, T::Kind> {
+    let parts = parts(values, &shape, dim, lengths);
+    let tensors = parts
+        .iter()
+        .zip(lengths)
+        .zip(devices)
+        .map(|((part, &length), device)| {
+            let mut shape = shape;
+            shape[dim] = length;
+            tensor::<T, D>(part, shape, device)
+        });
+    Sharded::new(tensors.collect(), dim)
+}
+
+/// The shards' elements as those of one tensor. Each lies on its device.
+pub fn whole<T: Element, const D: usize>(
+    found: Sharded<D, T::Kind>,
+    dim: usize,
+    devices: &[Device],
+) -> Vec<T> {
+    let found = found.into_shards();
+    assert_eq!(found.len(), devices.len(), "as many shards as there were");
+    for (shard, device) in found.iter().zip(devices) {
+        assert_eq!(shard.device(), *device, "a shard has moved");
+    }
+    let lengths: Vec<usize> = found.iter().map(|shard| shard.dims()[dim]).collect();
+    let mut shape = found[0].dims();
+    shape[dim] = lengths.iter().sum();
+    let parts: Vec<Vec<T>> = found.into_iter().map(host::<T, D>).collect();
+    joined(&parts, &shape, dim, &lengths)
+}
+
+/// Whether all of them hold the dtype.
+pub fn all_hold<T: Element>(devices: &[Device]) -> bool {
+    devices
+        .iter()
+        .all(|device| device.supports_dtype(T::dtype()))
+}
+
+/// The dimensions of a tensor of any kind.
+pub fn dims<const D: usize, K: Basic>(shards: &[Tensor<D, K>], dim: usize) -> Vec<usize> {
+    shards.iter().map(|shard| shard.dims()[dim]).collect()
+}
