@@ -125,7 +125,7 @@ impl<'a> Tests<'a> {
         let heavy = if is_long { ",heavy" } else { "" };
         Self {
             env,
-            features: format!("cubecl-scan/wgpu,xtask/report{heavy}"),
+            features: format!("cubecl-scan/wgpu,remote,xtask/report{heavy}"),
             rest,
         }
     }
@@ -191,7 +191,7 @@ impl<'a> Tests<'a> {
         let others = others_than_kernels()?;
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         let kernels = Beside::start(kernels);
-        steps.step("everything else, default features", || {
+        steps.step("everything else", || {
             run_to_success(self.selected(&others, &self.env).args(["--lib", "--bins"]))
         });
         steps.step("examples in the documentation", || {
