@@ -101,10 +101,13 @@ fn padded_forms_read_nothing() {
     drop((spread, grouped, count, runs, repeated, ids, starts, totals));
 }
 
+/// An exact form, and what it is called.
+type Exact = (&'static str, fn(&Session));
+
 #[test]
 fn exact_forms_read_one_number() {
     let mut session = Session::new();
-    let exact: [(&str, fn(&Session)); 6] = [
+    let exact: [Exact; 6] = [
         ("compact_by_mask", |s| {
             drop(s.values.clone().compact_by_mask(s.kept.clone()));
         }),

@@ -79,7 +79,7 @@ fn cuts_that_do_not_fit(device: &Device) {
         "Sharded Split",
         "BoundsError: dimension 2 out of bounds: 0..2",
         &|| {
-            Sharded::split(ones([2, 3]), 2, &[device.clone()]);
+            Sharded::split(ones([2, 3]), 2, std::slice::from_ref(device));
         },
     );
     refuse(

@@ -44,37 +44,30 @@ where
             let (shard, mask) = (shard.clone(), masks[number].clone());
             let eager = is_eager(&shard.device());
             Some(match eager || shard.dims()[dim] == 0 {
-                true => Kept::Exact(shard.compact_dim_by_mask(mask, dim)),
-                false => Kept::Padded(shard.compact_dim_by_mask_padded(mask, dim)),
+                true => (shard.compact_dim_by_mask(mask, dim), None),
+                false => {
+                    let (values, count) = shard.compact_dim_by_mask_padded(mask, dim);
+                    (values, Some(count))
+                }
             })
         });
-        let kept: Vec<Kept<D, K>> = kept.into_iter().flatten().collect();
-        let counts = kept.iter().filter_map(|kept| match kept {
-            Kept::Exact(_) => None,
-            Kept::Padded((_, count)) => Some(count.clone()),
-        });
-        let mut counts = read_all(counts.collect()).into_iter();
-        let exact = |kept| match kept {
-            Kept::Exact(values) => values,
-            Kept::Padded((values, _)) => {
-                let count = counts.next().expect("one for each");
-                match count == values.dims()[dim] {
-                    true => values,
-                    false => values.slice_dim(dim, 0..count),
-                }
+        // What is left of each shard; padded where there is a count.
+        let (kept, counts): (Vec<Tensor<D, K>>, Vec<Option<Tensor<1, Int>>>) =
+            kept.into_iter().flatten().unzip();
+        let is_padded: Vec<bool> = counts.iter().map(Option::is_some).collect();
+        let mut counts = read_all(counts.into_iter().flatten().collect()).into_iter();
+        let exact = |(values, is_padded): (Tensor<D, K>, bool)| {
+            let count = is_padded.then(|| counts.next().expect("one for each"));
+            match count {
+                Some(count) if count < values.dims()[dim] => values.slice_dim(dim, 0..count),
+                _ => values,
             }
         };
         Self {
-            shards: kept.into_iter().map(exact).collect(),
+            shards: kept.into_iter().zip(is_padded).map(exact).collect(),
             dim,
         }
     }
-}
-
-/// What is left of a shard: at once, or as soon as it is known how much.
-enum Kept<const D: usize, K: Basic> {
-    Exact(Tensor<D, K>),
-    Padded((Tensor<D, K>, Tensor<1, Int>)),
 }
 
 /// Reads numbers from any devices. All reads are begun before the first is waited for.

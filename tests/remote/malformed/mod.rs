@@ -73,8 +73,12 @@ impl Host {
         let input = self.holding(data, TensorStatus::ReadWrite);
         let output = self.named(&[3], DType::I32, TensorStatus::NotInit);
         let scalars = [PROTOCOL, 0, 0, 0].map(ScalarIr::UInt).to_vec();
-        let ir =
-            CustomOpIr::with_scalars("burn-scan/int_scan", &[input], &[output.clone()], scalars);
+        let ir = CustomOpIr::with_scalars(
+            "burn-scan/int_scan",
+            &[input],
+            std::slice::from_ref(&output),
+            scalars,
+        );
         self.interpreter.register_op(OperationIr::Custom(ir));
         let sums = self.read(&output).expect("it was answered");
         assert!(sums.iter::<i32>().eq([1, 3, 6]));

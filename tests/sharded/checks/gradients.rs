@@ -107,7 +107,13 @@ pub fn of_ties(devices: &[Device]) {
             let name = format!("ties of {op:?} {way:?}");
             let by_shards = |mut x: Vec<Sharded<2, Float>>| x.remove(0).scan(op, options(way));
             let by_one = |mut x: Vec<Tensor<2>>| x.remove(0).scan(1, op, options(way));
-            compare(&name, &[values.clone()], devices, by_shards, by_one);
+            compare(
+                &name,
+                std::slice::from_ref(&values),
+                devices,
+                by_shards,
+                by_one,
+            );
         }
     }
 }
