@@ -400,11 +400,9 @@ impl Selection {
             ("values", &self.values.0, emitted.size()),
             ("mask", &self.mask.0, self.mask.1.size()),
         ];
-        let own = [
-            ("output", &self.output, emitted.size()),
-            ("count", &self.counts, index.size()),
-        ];
-        check_outputs(&inputs, &[&own, others].concat())?;
+        let output = [("output", &self.output, emitted.size())];
+        let count = [("count", &self.counts, index.size())];
+        check_outputs(&inputs, &[&output, others, &count].concat())?;
         // Where no values are asked for, a buffer of the call's own stands in.
         let beside = [&self.values];
         let beside = if self.emit.values() { &beside[..] } else { &[] };
