@@ -18,8 +18,8 @@ use super::simd::{round_f16, vectorize, widen_f16};
 /// A tile of `f32` and its output fill 8 KiB, so that the second read of a tile comes from the first-level cache.
 pub(crate) const TILE: usize = 1024;
 
-/// A number that partial results are held in.
-pub(crate) trait Accumulator: Copy + Send + Sync + PartialOrd + 'static {
+/// A number that partial results are held in: an element that is its own accumulator.
+pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
     const ZERO: Self;
     const ONE: Self;
     /// All ones for an integer without a sign.

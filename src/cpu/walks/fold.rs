@@ -8,6 +8,7 @@ use core::mem::MaybeUninit;
 
 use super::super::buffer::{Output, Shared};
 use super::super::element::{Accumulator, Element, TILE};
+use super::super::lanes::{self, Kernel, Lanes};
 use super::super::operator::Operator;
 use super::super::simd::vectorize;
 use super::{Block, Lines, View, Walk, run};
@@ -32,12 +33,6 @@ pub(crate) trait Fold<A>: Sync {
     /// Joins an element to each state.
     fn add_all(states: &mut [Self::State], elements: &[A]);
 }
-
-/// Totals that are kept apart when elements are folded in an order of one's own: four vectors of `f32`.
-const APART: usize = 32;
-
-/// A part of them, for what is left.
-const VECTOR: usize = 8;
 
 /// Elements themselves, by one of the four operators.
 pub(crate) struct Plain<O>(PhantomData<O>);
@@ -69,36 +64,7 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
 
     #[inline(always)]
     fn of_all(elements: &[A]) -> A {
-        vectorize(
-            #[inline(always)]
-            || {
-                let mut totals = [O::IDENTITY; APART];
-                let (groups, rest) = elements.as_chunks::<APART>();
-                for group in groups {
-                    for (total, &element) in totals.iter_mut().zip(group) {
-                        *total = O::combine(*total, element);
-                    }
-                }
-                let (vectors, rest) = rest.as_chunks::<VECTOR>();
-                for vector in vectors {
-                    for (total, &element) in totals.iter_mut().zip(vector) {
-                        *total = O::combine(*total, element);
-                    }
-                }
-                let mut apart = APART;
-                while apart > 1 {
-                    apart /= 2;
-                    for at in 0..apart {
-                        totals[at] = O::combine(totals[at], totals[at + apart]);
-                    }
-                }
-                let mut total = totals[0];
-                for &element in rest {
-                    total = O::combine(total, element);
-                }
-                total
-            },
-        )
+        lanes::run::<A, _>(Total::<A, O>(elements, PhantomData))
     }
 
     #[inline(always)]
@@ -111,6 +77,66 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
                 }
             },
         );
+    }
+}
+
+/// Totals that [`Total`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
+const APART: usize = 32;
+
+/// Fewer of them, for what is left behind the last group.
+const FEWER: usize = 8;
+
+/// The total of some elements: every thirty-second one on its own, then these in pairs, then the few that are left.
+///
+/// In lanes, since a loop over an array of totals becomes pairs of floats: the compiler takes the pairs of the end for those of the loop. It took
+/// three times as long.
+struct Total<'a, A, O>(&'a [A], PhantomData<O>);
+
+impl<A: Accumulator, O: Operator<A>> Kernel<A> for Total<'_, A, O> {
+    type Output = A;
+
+    #[inline(always)]
+    fn run<L: Lanes<A>>(self) -> A {
+        const {
+            assert!(FEWER % L::COUNT == 0 && APART % FEWER == 0);
+        }
+        // As many as there are of the fewest lanes; lanes of two are not.
+        let mut totals = [L::splat(O::IDENTITY); APART / 4];
+        let add = |totals: &mut [L], elements: &[A]| {
+            for (total, vector) in totals.iter_mut().zip(elements.chunks_exact(L::COUNT)) {
+                // SAFETY: a vector has `COUNT` elements.
+                *total = O::combine_lanes(*total, unsafe { L::load(vector.as_ptr()) });
+            }
+        };
+        let (groups, rest) = self.0.as_chunks::<APART>();
+        for group in groups {
+            add(&mut totals[..APART / L::COUNT], group);
+        }
+        let (vectors, rest) = rest.as_chunks::<FEWER>();
+        for vector in vectors {
+            add(&mut totals[..FEWER / L::COUNT], vector);
+        }
+        let mut apart = APART / L::COUNT;
+        while apart > 1 {
+            apart /= 2;
+            for at in 0..apart {
+                totals[at] = O::combine_lanes(totals[at], totals[at + apart]);
+            }
+        }
+        let mut lanes = [O::IDENTITY; FEWER];
+        let mut filled = 0;
+        totals[0].for_each(|lane| {
+            lanes[filled] = lane;
+            filled += 1;
+        });
+        let mut apart = L::COUNT;
+        while apart > 1 {
+            apart /= 2;
+            for at in 0..apart {
+                lanes[at] = O::combine(lanes[at], lanes[at + apart]);
+            }
+        }
+        rest.iter().fold(lanes[0], |total, &element| O::combine(total, element))
     }
 }
 
