@@ -27,8 +27,8 @@ use burn::tensor::{BoolDType, IntDType, Shape, Slice};
 use composed::{adjoint_by_scan, adjoint_from_by_scan, scan_behind, segment_sums_by_index};
 
 /// Everything a backend offers to this crate.
-pub trait ScanBackend: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps {}
-impl<B: ScanOps + FloatMoveOps + IntMoveOps + BoolMoveOps> ScanBackend for B {}
+pub trait ScanBackend: ScanOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps {}
+impl<B: ScanOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps> ScanBackend for B {}
 
 /// Scans, and the positions of masks and keys.
 #[backend_extension(
@@ -189,7 +189,7 @@ pub trait ScanOps: Backend {
     /// The row-major positions of the trues at the front of a tensor as long as the mask, what is behind them being unspecified; and
     /// their number.
     #[fusion(meta = indices_spec)]
-    fn mask_indices_front(
+    fn mask_indices_unpadded(
         mask: BoolTensor<Self>,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>);
@@ -197,7 +197,7 @@ pub trait ScanOps: Backend {
     /// The row-major positions of the trues. Reads their number back.
     #[fusion(default)]
     fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        let (indices, count) = Self::mask_indices_front(mask, int_dtype);
+        let (indices, count) = Self::mask_indices_unpadded(mask, int_dtype);
         Self::int_slice(indices, &[first(read_count::<Self>(count))])
     }
 
@@ -237,10 +237,10 @@ pub trait ScanOps: Backend {
         op: ScanOp,
     ) -> IntTensor<Self>;
 
-    /// For each key its slot in a stable grouping by `0..num_keys`, −1 for a key out of range; and where each group begins, the
+    /// For each key its destination in a stable grouping by `0..num_keys`, −1 for a key out of range; and where each group begins, the
     /// number of keys in range last.
-    #[fusion(meta = key_slots_spec)]
-    fn key_slots(
+    #[fusion(meta = partition_ranks_spec)]
+    fn partition_ranks(
         keys: IntTensor<Self>,
         num_keys: usize,
         int_dtype: IntDType,
@@ -248,13 +248,13 @@ pub trait ScanOps: Backend {
 }
 
 /// The trait of one kind of values; the kinds differ in nothing but their tensor type.
-macro_rules! move_ops {
+macro_rules! selection_ops {
     (
         $(#[$doc:meta])*
         $Trait:ident: $($Super:ident)+, $Tensor:ident, $slice:ident, $reshape:ident,
         $compact_padded:ident, $compact:ident, $expand:ident,
         $compact_dim_padded:ident, $compact_dim:ident, $expand_dim:ident,
-        $scatter_slots:ident, $gather_slots:ident, $front:ident,
+        $scatter:ident, $gather:ident, $front:ident,
         $compact_along:ident, $repeat_rows:ident, $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         $(#[$doc])*
@@ -362,52 +362,52 @@ macro_rules! move_ops {
             ) -> ($Tensor<Self>, IntTensor<Self>) {
                 let (values, lengths, count) = Self::$run_lengths_padded(values, false, int_dtype);
                 let count = read_count::<Self>(count);
-                let lengths = <Self as IntMoveOps>::int_front(lengths, count);
+                let lengths = <Self as IntSelectionOps>::int_front(lengths, count);
                 (Self::$front(values, count), lengths)
             }
 
-            /// `output[slots[i]] = values[i]`, zero behind the slots; slots below 0 point nowhere. The others are ranks, as those of
-            /// [`ScanOps::key_slots`], the last of whose `offsets` is their number.
+            /// `output[destinations[i]] = values[i]`, zero behind the destinations; destinations below 0 point nowhere. The others are ranks, as those of
+            /// [`ScanOps::partition_ranks`], the last of whose `offsets` is their number.
             #[fusion(dtype = values, shape = values)]
-            fn $scatter_slots(
+            fn $scatter(
                 values: $Tensor<Self>,
-                slots: IntTensor<Self>,
+                destinations: IntTensor<Self>,
                 offsets: IntTensor<Self>,
             ) -> $Tensor<Self>;
 
-            /// `output[i] = values[slots[i]]`, zero where the slot is below 0: the adjoint of scattering to these slots.
+            /// `output[i] = values[destinations[i]]`, zero where the destination is below 0: the adjoint of scattering to these destinations.
             #[fusion(dtype = values, shape = values)]
-            fn $gather_slots(
+            fn $gather(
                 values: $Tensor<Self>,
-                slots: IntTensor<Self>,
+                destinations: IntTensor<Self>,
                 offsets: IntTensor<Self>,
             ) -> $Tensor<Self>;
         }
     };
 }
 
-move_ops!(
+selection_ops!(
     /// Compaction, expansion and grouping of float tensors.
-    FloatMoveOps: Backend IntMoveOps, FloatTensor, float_slice, float_reshape,
+    FloatSelectionOps: Backend IntSelectionOps, FloatTensor, float_slice, float_reshape,
     float_compact_padded, float_compact, float_expand_by_mask,
     float_compact_dim_padded, float_compact_dim, float_expand_dim,
-    float_scatter_slots, float_gather_slots, float_front,
+    float_scatter_to, float_gather_from, float_front,
     float_compact_along, float_repeat_rows, float_run_lengths_padded, float_run_lengths
 );
-move_ops!(
+selection_ops!(
     /// Compaction, expansion and grouping of int tensors.
-    IntMoveOps: Backend, IntTensor, int_slice, int_reshape,
+    IntSelectionOps: Backend, IntTensor, int_slice, int_reshape,
     int_compact_padded, int_compact, int_expand_by_mask,
     int_compact_dim_padded, int_compact_dim, int_expand_dim,
-    int_scatter_slots, int_gather_slots, int_front,
+    int_scatter_to, int_gather_from, int_front,
     int_compact_along, int_repeat_rows, int_run_lengths_padded, int_run_lengths
 );
-move_ops!(
+selection_ops!(
     /// Compaction, expansion and grouping of bool tensors.
-    BoolMoveOps: Backend IntMoveOps, BoolTensor, bool_slice, bool_reshape,
+    BoolSelectionOps: Backend IntSelectionOps, BoolTensor, bool_slice, bool_reshape,
     bool_compact_padded, bool_compact, bool_expand_by_mask,
     bool_compact_dim_padded, bool_compact_dim, bool_expand_dim,
-    bool_scatter_slots, bool_gather_slots, bool_front,
+    bool_scatter_to, bool_gather_from, bool_front,
     bool_compact_along, bool_repeat_rows, bool_run_lengths_padded, bool_run_lengths
 );
 
@@ -516,7 +516,7 @@ pub(crate) fn indices_spec(mask: &TensorSpec, int_dtype: &IntDType) -> (TensorSp
 }
 
 #[cfg(feature = "fusion")]
-pub(crate) fn key_slots_spec(
+pub(crate) fn partition_ranks_spec(
     keys: &TensorSpec,
     num_keys: &usize,
     int_dtype: &IntDType,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A discrete-event model of decoupled lookback on one GPU: the share of copy bandwidth that a chain of tiles lets through.
 
-Tiles are taken in order by the first free slot. A tile is loaded (shared bandwidth, then a latency), publishes its
+Tiles are taken in order by the first free destination. A tile is loaded (shared bandwidth, then a latency), publishes its
 aggregate, looks back, and is stored (shared bandwidth). What a lookback costs is written out step by step, so that
 designs can be compared. The tile and the block of the design "blocks" are read from this repository's sources.
 
@@ -106,8 +106,8 @@ def run(gpu, design, tiles=12000):
             push(time, taken, "start")
             taken += 1
 
-    for slot in range(min(int(gpu.units / design.units), tiles)):
-        take(slot * 1e-3)
+    for destination in range(min(int(gpu.units / design.units), tiles)):
+        take(destination * 1e-3)
     trip = design.trips * gpu.l2
     while events:
         now, _, tile, phase, end = heapq.heappop(events)

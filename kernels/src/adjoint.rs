@@ -11,7 +11,7 @@ use crate::error::{check_outputs, expect_room};
 use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
 use crate::scan::components::rows::{RowsView, RowsViewLaunch, rows_arg};
-use crate::scan::problem::{elements_before, widest};
+use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -234,13 +234,13 @@ pub fn recurrence_adjoint_with(
         return Ok(());
     }
     let inner: usize = shape[axis + 1..].iter().product();
-    let begins = [&of_values, &results, &of_decay];
-    let offsets = begins.iter().fold(0, |all, it| {
+    let tensors = [&of_values, &results, &of_decay];
+    let offsets = tensors.iter().fold(0, |all, it| {
         all | elements_before(it.handle.offset_start, size)
     });
     let in_rows = inner == 1;
-    let granule = offsets | if in_rows { shape[axis] } else { inner };
-    let lanes = widest(client.io_optimized_vector_sizes(size), granule);
+    let common_alignment = offsets | if in_rows { shape[axis] } else { inner };
+    let lanes = widest_vector(client.io_optimized_vector_sizes(size), common_alignment);
     let vectors = elements / lanes;
     let cubes = vectors.div_ceil(UNITS);
     let [across, along] = match in_rows {

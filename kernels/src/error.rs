@@ -68,10 +68,10 @@ pub enum ScanError {
         other: &'static str,
     },
     /// An operation that chains tiles cannot run on the device, or in its present state.
-    #[error("tiles cannot be chained: {obstacle}")]
-    NoChain {
+    #[error("tiles cannot look back: {reason}")]
+    LookbackUnsupported {
         /// What stands in the way.
-        obstacle: &'static str,
+        reason: &'static str,
     },
     /// A forced routine cannot serve this problem on this device.
     #[error("the routine {routine:?} cannot serve this problem: {reason}")]

@@ -25,8 +25,8 @@ use std::sync::Mutex;
 pub mod words {
     pub use crate::scan::components::tile_state::{
         FIRST_EPOCH, HALF_BITS, HALVES, HEADER_WORDS, LAST_EPOCH, aggregate_at, block_words,
-        epoch_after, fallback_at, foreign, half_of, is_sealed, joined, launch_words, prefix_at,
-        seal, tag_of,
+        epoch_after, epoch_bits_of, fallback_at, foreign, half_of, is_sealed, joined, launch_words,
+        prefix_at, seal,
     };
 }
 
@@ -154,7 +154,7 @@ pub fn unsupported(what: &str) {
 /// What the order of a float sum depends on: the class of the device, the units of a cube, and the vectors of a unit.
 pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usize, usize) {
     let tuning = Tuning::of(client, launch);
-    let class = match (tuning.plane, tuning.unit_runs) {
+    let class = match (tuning.plane, tuning.per_unit) {
         (true, _) => "planes",
         (false, false) => "shared-memory",
         (false, true) => "software",

@@ -1,4 +1,4 @@
-//! Compaction, slots and grouping against plain loops: densities, alternating runs, every size to two tiles, mute tiles.
+//! Compaction, destinations and grouping against plain loops: densities, alternating runs, every size to two tiles, stalled tiles.
 
 mod common;
 
@@ -7,8 +7,8 @@ use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::ScanError;
-use cubecl_scan::compact::{Emit, MoveShape, compact, expand, gather_slots, scatter_slots};
-use cubecl_scan::scan::{LaunchOptions, Mute};
+use cubecl_scan::compact::{Emit, PermutationShape, compact, expand, gather, scatter};
+use cubecl_scan::scan::{LaunchOptions, Stall};
 
 /// A tile of 32 units × 1 vector.
 fn small_tile() -> LaunchOptions {
@@ -69,19 +69,19 @@ fn every_density() {
 fn mute_tiles() {
     let client = client();
     let schedules = [
-        (Mute::Every(1), Some(1)),
-        (Mute::Every(3), Some(4)),
-        (Mute::Every(41), Some(1)),
-        (Mute::Chosen(0xffff_fffe), Some(1)),
-        (Mute::Random { seed: 1, one_in: 2 }, None),
+        (Stall::Every(1), Some(1)),
+        (Stall::Every(3), Some(4)),
+        (Stall::Every(41), Some(1)),
+        (Stall::Chosen(0xffff_fffe), Some(1)),
+        (Stall::Random { seed: 1, one_in: 2 }, None),
     ];
-    for (mute, polls) in schedules {
+    for (stall, spin_limit) in schedules {
         let launch = LaunchOptions {
-            mute: Some(mute),
-            polls,
+            stall: Some(stall),
+            spin_limit,
             ..small_tile()
         };
-        within_20_seconds(&format!("compaction with {mute:?}"), || {
+        within_20_seconds(&format!("compaction with {stall:?}"), || {
             for (name, mask) in masks(9000) {
                 check_compact(&client, name, &mask, launch);
             }
@@ -89,13 +89,13 @@ fn mute_tiles() {
     }
 }
 
-/// Rows shorter than a vector, a cube and a tile, of a tile and of several, with and without mute tiles; columns.
+/// Rows shorter than a vector, a cube and a tile, of a tile and of several, with and without stalled tiles; columns.
 #[test]
 fn lines() {
     let client = client();
-    let mute = LaunchOptions {
-        mute: Some(Mute::Every(3)),
-        polls: Some(1),
+    let stall = LaunchOptions {
+        stall: Some(Stall::Every(3)),
+        spin_limit: Some(1),
         ..small_tile()
     };
     for shape in [
@@ -111,7 +111,7 @@ fn lines() {
         let n = shape.iter().product();
         let values: Vec<i32> = (1..=n as i32).collect();
         for (name, mask) in masks(n) {
-            for launch in [launch(), small_tile(), mute] {
+            for launch in [launch(), small_tile(), stall] {
                 let found = device_compact_lines(&client, &values, &mask, shape, launch, 0);
                 let expected = compacted_lines(&values, &mask, shape);
                 assert!(found == expected, "{name}, {shape:?}, {launch:?}");
@@ -120,13 +120,13 @@ fn lines() {
     }
 }
 
-/// Runs within tiles and over them, with and without mute tiles.
+/// Runs within tiles and over them, with and without stalled tiles.
 #[test]
 fn runs() {
     let client = client();
-    let mute = LaunchOptions {
-        mute: Some(Mute::Every(3)),
-        polls: Some(1),
+    let stall = LaunchOptions {
+        stall: Some(Stall::Every(3)),
+        spin_limit: Some(1),
         ..small_tile()
     };
     for n in [1, 2, 127, 128, 129, 1000, 20_000, 20_001] {
@@ -138,7 +138,7 @@ fn runs() {
                     run as i32 % 5
                 })
                 .collect();
-            for launch in [launch(), small_tile(), mute] {
+            for launch in [launch(), small_tile(), stall] {
                 let found = device_run_lengths(&client, &values, launch, 0);
                 assert!(
                     found == encoded(&values),
@@ -207,14 +207,14 @@ fn any_non_zero_is_true() {
 }
 
 #[test]
-fn slices_move_to_their_slots_and_back() {
+fn slices_move_to_their_destinations_and_back() {
     let client = client();
     for (outer, inner) in [(1, 1), (3, 1), (1, 5), (2, 6), (2, 8)] {
-        let slots = [2, -1, 0, 7, 1, -5];
-        let shape = MoveShape {
+        let destinations = [2, -1, 0, 7, 1, -5];
+        let shape = PermutationShape {
             outer,
             slices: 6,
-            slots: 4,
+            destinations: 4,
             inner,
         };
         let int = i32::elem_type_native();
@@ -222,42 +222,42 @@ fn slices_move_to_their_slots_and_back() {
         let mut expected = vec![0; outer * 4 * inner];
         let mut back = vec![0; slices.len()];
         for o in 0..outer {
-            for (s, &slot) in slots
+            for (s, &destination) in destinations
                 .iter()
                 .enumerate()
-                .filter(|(_, slot)| (0..4).contains(*slot))
+                .filter(|(_, destination)| (0..4).contains(*destination))
             {
                 for i in 0..inner {
                     let from = (o * 6 + s) * inner + i;
-                    expected[(o * 4 + slot as usize) * inner + i] = slices[from];
+                    expected[(o * 4 + destination as usize) * inner + i] = slices[from];
                     back[from] = slices[from];
                 }
             }
         }
-        let slot_list = upload(&client, &slots);
-        let in_slots = upload(&client, &vec![0i32; expected.len()]);
+        let destination_list = upload(&client, &destinations);
+        let in_destinations = upload(&client, &vec![0i32; expected.len()]);
         let from = upload(&client, &slices);
-        scatter_slots(
+        scatter(
             &client,
             flat(&from, slices.len()),
-            (flat(&slot_list, 6), int),
-            flat(&in_slots, expected.len()),
+            (flat(&destination_list, 6), int),
+            flat(&in_destinations, expected.len()),
             int,
             shape,
         )
         .expect("supported");
         let again = sentinel(&client, slices.len());
-        gather_slots(
+        gather(
             &client,
-            flat(&in_slots, expected.len()),
-            (flat(&slot_list, 6), int),
+            flat(&in_destinations, expected.len()),
+            (flat(&destination_list, 6), int),
             flat(&again, slices.len()),
             int,
             shape,
         )
         .expect("supported");
         assert_eq!(
-            read::<i32>(&client, in_slots, expected.len()),
+            read::<i32>(&client, in_destinations, expected.len()),
             expected,
             "{shape:?}"
         );
@@ -265,40 +265,49 @@ fn slices_move_to_their_slots_and_back() {
     }
 }
 
-/// Slots that would be in range with their upper half cut off are nowhere, and so are negative ones.
+/// Destinations that would be in range with their upper half cut off are nowhere, and so are negative ones.
 fn check_range<I: CubeElement + Numeric>(far: &[I], near: I) {
     let client = client();
     let (int, index) = (i32::elem_type_native(), I::elem_type_native());
     if !client.properties().supports_type(index) {
-        return unsupported(&format!("slots of {index:?} on this device"));
+        return unsupported(&format!("destinations of {index:?} on this device"));
     }
-    let slot_list: Vec<I> = far.iter().copied().chain([near]).collect();
-    let slices: Vec<i32> = (1..=slot_list.len() as i32).collect();
+    let destination_list: Vec<I> = far.iter().copied().chain([near]).collect();
+    let slices: Vec<i32> = (1..=destination_list.len() as i32).collect();
     let last = slices[far.len()];
-    let shape = MoveShape {
+    let shape = PermutationShape {
         outer: 1,
         slices: slices.len(),
-        slots: 3,
+        destinations: 3,
         inner: 1,
     };
-    let list = || (flat(&upload(&client, &slot_list), slot_list.len()), index);
-    let in_slots = upload(&client, &[0i32; 3]);
+    let list = || {
+        (
+            flat(&upload(&client, &destination_list), destination_list.len()),
+            index,
+        )
+    };
+    let in_destinations = upload(&client, &[0i32; 3]);
     let from = upload(&client, &slices);
-    scatter_slots(
+    scatter(
         &client,
         flat(&from, slices.len()),
         list(),
-        flat(&in_slots, 3),
+        flat(&in_destinations, 3),
         int,
         shape,
     )
     .expect("supported");
     let expected = [0, 0, last];
-    assert_eq!(read::<i32>(&client, in_slots, 3), expected, "{index:?}");
+    assert_eq!(
+        read::<i32>(&client, in_destinations, 3),
+        expected,
+        "{index:?}"
+    );
 
     let full = upload(&client, &[7i32, 8, 9]);
     let gathered = sentinel(&client, slices.len());
-    gather_slots(
+    gather(
         &client,
         flat(&full, 3),
         list(),
@@ -314,7 +323,7 @@ fn check_range<I: CubeElement + Numeric>(far: &[I], near: I) {
 }
 
 #[test]
-fn slots_are_told_out_of_range_in_their_own_type() {
+fn destinations_are_told_out_of_range_in_their_own_type() {
     check_range(&[3, i32::MAX, -1, i32::MIN], 2i32);
     check_range(&[3, 1 << 31, u32::MAX], 2u32);
     check_range(&[3, 1 << 32, i64::MAX, -1, -(1 << 32), i64::MIN + 1], 2i64);
@@ -332,7 +341,7 @@ fn check_keys(keys: &[i32], num_keys: usize) {
     for launch in [LaunchOptions::default(), small_tile(), large_tile] {
         let found = device_groups(&client, keys, num_keys, launch, 0);
         let what = format!("{} keys below {num_keys}, {launch:?}", keys.len());
-        assert_eq!(found.0, expected.0, "slots of {what}");
+        assert_eq!(found.0, expected.0, "destinations of {what}");
         assert_eq!(found.1, expected.1, "offsets of {what}");
     }
 }

@@ -11,9 +11,9 @@ use common::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
-use cubecl_scan::compact::{MoveShape, gather_slots, scatter_ranks, scatter_slots};
+use cubecl_scan::compact::{PermutationShape, gather, scatter, scatter_ranks};
 use cubecl_scan::monoid::Fold;
-use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy, scan_with};
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy, scan_with};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::testing::{Guarded, watch};
 use cubecl_scan::{ScanOp, reference};
@@ -117,14 +117,14 @@ fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
     }
     // Rows cut in many runs, rows of one run, and runs of several rows.
     for len in [5, 31, 32, 33, 132, 1000] {
-        check(&[3, len], 1, launch_of(UnitRuns, 1), 1);
+        check(&[3, len], 1, launch_of(PerUnit, 1), 1);
     }
     // Runs that do not divide their row: the last is shorter.
     for len in [5, 31, 131, 1001] {
-        check(&[3, len], 1, launch_of(UnitRuns, 4), 1);
+        check(&[3, len], 1, launch_of(PerUnit, 4), 1);
     }
     for len in [1, 2, 3, 7, 31, 64] {
-        check(&[33, len], 1, launch_of(UnitRuns, 64), 0);
+        check(&[33, len], 1, launch_of(PerUnit, 64), 0);
     }
 }
 
@@ -132,7 +132,7 @@ fn every_form(mut check: impl FnMut(&[usize], usize, LaunchOptions, usize)) {
 fn leaves_edges(shape: &[usize], launch: LaunchOptions, offset: usize) -> bool {
     let len = shape[shape.len() - 1];
     let of_short_rows = launch.vectors == Some(64);
-    launch.strategy == Strategy::Forced(RoutineKind::UnitRuns)
+    launch.strategy == Strategy::Forced(RoutineKind::PerUnit)
         && !of_short_rows
         && len % 4 != 0
         && len >= 8
@@ -159,14 +159,14 @@ fn scans_write_nothing_but_their_output() {
 fn fallbacks_write_nothing_but_their_words() {
     let client = client();
     // The last tile, which has the last words, publishes under the second.
-    for mute in [
-        Mute::Every(1),
-        Mute::Every(2),
-        Mute::Random { seed: 7, one_in: 2 },
+    for stall in [
+        Stall::Every(1),
+        Stall::Every(2),
+        Stall::Random { seed: 7, one_in: 2 },
     ] {
         let launch = LaunchOptions {
-            mute: Some(mute),
-            polls: Some(1),
+            stall: Some(stall),
+            spin_limit: Some(1),
             ..launch_of(RoutineKind::SinglePass, 1)
         };
         let columns = LaunchOptions {
@@ -192,7 +192,7 @@ fn rows_at_every_element_offset() {
         (SingleCube, 32),
         (SinglePass, 132),
         (ReduceThenScan, 132),
-        (UnitRuns, 132),
+        (PerUnit, 132),
     ] {
         for pitch in [len + 1, len + 2, len + 4] {
             let view = View {
@@ -259,7 +259,7 @@ fn compactions_write_nothing_but_their_output() {
     }
 }
 
-/// Software adapters compact large masks by runs of 1,024 elements, but for slots; other devices as above.
+/// Software adapters compact large masks by runs of 1,024 elements, but for destinations; other devices as above.
 #[test]
 fn compactions_of_large_masks_write_nothing_but_their_output() {
     let (client, launch) = (client(), LaunchOptions::default());
@@ -324,31 +324,31 @@ fn lines_and_runs_write_nothing_but_their_output() {
 fn segments_write_nothing_but_their_output() {
     let (client, int) = (client(), i32::elem_type_native());
     for offset in offsets(&client, size_of::<i32>()) {
-        for (begins, len) in [
+        for (starts, len) in [
             (vec![0, 3, 3, 90, 130], 130),
             (vec![0, 3, 3, 90, 200], 130),
             (vec![0, 5, 5, 3001, 3002, 5000], 5001),
             (vec![9, 2, -4, i32::MAX, 40], 130),
             (vec![0, 0], 64),
         ] {
-            let is_good = begins.is_sorted() && begins[begins.len() - 1] as usize <= len;
+            let is_good = starts.is_sorted() && starts[starts.len() - 1] as usize <= len;
             let data: Vec<i32> = (1..=len as i32).collect();
-            let n = begins.len() - 1;
-            let begins_in = Guarded::new(&client, &begins, offset);
+            let n = starts.len() - 1;
+            let offsets_in = Guarded::new(&client, &starts, offset);
             let data_in = Guarded::new(&client, &data, offset);
             let ids = Guarded::empty(&client, len * size_of::<i32>(), offset);
             let totals = Guarded::empty(&client, n * size_of::<i32>(), offset);
             let repeated = Guarded::empty(&client, len * size_of::<i32>(), offset);
             let rows: Vec<i32> = (1..=n as i32).collect();
             let rows_in = Guarded::new(&client, &rows, offset);
-            let begins_arg = || (flat(&begins_in.handle(), n + 1), int);
+            let offsets_arg = || (flat(&offsets_in.handle(), n + 1), int);
             with_guarded_scratch(&client, || {
-                segment_ids(&client, begins_arg(), flat(&ids.handle(), len), len)
+                segment_ids(&client, offsets_arg(), flat(&ids.handle(), len), len)
                     .expect("supported");
                 segment_reduce::<Fold>(
                     &client,
                     flat(&data_in.handle(), len),
-                    begins_arg(),
+                    offsets_arg(),
                     flat(&totals.handle(), n),
                     [len, 1],
                     int,
@@ -356,20 +356,20 @@ fn segments_write_nothing_but_their_output() {
                 )
                 .expect("supported");
                 let (rows, room) = (flat(&rows_in.handle(), n), flat(&repeated.handle(), len));
-                repeat(&client, rows, begins_arg(), room, [len, 1], int).expect("supported");
+                repeat(&client, rows, offsets_arg(), room, [len, 1], int).expect("supported");
             });
             let repeated = repeated.read::<i32>(&client);
-            assert_eq!(begins_in.read::<i32>(&client), begins);
+            assert_eq!(offsets_in.read::<i32>(&client), starts);
             assert_eq!(data_in.read::<i32>(&client), data);
             let (ids, totals) = (ids.read::<i32>(&client), totals.read::<i32>(&client));
             if is_good {
-                let ends = &begins[1..];
+                let ends = &starts[1..];
                 let expected =
                     (0..len as i32).map(|i| ends.iter().filter(|&&end| end <= i).count());
                 let row = |id: usize| rows.get(id).copied().unwrap_or_default();
                 assert!(repeated.into_iter().eq(expected.clone().map(row)));
                 assert!(ids.into_iter().map(|id| id as usize).eq(expected));
-                let rows = begins
+                let rows = starts
                     .windows(2)
                     .map(|row| row[0] as usize..row[1] as usize);
                 assert!(
@@ -382,28 +382,28 @@ fn segments_write_nothing_but_their_output() {
     }
 }
 
-/// Slots out of range on either side, by one and by much.
+/// Destinations out of range on either side, by one and by much.
 #[test]
-fn slices_move_to_nothing_but_their_slots() {
+fn slices_move_to_nothing_but_their_destinations() {
     let client = client();
     let int = i32::elem_type_native();
     for offset in offsets(&client, size_of::<i32>()) {
         for (outer, inner) in [(1, 1), (3, 1), (1, 5), (2, 64)] {
-            let slots = [2, -1, 0, 4, 1, i32::MIN, 5, i32::MAX, 3];
-            let shape = MoveShape {
+            let destinations = [2, -1, 0, 4, 1, i32::MIN, 5, i32::MAX, 3];
+            let shape = PermutationShape {
                 outer,
-                slices: slots.len(),
-                slots: 4,
+                slices: destinations.len(),
+                destinations: 4,
                 inner,
             };
-            let slices: Vec<i32> = (1..=(outer * slots.len() * inner) as i32).collect();
+            let slices: Vec<i32> = (1..=(outer * destinations.len() * inner) as i32).collect();
             let from = Guarded::new(&client, &slices, offset);
-            let slot_list = Guarded::new(&client, &slots, offset);
-            let in_slots = Guarded::new(&client, &vec![0i32; outer * 4 * inner], offset);
+            let destination_list = Guarded::new(&client, &destinations, offset);
+            let in_destinations = Guarded::new(&client, &vec![0i32; outer * 4 * inner], offset);
             let again = Guarded::empty(&client, size_of_val(&slices[..]), offset);
-            let list = || (flat(&slot_list.handle(), slots.len()), int);
-            let placed = || flat(&in_slots.handle(), outer * 4 * inner);
-            scatter_slots(
+            let list = || (flat(&destination_list.handle(), destinations.len()), int);
+            let placed = || flat(&in_destinations.handle(), outer * 4 * inner);
+            scatter(
                 &client,
                 flat(&from.handle(), slices.len()),
                 list(),
@@ -412,7 +412,7 @@ fn slices_move_to_nothing_but_their_slots() {
                 shape,
             )
             .expect("supported");
-            gather_slots(
+            gather(
                 &client,
                 placed(),
                 list(),
@@ -421,19 +421,19 @@ fn slices_move_to_nothing_but_their_slots() {
                 shape,
             )
             .expect("supported");
-            let kept = |at: usize| (0..4).contains(&slots[at / inner % slots.len()]);
+            let kept = |at: usize| (0..4).contains(&destinations[at / inner % destinations.len()]);
             let expected: Vec<i32> = (0..slices.len())
                 .map(|at| if kept(at) { slices[at] } else { 0 })
                 .collect();
             assert_eq!(again.read::<i32>(&client), expected, "{shape:?}");
             assert_eq!(from.read::<i32>(&client), slices);
-            assert_eq!(slot_list.read::<i32>(&client), slots);
-            in_slots.read::<i32>(&client);
+            assert_eq!(destination_list.read::<i32>(&client), destinations);
+            in_destinations.read::<i32>(&client);
         }
     }
 }
 
-/// Zeros stand behind the slots taken: none, some, all.
+/// Zeros stand behind the destinations taken: none, some, all.
 #[test]
 fn slices_move_to_ranks_with_zeros_behind() {
     let client = client();
@@ -450,19 +450,19 @@ fn slices_move_to_ranks_with_zeros_behind() {
                 let elements = outer * slices * inner;
                 let data: Vec<i32> = (1..=elements as i32).collect();
                 let from = Guarded::new(&client, &data, offset);
-                let slot_list = Guarded::new(&client, &list, offset);
+                let destination_list = Guarded::new(&client, &list, offset);
                 let taken = Guarded::new(&client, &[-7, kept as i32], offset);
                 let to = Guarded::empty(&client, elements * size_of::<i32>(), offset);
-                let shape = MoveShape {
+                let shape = PermutationShape {
                     outer,
                     slices,
-                    slots: slices,
+                    destinations: slices,
                     inner,
                 };
                 scatter_ranks(
                     &client,
                     flat(&from.handle(), elements),
-                    (flat(&slot_list.handle(), slices), int),
+                    (flat(&destination_list.handle(), slices), int),
                     flat(&taken.handle(), 2),
                     flat(&to.handle(), elements),
                     int,
@@ -472,20 +472,20 @@ fn slices_move_to_ranks_with_zeros_behind() {
                 let mut expected = vec![0; elements];
                 for (at, value) in data.iter().enumerate() {
                     let (row, slice) = (at / inner / slices, at / inner % slices);
-                    if let Ok(slot) = usize::try_from(list[slice]) {
-                        expected[(row * slices + slot) * inner + at % inner] = *value;
+                    if let Ok(destination) = usize::try_from(list[slice]) {
+                        expected[(row * slices + destination) * inner + at % inner] = *value;
                     }
                 }
                 assert_eq!(to.read::<i32>(&client), expected, "{shape:?}, {kept} kept");
                 assert_eq!(from.read::<i32>(&client), data);
-                assert_eq!(slot_list.read::<i32>(&client), list);
+                assert_eq!(destination_list.read::<i32>(&client), list);
             }
         }
     }
 }
 
 #[test]
-fn groupings_write_nothing_but_slots_and_offsets() {
+fn groupings_write_nothing_but_destinations_and_offsets() {
     let client = client();
     for offset in offsets(&client, size_of::<i32>()) {
         for (n, num_keys) in [(1, 1), (255, 3), (256, 255), (257, 256), (1000, 300)] {
@@ -502,12 +502,12 @@ fn groupings_write_nothing_but_slots_and_offsets() {
                 ..LaunchOptions::default()
             };
             for launch in [LaunchOptions::default(), by_digits] {
-                let (slots, begins) = with_guarded_scratch(&client, || {
+                let (destinations, starts) = with_guarded_scratch(&client, || {
                     device_groups(&client, &keys, num_keys, launch, offset)
                 });
-                let (expected, expected_begins) = grouped(&keys, num_keys);
-                assert_eq!(slots, expected, "{n} keys");
-                assert_eq!(begins, expected_begins, "{n} keys");
+                let (expected, expected_offsets) = grouped(&keys, num_keys);
+                assert_eq!(destinations, expected, "{n} keys");
+                assert_eq!(starts, expected_offsets, "{n} keys");
             }
         }
     }

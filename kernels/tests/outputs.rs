@@ -9,7 +9,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::compact::{
-    Emit, MoveShape, compact, expand, gather_slots, key_slots, run_lengths, scatter_slots,
+    Emit, PermutationShape, compact, expand, gather, partition_ranks, run_lengths, scatter,
 };
 use cubecl_scan::monoid::{ArgExtremum, Extremum, LinearRecurrence};
 use cubecl_scan::scan::{ScanOptions, ScanTensors, scan, scan_operator};
@@ -63,10 +63,10 @@ fn compacted(
     )
 }
 
-const MOVE: MoveShape = MoveShape {
+const MOVE: PermutationShape = PermutationShape {
     outer: 1,
     slices: LEN,
-    slots: LEN,
+    destinations: LEN,
     inner: 1,
 };
 
@@ -107,7 +107,7 @@ const OPERATIONS: [Operation; 12] = [
     },
     Operation {
         name: "segment sums",
-        inputs: &["input", "begins"],
+        inputs: &["input", "starts"],
         outputs: &["output"],
         launch: |client, tensors| {
             let [values, heads, output] = taken(tensors);
@@ -131,10 +131,10 @@ const OPERATIONS: [Operation; 12] = [
         launch: |client, tensors| compacted(client, None, taken(tensors), Emit::Indices),
     },
     Operation {
-        name: "slots",
+        name: "destinations",
         inputs: &["mask"],
         outputs: &["output", "count"],
-        launch: |client, tensors| compacted(client, None, taken(tensors), Emit::Slots),
+        launch: |client, tensors| compacted(client, None, taken(tensors), Emit::Destinations),
     },
     Operation {
         name: "runs",
@@ -169,22 +169,30 @@ const OPERATIONS: [Operation; 12] = [
     Operation {
         name: "grouping",
         inputs: &["keys"],
-        outputs: &["slots", "offsets"],
+        outputs: &["destinations", "offsets"],
         launch: |client, tensors| {
-            let [keys, slots, offsets] = taken(tensors);
+            let [keys, destinations, offsets] = taken(tensors);
             let index = i32::elem_type_native();
-            key_slots(client, int(keys), slots, offsets, LEN - 1, index, launch())
+            partition_ranks(
+                client,
+                int(keys),
+                destinations,
+                offsets,
+                LEN - 1,
+                index,
+                launch(),
+            )
         },
     },
     Operation {
         name: "fetching slices",
-        inputs: &["slots", "list of slots"],
+        inputs: &["destinations", "list of destinations"],
         outputs: &["slices"],
         launch: |client, tensors| {
-            let [slots, list, slices] = taken(tensors);
-            gather_slots(
+            let [destinations, list, slices] = taken(tensors);
+            gather(
                 client,
-                slots,
+                destinations,
                 int(list),
                 slices,
                 i32::elem_type_native(),
@@ -194,12 +202,12 @@ const OPERATIONS: [Operation; 12] = [
     },
     Operation {
         name: "placing slices",
-        inputs: &["slices", "list of slots"],
-        outputs: &["slots"],
+        inputs: &["slices", "list of destinations"],
+        outputs: &["destinations"],
         launch: |client, tensors| {
-            let [slices, list, slots] = taken(tensors);
+            let [slices, list, destinations] = taken(tensors);
             let dtype = i32::elem_type_native();
-            scatter_slots(client, slices, int(list), slots, dtype, MOVE)
+            scatter(client, slices, int(list), destinations, dtype, MOVE)
         },
     },
 ];

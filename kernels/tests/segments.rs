@@ -8,7 +8,7 @@ use common::*;
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, MoveShape, compact, gather_slots, key_slots, scatter_slots};
+use cubecl_scan::compact::{Emit, PermutationShape, compact, gather, partition_ranks, scatter};
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::segments::segment_sums;
 use cubecl_scan::{ScanError, reference};
@@ -159,7 +159,7 @@ fn heads_of_another_shape_are_refused() {
     assert_eq!(
         found,
         Err(ScanError::ShapeMismatch {
-            operand: "begins",
+            operand: "starts",
             expected: vec![6],
             found: vec![5],
         })
@@ -174,16 +174,16 @@ fn tensors_that_are_too_small_are_refused() {
     let binding = |view: &View| tensor(upload(&client, &[1u32; 6]), view);
     let integer = u32::elem_type_native();
     let at = |view: &View| (binding(view), integer);
-    let shape = MoveShape {
+    let shape = PermutationShape {
         outer: 2,
         slices: 3,
-        slots: 3,
+        destinations: 3,
         inner: 1,
     };
     let default = LaunchOptions::default();
     let calls: [(&str, &dyn Fn()); 4] = [
-        ("slots must hold 6", &|| {
-            let _ = gather_slots(
+        ("destinations must hold 6", &|| {
+            let _ = gather(
                 &client,
                 binding(&five),
                 at(&six),
@@ -192,9 +192,9 @@ fn tensors_that_are_too_small_are_refused() {
                 shape,
             );
         }),
-        ("list of slots must hold 3", &|| {
+        ("list of destinations must hold 3", &|| {
             let list = View::contiguous(&[2]);
-            let _ = scatter_slots(
+            let _ = scatter(
                 &client,
                 binding(&six),
                 at(&list),
@@ -204,7 +204,7 @@ fn tensors_that_are_too_small_are_refused() {
             );
         }),
         ("offsets must hold 6", &|| {
-            let _ = key_slots(
+            let _ = partition_ranks(
                 &client,
                 at(&six),
                 binding(&six),

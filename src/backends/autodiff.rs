@@ -12,7 +12,7 @@
 //! | linear recurrence | see [`recurrence`] | decays, results, initial values |
 //! | compact | expand by the same mask | the mask |
 //! | expand | compact by the same mask | the mask |
-//! | partition (scatter to slots) | gather from the same slots | the slots |
+//! | partition (scatter to destinations) | gather from the same destinations | the destinations |
 //! | compact lines | each survivor's from its place in the line | the mask |
 //! | repeat rows | sums of the segments that they became | the offsets |
 //! | run lengths | that of a run goes to its first element | the lengths |
@@ -22,15 +22,15 @@
 
 mod extrema;
 mod log_sum_exp;
-mod moves;
 mod prod;
 mod recurrence;
 mod scans;
 mod segments;
+mod selections;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
 
-use crate::ops::{BoolMoveOps, IntMoveOps, ScanBackend, ScanOps};
+use crate::ops::{BoolSelectionOps, IntSelectionOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::tensor::{BoolDType, IntDType};
@@ -138,11 +138,11 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         recurrence::linear_recurrence_from::<B, C>(values, decay, initial, dim, reverse)
     }
 
-    fn mask_indices_front(
+    fn mask_indices_unpadded(
         mask: BoolTensor<Self>,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::mask_indices_front(mask, int_dtype)
+        B::mask_indices_unpadded(mask, int_dtype)
     }
 
     fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
@@ -181,19 +181,19 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         B::int_segment_reduce(values, offsets, op)
     }
 
-    fn key_slots(
+    fn partition_ranks(
         keys: IntTensor<Self>,
         num_keys: usize,
         int_dtype: IntDType,
     ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::key_slots(keys, num_keys, int_dtype)
+        B::partition_ranks(keys, num_keys, int_dtype)
     }
 }
 
-macro_rules! inner_moves {
+macro_rules! inner_selections {
     (
         $Trait:ident, $Tensor:ident, $compact_padded:ident, $compact:ident, $expand:ident, $compact_dim_padded:ident,
-        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident, $compact_along:ident,
+        $compact_dim:ident, $expand_dim:ident, $scatter:ident, $gather:ident, $compact_along:ident,
         $repeat_rows:ident, $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         impl<B: ScanBackend, C: CheckpointStrategy> $Trait for Autodiff<B, C> {
@@ -276,27 +276,27 @@ macro_rules! inner_moves {
                 B::$run_lengths(values, int)
             }
 
-            fn $scatter_slots(
+            fn $scatter(
                 values: $Tensor<Self>,
-                slots: IntTensor<Self>,
+                destinations: IntTensor<Self>,
                 offsets: IntTensor<Self>,
             ) -> $Tensor<Self> {
-                B::$scatter_slots(values, slots, offsets)
+                B::$scatter(values, destinations, offsets)
             }
 
-            fn $gather_slots(
+            fn $gather(
                 values: $Tensor<Self>,
-                slots: IntTensor<Self>,
+                destinations: IntTensor<Self>,
                 offsets: IntTensor<Self>,
             ) -> $Tensor<Self> {
-                B::$gather_slots(values, slots, offsets)
+                B::$gather(values, destinations, offsets)
             }
         }
     };
 }
 
-inner_moves!(
-    IntMoveOps,
+inner_selections!(
+    IntSelectionOps,
     IntTensor,
     int_compact_padded,
     int_compact,
@@ -304,15 +304,15 @@ inner_moves!(
     int_compact_dim_padded,
     int_compact_dim,
     int_expand_dim,
-    int_scatter_slots,
-    int_gather_slots,
+    int_scatter_to,
+    int_gather_from,
     int_compact_along,
     int_repeat_rows,
     int_run_lengths_padded,
     int_run_lengths
 );
-inner_moves!(
-    BoolMoveOps,
+inner_selections!(
+    BoolSelectionOps,
     BoolTensor,
     bool_compact_padded,
     bool_compact,
@@ -320,8 +320,8 @@ inner_moves!(
     bool_compact_dim_padded,
     bool_compact_dim,
     bool_expand_dim,
-    bool_scatter_slots,
-    bool_gather_slots,
+    bool_scatter_to,
+    bool_gather_from,
     bool_compact_along,
     bool_repeat_rows,
     bool_run_lengths_padded,

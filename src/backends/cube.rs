@@ -1,7 +1,7 @@
 //! CubeCL runtimes: every operation on the kernels of `cubecl-scan`, without leaving the device.
 
 use crate::check::fail;
-use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
@@ -15,7 +15,7 @@ use cubecl::client::Client;
 use cubecl::prelude::TensorBinding;
 use cubecl_scan::ScanError;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
-use cubecl_scan::compact::{self, Emit, MoveShape};
+use cubecl_scan::compact::{self, Emit, PermutationShape};
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
 };
@@ -190,7 +190,7 @@ fn typed(tensor: CubeTensor) -> (TensorBinding, cubecl::ir::ElemType) {
 }
 
 /// The tensor layer has checked all that can be checked without the device; what is left is a type it cannot hold, and tiles that
-/// cannot be chained. Several operations share a launch, whose name is told.
+/// cannot look back. Several operations share a launch, whose name is told.
 fn accept(operation: &str, result: Result<(), ScanError>) {
     if let Err(error) = result {
         fail(operation, &error.to_string());
@@ -240,7 +240,7 @@ fn compact_padded(
 fn emit(fill: bool) -> Emit {
     match fill {
         true => Emit::Values,
-        false => Emit::ValuesFront,
+        false => Emit::ValuesUnpadded,
     }
 }
 
@@ -264,8 +264,8 @@ fn front(values: CubeTensor, count: usize) -> CubeTensor {
 }
 
 /// The rank of each true among the trues, −1 for each false, and the number of trues.
-fn mask_slots(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
-    emit_indices(mask, int_dtype, Emit::Slots)
+fn mask_destinations(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
+    emit_indices(mask, int_dtype, Emit::Destinations)
 }
 
 fn emit_indices(mask: CubeTensor, int_dtype: IntDType, emit: Emit) -> (CubeTensor, CubeTensor) {
@@ -278,20 +278,30 @@ fn emit_indices(mask: CubeTensor, int_dtype: IntDType, emit: Emit) -> (CubeTenso
     (output, count)
 }
 
-/// Slots are internal here, and `check::countable` sees to it that they fit.
+/// Destinations are internal here, and `check::countable` sees to it that they fit.
 const SLOT: IntDType = IntDType::I32;
 
-fn move_shape(shape: &Shape, dim: usize, slices: usize, slots: usize) -> MoveShape {
-    MoveShape {
+fn permutation_shape(
+    shape: &Shape,
+    dim: usize,
+    slices: usize,
+    destinations: usize,
+) -> PermutationShape {
+    PermutationShape {
         outer: shape[..dim].iter().product(),
         slices,
-        slots,
+        destinations,
         inner: shape[dim + 1..].iter().product(),
     }
 }
 
-/// `output[o, slots[s], i] = values[o, s, i]`, zero behind the slots, of which the last of `taken` is the number.
-fn scatter(values: CubeTensor, slots: CubeTensor, taken: CubeTensor, dim: usize) -> CubeTensor {
+/// `output[o, destinations[s], i] = values[o, s, i]`, zero behind the destinations, of which the last of `taken` is the number.
+fn scatter(
+    values: CubeTensor,
+    destinations: CubeTensor,
+    taken: CubeTensor,
+    dim: usize,
+) -> CubeTensor {
     let values = into_contiguous(values);
     let shape = values.shape();
     let output = empty_like(&values, shape.clone(), values.dtype);
@@ -300,31 +310,31 @@ fn scatter(values: CubeTensor, slots: CubeTensor, taken: CubeTensor, dim: usize)
     let launched = compact::scatter_ranks(
         &client,
         values,
-        typed(into_contiguous(slots)),
+        typed(into_contiguous(destinations)),
         into_contiguous(taken).binding(),
         output.clone().binding(),
         dtype,
-        move_shape(&shape, dim, shape[dim], shape[dim]),
+        permutation_shape(&shape, dim, shape[dim], shape[dim]),
     );
     accept("Move Slices", launched);
     output
 }
 
-/// `output[o, s, i] = values[o, slots[s], i]`, zero where there is no slot; shaped `shape`.
-fn gather(values: CubeTensor, slots: CubeTensor, dim: usize, shape: Shape) -> CubeTensor {
+/// `output[o, s, i] = values[o, destinations[s], i]`, zero where there is no destination; shaped `shape`.
+fn gather(values: CubeTensor, destinations: CubeTensor, dim: usize, shape: Shape) -> CubeTensor {
     let values = into_contiguous(values);
     let from = values.shape();
     let output = empty_like(&values, shape, values.dtype);
     let client = values.client.clone();
-    let slices = slots.shape().num_elements();
+    let slices = destinations.shape().num_elements();
     let (values, dtype) = typed(values);
-    let launched = compact::gather_slots(
+    let launched = compact::gather(
         &client,
         values,
-        typed(into_contiguous(slots)),
+        typed(into_contiguous(destinations)),
         output.clone().binding(),
         dtype,
-        move_shape(&from, dim, slices, from[dim]),
+        permutation_shape(&from, dim, slices, from[dim]),
     );
     accept("Move Slices", launched);
     output
@@ -353,15 +363,15 @@ fn compact_dim_padded(
     dim: usize,
     int_dtype: IntDType,
 ) -> (CubeTensor, CubeTensor) {
-    let (slots, count) = mask_slots(mask, int_dtype);
-    let output = scatter(values, slots, count.clone(), dim);
+    let (destinations, count) = mask_destinations(mask, int_dtype);
+    let output = scatter(values, destinations, count.clone(), dim);
     (output, count)
 }
 
 fn expand_dim(values: CubeTensor, mask: CubeTensor, dim: usize) -> CubeTensor {
     let shape = with_dim(&values.shape(), dim, mask.shape()[0]);
-    let (slots, _) = mask_slots(mask, SLOT);
-    gather(values, slots, dim, shape)
+    let (destinations, _) = mask_destinations(mask, SLOT);
+    gather(values, destinations, dim, shape)
 }
 
 fn segment_ids(offsets: CubeTensor, len: usize) -> CubeTensor {
@@ -596,8 +606,8 @@ impl ScanOps for CubeBackend {
         output
     }
 
-    fn mask_indices_front(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
-        emit_indices(mask, int_dtype, Emit::IndicesFront)
+    fn mask_indices_unpadded(mask: CubeTensor, int_dtype: IntDType) -> (CubeTensor, CubeTensor) {
+        emit_indices(mask, int_dtype, Emit::IndicesUnpadded)
     }
 
     fn segment_ids(offsets: CubeTensor, len: usize) -> CubeTensor {
@@ -622,33 +632,33 @@ impl ScanOps for CubeBackend {
         segment_reduce(values, offsets, op)
     }
 
-    fn key_slots(
+    fn partition_ranks(
         keys: CubeTensor,
         num_keys: usize,
         int_dtype: IntDType,
     ) -> (CubeTensor, CubeTensor) {
         let keys = into_contiguous(keys);
-        let slots = empty_like(&keys, keys.shape(), int_dtype.into());
+        let destinations = empty_like(&keys, keys.shape(), int_dtype.into());
         let offsets = empty_like(&keys, [num_keys + 1].into(), int_dtype.into());
         let client = keys.client.clone();
-        let launched = compact::key_slots(
+        let launched = compact::partition_ranks(
             &client,
             typed(keys),
-            slots.clone().binding(),
+            destinations.clone().binding(),
             offsets.clone().binding(),
             num_keys,
             dtype_to_storage_type(int_dtype.into()),
             LaunchOptions::default(),
         );
         accept("Partition By Key", launched);
-        (slots, offsets)
+        (destinations, offsets)
     }
 }
 
-macro_rules! cube_moves {
+macro_rules! cube_selections {
     (
         $Trait:ident, $compact_padded:ident, $expand:ident, $compact_dim_padded:ident, $expand_dim:ident,
-        $scatter_slots:ident, $gather_slots:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
+        $scatter:ident, $gather:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
         $run_lengths_padded:ident
     ) => {
         impl $Trait for CubeBackend {
@@ -678,21 +688,21 @@ macro_rules! cube_moves {
                 expand_dim(values, mask, dim)
             }
 
-            fn $scatter_slots(
+            fn $scatter(
                 values: CubeTensor,
-                slots: CubeTensor,
+                destinations: CubeTensor,
                 offsets: CubeTensor,
             ) -> CubeTensor {
-                scatter(values, slots, offsets, 0)
+                scatter(values, destinations, offsets, 0)
             }
 
-            fn $gather_slots(
+            fn $gather(
                 values: CubeTensor,
-                slots: CubeTensor,
+                destinations: CubeTensor,
                 _offsets: CubeTensor,
             ) -> CubeTensor {
                 let shape = values.shape();
-                gather(values, slots, 0, shape)
+                gather(values, destinations, 0, shape)
             }
 
             fn $front(values: CubeTensor, count: usize) -> CubeTensor {
@@ -723,40 +733,40 @@ macro_rules! cube_moves {
     };
 }
 
-cube_moves!(
-    FloatMoveOps,
+cube_selections!(
+    FloatSelectionOps,
     float_compact_padded,
     float_expand_by_mask,
     float_compact_dim_padded,
     float_expand_dim,
-    float_scatter_slots,
-    float_gather_slots,
+    float_scatter_to,
+    float_gather_from,
     float_front,
     float_compact_along,
     float_repeat_rows,
     float_run_lengths_padded
 );
-cube_moves!(
-    IntMoveOps,
+cube_selections!(
+    IntSelectionOps,
     int_compact_padded,
     int_expand_by_mask,
     int_compact_dim_padded,
     int_expand_dim,
-    int_scatter_slots,
-    int_gather_slots,
+    int_scatter_to,
+    int_gather_from,
     int_front,
     int_compact_along,
     int_repeat_rows,
     int_run_lengths_padded
 );
-cube_moves!(
-    BoolMoveOps,
+cube_selections!(
+    BoolSelectionOps,
     bool_compact_padded,
     bool_expand_by_mask,
     bool_compact_dim_padded,
     bool_expand_dim,
-    bool_scatter_slots,
-    bool_gather_slots,
+    bool_scatter_to,
+    bool_gather_from,
     bool_front,
     bool_compact_along,
     bool_repeat_rows,

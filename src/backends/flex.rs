@@ -1,11 +1,11 @@
 //! The CPU backend: tensors as slices for the CPU engine.
 
-mod kept;
+mod cached_bytes;
 mod slices;
 
 use crate::check::fail;
 use crate::cpu;
-use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, with_dim};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
@@ -22,7 +22,7 @@ use slices::{by_int, count_tensor, elements, mask_bytes, mask_tensor, tensor, vi
 /// burn_scan::backends::free_kept_memory();
 /// ```
 pub fn free_kept_memory() {
-    cpu::pool::trim();
+    cpu::buffer_cache::trim();
 }
 
 /// Runs `$body` with `$T` the type of `$dtype`.
@@ -295,18 +295,18 @@ fn around(shape: &Shape, dim: usize) -> (usize, usize) {
     )
 }
 
-fn scatter_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
-    let (values, slots) = (values.to_contiguous(), slots.to_contiguous());
-    by_size!(values, T => by_int!(slots.dtype(), I => {
-        let scattered = cpu::scatter_slots::<T, I>(elements(&values), elements(&slots));
+fn scatter(values: FlexTensor, destinations: FlexTensor) -> FlexTensor {
+    let (values, destinations) = (values.to_contiguous(), destinations.to_contiguous());
+    by_size!(values, T => by_int!(destinations.dtype(), I => {
+        let scattered = cpu::scatter::<T, I>(elements(&values), elements(&destinations));
         tensor(scattered, values.shape(), values.dtype())
     }))
 }
 
-fn gather_slots(values: FlexTensor, slots: FlexTensor) -> FlexTensor {
-    let (values, slots) = (values.to_contiguous(), slots.to_contiguous());
-    by_size!(values, T => by_int!(slots.dtype(), I => {
-        let gathered = cpu::gather_slots::<T, I>(elements(&values), elements(&slots));
+fn gather(values: FlexTensor, destinations: FlexTensor) -> FlexTensor {
+    let (values, destinations) = (values.to_contiguous(), destinations.to_contiguous());
+    by_size!(values, T => by_int!(destinations.dtype(), I => {
+        let gathered = cpu::gather::<T, I>(elements(&values), elements(&destinations));
         tensor(gathered, values.shape(), values.dtype())
     }))
 }
@@ -493,7 +493,7 @@ impl ScanOps for Flex {
         segment_sums(values, heads, dim, reverse)
     }
 
-    fn mask_indices_front(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
+    fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
         let mask = mask.to_contiguous();
         by_int!(int.into(), I => {
             let mut indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
@@ -547,22 +547,26 @@ impl ScanOps for Flex {
         segment_reduce(values, offsets, op)
     }
 
-    fn key_slots(keys: FlexTensor, num_keys: usize, int: IntDType) -> (FlexTensor, FlexTensor) {
+    fn partition_ranks(
+        keys: FlexTensor,
+        num_keys: usize,
+        int: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
         let keys = keys.to_contiguous();
         by_int!(keys.dtype(), K => by_int!(int.into(), I => {
-            let (slots, offsets) = cpu::key_slots::<K, I>(elements(&keys), num_keys);
+            let (destinations, offsets) = cpu::partition_ranks::<K, I>(elements(&keys), num_keys);
             (
-                tensor(slots, keys.shape(), int.into()),
+                tensor(destinations, keys.shape(), int.into()),
                 tensor(offsets, [num_keys + 1].into(), int.into()),
             )
         }))
     }
 }
 
-macro_rules! flex_moves {
+macro_rules! flex_selections {
     (
         $Trait:ident, $compact_padded:ident, $compact:ident, $expand:ident, $compact_dim_padded:ident,
-        $compact_dim:ident, $expand_dim:ident, $scatter_slots:ident, $gather_slots:ident, $compact_along:ident,
+        $compact_dim:ident, $expand_dim:ident, $scatter:ident, $gather:ident, $compact_along:ident,
         $repeat_rows:ident, $run_lengths_padded:ident, $run_lengths:ident
     ) => {
         impl $Trait for Flex {
@@ -631,65 +635,65 @@ macro_rules! flex_moves {
                 (values, lengths)
             }
 
-            fn $scatter_slots(
+            fn $scatter(
                 values: FlexTensor,
-                slots: FlexTensor,
+                destinations: FlexTensor,
                 _offsets: FlexTensor,
             ) -> FlexTensor {
-                scatter_slots(values, slots)
+                scatter(values, destinations)
             }
 
-            fn $gather_slots(
+            fn $gather(
                 values: FlexTensor,
-                slots: FlexTensor,
+                destinations: FlexTensor,
                 _offsets: FlexTensor,
             ) -> FlexTensor {
-                gather_slots(values, slots)
+                gather(values, destinations)
             }
         }
     };
 }
 
-flex_moves!(
-    FloatMoveOps,
+flex_selections!(
+    FloatSelectionOps,
     float_compact_padded,
     float_compact,
     float_expand_by_mask,
     float_compact_dim_padded,
     float_compact_dim,
     float_expand_dim,
-    float_scatter_slots,
-    float_gather_slots,
+    float_scatter_to,
+    float_gather_from,
     float_compact_along,
     float_repeat_rows,
     float_run_lengths_padded,
     float_run_lengths
 );
-flex_moves!(
-    IntMoveOps,
+flex_selections!(
+    IntSelectionOps,
     int_compact_padded,
     int_compact,
     int_expand_by_mask,
     int_compact_dim_padded,
     int_compact_dim,
     int_expand_dim,
-    int_scatter_slots,
-    int_gather_slots,
+    int_scatter_to,
+    int_gather_from,
     int_compact_along,
     int_repeat_rows,
     int_run_lengths_padded,
     int_run_lengths
 );
-flex_moves!(
-    BoolMoveOps,
+flex_selections!(
+    BoolSelectionOps,
     bool_compact_padded,
     bool_compact,
     bool_expand_by_mask,
     bool_compact_dim_padded,
     bool_compact_dim,
     bool_expand_dim,
-    bool_scatter_slots,
-    bool_gather_slots,
+    bool_scatter_to,
+    bool_gather_from,
     bool_compact_along,
     bool_repeat_rows,
     bool_run_lengths_padded,

@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::pool::{self, Buffer};
+use super::buffer_cache::{self, Buffer};
 
 /// What of an output is written is copied where it is less than the whole by this factor. A copy then costs a fraction of what the pass
 /// that found its length does, and no result keeps more than this factor of the memory that it needs.
@@ -22,7 +22,7 @@ pub(crate) struct Output<T> {
 impl<T: Copy> Output<T> {
     pub(crate) fn new(len: usize) -> Self {
         Self {
-            vec: pool::take(len),
+            vec: buffer_cache::take(len),
             len,
         }
     }
@@ -53,7 +53,7 @@ impl<T: Copy> Output<T> {
             return vec;
         }
         let few = vec.to_vec();
-        pool::give(Buffer::new(vec));
+        buffer_cache::give(Buffer::new(vec));
         few
     }
 }

@@ -31,15 +31,15 @@ impl<C: Copy> Carries<C> {
         self.taken.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The carry into a block. After `patience` looks `find` is asked for the carry behind a block from that into it.
-    pub(super) fn wait(&self, step: usize, patience: usize, find: impl Fn(usize, C) -> C) -> C {
+    /// The carry into a block. After `spin_limit` looks `find` is asked for the carry behind a block from that into it.
+    pub(super) fn wait(&self, step: usize, spin_limit: usize, find: impl Fn(usize, C) -> C) -> C {
         let mut looks = 0;
         loop {
             let known = self.known.load(Ordering::Acquire);
             if known >= step {
                 return self.get(step);
             }
-            if looks < patience {
+            if looks < spin_limit {
                 looks += 1;
                 spin_loop();
             } else {

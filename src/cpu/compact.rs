@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use rayon::prelude::*;
 
 use super::buffer::Output;
-use super::moves::{self, Index, Moved};
+use super::compress::{self, Index, Word};
 use super::rows::PARALLEL;
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times what it costs to hand it out.
@@ -30,7 +30,7 @@ pub(crate) fn all_true(mask: &[u8]) -> bool {
 }
 
 /// The values under `true`.
-pub(crate) fn compact<T: Moved>(values: &[T], mask: &[u8]) -> Vec<T> {
+pub(crate) fn compact<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
     assert_eq!(values.len(), mask.len(), "one mask entry for each value");
     let counts = block_counts(mask);
     let mut output = Output::new(counts.iter().sum());
@@ -40,7 +40,7 @@ pub(crate) fn compact<T: Moved>(values: &[T], mask: &[u8]) -> Vec<T> {
 }
 
 /// The values under `true`, followed by zeros up to the length of the input, and how many they are.
-pub(crate) fn compact_padded<T: Moved>(values: &[T], mask: &[u8]) -> (Vec<T>, usize) {
+pub(crate) fn compact_padded<T: Word>(values: &[T], mask: &[u8]) -> (Vec<T>, usize) {
     assert_eq!(values.len(), mask.len(), "one mask entry for each value");
     let counts = block_counts(mask);
     let count = counts.iter().sum();
@@ -57,7 +57,7 @@ pub(crate) fn compact_indices<I: Index>(mask: &[u8]) -> Vec<I> {
     let counts = block_counts(mask);
     let mut output = Output::new(counts.iter().sum());
     for_each_block(mask, &counts, 1, output.slots(), |first, mask, part| {
-        moves::positions(mask, first, part);
+        compress::positions(mask, first, part);
     });
     // SAFETY: there are as many slots as trues.
     unsafe { output.finish() }
@@ -82,7 +82,7 @@ pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
         output.slots(),
         |first, mask, part| {
             let mut indices = Output::new(part.len() / shape.len());
-            moves::positions::<usize>(mask, first, indices.slots());
+            compress::positions::<usize>(mask, first, indices.slots());
             // SAFETY: there are as many slots as trues in the block.
             let indices = unsafe { indices.finish() };
 
@@ -157,14 +157,14 @@ fn count_block(mask: &[u8]) -> usize {
     count + rest.iter().filter(|&&byte| byte != 0).count()
 }
 
-fn compact_into<T: Moved>(
+fn compact_into<T: Word>(
     values: &[T],
     mask: &[u8],
     counts: &[usize],
     output: &mut [MaybeUninit<T>],
 ) {
     for_each_block(mask, counts, 1, output, |first, mask, part| {
-        let written = moves::pack(&values[first..][..mask.len()], mask, part);
+        let written = compress::compress(&values[first..][..mask.len()], mask, part);
         assert_eq!(written, part.len());
     });
 }

@@ -9,7 +9,7 @@ use core::ops::Range;
 
 use super::buffer::{Output, Shared};
 use super::compact::{BLOCK, compact_padded};
-use super::moves::{self, Index, Moved};
+use super::compress::{self, Index, Word};
 use super::parallel;
 use super::rows::PARALLEL;
 
@@ -21,7 +21,7 @@ const COLUMNS: usize = 512;
 /// # Panics
 ///
 /// If there is not one mask entry for each value.
-pub(crate) fn compact_lines<T: Moved, I: Index>(
+pub(crate) fn compact_lines<T: Word, I: Index>(
     values: &[T],
     mask: &[u8],
     [outer, len, inner]: [usize; 3],
@@ -85,7 +85,7 @@ struct Lines<'a, T> {
     output: Shared<'a, T>,
 }
 
-impl<T: Moved> Lines<'_, T> {
+impl<T: Word> Lines<'_, T> {
     /// # Safety
     ///
     /// No other thread has access to the row's output.
@@ -93,7 +93,7 @@ impl<T: Moved> Lines<'_, T> {
         let place = row * self.len..(row + 1) * self.len;
         // SAFETY: the caller's promise.
         let slots = unsafe { self.output.slice(place.clone()) };
-        let survivors = moves::pack(&self.values[place.clone()], &self.mask[place], slots);
+        let survivors = compress::compress(&self.values[place.clone()], &self.mask[place], slots);
         slots[survivors..].fill(MaybeUninit::new(T::default()));
         count.write(I::from_usize(survivors));
     }

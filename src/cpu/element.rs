@@ -138,7 +138,7 @@ pub(crate) trait Element: Pod + Send + Sync {
 
     /// The type whose sums and products have the same bits: sums and products of integers without a sign are not
     /// compiled a second time.
-    type Ring: Element;
+    type Wrapping: Element;
 
     /// Room for one widened tile; nothing for a type that is its own accumulator.
     type Scratch: Default;
@@ -167,10 +167,10 @@ pub(crate) trait Element: Pod + Send + Sync {
 }
 
 macro_rules! native_element {
-    ($($ty:ty: $count:literal $avx2:ty, $ring:ty;)*) => {$(
+    ($($ty:ty: $count:literal $avx2:ty, $wrapping:ty;)*) => {$(
         impl Element for $ty {
             type Acc = $ty;
-            type Ring = $ring;
+            type Wrapping = $wrapping;
             type Scratch = ();
             type Portable = Portable<$ty, $count>;
 
@@ -239,7 +239,7 @@ macro_rules! half_element {
 
         impl Element for $ty {
             type Acc = f32;
-            type Ring = $ty;
+            type Wrapping = $ty;
             type Scratch = HalfScratch<$ty>;
             type Portable = Portable<f32, 8>;
 

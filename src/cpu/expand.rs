@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use super::buffer::Output;
 use super::compact::{BLOCK, block_counts};
-use super::moves::{self, Moved};
+use super::compress::{self, Word};
 use super::rows::PARALLEL;
 
 /// The `i`-th true receives `values[i]`. Places that are false are zero, and so are trues beyond the values.
-pub(crate) fn expand<T: Moved>(values: &[T], mask: &[u8]) -> Vec<T> {
+pub(crate) fn expand<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
     let mut start = 0;
     let starts = block_counts(mask).into_iter().map(|count| {
         let from = values.len().min(start);
@@ -23,12 +23,12 @@ pub(crate) fn expand<T: Moved>(values: &[T], mask: &[u8]) -> Vec<T> {
         .zip(mask.chunks(BLOCK))
         .zip(output.slots().chunks_mut(BLOCK));
     if mask.len() < PARALLEL {
-        blocks.for_each(|((values, mask), slots)| moves::spread(values, mask, slots));
+        blocks.for_each(|((values, mask), slots)| compress::expand(values, mask, slots));
     } else {
         let blocks: Vec<_> = blocks.collect();
         blocks
             .into_par_iter()
-            .for_each(|((values, mask), slots)| moves::spread(values, mask, slots));
+            .for_each(|((values, mask), slots)| compress::expand(values, mask, slots));
     }
     // SAFETY: each block has written all its slots.
     unsafe { output.finish() }

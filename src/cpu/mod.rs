@@ -5,29 +5,29 @@
 //! fixed order, so the bits of a float result depend neither on the number of threads nor on their timing.
 
 mod buffer;
+pub(crate) mod buffer_cache;
+mod buffer_list;
 mod carries;
-mod chain;
 mod column_groups;
 mod columns;
 mod compact;
 mod compact_lines;
+mod compress;
 mod element;
 mod expand;
 mod huge_pages;
-mod kept;
 mod lanes;
-mod moves;
 mod operator;
 mod parallel;
 mod partition;
-pub(crate) mod pool;
+mod permute;
 mod ragged;
 mod rows;
 mod segments;
+mod shared_row;
 mod short_rows;
 mod simd;
 mod slices;
-mod slots;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -38,14 +38,14 @@ pub(crate) use compact::{
     all_true, argwhere, compact, compact_indices, compact_padded, count_true,
 };
 pub(crate) use compact_lines::compact_lines;
+pub(crate) use compress::Index;
 pub(crate) use element::Element;
 pub(crate) use expand::expand;
-pub(crate) use moves::Index;
-pub(crate) use partition::key_slots;
+pub(crate) use partition::partition_ranks;
+pub(crate) use permute::{gather, scatter};
 pub(crate) use ragged::{repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
-pub(crate) use slots::{gather_slots, scatter_slots};
 pub(crate) use walks::{Lines, Real, View, extremum, recurrence, recurrence_adjoint};
 
 use buffer::Output;
@@ -87,13 +87,13 @@ pub(crate) fn scan<T: Element>(
         outer * len * inner,
         "the input does not have the shape [{outer}, {len}, {inner}]"
     );
-    let ring = bytemuck::cast_slice::<T, T::Ring>(input);
+    let wrapping = bytemuck::cast_slice::<T, T::Wrapping>(input);
     match op {
-        Op::Sum => bytemuck::cast_vec(scan_with::<T::Ring, Sum>(
-            ring, len, inner, exclusive, reverse,
+        Op::Sum => bytemuck::cast_vec(scan_with::<T::Wrapping, Sum>(
+            wrapping, len, inner, exclusive, reverse,
         )),
-        Op::Prod => bytemuck::cast_vec(scan_with::<T::Ring, Prod>(
-            ring, len, inner, exclusive, reverse,
+        Op::Prod => bytemuck::cast_vec(scan_with::<T::Wrapping, Prod>(
+            wrapping, len, inner, exclusive, reverse,
         )),
         Op::Max => scan_with::<T, Max>(input, len, inner, exclusive, reverse),
         Op::Min => scan_with::<T, Min>(input, len, inner, exclusive, reverse),

@@ -12,7 +12,7 @@ use core::mem::MaybeUninit;
 use rayon::prelude::*;
 
 use super::buffer::Output;
-use super::moves::Index;
+use super::compress::Index;
 use super::rows::PARALLEL;
 
 /// The fewest elements in a block: a task of some 50 µs.
@@ -24,15 +24,15 @@ const ELEMENTS_PER_KEY: usize = 8;
 /// −1, once it is an index of fewer bits or the same.
 const NOWHERE: usize = usize::MAX;
 
-/// For each key its slot, its place in the groups, or −1 for a key that is dropped; and the `num_keys + 1` offsets of
+/// For each key its destination, its place in the groups, or −1 for a key that is dropped; and the `num_keys + 1` offsets of
 /// the groups.
-pub(crate) fn key_slots<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
+pub(crate) fn partition_ranks<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
     let plan = Plan::new(keys, num_keys);
-    let mut slots = Output::new(keys.len());
-    let offsets = plan.place(slots.slots());
+    let mut destinations = Output::new(keys.len());
+    let offsets = plan.place(destinations.slots());
     let offsets = offsets.into_iter().map(I::from_usize).collect();
-    // SAFETY: every key has been given a slot.
-    (unsafe { slots.finish() }, offsets)
+    // SAFETY: every key has been given a destination.
+    (unsafe { destinations.finish() }, offsets)
 }
 
 /// Where the elements go.
@@ -87,10 +87,10 @@ impl<'a, K: Index> Plan<'a, K> {
         }
     }
 
-    /// Writes the slot of each key. Returns the offsets.
-    fn place<I: Index>(mut self, slots: &mut [MaybeUninit<I>]) -> Vec<usize> {
+    /// Writes the destination of each key. Returns the offsets.
+    fn place<I: Index>(mut self, destinations: &mut [MaybeUninit<I>]) -> Vec<usize> {
         if self.num_keys == 0 {
-            slots.fill(MaybeUninit::new(I::from_usize(NOWHERE)));
+            destinations.fill(MaybeUninit::new(I::from_usize(NOWHERE)));
             return self.offsets;
         }
         let (cursors, block) = (&mut self.cursors, self.block);
@@ -98,31 +98,35 @@ impl<'a, K: Index> Plan<'a, K> {
             cursors
                 .chunks_mut(self.num_keys)
                 .zip(self.keys.chunks(block))
-                .zip(slots.chunks_mut(block))
-                .for_each(|((cursors, keys), slots)| place_block(cursors, keys, slots));
+                .zip(destinations.chunks_mut(block))
+                .for_each(|((cursors, keys), destinations)| {
+                    place_block(cursors, keys, destinations)
+                });
         } else {
             cursors
                 .par_chunks_mut(self.num_keys)
                 .zip(self.keys.par_chunks(block))
-                .zip(slots.par_chunks_mut(block))
-                .for_each(|((cursors, keys), slots)| place_block(cursors, keys, slots));
+                .zip(destinations.par_chunks_mut(block))
+                .for_each(|((cursors, keys), destinations)| {
+                    place_block(cursors, keys, destinations)
+                });
         }
         self.offsets
     }
 }
 
-/// Writes the slots of a block of keys, given the place of its next element of each key.
+/// Writes the destinations of a block of keys, given the place of its next element of each key.
 fn place_block<K: Index, I: Index>(
     cursors: &mut [usize],
     keys: &[K],
-    slots: &mut [MaybeUninit<I>],
+    destinations: &mut [MaybeUninit<I>],
 ) {
-    for (slot, &key) in slots.iter_mut().zip(keys) {
+    for (destination, &key) in destinations.iter_mut().zip(keys) {
         let mut place = NOWHERE;
         if let Some(cursor) = cursors.get_mut(key.to_usize()) {
             place = *cursor;
             *cursor += 1;
         }
-        slot.write(I::from_usize(place));
+        destination.write(I::from_usize(place));
     }
 }

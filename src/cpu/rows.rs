@@ -12,7 +12,7 @@ use super::element::{Element, TILE};
 use super::lanes::{Kernel, Lanes, run};
 use super::operator::Operator;
 use super::parallel;
-use super::{chain, short_rows, tile};
+use super::{shared_row, short_rows, tile};
 
 /// The shortest row that is worth the attention of several threads at once, which costs a second reading of it: two
 /// blocks of `chain`.
@@ -102,9 +102,9 @@ fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     };
     if REVERSE {
         let carry = scan_tail(O::IDENTITY);
-        chain::scan::<T, O, REVERSE>(tiles, tiles_output, carry, exclusive);
+        shared_row::scan::<T, O, REVERSE>(tiles, tiles_output, carry, exclusive);
     } else {
-        let carry = chain::scan::<T, O, REVERSE>(tiles, tiles_output, O::IDENTITY, exclusive);
+        let carry = shared_row::scan::<T, O, REVERSE>(tiles, tiles_output, O::IDENTITY, exclusive);
         scan_tail(carry);
     }
 }

@@ -9,12 +9,12 @@ use rayon::prelude::*;
 
 use super::buffer::Output;
 use super::compact::{BLOCK, compact, compact_indices, compact_padded};
+use super::compress::Word;
 use super::expand::expand;
-use super::moves::Moved;
 use super::rows::PARALLEL;
 
 /// The slices along the middle dimension of a `[outer, mask.len(), inner]` that are under `true`.
-pub(crate) fn compact_rows<T: Moved>(
+pub(crate) fn compact_rows<T: Word>(
     values: &[T],
     mask: &[u8],
     outer: usize,
@@ -34,7 +34,7 @@ pub(crate) fn compact_rows<T: Moved>(
 }
 
 /// As [`compact_rows`], followed by slices of zeros up to the shape of the input, and how many slices were kept.
-pub(crate) fn compact_rows_padded<T: Moved>(
+pub(crate) fn compact_rows_padded<T: Word>(
     values: &[T],
     mask: &[u8],
     outer: usize,
@@ -58,7 +58,7 @@ pub(crate) fn compact_rows_padded<T: Moved>(
 
 /// Slices of a `[outer, k, inner]` go back to where they were before `compact_rows`: the result is
 /// `[outer, mask.len(), inner]`, and the slices it has no values for are zero.
-pub(crate) fn expand_rows<T: Moved>(
+pub(crate) fn expand_rows<T: Word>(
     values: &[T],
     mask: &[u8],
     outer: usize,
@@ -94,7 +94,7 @@ const NOTHING: usize = usize::MAX;
 
 /// Takes slices of a `[outer, len, inner]` along the middle dimension: slice `i` of the `[outer, new_len, inner]`
 /// that is returned is slice `plan[i]` of `values`, or zero where the plan says [`NOTHING`] or has ended.
-fn pick_rows<T: Moved>(
+fn pick_rows<T: Word>(
     values: &[T],
     len: usize,
     outer: usize,

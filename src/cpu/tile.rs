@@ -57,7 +57,7 @@ fn fold_lanes<T: Element, O: Operator<T::Acc>, L: Lanes<T>>(totals: [L; APART]) 
     let [a, b, c, d] = totals;
     let lanes = O::combine_lanes(O::combine_lanes(a, b), O::combine_lanes(c, d));
     let mut total = O::IDENTITY;
-    lanes.prefix::<O>().for_each(|lane| total = lane);
+    lanes.inclusive_scan::<O>().for_each(|lane| total = lane);
     total
 }
 
@@ -178,10 +178,10 @@ impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
         // SAFETY: the caller has a vector there.
         let x = unsafe { L::load(from) };
         *total = O::combine_lanes(*total, x);
-        let local = if REVERSE { x.reversed() } else { x }.prefix::<O>();
+        let local = if REVERSE { x.reversed() } else { x }.inclusive_scan::<O>();
         self.seen = O::watch(self.seen, local);
         let shown = if EXCLUSIVE {
-            local.pushed(L::splat(O::IDENTITY))
+            local.shift_in(L::splat(O::IDENTITY))
         } else {
             local
         };

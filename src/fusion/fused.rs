@@ -21,7 +21,7 @@ use cubecl::prelude::*;
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::operator::accumulator_of;
 use cubecl_scan::scan::parts::Split;
-use cubecl_scan::scan::scans_runs;
+use cubecl_scan::scan::scans_per_unit;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Lines, VectorLines};
@@ -94,7 +94,7 @@ impl FusedScan {
 
 /// Whether scans are made of tiles here: on GPUs. Elsewhere units walk lines, wherever these lie.
 pub(super) fn scans_tiles(client: &Client) -> bool {
-    !scans_runs(client)
+    !scans_per_unit(client)
 }
 
 /// Vectors a unit loads before it combines the first. On a CPU there is nothing to overlap.
@@ -142,7 +142,7 @@ impl TraceRunner for Runner<'_> {
             config: WalkConfig {
                 op,
                 along: lines.along,
-                cut: parts.cut(),
+                carry_in: parts.carry_in(),
                 ahead: ahead(client).min(split.len.next_power_of_two()),
             },
             dtype,

@@ -26,7 +26,7 @@ use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::monoid::{Fold, write_state};
 use cubecl_scan::operator::combine;
-use cubecl_scan::scan::parts::{Cut, before_part};
+use cubecl_scan::scan::parts::{CarryIn, before_part};
 
 /// The tensors that are read, and the operations that make the scan's input of them.
 #[derive(CubeType, CubeLaunch)]
@@ -73,7 +73,7 @@ pub(super) struct WalkConfig {
     /// Whether the lanes of a vector follow each other along the axis.
     pub(super) along: bool,
     /// How a run learns what precedes it.
-    pub(super) cut: Cut,
+    pub(super) carry_in: CarryIn,
     /// Vectors loaded before the first is combined, so that their latencies overlap.
     pub(super) ahead: usize,
 }
@@ -239,7 +239,7 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
         #[unroll]
         for slot in 0..carried {
             let (at, apart) = (run.states * carried + slot, run.stride * carried);
-            let (cut, op) = (comptime!(config.cut), comptime!(config.op));
+            let (cut, op) = (comptime!(config.carry_in), comptime!(config.op));
             running[slot] = before_part::<A, Fold>(states, at, apart, run.part, &identity, cut, op);
         }
         let mut at = run.first;

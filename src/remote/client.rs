@@ -1,9 +1,9 @@
 //! The client: every operation becomes a [`CustomOpIr`] in the device's queue.
 
-use super::ops::{every_operation, id, move_operations, results_of, scan_operations};
+use super::ops::{every_operation, id, results_of, scan_operations, selection_operations};
 use super::peer;
 use super::wire::{PROTOCOL, Wire};
-use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::tensor::FloatTensor;

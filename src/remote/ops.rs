@@ -54,20 +54,20 @@ macro_rules! results_of {
 macro_rules! every_operation {
     ($each:ident) => {
         scan_operations! { $each }
-        move_operations! {
-            $each, FloatMoveOps, Float, float_compact_padded, float_front, float_expand_by_mask,
+        selection_operations! {
+            $each, FloatSelectionOps, Float, float_compact_padded, float_front, float_expand_by_mask,
             float_compact_dim_padded, float_expand_dim, float_compact_along, float_repeat_rows,
-            float_run_lengths_padded, float_scatter_slots, float_gather_slots
+            float_run_lengths_padded, float_scatter_to, float_gather_from
         }
-        move_operations! {
-            $each, IntMoveOps, Int, int_compact_padded, int_front, int_expand_by_mask,
+        selection_operations! {
+            $each, IntSelectionOps, Int, int_compact_padded, int_front, int_expand_by_mask,
             int_compact_dim_padded, int_expand_dim, int_compact_along, int_repeat_rows,
-            int_run_lengths_padded, int_scatter_slots, int_gather_slots
+            int_run_lengths_padded, int_scatter_to, int_gather_from
         }
-        move_operations! {
-            $each, BoolMoveOps, Bool, bool_compact_padded, bool_front, bool_expand_by_mask,
+        selection_operations! {
+            $each, BoolSelectionOps, Bool, bool_compact_padded, bool_front, bool_expand_by_mask,
             bool_compact_dim_padded, bool_expand_dim, bool_compact_along, bool_repeat_rows,
-            bool_run_lengths_padded, bool_scatter_slots, bool_gather_slots
+            bool_run_lengths_padded, bool_scatter_to, bool_gather_from
         }
     };
 }
@@ -106,7 +106,7 @@ macro_rules! scan_operations {
                 by extremum_spec, dimension(tensor, dim), has_int(int_dtype);
             float_segment_sums(values: Float, heads: Bool; dim: usize, reverse: bool) -> Float,
                 like values, dimension(values, dim), same_shape(heads, values);
-            mask_indices_front(mask: Bool; int_dtype: IntDType) -> Int Int,
+            mask_indices_unpadded(mask: Bool; int_dtype: IntDType) -> Int Int,
                 by indices_spec, numbered(mask), has_int(int_dtype);
             segment_ids(offsets: Int; len: usize) -> Int,
                 by segment_ids_spec, offsets(offsets), countable(len);
@@ -116,17 +116,17 @@ macro_rules! scan_operations {
                 by segment_reduce_spec, rows(values), offsets(offsets);
             int_segment_reduce(values: Int, offsets: Int; op: ScanOp) -> Int,
                 by segment_reduce_spec, rows(values), offsets(offsets), of_ints(op);
-            key_slots(keys: Int; num_keys: usize, int_dtype: IntDType) -> Int Int,
-                by key_slots_spec, vector(keys), numbered(keys), groups(num_keys), has_int(int_dtype);
+            partition_ranks(keys: Int; num_keys: usize, int_dtype: IntDType) -> Int Int,
+                by partition_ranks_spec, vector(keys), numbered(keys), groups(num_keys), has_int(int_dtype);
         }
     };
 }
 
-macro_rules! move_operations {
+macro_rules! selection_operations {
     (
         $each:ident, $Trait:ident, $Kind:ident, $compact_padded:ident, $front:ident, $expand:ident,
         $compact_dim_padded:ident, $expand_dim:ident, $compact_along:ident, $repeat_rows:ident,
-        $run_lengths_padded:ident, $scatter_slots:ident, $gather_slots:ident
+        $run_lengths_padded:ident, $scatter:ident, $gather:ident
     ) => {
         $each! { $Trait:
             $compact_padded(values: $Kind, mask: Bool; fill: bool, int_dtype: IntDType) -> $Kind Int,
@@ -146,15 +146,15 @@ macro_rules! move_operations {
                 by repeat_rows_spec, offsets_of(offsets, values), countable(total);
             $run_lengths_padded(values: $Kind; fill: bool, int_dtype: IntDType) -> $Kind Int Int,
                 by run_lengths_spec, vector(values), numbered(values), has_int(int_dtype);
-            $scatter_slots(values: $Kind, slots: Int, offsets: Int;) -> $Kind,
-                like values, vector(values), same_shape(slots, values), offsets(offsets), same_dtype(offsets, slots);
-            $gather_slots(values: $Kind, slots: Int, offsets: Int;) -> $Kind,
-                like values, vector(values), same_shape(slots, values), offsets(offsets), same_dtype(offsets, slots);
+            $scatter(values: $Kind, destinations: Int, offsets: Int;) -> $Kind,
+                like values, vector(values), same_shape(destinations, values), offsets(offsets), same_dtype(offsets, destinations);
+            $gather(values: $Kind, destinations: Int, offsets: Int;) -> $Kind,
+                like values, vector(values), same_shape(destinations, values), offsets(offsets), same_dtype(offsets, destinations);
         }
     };
 }
 
-pub(super) use {every_operation, id, move_operations, results_of, scan_operations};
+pub(super) use {every_operation, id, results_of, scan_operations, selection_operations};
 
 /// A const of one trait's operations.
 macro_rules! described {
@@ -179,12 +179,18 @@ every_operation!(described);
 /// All operations of [`PROTOCOL`](super::PROTOCOL), as [`custom_ops`](super::custom_ops) registers them.
 pub const OPERATIONS: &[Operation] = &joined();
 
-const COUNT: usize = ScanOps.len() + FloatMoveOps.len() + IntMoveOps.len() + BoolMoveOps.len();
+const COUNT: usize =
+    ScanOps.len() + FloatSelectionOps.len() + IntSelectionOps.len() + BoolSelectionOps.len();
 
 /// The operations of all traits, one trait after the other.
 const fn joined() -> [Operation; COUNT] {
     let mut all = [ScanOps[0]; COUNT];
-    let lists = [ScanOps, FloatMoveOps, IntMoveOps, BoolMoveOps];
+    let lists = [
+        ScanOps,
+        FloatSelectionOps,
+        IntSelectionOps,
+        BoolSelectionOps,
+    ];
     let (mut list, mut at) = (0, 0);
     while list < lists.len() {
         let mut i = 0;

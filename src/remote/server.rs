@@ -8,11 +8,11 @@
 use super::client::{Specs, spec};
 use super::fault::Fault;
 use super::kinds::{Bool, Float, Inputs, Int, Results};
-use super::ops::{every_operation, id, move_operations, results_of, scan_operations};
+use super::ops::{every_operation, id, results_of, scan_operations, selection_operations};
 use super::peer;
 use super::rules::Rules;
 use super::wire::Arguments;
-use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanBackend, ScanOps};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::tensor::{BoolDType, IntDType};
 use burn_backend::ExecutionError;

@@ -1,6 +1,6 @@
 //! [`TensorCompact`].
 
-use super::kind::Movable;
+use super::kind::Selectable;
 use super::runs::read_async;
 use crate::check;
 use burn::tensor::kind::Basic;
@@ -21,7 +21,7 @@ use burn::tensor::{AsIndex, Bool, Int, Tensor};
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices one pass over the mask: counts per tile, chained by the scan's decoupled lookback, survivors written at once; the scan of
+/// On CubeCL devices one pass over the mask: counts per tile, joined by the scan's decoupled lookback, survivors written at once; the scan of
 /// the mask is never stored. Strided tensors and masks are read in place.
 pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// The elements under `true`, flattened row-major. Waits for the device to read the count.
@@ -158,7 +158,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     ) -> (Tensor<D, K>, Tensor<1, Int>);
 }
 
-impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
+impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
     fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
         let operation = "Compact By Mask";
         check::dtype(operation, &self);
@@ -233,7 +233,7 @@ impl<const D: usize, K: Movable> TensorCompact<D, K> for Tensor<D, K> {
 }
 
 #[track_caller]
-fn compact_dim_padded<const D: usize, K: Movable>(
+fn compact_dim_padded<const D: usize, K: Selectable>(
     operation: &str,
     tensor: Tensor<D, K>,
     mask: Tensor<1, Bool>,
@@ -248,7 +248,7 @@ fn compact_dim_padded<const D: usize, K: Movable>(
 }
 
 #[track_caller]
-fn compact_padded<const D: usize, K: Movable>(
+fn compact_padded<const D: usize, K: Selectable>(
     operation: &str,
     tensor: Tensor<D, K>,
     mask: Tensor<D, Bool>,

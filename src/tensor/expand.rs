@@ -1,6 +1,6 @@
 //! [`TensorExpand`].
 
-use super::kind::Movable;
+use super::kind::Selectable;
 use crate::check;
 use crate::ops::ScanOps;
 use burn::backend::Dispatch;
@@ -65,7 +65,7 @@ pub trait TensorExpand<K: Basic>: Sized {
     ) -> (Tensor<1, K>, Tensor<1, Int>);
 }
 
-impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
+impl<K: Selectable> TensorExpand<K> for Tensor<1, K> {
     fn expand_by_mask<const D: usize>(self, mask: Tensor<D, Bool>) -> Tensor<D, K> {
         let operation = "Expand By Mask";
         check::dtype(operation, &self);
@@ -109,9 +109,9 @@ impl<K: Movable> TensorExpand<K> for Tensor<1, K> {
         }
         let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
         check::fits(operation, &self.device(), num_keys + 1, int.into());
-        let (slots, offsets) =
-            <Dispatch as ScanOps>::key_slots(keys.into_dispatch(), num_keys, int);
-        let values = K::scatter_slots(self.into_dispatch(), slots, offsets.clone());
+        let (destinations, offsets) =
+            <Dispatch as ScanOps>::partition_ranks(keys.into_dispatch(), num_keys, int);
+        let values = K::scatter(self.into_dispatch(), destinations, offsets.clone());
         (
             Tensor::from_dispatch(values),
             Tensor::from_dispatch(offsets),

@@ -1,6 +1,6 @@
 //! [`MaskIndices`].
 
-use super::kind::Movable;
+use super::kind::Selectable;
 use super::runs::read_async;
 use crate::check;
 use crate::ops::{ScanOps, coordinates};
@@ -129,9 +129,9 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
 
 /// The positions of the trues, as many as there are.
 async fn indices_front(mask: DispatchTensor, int: IntDType) -> DispatchTensor {
-    let (indices, count) = <Dispatch as ScanOps>::mask_indices_front(mask, int);
+    let (indices, count) = <Dispatch as ScanOps>::mask_indices_unpadded(mask, int);
     let count = read_async(Tensor::from_dispatch(count)).await;
-    <Int as Movable>::front(indices, count)
+    <Int as Selectable>::front(indices, count)
 }
 
 /// The device's int dtype, in which the positions of all elements of the mask fit a buffer.

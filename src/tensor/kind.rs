@@ -1,6 +1,6 @@
 //! From the kind of a tensor to the backend operations of that kind.
 
-use crate::ops::{BoolMoveOps, FloatMoveOps, IntMoveOps, ScanOps, first_slices};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, first_slices};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};
@@ -11,7 +11,7 @@ type Padded = (DispatchTensor, DispatchTensor);
 type Runs = (DispatchTensor, DispatchTensor, DispatchTensor);
 
 /// A kind whose values can be moved: all of them.
-pub trait Movable: Basic {
+pub trait Selectable: Basic {
     fn compact_padded(
         values: DispatchTensor,
         mask: DispatchTensor,
@@ -32,9 +32,9 @@ pub trait Movable: Basic {
         int: IntDType,
     ) -> DispatchTensor;
     fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor;
-    fn scatter_slots(
+    fn scatter(
         values: DispatchTensor,
-        slots: DispatchTensor,
+        destinations: DispatchTensor,
         offsets: DispatchTensor,
     ) -> DispatchTensor;
     fn compact_along(
@@ -86,13 +86,13 @@ pub trait Scannable: Basic {
     fn has(op: ScanOp) -> bool;
 }
 
-macro_rules! movable {
+macro_rules! selectable {
     (
         $Kind:ty, $Ops:ident, $compact_padded:ident, $compact:ident, $compact_dim_padded:ident, $compact_dim:ident,
-        $expand:ident, $scatter_slots:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
+        $expand:ident, $scatter:ident, $front:ident, $compact_along:ident, $repeat_rows:ident,
         $run_lengths_padded:ident, $run_lengths:ident, $slice:ident, $reshape:ident
     ) => {
-        impl Movable for $Kind {
+        impl Selectable for $Kind {
             fn compact_padded(
                 values: DispatchTensor,
                 mask: DispatchTensor,
@@ -127,12 +127,12 @@ macro_rules! movable {
             fn expand(values: DispatchTensor, mask: DispatchTensor) -> DispatchTensor {
                 <Dispatch as $Ops>::$expand(values, mask)
             }
-            fn scatter_slots(
+            fn scatter(
                 values: DispatchTensor,
-                slots: DispatchTensor,
+                destinations: DispatchTensor,
                 offsets: DispatchTensor,
             ) -> DispatchTensor {
-                <Dispatch as $Ops>::$scatter_slots(values, slots, offsets)
+                <Dispatch as $Ops>::$scatter(values, destinations, offsets)
             }
             fn front(values: DispatchTensor, count: usize) -> DispatchTensor {
                 <Dispatch as $Ops>::$front(values, count)
@@ -165,15 +165,15 @@ macro_rules! movable {
     };
 }
 
-movable!(
+selectable!(
     Float,
-    FloatMoveOps,
+    FloatSelectionOps,
     float_compact_padded,
     float_compact,
     float_compact_dim_padded,
     float_compact_dim,
     float_expand_by_mask,
-    float_scatter_slots,
+    float_scatter_to,
     float_front,
     float_compact_along,
     float_repeat_rows,
@@ -182,15 +182,15 @@ movable!(
     float_slice,
     float_reshape
 );
-movable!(
+selectable!(
     Int,
-    IntMoveOps,
+    IntSelectionOps,
     int_compact_padded,
     int_compact,
     int_compact_dim_padded,
     int_compact_dim,
     int_expand_by_mask,
-    int_scatter_slots,
+    int_scatter_to,
     int_front,
     int_compact_along,
     int_repeat_rows,
@@ -199,15 +199,15 @@ movable!(
     int_slice,
     int_reshape
 );
-movable!(
+selectable!(
     Bool,
-    BoolMoveOps,
+    BoolSelectionOps,
     bool_compact_padded,
     bool_compact,
     bool_compact_dim_padded,
     bool_compact_dim,
     bool_expand_by_mask,
-    bool_scatter_slots,
+    bool_scatter_to,
     bool_front,
     bool_compact_along,
     bool_repeat_rows,

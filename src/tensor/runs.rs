@@ -1,6 +1,6 @@
 //! [`TensorRuns`].
 
-use super::kind::Movable;
+use super::kind::Selectable;
 use super::ragged::RaggedIndices;
 use crate::check;
 use burn::tensor::kind::Basic;
@@ -118,7 +118,7 @@ pub trait TensorRuns<K: Basic>: Sized {
     fn repeat_by_lengths_into(self, lengths: Tensor<1, Int>, total: usize) -> Tensor<1, K>;
 }
 
-impl<K: Movable> TensorRuns<K> for Tensor<1, K> {
+impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     fn run_length_encode(self) -> (Tensor<1, K>, Tensor<1, Int>) {
         let operation = "Run Length Encode";
         check::dtype(operation, &self);
@@ -166,7 +166,7 @@ impl<K: Movable> TensorRuns<K> for Tensor<1, K> {
 }
 
 #[track_caller]
-fn encode_padded<K: Movable>(
+fn encode_padded<K: Selectable>(
     operation: &str,
     tensor: Tensor<1, K>,
 ) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
@@ -211,7 +211,7 @@ fn offsets_of<K: Basic>(
 }
 
 #[track_caller]
-fn repeat<K: Movable>(
+fn repeat<K: Selectable>(
     operation: &str,
     values: Tensor<1, K>,
     offsets: Tensor<1, Int>,

@@ -321,11 +321,11 @@ fn compact_by_mask(device: &Device) {
 fn expand_dim(slices: &[f64], [outer, len, inner]: [usize; 3], kept: &[bool]) -> Vec<f64> {
     let rows = slices.len() / (outer * inner);
     let mut output = vec![0.0; outer * len * inner];
-    for (slot, row) in oracle::indices(kept).into_iter().enumerate() {
+    for (destination, row) in oracle::indices(kept).into_iter().enumerate() {
         for (block, i) in (0..outer).flat_map(|block| (0..inner).map(move |i| (block, i))) {
             let (to, from) = (
                 (block * len + row) * inner + i,
-                (block * rows + slot) * inner + i,
+                (block * rows + destination) * inner + i,
             );
             output[to] = slices[from];
         }
@@ -390,8 +390,10 @@ fn partition_by_key(device: &Device) {
         let partition = |x: Tensor<1>| x.partition_by_key(on_device.clone(), num_keys).0;
         let adjoint = |w: &[f64]| {
             let mut gradient = vec![0.0; n];
-            for (slot, source) in oracle::partition(&keys, num_keys).0.into_iter().enumerate() {
-                gradient[source] = w[slot];
+            for (destination, source) in
+                oracle::partition(&keys, num_keys).0.into_iter().enumerate()
+            {
+                gradient[source] = w[destination];
             }
             gradient
         };

@@ -20,12 +20,12 @@ burn-scan/int_segmented_scan: Int Bool; dim usize, op ScanOp, options ScanOption
 burn-scan/float_extremum_with_indices: Float; dim usize, is_max bool, int_dtype IntDType -> Float Int
 burn-scan/int_extremum_with_indices: Int; dim usize, is_max bool, int_dtype IntDType -> Int Int
 burn-scan/float_segment_sums: Float Bool; dim usize, reverse bool -> Float
-burn-scan/mask_indices_front: Bool; int_dtype IntDType -> Int Int
+burn-scan/mask_indices_unpadded: Bool; int_dtype IntDType -> Int Int
 burn-scan/segment_ids: Int; len usize -> Int
 burn-scan/segment_starts: Int; len usize, bool_dtype BoolDType -> Bool
 burn-scan/float_segment_reduce: Float Int; op ScanOp -> Float
 burn-scan/int_segment_reduce: Int Int; op ScanOp -> Int
-burn-scan/key_slots: Int; num_keys usize, int_dtype IntDType -> Int Int
+burn-scan/partition_ranks: Int; num_keys usize, int_dtype IntDType -> Int Int
 burn-scan/float_compact_padded: Float Bool; fill bool, int_dtype IntDType -> Float Int
 burn-scan/float_front: Float; count usize -> Float
 burn-scan/float_expand_by_mask: Float Bool;  -> Float
@@ -34,8 +34,8 @@ burn-scan/float_expand_dim: Float Bool; dim usize -> Float
 burn-scan/float_compact_along: Float Bool; dim usize, int_dtype IntDType -> Float Int
 burn-scan/float_repeat_rows: Float Int; total usize -> Float
 burn-scan/float_run_lengths_padded: Float; fill bool, int_dtype IntDType -> Float Int Int
-burn-scan/float_scatter_slots: Float Int Int;  -> Float
-burn-scan/float_gather_slots: Float Int Int;  -> Float
+burn-scan/float_scatter_to: Float Int Int;  -> Float
+burn-scan/float_gather_from: Float Int Int;  -> Float
 burn-scan/int_compact_padded: Int Bool; fill bool, int_dtype IntDType -> Int Int
 burn-scan/int_front: Int; count usize -> Int
 burn-scan/int_expand_by_mask: Int Bool;  -> Int
@@ -44,8 +44,8 @@ burn-scan/int_expand_dim: Int Bool; dim usize -> Int
 burn-scan/int_compact_along: Int Bool; dim usize, int_dtype IntDType -> Int Int
 burn-scan/int_repeat_rows: Int Int; total usize -> Int
 burn-scan/int_run_lengths_padded: Int; fill bool, int_dtype IntDType -> Int Int Int
-burn-scan/int_scatter_slots: Int Int Int;  -> Int
-burn-scan/int_gather_slots: Int Int Int;  -> Int
+burn-scan/int_scatter_to: Int Int Int;  -> Int
+burn-scan/int_gather_from: Int Int Int;  -> Int
 burn-scan/bool_compact_padded: Bool Bool; fill bool, int_dtype IntDType -> Bool Int
 burn-scan/bool_front: Bool; count usize -> Bool
 burn-scan/bool_expand_by_mask: Bool Bool;  -> Bool
@@ -54,8 +54,8 @@ burn-scan/bool_expand_dim: Bool Bool; dim usize -> Bool
 burn-scan/bool_compact_along: Bool Bool; dim usize, int_dtype IntDType -> Bool Int
 burn-scan/bool_repeat_rows: Bool Int; total usize -> Bool
 burn-scan/bool_run_lengths_padded: Bool; fill bool, int_dtype IntDType -> Bool Int Int
-burn-scan/bool_scatter_slots: Bool Int Int;  -> Bool
-burn-scan/bool_gather_slots: Bool Int Int;  -> Bool
+burn-scan/bool_scatter_to: Bool Int Int;  -> Bool
+burn-scan/bool_gather_from: Bool Int Int;  -> Bool
 ",
 );
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the copy | vectors, rounded up |
 //! | a cube-level algorithm | tiles of one element per unit, the last one in part; fewer elements than units are a smaller cube |
-//! | `SinglePass`, `ReduceThenScan`, `UnitRuns` | one row |
+//! | `SinglePass`, `ReduceThenScan`, `PerUnit` | one row |
 //! | `SingleCube` | rows of at most [`ROW`], as many as it takes, of one length: off-sizes are rounded down to whole rows |
 //! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer where that does not divide n, rounded down to whole rows |
 

@@ -1,6 +1,6 @@
-//! The slots of a stable grouping by key: by [`digits`], or by [`key_runs`] on devices that are no card.
+//! The destinations of a stable grouping by key: by [`digits`], or by [`keys_per_unit`] on software adapters.
 
-use super::{digits, key_runs};
+use super::{digits, keys_per_unit};
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
@@ -8,9 +8,9 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// For each key its slot in a stable grouping by keys `0..num_keys`, or −1 for a key out of range, into `slots` (as long as the keys); and
+/// For each key its destination in a stable grouping by keys `0..num_keys`, or −1 for a key out of range, into `destinations` (as long as the keys); and
 /// where each group begins into `offsets` (`num_keys + 1` entries, the last being the number of keys in range). All tensors are
-/// contiguous; `slots` and `offsets` have the integer type `index`. Nothing waits for the device. Options other than the default choose the
+/// contiguous; `destinations` and `offsets` have the integer type `index`. Nothing waits for the device. Options other than the default choose the
 /// radix sort on every device.
 ///
 /// # Errors
@@ -21,10 +21,10 @@ use cubecl::prelude::*;
 /// # Panics
 ///
 /// If a tensor is too small.
-pub fn key_slots(
+pub fn partition_ranks(
     client: &Client,
     keys: (TensorBinding, ElemType),
-    slots: TensorBinding,
+    destinations: TensorBinding,
     offsets: TensorBinding,
     num_keys: usize,
     index: ElemType,
@@ -34,12 +34,12 @@ pub fn key_slots(
     check_types(client, [dtype, index])?;
     let n: usize = keys.0.shape.iter().product();
     expect_room("keys", &keys.0, n);
-    expect_room("slots", &slots, n);
+    expect_room("destinations", &destinations, n);
     expect_room("offsets", &offsets, num_keys + 1);
     check_outputs(
         &[("keys", &keys.0, dtype.size())],
         &[
-            ("slots", &slots, index.size()),
+            ("destinations", &destinations, index.size()),
             ("offsets", &offsets, index.size()),
         ],
     )?;
@@ -47,11 +47,11 @@ pub fn key_slots(
         .0
         .required_address_type(1)
         .max(offsets.required_address_type(1));
-    let outputs = (slots, offsets);
-    if key_runs::serves(client, n, num_keys, launch) {
-        key_runs::key_slots(client, keys, outputs, num_keys, index, address_type)
+    let outputs = (destinations, offsets);
+    if keys_per_unit::serves(client, n, num_keys, launch) {
+        keys_per_unit::partition_ranks(client, keys, outputs, num_keys, index, address_type)
     } else {
-        digits::key_slots(
+        digits::partition_ranks(
             client,
             keys,
             outputs,

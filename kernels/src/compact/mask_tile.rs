@@ -52,9 +52,9 @@ pub(crate) struct MaskTile {
     total: u32,
 }
 
-/// Survivors in a run of vectors, one per unit of a plane.
+/// Survivors in a stripe of vectors, one per unit of a plane.
 #[derive(CubeType)]
-struct Run {
+struct Stripe {
     /// Those of the units before this one.
     earlier: u32,
     /// Those of the whole plane.
@@ -185,7 +185,7 @@ impl Row {
 }
 
 #[cube]
-fn count_run(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -> Run {
+fn count_stripe(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -> Stripe {
     let mut earlier = 0u32;
     let mut total = 0u32;
     #[unroll]
@@ -198,7 +198,7 @@ fn count_run(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -> R
             earlier += (survivors & units_before(word)).count_ones();
         }
     }
-    Run { earlier, total }
+    Stripe { earlier, total }
 }
 
 #[cube]
@@ -224,9 +224,9 @@ impl MaskTile {
         #[unroll]
         for k in 0..config.tile.vectors {
             if comptime!(config.tile.plane) {
-                let run = count_run(flags[k], N::value().comptime(), config.ballot_words);
-                before[k] = total + run.earlier;
-                total += run.total;
+                let stripe = count_stripe(flags[k], N::value().comptime(), config.ballot_words);
+                before[k] = total + stripe.earlier;
+                total += stripe.total;
             } else {
                 before[k] = total;
                 total += flags[k].count_ones();
@@ -255,7 +255,7 @@ impl MaskTile {
                 bits = marks::<M, N>(mask, row.begin + at, config.mark);
             }
             if comptime!(config.tile.plane) {
-                total += count_run(bits, N::value().comptime(), config.ballot_words).total;
+                total += count_stripe(bits, N::value().comptime(), config.ballot_words).total;
             } else {
                 total += bits.count_ones();
             }

@@ -1,19 +1,19 @@
 //! Stream compaction and its relatives, on the components of the scan, as CUB's select is built on its scan.
 //!
-//! - [`compact()`]: the survivors of a mask, in order, and their number; also their positions, or for each position the slot it goes to.
+//! - [`compact()`]: the survivors of a mask, in order, and their number; also their positions, or for each position the destination it goes to.
 //! - [`compact_lines`]: the same of each line along an axis.
 //! - [`run_lengths`]: the runs of equal elements, and their lengths.
 //! - [`expand`]: the way back.
-//! - [`gather_slots`] and [`scatter_slots`]: move slices to and from such slots; each is the adjoint of the other.
-//! - [`scatter_ranks`]: the same where slots are ranks, with the zeros behind them.
-//! - [`key_slots`]: the slots of a stable grouping by key.
+//! - [`gather`] and [`scatter`]: move slices to and from such destinations; each is the adjoint of the other.
+//! - [`scatter_ranks`]: the same where destinations are ranks, with the zeros behind them.
+//! - [`partition_ranks`]: the destinations of a stable grouping by key.
 //!
 //! ```text
 //! mask      1  0  1  1  0
 //! values    a  b  c  d  e
 //! compact   a  c  d  0  0     count 3
 //! indices   0  2  3  0  0
-//! slots     0 −1  1  2 −1     expand: `false` receives 0, the i-th `true` the i-th packed value
+//! destinations     0 −1  1  2 −1     expand: `false` receives 0, the i-th `true` the i-th packed value
 //! ```
 //!
 //! # Example
@@ -50,22 +50,22 @@
 //! ```
 
 mod digits;
-mod key_runs;
 mod keys;
+mod keys_per_unit;
 mod lines;
 mod mask_tile;
 mod offsets;
+mod per_unit;
+mod permute;
 mod place;
 mod plan;
 mod run_lengths;
-mod run_walks;
-mod runs;
+mod run_lengths_per_unit;
 mod select;
-mod slots;
 
-pub use keys::key_slots;
+pub use keys::partition_ranks;
 pub use lines::compact_lines;
+pub use permute::{PermutationShape, gather, scatter, scatter_ranks};
 pub use place::expand;
 pub use run_lengths::run_lengths;
 pub use select::{Emit, compact};
-pub use slots::{MoveShape, gather_slots, scatter_ranks, scatter_slots};

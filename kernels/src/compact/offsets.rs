@@ -9,37 +9,37 @@ use cubecl::server::Handle;
 /// Units of a cube of the element-wise kernels.
 const UNITS: usize = 128;
 
-/// `begins` has so many entries for each key.
+/// `starts` has so many entries for each key.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn copy_offsets_kernel<I: Numeric>(
-    begins: &[u32],
+    entry_offsets: &[u32],
     offsets: &mut [I],
     num_keys: usize,
     entries: usize,
     #[define(I)] _index: ElemType,
 ) {
     if ABSOLUTE_POS <= num_keys {
-        offsets[ABSOLUTE_POS] = I::cast_from(begins[ABSOLUTE_POS * entries]);
+        offsets[ABSOLUTE_POS] = I::cast_from(entry_offsets[ABSOLUTE_POS * entries]);
     }
 }
 
-/// The first of the `entries` that `begins` has for each key, and the one behind all.
+/// The first of the `entries` that `starts` has for each key, and the one behind all.
 pub(super) fn copy_offsets(
     client: &Client,
-    begins: &Handle,
+    entry_offsets: &Handle,
     offsets: TensorBinding,
     (num_keys, entries): (usize, usize),
     index: ElemType,
     address_type: AddressType,
 ) {
-    // SAFETY: `begins` was made with so many words, and `offsets` has room for one more than there are keys.
+    // SAFETY: `starts` was made with so many words, and `offsets` has room for one more than there are keys.
     unsafe {
         copy_offsets_kernel::launch_unchecked(
             client,
             cube_count(client, (num_keys + 1).div_ceil(UNITS)),
             CubeDim::new_1d(UNITS as u32),
             address_type,
-            BufferArg::from_raw_parts(begins.clone(), num_keys * entries + 1),
+            BufferArg::from_raw_parts(entry_offsets.clone(), num_keys * entries + 1),
             offsets.into_buffer_arg(),
             num_keys,
             entries,

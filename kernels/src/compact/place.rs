@@ -1,8 +1,8 @@
-//! What a mask says of each position: the slot it goes to, or the packed value it receives.
+//! What a mask says of each position: the destination it goes to, or the packed value it receives.
 //!
 //! ```text
 //! mask      1  0  1  1  0           packed   a b c
-//! slots     0 −1  1  2 −1
+//! destinations     0 −1  1  2 −1
 //! expanded  a  0  b  c  0
 //! ```
 //!
@@ -23,7 +23,7 @@ use cubecl::std::tensor::layout::linear::LinearView;
 #[derive_cube_comptime]
 enum Place {
     /// Its rank among the `true`s, −1 under `false`.
-    Slot,
+    Destination,
     /// The packed value of its rank, zero under `false` and where values are missing.
     Packed,
 }
@@ -51,7 +51,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
         let before = own.seek::<M, N>(&mask, state, tile, row, words, config);
-        if comptime!(place == Place::Slot) && tile + 1 == words.tiles && UNIT_POS == 0 {
+        if comptime!(place == Place::Destination) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(before + own.survivors);
         }
         #[unroll]
@@ -64,9 +64,9 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
                 #[unroll]
                 for lane in 0..N::value().comptime() {
                     let keep = (flags >> comptime!(lane as u32)) & 1u32;
-                    if comptime!(place == Place::Slot) {
-                        let slot = select(keep == 1u32, V::cast_from(rank), V::from_int(-1));
-                        result.insert(lane, slot);
+                    if comptime!(place == Place::Destination) {
+                        let destination = select(keep == 1u32, V::cast_from(rank), V::from_int(-1));
+                        result.insert(lane, destination);
                     } else {
                         // Read whether it is used or not: a read that is not there to be skipped cannot be mispredicted.
                         let there = (rank as usize) < packed_len;
@@ -82,16 +82,23 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     }
 }
 
-/// [`Emit::Slots`](super::Emit::Slots).
-pub(super) fn slots(
+/// [`Emit::Destinations`](super::Emit::Destinations).
+pub(super) fn destinations(
     client: &Client,
     mask: Typed,
-    slots: Typed,
+    destinations: Typed,
     count: TensorBinding,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let index = slots.1;
-    place(client, None, mask, slots, Some((count, index)), launch)
+    let index = destinations.1;
+    place(
+        client,
+        None,
+        mask,
+        destinations,
+        Some((count, index)),
+        launch,
+    )
 }
 
 /// The inverse of [`compact`](super::compact()): the `i`-th `true` of `mask` receives `packed[i]`; zero elsewhere and where values are missing.
@@ -134,7 +141,7 @@ fn place(
     check_outputs(&inputs, &outputs)?;
     let place = match packed {
         Some(_) => Place::Packed,
-        None => Place::Slot,
+        None => Place::Destination,
     };
     let packed = packed.unwrap_or_else(|| unused(client));
     let packed_len: usize = packed.shape.iter().product();

@@ -4,7 +4,7 @@ use super::mask_tile::{Mark, MaskConfig};
 use crate::error::check_types;
 use crate::scan::components::tile::TileConfig;
 use crate::scan::components::tile_state::{MAX_BLOCK, TileWordsLaunch};
-use crate::scan::problem::{elements_before, widest};
+use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::tile_words::words_of;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use crate::{ScanError, ScanOp};
@@ -65,8 +65,8 @@ pub(super) struct Plan {
     pub vectors: usize,
     pub config: MaskConfig,
     pub lines: Lines,
-    /// [`runs`](super::runs) is the better way on this device.
-    pub walks_runs: bool,
+    /// [`per_unit`](super::per_unit) is the better way on this device.
+    pub per_unit: bool,
     /// Lines, and tiles of a line.
     tiles: [usize; 2],
     tuning: Tuning,
@@ -93,8 +93,8 @@ impl Plan {
         mark: Mark,
         launch: LaunchOptions,
     ) -> Result<Self, ScanError> {
-        if let Some(obstacle) = scratch::obstacle(client) {
-            return Err(ScanError::NoChain { obstacle });
+        if let Some(reason) = scratch::unsupported_reason(client) {
+            return Err(ScanError::LookbackUnsupported { reason });
         }
         let all = || beside.iter().copied().chain([mask]);
         check_types(client, all().map(|(_, dtype)| *dtype))?;
@@ -106,9 +106,9 @@ impl Plan {
             _ if lines.inner > 1 => 1,
             _ => {
                 let of_lines = if lines.is_flat() { 0 } else { lines.len };
-                widest(
+                widest_vector(
                     widths,
-                    all().fold(of_lines, |bits, tensor| bits | granule(tensor)),
+                    all().fold(of_lines, |bits, tensor| bits | common_alignment(tensor)),
                 )
             }
         };
@@ -141,11 +141,11 @@ impl Plan {
             parked: 0,
             by_elements: false,
         };
-        let lookback = tuning.lookback(launch.mute);
+        let lookback = tuning.lookback(launch.stall);
         let per_line = vectors.div_ceil(units * tile_vectors).max(1);
         let tiles = lines.outer * per_line;
-        // A caller who tunes or mutes tiles wants tiles.
-        let is_software = tuning.unit_runs && is_default;
+        // A caller who tunes or stalls tiles wants tiles.
+        let is_software = tuning.per_unit && is_default;
         Ok(Self {
             cube_count: cube_count(client, tiles),
             cube_dim: CubeDim::new_1d(units as u32),
@@ -156,7 +156,7 @@ impl Plan {
             lanes,
             vectors,
             lines,
-            walks_runs: lines.inner > 1
+            per_unit: lines.inner > 1
                 || (is_software && (tiles >= MIN_TILES_FOR_RUNS || !lines.is_flat()))
                 || (is_default && !lines.is_flat() && lines.len <= SHORT_LINE),
             config: MaskConfig {
@@ -177,17 +177,17 @@ impl Plan {
 }
 
 /// Where each of `len` counted runs begins: the exclusive scan of their 32-bit counts.
-pub(super) fn begins_of(
+pub(super) fn offsets_of(
     client: &Client,
     counts: &Handle,
-    begins: &Handle,
+    offsets: &Handle,
     len: usize,
 ) -> Result<(), ScanError> {
     let count = ElemType::UInt(UIntKind::U32);
     scratch::prefixes_of(
         client,
         counts,
-        begins,
+        offsets,
         [1, len, 1],
         count,
         ScanOp::Sum,
@@ -201,14 +201,14 @@ fn room_for(vector: usize, shared_memory: usize) -> usize {
     (shared_memory / 2 / vector).max(1)
 }
 
-/// What a vector of the tensor has to divide, see [`widest`]: where it begins, every run of its last dimension, and every step.
-fn granule((tensor, dtype): &Typed) -> usize {
+/// What a vector of the tensor has to divide, see [`widest_vector`]: where it begins, every run of its last dimension, and every step.
+fn common_alignment((tensor, dtype): &Typed) -> usize {
     let offset = elements_before(tensor.handle.offset_start, dtype.size());
-    granule_of(offset, &tensor.shape, &tensor.strides)
+    common_alignment_of(offset, &tensor.shape, &tensor.strides)
 }
 
-/// [`granule`] of a tensor that begins at element `offset`.
-fn granule_of(offset: usize, shape: &[usize], strides: &[usize]) -> usize {
+/// [`common_alignment`] of a tensor that begins at element `offset`.
+fn common_alignment_of(offset: usize, shape: &[usize], strides: &[usize]) -> usize {
     if is_contiguous(shape, strides) {
         return offset | shape.iter().product::<usize>();
     }
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn a_vector_straddles_no_row() {
         let wide = |shape: &[usize], strides: &[usize]| {
-            widest([4, 2].into_iter(), granule_of(0, shape, strides))
+            widest_vector([4, 2].into_iter(), common_alignment_of(0, shape, strides))
         };
         assert_eq!(wide(&[], &[]), 1, "a scalar");
         assert_eq!(wide(&[3, 4], &[4, 1]), 4, "one flat run");
@@ -287,7 +287,10 @@ mod tests {
     #[test]
     fn a_vector_begins_where_the_tensor_does() {
         let wide = |offset, shape: &[usize], strides: &[usize]| {
-            widest([4, 2].into_iter(), granule_of(offset, shape, strides))
+            widest_vector(
+                [4, 2].into_iter(),
+                common_alignment_of(offset, shape, strides),
+            )
         };
         assert_eq!(wide(4, &[8], &[1]), 4);
         assert_eq!(wide(2, &[8], &[1]), 2);

@@ -9,11 +9,11 @@
 
 use super::mask_tile::Mark;
 use super::plan::{Lines, bindable, same_elements};
-use super::run_walks::{self, Runs};
+use super::run_lengths_per_unit::{self, Runs};
 use super::select::{Emit, Selection};
 use crate::ScanError;
 use crate::error::expect_room;
-use crate::scan::problem::{elements_before, widest};
+use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::{LaunchOptions, cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -26,7 +26,7 @@ const UNITS: usize = 128;
 /// vector of runs.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn lengths_kernel<I: Numeric, N: Size>(
-    begins: &[Vector<I, N>],
+    heads: &[Vector<I, N>],
     count: &[I],
     lengths: &mut [Vector<I, N>],
     vectors: usize,
@@ -41,8 +41,8 @@ fn lengths_kernel<I: Numeric, N: Size>(
         let mut result = Vector::<I, N>::new(I::from_int(0));
         let has_runs = at * lanes < count;
         if has_runs {
-            let own = begins[at];
-            let behind = begins[min(at + 1, vectors - 1)].extract(0usize);
+            let own = heads[at];
+            let behind = heads[min(at + 1, vectors - 1)].extract(0usize);
             #[unroll]
             for lane in 0..lanes {
                 let run = at * lanes + lane;
@@ -63,7 +63,7 @@ fn lengths_kernel<I: Numeric, N: Size>(
 }
 
 /// The runs of equal elements: the value of each into `output` and its length into `lengths`, and how many they are into `count`. Behind them are zeros
-/// with [`Emit::Values`]; with [`Emit::ValuesFront`] what is behind them is unspecified. NaN equals nothing, and is a run of one.
+/// with [`Emit::Values`]; with [`Emit::ValuesUnpadded`] what is behind them is unspecified. NaN equals nothing, and is a run of one.
 ///
 /// `values` may have any strides, are taken in row-major order and read in place; `output` and `lengths` are contiguous and as long. Lengths and count
 /// have the type `index`. Two launches, up to five where the device is no GPU; nothing waits for the device.
@@ -105,14 +105,14 @@ pub fn run_lengths(
         emit,
     };
     let plan = selection.plan(client, &[("lengths", &lengths, index.size())], launch)?;
-    if plan.walks_runs {
+    if plan.per_unit {
         let Selection {
             values,
             output,
             counts: count,
             ..
         } = selection;
-        run_walks::launch(
+        run_lengths_per_unit::launch(
             client,
             &plan,
             Runs {
@@ -127,17 +127,17 @@ pub fn run_lengths(
         return Ok(());
     }
     let len = selection.lines.len;
-    let begins = TensorBinding {
+    let heads = TensorBinding {
         handle: scratch::temporary(client, (len * index.size()).max(1)).binding(),
         strides: [1].into(),
         shape: [len].into(),
         tiling: Default::default(),
     };
-    selection.positions = Some(bindable(client, begins.clone()));
+    selection.positions = Some(bindable(client, heads.clone()));
     let count = selection.counts.clone();
     selection.launch_tiles(client, &plan);
     if len > 0 {
-        lengths_between(client, begins, count, lengths, index, emit);
+        lengths_between(client, heads, count, lengths, index, emit);
     }
     Ok(())
 }
@@ -145,16 +145,16 @@ pub fn run_lengths(
 /// Launches what tells lengths from where runs begin.
 fn lengths_between(
     client: &Client,
-    begins: TensorBinding,
+    heads: TensorBinding,
     count: TensorBinding,
     lengths: TensorBinding,
     index: ElemType,
     emit: Emit,
 ) {
-    let len = begins.shape[0];
-    let address_type = begins.required_address_type(index.size());
+    let len = heads.shape[0];
+    let address_type = heads.required_address_type(index.size());
     let begin = elements_before(lengths.handle.offset_start, index.size());
-    let lanes = widest(client.io_optimized_vector_sizes(index.size()), len | begin);
+    let lanes = widest_vector(client.io_optimized_vector_sizes(index.size()), len | begin);
     let vectors = len / lanes;
     // SAFETY: as many lengths and begins as elements, and no unit beyond them does anything.
     unsafe {
@@ -164,7 +164,7 @@ fn lengths_between(
             CubeDim::new_1d(UNITS as u32),
             address_type,
             lanes,
-            begins.into_buffer_arg(),
+            heads.into_buffer_arg(),
             count.into_buffer_arg(),
             lengths.into_buffer_arg(),
             vectors,

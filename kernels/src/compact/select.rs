@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The scan of the mask exists in registers only. Survivors go to the front in order. The others fill the tail: the `f`-th `false` of the
-//! input writes the zero at `n − 1 − f`, so that every slot is written exactly once and nobody needs to know the total first.
+//! input writes the zero at `n − 1 − f`, so that every destination is written exactly once and nobody needs to know the total first.
 //!
 //! Where planes are used, the survivors of a tile first meet in shared memory, before the tile looks back, and neighbouring units then write
 //! neighbouring elements:
@@ -21,7 +21,7 @@
 
 use super::mask_tile::{Mark, MaskConfig, MaskTile, Row};
 use super::plan::{Lines, Plan, Typed, bindable, same_elements, unused, view};
-use super::{place, runs};
+use super::{per_unit, place};
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
@@ -42,18 +42,18 @@ pub enum Emit {
     /// The values under `true`, zeros behind them.
     Values,
     /// The values under `true`; what is behind them is unspecified.
-    ValuesFront,
+    ValuesUnpadded,
     /// The row-major positions of the `true`s, zeros behind them.
     Indices,
     /// The row-major positions of the `true`s; what is behind them is unspecified.
-    IndicesFront,
+    IndicesUnpadded,
     /// For each position its rank among the `true`s, or −1 under `false`.
-    Slots,
+    Destinations,
 }
 
 impl Emit {
     pub(super) fn values(&self) -> bool {
-        matches!(self, Emit::Values | Emit::ValuesFront)
+        matches!(self, Emit::Values | Emit::ValuesUnpadded)
     }
 
     pub(super) fn fills(&self) -> bool {
@@ -109,8 +109,8 @@ pub(super) fn write_vector<V: Numeric, N: Size>(
         let keep = (flags >> comptime!(lane as u32)) & 1u32 == 1u32;
         let position = at * lanes + lane;
         let tail = line.len - 1 - (position - rank);
-        let slot = line.first + select(keep, rank, tail) * line.step;
-        output[slot] = select(keep, value.extract(lane), V::from_int(0));
+        let destination = line.first + select(keep, rank, tail) * line.step;
+        output[destination] = select(keep, value.extract(lane), V::from_int(0));
         rank += select(keep, 1, 0);
     }
 }
@@ -309,7 +309,7 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 /// # Errors
 ///
 /// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::ShapeMismatch`] where sizes differ or the values to emit are missing,
-/// [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of outputs, [`ScanError::NoChain`] where the device has no 32-bit atomics or is
+/// [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of outputs, [`ScanError::LookbackUnsupported`] where the device has no 32-bit atomics or is
 /// capturing a graph.
 ///
 /// # Panics
@@ -330,8 +330,8 @@ pub fn compact(
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
     expect_room("count", &count, 1);
-    if emit == Emit::Slots {
-        return place::slots(client, mask, (output, index), count, launch);
+    if emit == Emit::Destinations {
+        return place::destinations(client, mask, (output, index), count, launch);
     }
     same_elements("output", &output, &mask.0)?;
     let values = match values {
@@ -381,8 +381,8 @@ impl Selection {
     /// Sizes have been checked.
     pub fn launch(self, client: &Client, launch: LaunchOptions) -> Result<(), ScanError> {
         let plan = self.plan(client, &[], launch)?;
-        match plan.walks_runs {
-            true => runs::launch(client, plan, self),
+        match plan.per_unit {
+            true => per_unit::launch(client, plan, self),
             false => self.launch_tiles(client, &plan),
         }
         Ok(())

@@ -9,7 +9,7 @@ pub struct Element<A: Numeric> {
     pub values: Sequence<A>,
     /// Whether another segment begins here, in the order of the scan. For operators that [ask](super::Operator::BEGINS); else false. Where the
     /// scan goes against the order in which begins are marked, the first position of a line has no mark and begins none.
-    pub begins: bool,
+    pub starts: bool,
     /// Whether a segment ends here, in the order of the scan. Told only where that goes against the order in which begins are marked.
     pub ends: bool,
     /// The position in memory, counted from the first element of the line.

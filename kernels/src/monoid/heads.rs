@@ -15,7 +15,7 @@ pub(crate) struct Heads;
 impl Operator for Heads {
     type Monoid<A: Numeric> = Self;
     type Config = ();
-    const BEGINS: bool = true;
+    const STARTS: bool = true;
     const POSITIONS: bool = true;
 
     fn state_size(_accumulator: ElemType) -> usize {
@@ -36,8 +36,8 @@ impl<A: Numeric> Monoid<A> for Heads {
     fn read(element: &Element<A>, #[comptime] _config: ()) -> Pair<u32, u32> {
         let position = u32::cast_from(element.position);
         Pair::new(
-            u32::cast_from(element.begins),
-            select(element.begins, position, 0u32),
+            u32::cast_from(element.starts),
+            select(element.starts, position, 0u32),
         )
     }
 

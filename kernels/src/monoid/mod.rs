@@ -104,7 +104,7 @@ pub trait Operator: Send + Sync + 'static {
     const OUTPUTS: usize = 1;
 
     /// Whether it is told where segments begin: [`Element::begins`].
-    const BEGINS: bool = false;
+    const STARTS: bool = false;
 
     /// Whether it writes positions: [`Written::at`].
     const POSITIONS: bool = false;

@@ -15,7 +15,7 @@ pub struct SegmentTotals<O>(PhantomData<O>);
 pub struct SegmentTotalsMonoid<M>(PhantomData<M>);
 
 /// A segment begins among the elements.
-const BEGINS: u32 = 1;
+const STARTS: u32 = 1;
 /// A segment ends with the last of them.
 const ENDS: u32 = 2;
 
@@ -28,7 +28,7 @@ impl<O: Operator> Operator for SegmentTotals<O> {
     const INPUTS: usize = O::INPUTS;
     const OUTPUTS: usize = O::OUTPUTS;
     const POSITIONS: bool = O::POSITIONS;
-    const BEGINS: bool = true;
+    const STARTS: bool = true;
 
     fn state_size(accumulator: ElemType) -> usize {
         size_of::<u32>() + O::state_size(accumulator)
@@ -49,7 +49,7 @@ impl<A: Numeric, M: Monoid<A>> Monoid<A> for SegmentTotalsMonoid<M> {
     }
 
     fn read(element: &Element<A>, #[comptime] config: M::Config) -> Flagged<A, M> {
-        let flags = select(element.begins, BEGINS, 0u32) | select(element.ends, ENDS, 0u32);
+        let flags = select(element.starts, STARTS, 0u32) | select(element.ends, ENDS, 0u32);
         Pair::new(flags, M::read(element, config))
     }
 
@@ -63,9 +63,9 @@ impl<A: Numeric, M: Monoid<A>> Monoid<A> for SegmentTotalsMonoid<M> {
         #[comptime] config: M::Config,
     ) -> Flagged<A, M> {
         let joined = M::combine(&lhs.second, &rhs.second, config);
-        let parted = rhs.first & BEGINS != 0;
+        let parted = rhs.first & STARTS != 0;
         let total = M::State::select(parted, &rhs.second, &joined);
-        Pair::new((lhs.first & BEGINS) | rhs.first, total)
+        Pair::new((lhs.first & STARTS) | rhs.first, total)
     }
 
     fn write(state: &Flagged<A, M>, #[comptime] config: M::Config) -> Written<A> {

@@ -29,7 +29,7 @@ impl<O: Operator> Operator for Segmented<O> {
     const INPUTS: usize = O::INPUTS;
     const OUTPUTS: usize = O::OUTPUTS;
     const POSITIONS: bool = O::POSITIONS;
-    const BEGINS: bool = true;
+    const STARTS: bool = true;
 
     fn state_size(accumulator: ElemType) -> usize {
         size_of::<u32>() + O::state_size(accumulator)
@@ -50,7 +50,7 @@ impl<A: Numeric, M: Monoid<A>> Monoid<A> for SegmentedMonoid<M> {
     }
 
     fn read(element: &Element<A>, #[comptime] config: M::Config) -> Flagged<A, M> {
-        Pair::new(u32::cast_from(element.begins), M::read(element, config))
+        Pair::new(u32::cast_from(element.starts), M::read(element, config))
     }
 
     fn resume(written: &Sequence<A>, #[comptime] config: M::Config) -> Flagged<A, M> {

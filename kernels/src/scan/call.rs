@@ -1,10 +1,10 @@
 //! One scan: what the routines plan and launch from.
 
-use super::components::mute::Mute;
 use super::components::rows::{RowsViewLaunch, rows_arg};
+use super::components::stall::Stall;
 use super::components::tensors::{ReadsLaunch, WritesLaunch};
 use super::components::tile::TileConfig;
-use super::problem::{Dim, Lines, ScanOptions, elements_before, widest};
+use super::problem::{Dim, Lines, ScanOptions, elements_before, widest_vector};
 use super::strategy::LaunchOptions;
 use super::tensors::ScanTensors;
 use super::tuning::{CUBES_WITH_PARKED_TILES, Tuning};
@@ -30,7 +30,7 @@ pub(crate) struct Call<'a, O: Operator> {
     /// Elements of the widest vector of the device.
     pub widest: usize,
     /// All tensors begin where such a vector may.
-    pub begins_aligned: bool,
+    pub starts_aligned: bool,
     /// The same for tensors read as one flat run.
     pub flat_lanes: usize,
     pub address_type: AddressType,
@@ -75,7 +75,9 @@ impl<'a, O: Operator> Call<'a, O> {
             bits | elements_before(tensor.handle.offset_start, size)
         });
         let largest = vectors().map(|(_, size)| size).max().unwrap_or(1);
-        let widths = |granule| widest(client.io_optimized_vector_sizes(largest), granule);
+        let widths = |common_alignment| {
+            widest_vector(client.io_optimized_vector_sizes(largest), common_alignment)
+        };
         let accumulator = accumulator_of(dtype);
         let mut tuning = Tuning::of(client, &launch);
         if launch.vectors.is_none() {
@@ -87,10 +89,10 @@ impl<'a, O: Operator> Call<'a, O> {
             client,
             launch,
             tuning,
-            lanes: widths(lines.granule(offset)),
+            lanes: widths(lines.common_alignment(offset)),
             by_elements: false,
             widest: widths(0),
-            begins_aligned: widths(offset) == widths(0),
+            starts_aligned: widths(offset) == widths(0),
             flat_lanes: widths(lines.flat_granule(offset)),
             address_type: tensors.address_type(),
             lines,
@@ -120,8 +122,8 @@ impl<'a, O: Operator> Call<'a, O> {
         self
     }
 
-    pub(crate) fn mute(&self) -> Option<Mute> {
-        self.launch.mute
+    pub(crate) fn stall(&self) -> Option<Stall> {
+        self.launch.stall
     }
 
     /// Elements of a line.
@@ -137,9 +139,9 @@ impl<'a, O: Operator> Call<'a, O> {
     /// The types that kernels are defined by: of elements, of their accumulators, of begins and of positions.
     pub(crate) fn types(&self) -> [ElemType; 4] {
         let word = u32::elem_type_native();
-        let begins = self.tensors.begins.as_ref().map_or(word, |it| it.1);
+        let starts = self.tensors.starts.as_ref().map_or(word, |it| it.1);
         let positions = self.tensors.positions.as_ref().map_or(word, |it| it.1);
-        [self.tensors.dtype, self.accumulator, begins, positions]
+        [self.tensors.dtype, self.accumulator, starts, positions]
     }
 
     /// The elements of a full tile.
@@ -152,8 +154,8 @@ impl<'a, O: Operator> Call<'a, O> {
     }
 
     /// Rows that a column loads before it combines the first.
-    pub(crate) fn ahead(&self) -> usize {
-        self.launch.vectors.unwrap_or(self.tuning.ahead)
+    pub(crate) fn prefetch_depth(&self) -> usize {
+        self.launch.vectors.unwrap_or(self.tuning.prefetch_depth)
     }
 
     pub(crate) fn reads<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
@@ -190,12 +192,12 @@ impl<'a, O: Operator> Call<'a, O> {
         &self,
         initial: &[TensorBinding],
     ) -> ReadsLaunch<T, N, B> {
-        let begins = self.tensors.begins.iter().map(|(tensor, _)| tensor);
+        let starts = self.tensors.starts.iter().map(|(tensor, _)| tensor);
         let [vectors, elements] = self.dealt(&self.tensors.inputs);
         ReadsLaunch::new(
             buffers(vectors),
             buffers(elements),
-            buffers(begins),
+            buffers(starts),
             self.tensors.backwards != self.options.reverse,
             buffers(initial),
         )

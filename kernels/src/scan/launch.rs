@@ -86,9 +86,9 @@ pub fn scan_operator<O: Operator>(
         Strategy::Inferred => infer(
             &call.lines,
             call.tile_elements(),
-            routines::unit_runs::serves(&call),
+            routines::per_unit::serves(&call),
             routines::column_tiles::serves(&call),
-            scratch::obstacle(client).is_none(),
+            scratch::unsupported_reason(client).is_none(),
         ),
     };
     run(call, routine)
@@ -100,7 +100,9 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
         RoutineKind::Columns | RoutineKind::ColumnTiles if call.lines.inner.is_empty() => {
             return refuse("there is no dimension after the axis".into());
         }
-        RoutineKind::ColumnTiles => return chain(call, routine, routines::column_tiles::launch),
+        RoutineKind::ColumnTiles => {
+            return look_back(call, routine, routines::column_tiles::launch);
+        }
         RoutineKind::Columns => routines::columns::launch(call),
         _ if !call.lines.inner.is_empty() => {
             return refuse("the axis is not the innermost".into());
@@ -116,9 +118,9 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
             routines::short_rows::launch(call);
         }
         RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), 1),
-        RoutineKind::UnitRuns => routines::unit_runs::launch(call),
+        RoutineKind::PerUnit => routines::per_unit::launch(call),
         RoutineKind::SinglePass => {
-            return chain(call.in_tiles(), routine, routines::single_pass::launch);
+            return look_back(call.in_tiles(), routine, routines::single_pass::launch);
         }
         RoutineKind::ReduceThenScan => {
             let chunks = routines::chunked::chunks_per_row(&call);
@@ -129,15 +131,15 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
 }
 
 /// Launches tiles that look back, where the device lets them.
-fn chain<O: Operator>(
+fn look_back<O: Operator>(
     call: Call<O>,
     routine: RoutineKind,
     launch: impl FnOnce(Call<O>),
 ) -> Result<(), ScanError> {
-    match scratch::obstacle(call.client) {
-        Some(obstacle) => Err(ScanError::Refused {
+    match scratch::unsupported_reason(call.client) {
+        Some(reason) => Err(ScanError::Refused {
             routine,
-            reason: obstacle.into(),
+            reason: reason.into(),
         }),
         None => {
             launch(call);
@@ -146,25 +148,25 @@ fn chain<O: Operator>(
     }
 }
 
-/// The rules of [`Strategy::Inferred`]: `unit_runs` where those serve better than tiles, `column_tiles` where those serve better than whole
-/// columns and reduce-then-scan, `chained` where tiles can communicate.
+/// The rules of [`Strategy::Inferred`]: `per_unit` where those serve better than tiles, `column_tiles` where those serve better than whole
+/// columns and reduce-then-scan, `can_look_back` where tiles can communicate.
 fn infer(
     lines: &Lines,
     tile: usize,
-    unit_runs: bool,
+    per_unit: bool,
     column_tiles: bool,
-    chained: bool,
+    can_look_back: bool,
 ) -> RoutineKind {
     if !lines.inner.is_empty() {
-        match column_tiles && chained {
+        match column_tiles && can_look_back {
             true => RoutineKind::ColumnTiles,
             false => RoutineKind::Columns,
         }
-    } else if unit_runs {
-        RoutineKind::UnitRuns
+    } else if per_unit {
+        RoutineKind::PerUnit
     } else if lines.len() <= tile {
         RoutineKind::SingleCube
-    } else if chained {
+    } else if can_look_back {
         RoutineKind::SinglePass
     } else {
         RoutineKind::ReduceThenScan
@@ -182,13 +184,13 @@ mod tests {
             size,
             strides: vec![stride],
         };
-        let routine = |len, inner: &[Dim], of_tuning: bool, chained| {
+        let routine = |len, inner: &[Dim], of_tuning: bool, can_look_back| {
             let lines = Lines {
                 outer: vec![],
                 axis: dim(len, 1),
                 inner: inner.to_vec(),
             };
-            infer(&lines, 4096, of_tuning, of_tuning, chained)
+            infer(&lines, 4096, of_tuning, of_tuning, can_look_back)
         };
         assert_eq!(routine(4096, &[], false, true), RoutineKind::SingleCube);
         assert_eq!(routine(4097, &[], false, true), RoutineKind::SinglePass);
@@ -196,8 +198,8 @@ mod tests {
             routine(4097, &[], false, false),
             RoutineKind::ReduceThenScan
         );
-        assert_eq!(routine(4097, &[], true, true), RoutineKind::UnitRuns);
-        let columns = |of_tuning, chained| routine(4, &[dim(9, 1)], of_tuning, chained);
+        assert_eq!(routine(4097, &[], true, true), RoutineKind::PerUnit);
+        let columns = |of_tuning, can_look_back| routine(4, &[dim(9, 1)], of_tuning, can_look_back);
         assert_eq!(columns(false, true), RoutineKind::Columns);
         assert_eq!(columns(true, false), RoutineKind::Columns);
         assert_eq!(columns(true, true), RoutineKind::ColumnTiles);

@@ -32,10 +32,10 @@ mod tensors;
 pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
-pub use components::mute::Mute;
+pub use components::stall::Stall;
 pub(crate) use grid::cube_count;
 pub use launch::{scan, scan_operator, scan_with};
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};
 pub use tensors::ScanTensors;
-pub use tuning::scans_runs;
+pub use tuning::scans_per_unit;

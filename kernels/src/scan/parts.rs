@@ -17,7 +17,7 @@
 //! use cubecl::server::Handle;
 //! use cubecl_scan::ScanOp;
 //! use cubecl_scan::monoid::{Fold, write_state};
-//! use cubecl_scan::scan::parts::{Cut, Parts, Split, before_part};
+//! use cubecl_scan::scan::parts::{CarryIn, Parts, Split, before_part};
 //!
 //! /// The number of zeros in each part.
 //! #[cube(launch_unchecked)]
@@ -34,12 +34,12 @@
 //!
 //! /// For each element, how many zeros precede it.
 //! #[cube(launch_unchecked)]
-//! fn rank(bytes: &[u32], states: &[u32], ranks: &mut [u32], len: usize, #[comptime] cut: Cut) {
+//! fn rank(bytes: &[u32], states: &[u32], ranks: &mut [u32], len: usize, #[comptime] carry_in: CarryIn) {
 //!     let first = ABSOLUTE_POS * len;
 //!     if first < bytes.len() {
 //!         let sum = comptime!(ScanOp::Sum);
 //!         let none = 0u32.runtime();
-//!         let mut zeros = before_part::<u32, Fold>(states, 0, 1, ABSOLUTE_POS, &none, cut, sum);
+//!         let mut zeros = before_part::<u32, Fold>(states, 0, 1, ABSOLUTE_POS, &none, carry_in, sum);
 //!         for at in first..min(first + len, bytes.len()) {
 //!             ranks[at] = zeros;
 //!             zeros += u32::cast_from(bytes[at] == 0);
@@ -58,8 +58,8 @@
 //!         count::launch_unchecked(client, cubes(), units, buffer(&bytes), states, split.len);
 //!     };
 //!     let scan = |states| unsafe {
-//!         let cut = parts.cut();
-//!         rank::launch_unchecked(client, cubes(), units, buffer(&bytes), states, buffer(&ranks), split.len, cut);
+//!         let carry_in = parts.carry_in();
+//!         rank::launch_unchecked(client, cubes(), units, buffer(&bytes), states, buffer(&ranks), split.len, carry_in);
 //!     };
 //!     let word = u32::elem_type_native();
 //!     parts.launch::<Fold>(client, [word, word], ScanOp::Sum, totals, scan);
@@ -67,7 +67,7 @@
 //! # fn main() {}
 //! ```
 
-pub use super::components::parts::{Cut, before_part};
+pub use super::components::parts::{CarryIn, before_part};
 pub use super::split::Split;
 
 use super::components::cube_totals::scan_totals;
@@ -104,11 +104,11 @@ impl Parts {
     }
 
     /// How a part learns what precedes it.
-    pub fn cut(&self) -> Cut {
+    pub fn carry_in(&self) -> CarryIn {
         match self.parts {
-            1 => Cut::Whole,
-            ..=FOLDED_BY_EACH => Cut::Totals,
-            _ => Cut::Prefixes,
+            1 => CarryIn::Whole,
+            ..=FOLDED_BY_EACH => CarryIn::Totals,
+            _ => CarryIn::Prefixes,
         }
     }
 
@@ -124,8 +124,8 @@ impl Parts {
         totals: impl FnOnce(BufferArg),
         scan: impl FnOnce(BufferArg),
     ) {
-        let words = match self.cut() {
-            Cut::Whole => 1,
+        let words = match self.carry_in() {
+            CarryIn::Whole => 1,
             _ => O::state_size(accumulator).div_ceil(size_of::<u32>()) * self.count(),
         };
         let states = scratch::temporary(client, words * size_of::<u32>());
@@ -134,7 +134,7 @@ impl Parts {
         if self.parts > 1 {
             totals(buffer());
         }
-        if self.cut() == Cut::Prefixes {
+        if self.carry_in() == CarryIn::Prefixes {
             let lines = self.outer * self.inner;
             // SAFETY: a state for each part of each line.
             unsafe {

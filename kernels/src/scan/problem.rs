@@ -99,8 +99,8 @@ impl Lines {
             }
     }
 
-    /// What a vector in which the inputs are read and the outputs written has to divide, where they begin at `offset`: see [`widest`].
-    pub(crate) fn granule(&self, offset: usize) -> usize {
+    /// What a vector in which the inputs are read and the outputs written has to divide, where they begin at `offset`: see [`widest_vector`].
+    pub(crate) fn common_alignment(&self, offset: usize) -> usize {
         let or = |bits, dim: &Dim| dim.strides.iter().fold(bits, |bits, stride| bits | stride);
         let line = match self.inner.is_empty() {
             true => self.len(),
@@ -109,17 +109,17 @@ impl Lines {
         self.outer.iter().fold(offset | line, or)
     }
 
-    /// As [`granule`](Self::granule), of tensors that are one flat run whatever the length of their rows.
+    /// As [`common_alignment`](Self::common_alignment), of tensors that are one flat run whatever the length of their rows.
     pub(crate) fn flat_granule(&self, offset: usize) -> usize {
         offset | self.elements()
     }
 }
 
-/// The widest vector, of those a device offers, that divides a granule: the bitwise or of every length, stride and offset that vectors must
+/// The widest vector, of those a device offers, that divides a common alignment: the bitwise or of every length, stride and offset that vectors must
 /// not straddle. Widths are powers of two, and one of those divides several numbers where it divides their bitwise or.
-pub(crate) fn widest(widths: impl Iterator<Item = usize>, granule: usize) -> usize {
+pub(crate) fn widest_vector(widths: impl Iterator<Item = usize>, common_alignment: usize) -> usize {
     widths
-        .filter(|width| granule % width == 0)
+        .filter(|width| common_alignment % width == 0)
         .max()
         .unwrap_or(1)
 }
@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn a_vector_straddles_nothing() {
         let wide = |outer: &[Pair], axis, inner: &[Pair], offset| {
-            widest(
+            widest_vector(
                 [1, 2, 4, 8].into_iter(),
-                lines(outer, axis, inner).granule(offset),
+                lines(outer, axis, inner).common_alignment(offset),
             )
         };
         assert_eq!(wide(&[], (16, 1), &[], 0), 8);
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(elements_before(Some(24), 4), 6);
         let wide = |offset| {
             let lines = lines(&[], (16, 1), &[]);
-            widest([1, 2, 4, 8].into_iter(), lines.granule(offset))
+            widest_vector([1, 2, 4, 8].into_iter(), lines.common_alignment(offset))
         };
         assert_eq!(wide(0), 8);
         assert_eq!(wide(4), 4, "one of them");
@@ -296,9 +296,21 @@ mod tests {
     #[test]
     fn a_flat_run_may_have_rows_of_any_length() {
         let flat = |outer: &[Pair], axis, offset| lines(outer, axis, &[]).flat_granule(offset);
-        assert_eq!(widest([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 0)), 4);
-        assert_eq!(widest([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 6)), 2);
-        assert_eq!(widest([4, 2].into_iter(), flat(&[(3, 3)], (3, 1), 0)), 1);
-        assert_eq!(widest([4, 2].into_iter(), flat(&[(2, 3)], (3, 1), 2)), 2);
+        assert_eq!(
+            widest_vector([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 0)),
+            4
+        );
+        assert_eq!(
+            widest_vector([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 6)),
+            2
+        );
+        assert_eq!(
+            widest_vector([4, 2].into_iter(), flat(&[(3, 3)], (3, 1), 0)),
+            1
+        );
+        assert_eq!(
+            widest_vector([4, 2].into_iter(), flat(&[(2, 3)], (3, 1), 2)),
+            2
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! cleared once per 65,535 launches and never allocated per call. It is keyed by device and by the stream of the launch: launches of one
 //! stream run one after the other, which is what makes the sharing safe.
 
-use super::components::tile_state::{HEADER_WORDS, tag_of};
+use super::components::tile_state::{HEADER_WORDS, epoch_bits_of};
 use super::scratch_cache::{Made, ScratchCache};
 use super::{ScanOptions, scan};
 use crate::{ScanError, ScanOp, testing};
@@ -20,14 +20,17 @@ type Key = (ServiceId, StreamId);
 
 static CACHE: LazyLock<ScratchCache<Key, Handle>> = LazyLock::new(Default::default);
 
-/// What keeps the tiles of a launch from being chained on this device, or in its present state.
-pub(crate) fn obstacle(client: &Client) -> Option<&'static str> {
+/// Why tiles cannot look back on this device, or in its present state; none if they can.
+pub(crate) fn unsupported_reason(client: &Client) -> Option<&'static str> {
     let word = Type::atomic(u32::elem_type_native());
     let usage = client.properties().atomic_type_usage(word);
-    obstacle_of(|atomic| usage.contains(atomic), client.is_capturing())
+    unsupported_reason_of(|atomic| usage.contains(atomic), client.is_capturing())
 }
 
-fn obstacle_of(offers: impl Fn(AtomicUsage) -> bool, is_capturing: bool) -> Option<&'static str> {
+fn unsupported_reason_of(
+    offers: impl Fn(AtomicUsage) -> bool,
+    is_capturing: bool,
+) -> Option<&'static str> {
     if ![AtomicUsage::LoadStore, AtomicUsage::Add]
         .into_iter()
         .all(offers)
@@ -77,19 +80,19 @@ pub(crate) fn prefixes_of(
     )
 }
 
-/// A buffer of at least `words` words beside its header, and the tag of this launch.
+/// A buffer of at least `words` words beside its header, and the epoch bits of this launch.
 pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     let words = words + HEADER_WORDS;
     if let Some((handle, epoch)) = testing::guarded_words(client, HEADER_WORDS, words) {
         // SAFETY: the handle was made with this many words, and a guard behind them.
         let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
-        return (arg, tag_of(epoch));
+        return (arg, epoch_bits_of(epoch));
     }
     let key = (client.service_id(), stream_of(client));
     let scratch = CACHE.take(key, words, |words| cleared(client, words));
     // SAFETY: the handle was made with exactly this many words.
     let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer, scratch.words) };
-    (arg, tag_of(scratch.epoch))
+    (arg, epoch_bits_of(scratch.epoch))
 }
 
 /// The stream that a launch by `client` goes to: that which the client is pinned to, or else the current one. A client tells it of what
@@ -114,13 +117,13 @@ mod tests {
 
     #[test]
     fn tiles_are_chained_by_loads_stores_and_additions() {
-        assert_eq!(obstacle_of(|_| true, false), None);
+        assert_eq!(unsupported_reason_of(|_| true, false), None);
         for lacking in [AtomicUsage::LoadStore, AtomicUsage::Add] {
-            let obstacle = obstacle_of(|atomic| atomic != lacking, false);
-            assert!(obstacle.expect("not enough").contains("atomic"));
+            let reason = unsupported_reason_of(|atomic| atomic != lacking, false);
+            assert!(reason.expect("not enough").contains("atomic"));
         }
-        let obstacle = obstacle_of(|_| true, true);
-        assert!(obstacle.expect("a replay").contains("captured"));
+        let reason = unsupported_reason_of(|_| true, true);
+        assert!(reason.expect("a replay").contains("captured"));
     }
 
     #[cfg(feature = "wgpu")]

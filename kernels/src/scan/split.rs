@@ -38,7 +38,7 @@ impl Split {
 
     /// Parts as long as they may be where each unit that the device has room for gets one.
     pub(crate) fn of_columns(tuning: &Tuning, columns: usize, steps: usize) -> Self {
-        let wanted = tuning.fill.div_ceil(columns);
+        let wanted = tuning.units_to_saturate.div_ceil(columns);
         let most = steps.div_ceil(COLUMN_PART).max(1);
         let parts = wanted.min(most);
         Self::of(steps, steps.div_ceil(parts).clamp(1, LONGEST_PART))
@@ -47,7 +47,7 @@ impl Split {
 
 /// The most vectors of a part of a row. Rows that are enough for all units are walked whole, but for what no loop may do.
 pub(crate) fn longest_in_rows(tuning: &Tuning, rows: usize) -> usize {
-    match rows >= tuning.fill {
+    match rows >= tuning.units_to_saturate {
         true => LONGEST_PART,
         false => ROW_PART,
     }
@@ -75,16 +75,16 @@ mod tests {
 
     #[test]
     fn columns_are_cut_until_the_device_is_full() {
-        let card = Tuning::planes();
+        let gpu = Tuning::planes();
         let whole = |steps| Split {
             len: steps,
             parts: 1,
         };
-        assert_eq!(columns(card, 1 << 16, 1000), whole(1000));
-        assert_eq!(columns(card, 1 << 16, 31), whole(31));
-        assert_eq!(columns(card, 1 << 14, 4096).parts, 4);
-        assert_eq!(columns(card, 1, 4096).len, COLUMN_PART);
-        assert_eq!(columns(card, 1 << 20, 1 << 20).len, LONGEST_PART);
+        assert_eq!(columns(gpu, 1 << 16, 1000), whole(1000));
+        assert_eq!(columns(gpu, 1 << 16, 31), whole(31));
+        assert_eq!(columns(gpu, 1 << 14, 4096).parts, 4);
+        assert_eq!(columns(gpu, 1, 4096).len, COLUMN_PART);
+        assert_eq!(columns(gpu, 1 << 20, 1 << 20).len, LONGEST_PART);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a caller may ask for, and the constants a device is tuned by.
 
-use super::components::mute::Mute;
+use super::components::stall::Stall;
 
 /// How a scan is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -8,7 +8,7 @@ use super::components::mute::Mute;
 pub enum Strategy {
     /// By plain rules on the shape and the device; never by measuring at run time, so that results do not depend on timing.
     ///
-    /// - nothing after the axis, on a device that is no card (lavapipe, SwiftShader): [`RoutineKind::UnitRuns`], unless rows must be cut and
+    /// - nothing after the axis, on a software adapter (lavapipe, SwiftShader): [`RoutineKind::PerUnit`], unless rows must be cut and
     ///   there are fewer than 2^16 elements;
     /// - nothing after the axis, rows of at most half a tile, contiguous: [`RoutineKind::SingleCube`], several rows a cube;
     /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row a cube;
@@ -36,9 +36,9 @@ pub enum RoutineKind {
     Columns,
     /// Dimensions after the axis, in tiles: decoupled lookback with fallback for each column, one launch, 2n memory traffic.
     ColumnTiles,
-    /// A run of a row, or whole rows, for each unit: no barriers; one launch, or three and more and 3n memory traffic where rows are cut. For
-    /// devices that are no card.
-    UnitRuns,
+    /// A chunk of a row, or whole rows, for each unit: no barriers; one launch, or three and more and 3n memory traffic where rows are cut. For
+    /// software adapters.
+    PerUnit,
 }
 
 impl RoutineKind {
@@ -49,7 +49,7 @@ impl RoutineKind {
         RoutineKind::ReduceThenScan,
         RoutineKind::Columns,
         RoutineKind::ColumnTiles,
-        RoutineKind::UnitRuns,
+        RoutineKind::PerUnit,
     ];
 }
 
@@ -64,10 +64,10 @@ pub struct LaunchOptions {
     pub plane: Option<bool>,
     /// Units of a cube: at least one, rounded up to whole planes where those are used, and no more than the device has.
     pub units: Option<usize>,
-    /// Vectors held by a unit, at least one; in [`RoutineKind::Columns`] loaded ahead, in [`RoutineKind::UnitRuns`] those of a run.
+    /// Vectors held by a unit, at least one; in [`RoutineKind::Columns`] loaded at once, in [`RoutineKind::PerUnit`] those of a chunk.
     pub vectors: Option<usize>,
     /// How often a lookback reads a word before it computes the missing tile itself.
-    pub polls: Option<u32>,
+    pub spin_limit: Option<u32>,
     /// Tiles that publish nothing, which exercises the fallback.
-    pub mute: Option<Mute>,
+    pub stall: Option<Stall>,
 }

@@ -24,7 +24,7 @@ pub struct ScanTensors {
     pub(crate) axis: usize,
     pub(crate) dtype: ElemType,
     pub(crate) initial: Option<Vec<TensorBinding>>,
-    pub(crate) begins: Option<(TensorBinding, ElemType)>,
+    pub(crate) starts: Option<(TensorBinding, ElemType)>,
     pub(crate) backwards: bool,
     pub(crate) positions: Option<(TensorBinding, ElemType)>,
 }
@@ -46,7 +46,7 @@ impl ScanTensors {
             axis,
             dtype,
             initial: None,
-            begins: None,
+            starts: None,
             backwards: false,
             positions: None,
         }
@@ -59,10 +59,10 @@ impl ScanTensors {
         self
     }
 
-    /// Segments begin where `begins` is anything but zero, for operators that [ask](crate::monoid::Operator::BEGINS). They begin in the order of
+    /// Segments begin where `starts` is anything but zero, for operators that [ask](crate::monoid::Operator::BEGINS). They begin in the order of
     /// memory, whether the scan goes that way or not; `backwards`, from the end of a line.
-    pub fn segmented(mut self, begins: TensorBinding, dtype: ElemType, backwards: bool) -> Self {
-        self.begins = Some((begins, dtype));
+    pub fn segmented(mut self, starts: TensorBinding, dtype: ElemType, backwards: bool) -> Self {
+        self.starts = Some((starts, dtype));
         self.backwards = backwards;
         self
     }
@@ -78,11 +78,11 @@ impl ScanTensors {
         let size = self.dtype.size();
         let inputs = self.inputs.iter().map(move |it| ("input", it, size));
         let outputs = self.outputs.iter().map(move |it| (OUTPUT, it, size));
-        let begins = self.begins.iter();
-        let begins = begins.map(|(it, dtype)| ("begins", it, dtype.size()));
+        let starts = self.starts.iter();
+        let starts = starts.map(|(it, dtype)| ("starts", it, dtype.size()));
         let positions = self.positions.iter();
         let positions = positions.map(|(it, dtype)| (POSITIONS, it, dtype.size()));
-        inputs.chain(begins).chain(outputs).chain(positions)
+        inputs.chain(starts).chain(outputs).chain(positions)
     }
 
     /// Whether the operator and the device can do with them.
@@ -92,7 +92,7 @@ impl ScanTensors {
             ("inputs", O::INPUTS, self.inputs.len()),
             ("outputs", O::OUTPUTS, self.outputs.len()),
             ("initial values", O::OUTPUTS, initial),
-            ("begins", O::BEGINS.into(), self.begins.iter().len()),
+            ("starts", O::STARTS.into(), self.starts.iter().len()),
             (
                 "positions",
                 O::POSITIONS.into(),
@@ -127,7 +127,7 @@ impl ScanTensors {
                 });
             }
         }
-        let typed = self.begins.iter().chain(&self.positions);
+        let typed = self.starts.iter().chain(&self.positions);
         let types = [self.dtype, accumulator_of(self.dtype)].into_iter();
         check_types(client, types.chain(typed.map(|(_, dtype)| *dtype)))?;
         let (written, mut read): (Vec<Operand>, Vec<Operand>) = self
@@ -152,11 +152,11 @@ impl ScanTensors {
         let dtype = self.dtype;
         let initial = self.initial.iter_mut().flatten();
         let initial = initial.map(|tensor| (tensor, dtype));
-        let begins = self
-            .begins
+        let starts = self
+            .starts
             .iter_mut()
             .map(|(tensor, dtype)| (tensor, *dtype));
-        for (tensor, dtype) in initial.chain(begins) {
+        for (tensor, dtype) in initial.chain(starts) {
             if !is_contiguous(&tensor.shape, &tensor.strides) {
                 *tensor = into_contiguous(client, tensor.clone(), dtype).binding();
             }

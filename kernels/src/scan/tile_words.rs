@@ -17,7 +17,7 @@ pub(crate) fn words_of(
     let tiles = rows * per_row;
     let blocks = rows * per_row.div_ceil(lookback.block);
     let words = launch_words(blocks, lookback.block, state_words);
-    let (state, tag) = scratch::take(client, words);
-    let layout = TileWordsLaunch::new(tiles, per_row, tag, tuning.spins);
+    let (state, epoch_bits) = scratch::take(client, words);
+    let layout = TileWordsLaunch::new(tiles, per_row, epoch_bits, tuning.spin_limit);
     (state, layout)
 }

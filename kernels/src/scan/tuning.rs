@@ -1,6 +1,6 @@
 //! Every tuning constant, with the measurement behind it.
 
-use super::components::mute::Mute;
+use super::components::stall::Stall;
 use super::components::tile_state::{LookbackConfig, MAX_BLOCK};
 use super::strategy::LaunchOptions;
 use cubecl::client::Client;
@@ -20,7 +20,7 @@ pub(crate) struct Tuning {
     /// Units of a plane where kernels may count on it, else 0.
     pub plane_size: usize,
     /// How often a lookback reads a word before it falls back.
-    pub spins: u32,
+    pub spin_limit: u32,
     /// Tiles of a block, one for each unit that looks back.
     pub block: usize,
     /// One plane looks back in its registers, else the cube in shared memory.
@@ -30,11 +30,11 @@ pub(crate) struct Tuning {
     /// Shared memory in which tiles may be parked; none without planes, where tiles stay in registers.
     pub shared_bytes: usize,
     /// Units that fill the device: below this the scan axis is cut into chunks.
-    pub fill: usize,
+    pub units_to_saturate: usize,
     /// Rows that a column loads before it combines the first.
-    pub ahead: usize,
-    /// Units best walk runs of their own: the device is no card, and has no planes.
-    pub unit_runs: bool,
+    pub prefetch_depth: usize,
+    /// Units best walk chunks of their own: the device is not a hardware GPU and has no planes.
+    pub per_unit: bool,
 }
 
 /// What a device says of itself.
@@ -48,7 +48,7 @@ struct Facts {
     planes_meet: bool,
     /// The smallest and the largest.
     plane_sizes: [u32; 2],
-    is_card: bool,
+    is_hardware_gpu: bool,
     most_units: usize,
     shared_bytes: usize,
     multiprocessors: Option<u32>,
@@ -56,11 +56,11 @@ struct Facts {
 
 /// Reads before a fallback. A tile takes a few microseconds and a read well under one, so a live predecessor is
 /// always waited for, while one that was never scheduled costs under a millisecond.
-const SPINS: u32 = 512;
+const SPIN_LIMIT: u32 = 512;
 
 /// Units that fill a multiprocessor, where a device says how many it has: with eight loads of 16 bytes each they have 64 KiB under way, three
 /// times an H100's bandwidth of a multiprocessor times its latency. Not measured.
-const FILL_OF_A_MULTIPROCESSOR: usize = 512;
+const UNITS_TO_SATURATE_A_MULTIPROCESSOR: usize = 512;
 
 /// The most units of a cube whose units walk columns and have nothing to do with one another: small cubes spread over more multiprocessors.
 /// Not measured.
@@ -85,7 +85,7 @@ pub(crate) const ROW_PART: usize = 260;
 /// The fewest steps of a part of columns.
 pub(crate) const COLUMN_PART: usize = 32;
 
-/// The most steps of any part. Cut, rows of 4,096 that are enough for all units take 1.0 times an addition on lavapipe, whole 0.8 times; but
+/// The most steps of any part. CarryIn, rows of 4,096 that are enough for all units take 1.0 times an addition on lavapipe, whole 0.8 times; but
 /// no loop may come near the 65,535 rounds after which some drivers end it.
 pub(crate) const LONGEST_PART: usize = 1 << 14;
 
@@ -104,11 +104,11 @@ pub(crate) const SOFTWARE_REVERSE_BLOCK: usize = 256;
 /// share a multiprocessor. There it leaves the lookback 16 registers more, without which scans of f16 and i64 take over 64.
 pub(crate) const CUBES_WITH_PARKED_TILES: usize = 3;
 
-/// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes [`RoutineKind::UnitRuns`](super::RoutineKind::UnitRuns) on this device:
-/// one that is no card and advertises no plane operations, as software adapters. Kernels of one's own may then have units walk memory far
+/// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes [`RoutineKind::PerUnit`](super::RoutineKind::PerUnit) on this device:
+/// a software adapter, which is not a hardware GPU and advertises no plane operations. Kernels of one's own may then have units walk memory far
 /// apart.
-pub fn scans_runs(client: &Client) -> bool {
-    Tuning::of(client, &LaunchOptions::default()).unit_runs
+pub fn scans_per_unit(client: &Client) -> bool {
+    Tuning::of(client, &LaunchOptions::default()).per_unit
 }
 
 impl Tuning {
@@ -125,7 +125,7 @@ impl Tuning {
                 .any(|name| client.name().starts_with(name)),
             planes_meet: client.features().plane.contains(Plane::Sync),
             plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
-            is_card: client.properties().identity.physical.is_some(),
+            is_hardware_gpu: client.properties().identity.physical.is_some(),
             most_units: hardware.max_units_per_cube as usize,
             shared_bytes: hardware.max_shared_memory_size,
             multiprocessors: hardware.num_streaming_multiprocessors,
@@ -137,7 +137,7 @@ impl Tuning {
         let [smallest, largest] = facts.plane_sizes;
         let advertised = facts.plane_ops && smallest > 1;
         let plane = options.plane.unwrap_or(advertised);
-        let class = match facts.is_card {
+        let class = match facts.is_hardware_gpu {
             _ if plane => Self::planes(),
             true => Self::shared_memory(),
             false => Self::software(),
@@ -160,7 +160,7 @@ impl Tuning {
             units,
             vectors: options.vectors.unwrap_or(class.vectors).max(1),
             max_planes: units.div_ceil(smallest.max(1) as usize),
-            spins: options.polls.unwrap_or(class.spins).max(1),
+            spin_limit: options.spin_limit.unwrap_or(class.spin_limit).max(1),
             block: block.min(MAX_BLOCK),
             plane_size: match plane && facts.planes_in_order && smallest == largest {
                 true => largest as usize,
@@ -169,21 +169,23 @@ impl Tuning {
             lookback_in_registers: in_registers,
             planes_meet: in_registers && facts.planes_meet,
             shared_bytes: if plane { facts.shared_bytes } else { 0 },
-            fill: facts.multiprocessors.map_or(class.fill, |count| {
-                count as usize * FILL_OF_A_MULTIPROCESSOR
-            }),
+            units_to_saturate: facts
+                .multiprocessors
+                .map_or(class.units_to_saturate, |count| {
+                    count as usize * UNITS_TO_SATURATE_A_MULTIPROCESSOR
+                }),
             ..class
         }
     }
 
     /// How the tiles of a launch look back.
-    pub(crate) fn lookback(&self, mute: Option<Mute>) -> LookbackConfig {
+    pub(crate) fn lookback(&self, stall: Option<Stall>) -> LookbackConfig {
         LookbackConfig {
             block: self.block,
             in_registers: self.lookback_in_registers,
             plane_size: self.plane_size,
             meets: self.planes_meet,
-            mute,
+            stall,
         }
     }
 
@@ -196,18 +198,18 @@ impl Tuning {
             vectors: 4,
             max_planes: 0,
             plane_size: 0,
-            spins: SPINS,
+            spin_limit: SPIN_LIMIT,
             block: 0,
             lookback_in_registers: false,
             planes_meet: false,
             shared_bytes: 0,
-            fill: 1 << 16,
-            ahead: 8,
-            unit_runs: false,
+            units_to_saturate: 1 << 16,
+            prefetch_depth: 8,
+            per_unit: false,
         }
     }
 
-    /// Cards that do not offer plane operations, in practice in browsers. Not measured yet: tiles as on software adapters.
+    /// GPUs that do not offer plane operations, in practice in browsers. Not measured yet: tiles as on software adapters.
     fn shared_memory() -> Self {
         Self {
             plane: false,
@@ -217,14 +219,14 @@ impl Tuning {
         }
     }
 
-    /// Devices that are no card: software adapters, and processors.
+    /// Software adapters and processors.
     pub(super) fn software() -> Self {
         Self {
-            fill: 1 << 9,
+            units_to_saturate: 1 << 9,
             // There is no latency to hide, and each row more is a masked body more: [2^11, 2^11] takes 1.1 times an addition with
             // 1 on lavapipe, 1.3 times with 8.
-            ahead: 1,
-            unit_runs: true,
+            prefetch_depth: 1,
+            per_unit: true,
             ..Self::shared_memory()
         }
     }
@@ -234,13 +236,13 @@ impl Tuning {
 mod tests {
     use super::*;
 
-    const CARD: Facts = Facts {
+    const GPU: Facts = Facts {
         plane_ops: true,
         plane_branches: true,
         planes_in_order: true,
         planes_meet: true,
         plane_sizes: [32, 32],
-        is_card: true,
+        is_hardware_gpu: true,
         most_units: 1024,
         shared_bytes: 232_448,
         multiprocessors: Some(132),
@@ -251,7 +253,7 @@ mod tests {
         planes_in_order: false,
         planes_meet: false,
         plane_sizes: [4, 8],
-        is_card: false,
+        is_hardware_gpu: false,
         most_units: 1024,
         shared_bytes: 32_768,
         multiprocessors: None,
@@ -270,19 +272,19 @@ mod tests {
             vectors: 4,
             max_planes: 16,
             plane_size: 32,
-            spins: 512,
+            spin_limit: 512,
             block: 32,
             lookback_in_registers: true,
             planes_meet: true,
             shared_bytes: 232_448,
-            fill: 132 * 512,
-            ahead: 8,
-            unit_runs: false,
+            units_to_saturate: 132 * 512,
+            prefetch_depth: 8,
+            per_unit: false,
         };
-        assert_eq!(tuned(CARD), planes);
+        assert_eq!(tuned(GPU), planes);
         let in_browsers = Facts {
             plane_ops: false,
-            ..CARD
+            ..GPU
         };
         let shared_memory = Tuning {
             plane: false,
@@ -298,9 +300,9 @@ mod tests {
         assert_eq!(tuned(in_browsers), shared_memory, "a GPU, and no runs");
         let software = Tuning {
             max_planes: 16,
-            fill: 512,
-            ahead: 1,
-            unit_runs: true,
+            units_to_saturate: 512,
+            prefetch_depth: 1,
+            per_unit: true,
             ..shared_memory
         };
         assert_eq!(tuned(ADAPTER), software);
@@ -309,12 +311,7 @@ mod tests {
     /// Kernels ask for the size of a plane when they run, where it may vary.
     #[test]
     fn planes_of_several_units_are_used() {
-        let of_sizes = |plane_sizes| {
-            tuned(Facts {
-                plane_sizes,
-                ..CARD
-            })
-        };
+        let of_sizes = |plane_sizes| tuned(Facts { plane_sizes, ..GPU });
         assert!(of_sizes([2, 2]).plane);
         assert!(!of_sizes([1, 1]).plane, "nothing to combine");
         assert!(!of_sizes([1, 32]).plane, "perhaps nothing");
@@ -330,13 +327,13 @@ mod tests {
     fn a_lookback_in_registers_needs_planes_that_branch() {
         let tuning = tuned(Facts {
             plane_branches: false,
-            ..CARD
+            ..GPU
         });
         assert!(tuning.plane && !tuning.lookback_in_registers);
         assert_eq!(tuning.block, 32);
         let wide = tuned(Facts {
             plane_sizes: [64, 64],
-            ..CARD
+            ..GPU
         });
         assert!(wide.lookback_in_registers);
         assert_eq!((wide.block, wide.plane_size), (32, 64));
@@ -346,7 +343,7 @@ mod tests {
     fn only_planes_in_order_have_a_size_that_kernels_count_on() {
         let tuning = tuned(Facts {
             planes_in_order: false,
-            ..CARD
+            ..GPU
         });
         assert_eq!((tuning.plane_size, tuning.block), (0, 32));
     }
@@ -369,12 +366,12 @@ mod tests {
                 block: 4,
                 planes_meet: false,
                 shared_bytes: 32_768,
-                fill: 1 << 16,
-                ..tuned(CARD)
+                units_to_saturate: 1 << 16,
+                ..tuned(GPU)
             }
         );
         assert_eq!(with(ADAPTER, false), tuned(ADAPTER));
-        assert!(!with(CARD, false).plane);
+        assert!(!with(GPU, false).plane);
     }
 
     #[test]
@@ -387,17 +384,17 @@ mod tests {
             let tuning = Tuning::from_facts(facts, &options);
             (tuning.units, tuning.max_planes)
         };
-        assert_eq!(units(CARD, 0), (32, 1));
-        assert_eq!(units(CARD, 33), (64, 2));
-        assert_eq!(units(CARD, 4096), (1024, 32));
+        assert_eq!(units(GPU, 0), (32, 1));
+        assert_eq!(units(GPU, 33), (64, 2));
+        assert_eq!(units(GPU, 4096), (1024, 32));
         let odd = Facts {
             most_units: 100,
-            ..CARD
+            ..GPU
         };
         assert_eq!(units(odd, 4096), (96, 3));
         let small = Facts {
             most_units: 20,
-            ..CARD
+            ..GPU
         };
         assert_eq!(units(small, 1), (32, 1), "one plane at least");
         assert_eq!(units(ADAPTER, 0), (1, 1));
@@ -408,19 +405,19 @@ mod tests {
     fn what_a_caller_sets_is_kept() {
         let options = LaunchOptions {
             vectors: Some(0),
-            polls: Some(3),
+            spin_limit: Some(3),
             ..Default::default()
         };
         let tuning = Tuning::from_facts(ADAPTER, &options);
-        assert_eq!((tuning.vectors, tuning.spins), (1, 3));
+        assert_eq!((tuning.vectors, tuning.spin_limit), (1, 3));
     }
 
     #[test]
     fn every_word_is_read_once_at_least() {
         let options = LaunchOptions {
-            polls: Some(0),
+            spin_limit: Some(0),
             ..Default::default()
         };
-        assert_eq!(Tuning::from_facts(ADAPTER, &options).spins, 1);
+        assert_eq!(Tuning::from_facts(ADAPTER, &options).spin_limit, 1);
     }
 }

@@ -15,9 +15,9 @@
 //! "Prefix sums and their applications", 1990) leaves each sum at its head: [`SegmentTotals`].
 
 mod offsets;
+mod per_unit;
 mod reduce;
 mod repeat;
-mod walk;
 
 pub use offsets::{segment_ids, segment_starts};
 pub use reduce::segment_reduce;

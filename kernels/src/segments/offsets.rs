@@ -7,12 +7,12 @@
 //! starts    1 · 1 · · 1 ·      the same places
 //! ```
 //!
-//! On devices whose units best walk parts of their own, ids come [another way](super::walk).
+//! On devices whose units best walk parts of their own, ids come [another way](super::per_unit).
 
-use super::walk;
+use super::per_unit;
 use crate::error::{check_outputs, check_types, expect_room};
-use crate::scan::problem::{elements_before, widest};
-use crate::scan::{ScanOptions, cube_count, scan, scans_runs, scratch};
+use crate::scan::problem::{elements_before, widest_vector};
+use crate::scan::{ScanOptions, cube_count, scan, scans_per_unit, scratch};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -101,8 +101,11 @@ fn mark(
     if len == 0 {
         return Ok(());
     }
-    let granule = len | elements_before(marks.handle.offset_start, dtype.size());
-    let lanes = widest(client.io_optimized_vector_sizes(dtype.size()), granule);
+    let common_alignment = len | elements_before(marks.handle.offset_start, dtype.size());
+    let lanes = widest_vector(
+        client.io_optimized_vector_sizes(dtype.size()),
+        common_alignment,
+    );
     let address_type = marks
         .required_address_type(dtype.size())
         .max(offsets.0.required_address_type(offsets.1.size()));
@@ -168,7 +171,7 @@ pub fn segment_ids(
 ) -> Result<(), ScanError> {
     let dtype = offsets.1;
     expect_room("ids", &ids, len);
-    if scans_runs(client) {
+    if scans_per_unit(client) {
         let entries: usize = offsets.0.shape.iter().product();
         assert!(entries > 0, "{NO_OFFSETS}");
         check_types(client, [dtype])?;
@@ -177,7 +180,7 @@ pub fn segment_ids(
             &[("ids", &ids, dtype.size())],
         )?;
         if len > 0 {
-            walk::ids(client, offsets, ids, len);
+            per_unit::ids(client, offsets, ids, len);
         }
         return Ok(());
     }

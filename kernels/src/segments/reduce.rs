@@ -6,15 +6,17 @@
 //! ```
 //!
 //! Balanced by elements, as the scan is: one giant segment beside a million small ones costs what the bytes cost. No atomics, and the same bits each
-//! time. On devices whose units best walk parts of their own, segments of single elements go [another way](super::walk).
+//! time. On devices whose units best walk parts of their own, segments of single elements go [another way](super::per_unit).
 
 use super::offsets::{NO_OFFSETS, UNITS, bounded, room, segment_starts};
-use super::walk;
+use super::per_unit;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::monoid::{Operator, Segmented};
 use crate::operator::accumulator_of;
-use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator, scans_runs};
+use crate::scan::{
+    LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator, scans_per_unit,
+};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -83,9 +85,9 @@ pub fn segment_reduce<O: Operator>(
     if elements == 0 {
         return Ok(());
     }
-    if width == 1 && len > 0 && scans_runs(client) {
+    if width == 1 && len > 0 && scans_per_unit(client) {
         check_types(client, [dtype, accumulator_of(dtype), offsets.1])?;
-        walk::reduce::<O>(client, values, offsets, totals, len, dtype, op);
+        per_unit::reduce::<O>(client, values, offsets, totals, len, dtype, op);
         return Ok(());
     }
     let word = u32::elem_type_native();

@@ -1,11 +1,11 @@
 //! Repetition: each element of the output fetches the row of its segment.
 
 use super::offsets::{NO_OFFSETS, room, segment_ids};
-use super::walk;
+use super::per_unit;
 use crate::ScanError;
-use crate::compact::{MoveShape, gather_slots};
+use crate::compact::{PermutationShape, gather};
 use crate::error::{check_outputs, check_types, expect_room};
-use crate::scan::scans_runs;
+use crate::scan::scans_per_unit;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -48,17 +48,17 @@ pub fn repeat(
     if total * width == 0 {
         return Ok(());
     }
-    if width == 1 && rows > 0 && scans_runs(client) {
-        walk::repeat(client, values, offsets, output, total, dtype);
+    if width == 1 && rows > 0 && scans_per_unit(client) {
+        per_unit::repeat(client, values, offsets, output, total, dtype);
         return Ok(());
     }
     let ids = room(client, total, index);
     segment_ids(client, offsets, ids.clone(), total)?;
-    let shape = MoveShape {
+    let shape = PermutationShape {
         outer: 1,
         slices: total,
-        slots: rows,
+        destinations: rows,
         inner: width,
     };
-    gather_slots(client, values, (ids, index), output, dtype, shape)
+    gather(client, values, (ids, index), output, dtype, shape)
 }

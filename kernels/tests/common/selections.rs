@@ -3,7 +3,7 @@
 use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, compact, compact_lines, expand, key_slots, run_lengths};
+use cubecl_scan::compact::{Emit, compact, compact_lines, expand, partition_ranks, run_lengths};
 use cubecl_scan::reference;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::testing::Guarded;
@@ -11,10 +11,10 @@ use cubecl_scan::testing::Guarded;
 /// Every form of a compaction.
 pub const EMITS: [Emit; 5] = [
     Emit::Values,
-    Emit::ValuesFront,
+    Emit::ValuesUnpadded,
     Emit::Indices,
-    Emit::IndicesFront,
-    Emit::Slots,
+    Emit::IndicesUnpadded,
+    Emit::Destinations,
 ];
 
 /// A well-mixed number for every `i`.
@@ -67,7 +67,7 @@ pub fn device_compact_views(
     let count = Guarded::empty(client, size_of::<i32>(), offset);
     compact(
         client,
-        matches!(emit, Emit::Values | Emit::ValuesFront)
+        matches!(emit, Emit::Values | Emit::ValuesUnpadded)
             .then(|| (tensor(values_in.handle(), values_view), int)),
         (tensor(mask_in.handle(), mask_view), u32::elem_type_native()),
         flat(&output.handle(), n),
@@ -201,7 +201,7 @@ pub fn device_expand(
     output.read(client)
 }
 
-/// Groups keys on the device, between guards: their slots, and where the groups begin; the keys must stay as they were.
+/// Groups keys on the device, between guards: their destinations, and where the groups begin; the keys must stay as they were.
 pub fn device_groups(
     client: &Client,
     keys: &[i32],
@@ -211,20 +211,20 @@ pub fn device_groups(
 ) -> (Vec<i32>, Vec<i32>) {
     let (n, int) = (keys.len(), i32::elem_type_native());
     let keys_in = Guarded::new(client, keys, offset);
-    let slots = Guarded::empty(client, size_of_val(keys), offset);
-    let begins = Guarded::empty(client, (num_keys + 1) * size_of::<i32>(), offset);
-    key_slots(
+    let destinations = Guarded::empty(client, size_of_val(keys), offset);
+    let starts = Guarded::empty(client, (num_keys + 1) * size_of::<i32>(), offset);
+    partition_ranks(
         client,
         (flat(&keys_in.handle(), n), int),
-        flat(&slots.handle(), n),
-        flat(&begins.handle(), num_keys + 1),
+        flat(&destinations.handle(), n),
+        flat(&starts.handle(), num_keys + 1),
         num_keys,
         int,
         launch,
     )
     .expect("supported");
     assert_eq!(keys_in.read::<i32>(client), keys, "the keys changed");
-    (slots.read(client), begins.read(client))
+    (destinations.read(client), starts.read(client))
 }
 
 fn flags(mask: &[u32]) -> Vec<bool> {
@@ -232,12 +232,12 @@ fn flags(mask: &[u32]) -> Vec<bool> {
 }
 
 /// The number of each place in `order`, at that place; −1 where there is none.
-fn slots(order: &[usize], len: usize) -> Vec<i32> {
-    let mut slots = vec![-1; len];
-    for (slot, &at) in order.iter().enumerate() {
-        slots[at] = slot as i32;
+fn destinations(order: &[usize], len: usize) -> Vec<i32> {
+    let mut destinations = vec![-1; len];
+    for (destination, &at) in order.iter().enumerate() {
+        destinations[at] = destination as i32;
     }
-    slots
+    destinations
 }
 
 /// What the trues of `mask` must receive of `packed`.
@@ -250,21 +250,21 @@ pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
     let flags = flags(mask);
     let trues = reference::indices(&flags);
     let mut expected: Vec<i32> = match emit {
-        Emit::Values | Emit::ValuesFront => reference::compact(values, &flags),
-        Emit::Indices | Emit::IndicesFront => trues.iter().map(|&at| at as i32).collect(),
-        Emit::Slots => slots(&trues, mask.len()),
+        Emit::Values | Emit::ValuesUnpadded => reference::compact(values, &flags),
+        Emit::Indices | Emit::IndicesUnpadded => trues.iter().map(|&at| at as i32).collect(),
+        Emit::Destinations => destinations(&trues, mask.len()),
         other => unreachable!("{other:?} has no reference"),
     };
-    if !matches!(emit, Emit::ValuesFront | Emit::IndicesFront) {
+    if !matches!(emit, Emit::ValuesUnpadded | Emit::IndicesUnpadded) {
         expected.resize(mask.len(), 0);
     }
     expected
 }
 
-/// The slot that each key must get, or −1, and where the groups must begin.
+/// The destination that each key must get, or −1, and where the groups must begin.
 pub fn grouped(keys: &[i32], num_keys: usize) -> (Vec<i32>, Vec<i32>) {
     let wide: Vec<i64> = keys.iter().copied().map(i64::from).collect();
     let (sources, offsets) = reference::partition(&wide, num_keys);
     let offsets = offsets.into_iter().map(|offset| offset as i32);
-    (slots(&sources, keys.len()), offsets.collect())
+    (destinations(&sources, keys.len()), offsets.collect())
 }

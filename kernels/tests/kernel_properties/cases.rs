@@ -5,7 +5,7 @@ use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::Numeric;
-use cubecl_scan::scan::{self, LaunchOptions, Mute, RoutineKind, ScanOptions, scan_with};
+use cubecl_scan::scan::{self, LaunchOptions, RoutineKind, ScanOptions, Stall, scan_with};
 use cubecl_scan::testing::Guarded;
 use cubecl_scan::{ScanOp, reference};
 use half::{bf16, f16};
@@ -34,7 +34,7 @@ pub struct Compiled {
     pub dtype: &'static str,
     pub units: usize,
     pub vectors: usize,
-    pub mute: Option<Mute>,
+    pub stall: Option<Stall>,
 }
 
 /// One scan. Its `Debug` form is a literal.
@@ -49,7 +49,7 @@ pub struct Case {
     pub offset: usize,
     /// Which of the strategies that can serve.
     pub strategy: usize,
-    pub polls: Option<u32>,
+    pub spin_limit: Option<u32>,
     pub seed: u32,
 }
 
@@ -105,8 +105,8 @@ impl Case {
         use RoutineKind::*;
         let able: &[_] = match (columns, fits) {
             (true, _) => &[Columns, ColumnTiles],
-            (false, true) => &[SingleCube, SinglePass, ReduceThenScan, UnitRuns],
-            (false, false) => &[SinglePass, ReduceThenScan, UnitRuns],
+            (false, true) => &[SingleCube, SinglePass, ReduceThenScan, PerUnit],
+            (false, false) => &[SinglePass, ReduceThenScan, PerUnit],
         };
         match self.strategy % (able.len() + 1) {
             0 => scan::Strategy::Inferred,
@@ -126,8 +126,8 @@ impl Case {
             strategy: self.strategy(),
             units: Some(self.compiled.units),
             vectors: Some(self.compiled.vectors),
-            polls: self.polls,
-            mute: self.compiled.mute,
+            spin_limit: self.spin_limit,
+            stall: self.compiled.stall,
             ..launch()
         };
         let view = self.view().0;
@@ -204,11 +204,11 @@ pub fn drawn<T: Element>(len: usize, op: ScanOp, seed: u32) -> Vec<T> {
 
 const TILES: [(usize, usize); 3] = [(32, 1), (32, 4), (64, 2)];
 
-const SCHEDULES: [Option<Mute>; 4] = [
+const SCHEDULES: [Option<Stall>; 4] = [
     None,
-    Some(Mute::Every(3)),
-    Some(Mute::Random { seed: 7, one_in: 2 }),
-    Some(Mute::Chosen(0x8000_0f01)),
+    Some(Stall::Every(3)),
+    Some(Stall::Random { seed: 7, one_in: 2 }),
+    Some(Stall::Chosen(0x8000_0f01)),
 ];
 
 /// What kernels are compiled for: operators cross options and the common types, and each further type has its turn.
@@ -238,7 +238,7 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
                 dtype,
                 units,
                 vectors,
-                mute: SCHEDULES[(i / 4 + i % 2 * 3) % 4],
+                stall: SCHEDULES[(i / 4 + i % 2 * 3) % 4],
             }
         })
         .collect()
@@ -270,7 +270,7 @@ fn layouts() -> impl Strategy<Value = Layout> {
     ]
 }
 
-pub fn polls() -> impl Strategy<Value = Option<u32>> {
+pub fn spin_limit() -> impl Strategy<Value = Option<u32>> {
     prop_oneof![Just(None), Just(Some(1)), Just(Some(4))]
 }
 
@@ -279,9 +279,9 @@ pub fn cases() -> impl Strategy<Value = Case> {
     let what = (0..COMPILED.len()).prop_map(|i| COMPILED[i]);
     let sizes = [short(), short(), short(), short()];
     let place = (layouts(), 0..3usize);
-    let rest = (0..4usize, polls(), any::<u32>());
+    let rest = (0..4usize, spin_limit(), any::<u32>());
     (what, 1..=4usize, 0..4usize, long(), sizes, place, rest).prop_map(
-        |(compiled, rank, axis, len, mut shape, (layout, offset), (strategy, polls, seed))| {
+        |(compiled, rank, axis, len, mut shape, (layout, offset), (strategy, spin_limit, seed))| {
             let axis = axis % rank;
             shape[axis] = 1;
             let lines: usize = shape[..rank].iter().product();
@@ -294,7 +294,7 @@ pub fn cases() -> impl Strategy<Value = Case> {
                 layout,
                 offset,
                 strategy,
-                polls,
+                spin_limit,
                 seed,
             }
         },

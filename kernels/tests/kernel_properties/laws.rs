@@ -22,7 +22,7 @@ fn simple() -> impl Strategy<Value = Case> {
                 dtype,
                 units: 32,
                 vectors,
-                mute: None,
+                stall: None,
                 ..case.compiled
             },
             rank: case.rank.min(2),

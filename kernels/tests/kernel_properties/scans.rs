@@ -5,7 +5,7 @@ use super::config;
 use crate::common::*;
 use cubecl_scan::ScanOp::*;
 use cubecl_scan::reference;
-use cubecl_scan::scan::{Mute::*, ScanOptions};
+use cubecl_scan::scan::{ScanOptions, Stall::*};
 use half::{bf16, f16};
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ const REMEMBERED: [Case; 2] = [
             dtype: "i32",
             units: 32,
             vectors: 1,
-            mute: Some(Every(1)),
+            stall: Some(Every(1)),
         },
         rank: 3,
         shape: [8, 1, 4097, 1],
@@ -56,7 +56,7 @@ const REMEMBERED: [Case; 2] = [
         layout: Broadcast(1),
         offset: 2,
         strategy: 1,
-        polls: Some(1),
+        spin_limit: Some(1),
         seed: 1,
     },
     Case {
@@ -69,7 +69,7 @@ const REMEMBERED: [Case; 2] = [
             dtype: "u32",
             units: 32,
             vectors: 4,
-            mute: None,
+            stall: None,
         },
         rank: 4,
         shape: [2, 3, 900, 4],
@@ -77,7 +77,7 @@ const REMEMBERED: [Case; 2] = [
         layout: Sliced(4),
         offset: 1,
         strategy: 1,
-        polls: None,
+        spin_limit: None,
         seed: 2,
     },
 ];

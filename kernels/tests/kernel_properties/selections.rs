@@ -1,12 +1,12 @@
 //! Compaction and grouping: against the oracle, and against each other.
 
-use super::cases::polls;
+use super::cases::spin_limit;
 use super::config;
 use crate::common::*;
 use cubecl::client::Client;
 use cubecl::prelude::Scalar;
-use cubecl_scan::compact::{MoveShape, gather_slots};
-use cubecl_scan::scan::{LaunchOptions, Mute};
+use cubecl_scan::compact::{PermutationShape, gather};
+use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::testing::Guarded;
 use proptest::prelude::*;
 
@@ -20,8 +20,8 @@ struct Selection {
     run: usize,
     units: usize,
     vectors: usize,
-    mute: Option<Mute>,
-    polls: Option<u32>,
+    stall: Option<Stall>,
+    spin_limit: Option<u32>,
     /// Where the buffers begin, in the smallest offsets that the device binds.
     offset: usize,
     seed: usize,
@@ -45,18 +45,18 @@ impl Selection {
         LaunchOptions {
             units: Some(self.units),
             vectors: Some(self.vectors),
-            mute: self.mute,
-            polls: self.polls,
+            stall: self.stall,
+            spin_limit: self.spin_limit,
             ..launch()
         }
     }
 }
 
-const COMPILED: [(usize, usize, Option<Mute>); 4] = [
+const COMPILED: [(usize, usize, Option<Stall>); 4] = [
     (32, 1, None),
-    (32, 1, Some(Mute::Every(1))),
-    (32, 4, Some(Mute::Random { seed: 7, one_in: 2 })),
-    (64, 2, Some(Mute::Chosen(0x8000_0f01))),
+    (32, 1, Some(Stall::Every(1))),
+    (32, 4, Some(Stall::Random { seed: 7, one_in: 2 })),
+    (64, 2, Some(Stall::Chosen(0x8000_0f01))),
 ];
 
 fn selections() -> impl Strategy<Value = Selection> {
@@ -67,17 +67,17 @@ fn selections() -> impl Strategy<Value = Selection> {
         600..9000usize
     ];
     let mask = (len, 0..=16u32, 1..50usize, 0..10_000usize);
-    (mask, 0..COMPILED.len(), polls(), 0..3usize).prop_map(
-        |((len, density, run, seed), compiled, polls, offset)| {
-            let (units, vectors, mute) = COMPILED[compiled];
+    (mask, 0..COMPILED.len(), spin_limit(), 0..3usize).prop_map(
+        |((len, density, run, seed), compiled, spin_limit, offset)| {
+            let (units, vectors, stall) = COMPILED[compiled];
             Selection {
                 len,
                 density,
                 run,
                 units,
                 vectors,
-                mute,
-                polls,
+                stall,
+                spin_limit,
                 offset,
                 seed,
             }
@@ -85,14 +85,14 @@ fn selections() -> impl Strategy<Value = Selection> {
     )
 }
 
-/// Every form agrees with the oracle; `count = Σ mask`; the slots lead the values back: `expand(compact(x, m), m) = x · m`.
+/// Every form agrees with the oracle; `count = Σ mask`; the destinations lead the values back: `expand(compact(x, m), m) = x · m`.
 fn check(selection: &Selection) {
     let (client, mask) = (client(), selection.mask());
     let offset = selection.offset * client.properties().memory.alignment as usize;
     let values: Vec<i32> = (0..mask.len() as i32).map(|i| 7 * i + 1).collect();
     let count = mask.iter().filter(|&&flag| flag != 0).count() as i32;
     let launch = selection.launch();
-    let [compacted, _, _, _, slots] = EMITS.map(|emit| {
+    let [compacted, _, _, _, destinations] = EMITS.map(|emit| {
         let found = within_20_seconds("a random compaction", || {
             device_compact(&client, &values, &mask, emit, launch, offset)
         });
@@ -103,26 +103,26 @@ fn check(selection: &Selection) {
     });
     let masked = |i: usize| if mask[i] == 0 { 0 } else { values[i] };
     let masked: Vec<i32> = (0..mask.len()).map(masked).collect();
-    assert_eq!(gathered(&client, &compacted, &slots), masked);
+    assert_eq!(gathered(&client, &compacted, &destinations), masked);
     let expanded = device_expand(&client, &compacted, &mask, launch, offset);
     assert_eq!(expanded, masked);
 }
 
-fn gathered(client: &Client, values: &[i32], slots: &[i32]) -> Vec<i32> {
+fn gathered(client: &Client, values: &[i32], destinations: &[i32]) -> Vec<i32> {
     let (n, int) = (values.len(), i32::elem_type_native());
     let values = Guarded::new(client, values, 0);
-    let slots = Guarded::new(client, slots, 0);
+    let destinations = Guarded::new(client, destinations, 0);
     let output = Guarded::empty(client, n * size_of::<i32>(), 0);
-    let shape = MoveShape {
+    let shape = PermutationShape {
         outer: 1,
         slices: n,
-        slots: n,
+        destinations: n,
         inner: 1,
     };
-    gather_slots(
+    gather(
         client,
         flat(&values.handle(), n),
-        (flat(&slots.handle(), n), int),
+        (flat(&destinations.handle(), n), int),
         flat(&output.handle(), n),
         int,
         shape,
@@ -131,19 +131,23 @@ fn gathered(client: &Client, values: &[i32], slots: &[i32]) -> Vec<i32> {
     output.read(client)
 }
 
-/// The slots of keys in range are a permutation, and all is as the oracle says.
+/// The destinations of keys in range are a permutation, and all is as the oracle says.
 fn check_groups(len: usize, num_keys: usize, seed: usize, launch: LaunchOptions) {
     let spread = num_keys as u32 + 4;
     let keys: Vec<i32> = (0..len)
         .map(|i| (mixed(i + seed) % spread) as i32 - 2)
         .collect();
-    let (found, found_begins) = device_groups(&client(), &keys, num_keys, launch, 0);
-    let mut placed: Vec<i32> = found.iter().copied().filter(|&slot| slot >= 0).collect();
+    let (found, found_offsets) = device_groups(&client(), &keys, num_keys, launch, 0);
+    let mut placed: Vec<i32> = found
+        .iter()
+        .copied()
+        .filter(|&destination| destination >= 0)
+        .collect();
     placed.sort_unstable();
     assert_eq!(placed, (0..placed.len() as i32).collect::<Vec<_>>());
-    let (expected, begins) = grouped(&keys, num_keys);
+    let (expected, starts) = grouped(&keys, num_keys);
     assert_eq!(found, expected);
-    assert_eq!(found_begins, begins);
+    assert_eq!(found_offsets, starts);
 }
 
 proptest! {

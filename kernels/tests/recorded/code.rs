@@ -9,7 +9,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{
-    Emit, MoveShape, compact, expand, gather_slots, key_slots, scatter_ranks,
+    Emit, PermutationShape, compact, expand, gather, partition_ranks, scatter_ranks,
 };
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
@@ -172,7 +172,7 @@ fn selections(client: &Client) {
     let (float, int) = (f32::elem_type_native(), i32::elem_type_native());
     let flag = u32::elem_type_native();
     let launch = LaunchOptions::default();
-    for emit in [Emit::Values, Emit::Indices, Emit::Slots] {
+    for emit in [Emit::Values, Emit::Indices, Emit::Destinations] {
         case(
             client,
             CONTIGUOUS,
@@ -207,27 +207,33 @@ fn selections(client: &Client) {
     });
     for keys in [200, 60_000] {
         case(client, OTHER, &format!("{keys} keys"), || {
-            let (slots, offsets) = (room(client, &[n], int), room(client, &[keys + 1], int));
+            let (destinations, offsets) = (room(client, &[n], int), room(client, &[keys + 1], int));
             let input = (room(client, &[n], int), int);
-            key_slots(client, input, slots, offsets, keys, int, launch).expect("supported");
+            partition_ranks(client, input, destinations, offsets, keys, int, launch)
+                .expect("supported");
             nothing()
         });
     }
     for (slices, inner) in [(1 << 18, 64), (1 << 24, 1)] {
-        let shape = MoveShape {
+        let shape = PermutationShape {
             outer: 1,
             slices,
-            slots: slices,
+            destinations: slices,
             inner,
         };
-        case(client, OTHER, &format!("moves of {inner} by slots"), || {
-            let list = || (flat(&client.empty(4 * slices), slices), int);
-            let [from, to] = [(); 2].map(|()| room(client, &[n], float));
-            let taken = flat(&client.empty(4), 1);
-            scatter_ranks(client, from, list(), taken, to, float, shape).expect("supported");
-            let [from, to] = [(); 2].map(|()| room(client, &[n], float));
-            gather_slots(client, from, list(), to, float, shape).expect("supported");
-            nothing()
-        });
+        case(
+            client,
+            OTHER,
+            &format!("moves of {inner} by destinations"),
+            || {
+                let list = || (flat(&client.empty(4 * slices), slices), int);
+                let [from, to] = [(); 2].map(|()| room(client, &[n], float));
+                let taken = flat(&client.empty(4), 1);
+                scatter_ranks(client, from, list(), taken, to, float, shape).expect("supported");
+                let [from, to] = [(); 2].map(|()| room(client, &[n], float));
+                gather(client, from, list(), to, float, shape).expect("supported");
+                nothing()
+            },
+        );
     }
 }

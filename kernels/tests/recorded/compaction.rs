@@ -1,4 +1,4 @@
-//! Compaction, slots and grouping by key.
+//! Compaction, destinations and grouping by key.
 
 use super::common::{
     View, compacted_lines, encoded, flat, grouped, mixed, selected, sentinel, tensor, upload,
@@ -9,11 +9,11 @@ use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{
-    Emit, MoveShape, compact, compact_lines, gather_slots, key_slots, run_lengths, scatter_ranks,
-    scatter_slots,
+    Emit, PermutationShape, compact, compact_lines, gather, partition_ranks, run_lengths, scatter,
+    scatter_ranks,
 };
 use cubecl_scan::monoid::Fold;
-use cubecl_scan::scan::{LaunchOptions, Mute};
+use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::{ScanOp, reference};
 
@@ -24,18 +24,18 @@ pub fn record(client: &Client, planes: Planes) {
         vectors: Some(1),
         ..Default::default()
     };
-    let mute = LaunchOptions {
-        mute: Some(Mute::Every(3)),
-        polls: Some(1),
+    let stall = LaunchOptions {
+        stall: Some(Stall::Every(3)),
+        spin_limit: Some(1),
         ..small
     };
     for (tile, launch) in [
         ("own tuning", LaunchOptions::default()),
         ("small tiles", small),
-        ("mute tiles", mute),
+        ("stalled tiles", stall),
     ] {
         for n in [97, 194, 20_002] {
-            for emit in [Emit::Values, Emit::Indices, Emit::Slots] {
+            for emit in [Emit::Values, Emit::Indices, Emit::Destinations] {
                 let name = format!("{emit:?} of {n}, {tile}");
                 record_compact(client, &group("compact"), &name, n, emit, launch);
             }
@@ -43,7 +43,7 @@ pub fn record(client: &Client, planes: Planes) {
     }
     for (tile, launch) in [
         ("own tuning", LaunchOptions::default()),
-        ("mute tiles", mute),
+        ("stalled tiles", stall),
     ] {
         for shape in [[40, 20, 1], [7, 1000, 1], [2, 20_002, 1], [2, 90, 70]] {
             record_lines(client, &group("lines"), tile, shape, launch);
@@ -54,7 +54,7 @@ pub fn record(client: &Client, planes: Planes) {
         record_reduction(client, &group("segments"), width);
     }
     for (outer, inner) in [(2, 5), (3, 8), (1, 1)] {
-        record_moves(client, &group("slots"), outer, inner);
+        record_moves(client, &group("destinations"), outer, inner);
     }
     for keys in [(255, 8), (700, 300), (9_001, 256), (9_001, 257)] {
         for form in [("as tuned", LaunchOptions::default()), ("by digits", small)] {
@@ -180,17 +180,17 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
         let (values, offsets) = (upload(client, &data), upload(client, &ends));
         let (ids_out, totals_out) = (sentinel(client, len), sentinel(client, rows * width));
         let (rows_in, repeated_out) = (upload(client, &data), sentinel(client, len * width));
-        let begins = || (flat(&offsets, rows + 1), int);
-        segment_ids(client, begins(), flat(&ids_out, len), len).expect("supported");
+        let offsets_arg = || (flat(&offsets, rows + 1), int);
+        segment_ids(client, offsets_arg(), flat(&ids_out, len), len).expect("supported");
         let (rows_in, room) = (
             flat(&rows_in, rows * width),
             flat(&repeated_out, len * width),
         );
-        repeat(client, rows_in, begins(), room, [len, width], int).expect("supported");
+        repeat(client, rows_in, offsets_arg(), room, [len, width], int).expect("supported");
         segment_reduce::<Fold>(
             client,
             flat(&values, len * width),
-            begins(),
+            offsets_arg(),
             flat(&totals_out, rows * width),
             [len, width],
             int,
@@ -205,14 +205,14 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
     });
 }
 
-/// Slices scattered to slots, of which some are out of range and one nobody's, and gathered again.
+/// Slices scattered to destinations, of which some are out of range and one nobody's, and gathered again.
 fn record_moves(client: &Client, group: &str, outer: usize, inner: usize) {
     let int = i32::elem_type_native();
-    let slots = [2, -1, 0, 7];
-    let shape = MoveShape {
+    let destinations = [2, -1, 0, 7];
+    let shape = PermutationShape {
         outer,
-        slices: slots.len(),
-        slots: 3,
+        slices: destinations.len(),
+        destinations: 3,
         inner,
     };
     let (from_len, to_len) = (outer * 4 * inner, outer * 3 * inner);
@@ -220,8 +220,8 @@ fn record_moves(client: &Client, group: &str, outer: usize, inner: usize) {
     let (mut there, mut back) = (vec![0; to_len], vec![0; from_len]);
     for (from, value) in data.iter().enumerate() {
         let (at, slice, within) = (from / (4 * inner), from / inner % 4, from % inner);
-        if (0..3).contains(&slots[slice]) {
-            there[(at * 3 + slots[slice] as usize) * inner + within] = *value;
+        if (0..3).contains(&destinations[slice]) {
+            there[(at * 3 + destinations[slice] as usize) * inner + within] = *value;
             back[from] = *value;
         }
     }
@@ -252,29 +252,29 @@ fn record_moves(client: &Client, group: &str, outer: usize, inner: usize) {
     });
     let name = format!("scatter, then gather [{outer}, 4, {inner}]");
     case(client, group, &name, || {
-        let (slices, list) = (upload(client, &data), upload(client, &slots));
-        let in_slots = upload(client, &vec![0i32; to_len]);
+        let (slices, list) = (upload(client, &data), upload(client, &destinations));
+        let in_destinations = upload(client, &vec![0i32; to_len]);
         let again = sentinel(client, from_len);
         let list = || (flat(&list, 4), int);
-        scatter_slots(
+        scatter(
             client,
             flat(&slices, from_len),
             list(),
-            flat(&in_slots, to_len),
+            flat(&in_destinations, to_len),
             int,
             shape,
         )
         .expect("supported");
-        gather_slots(
+        gather(
             client,
-            flat(&in_slots, to_len),
+            flat(&in_destinations, to_len),
             list(),
             flat(&again, from_len),
             int,
             shape,
         )
         .expect("supported");
-        vec![(in_slots, there), (again, back)]
+        vec![(in_destinations, there), (again, back)]
     });
 }
 
@@ -292,25 +292,26 @@ fn record_keys(
         .enumerate()
         .map(key)
         .collect();
-    let (slots, offsets) = grouped(&keys, num_keys);
+    let (destinations, offsets) = grouped(&keys, num_keys);
     case(
         client,
         group,
         &format!("{n} keys below {num_keys} {form}"),
         || {
             let keys = upload(client, &keys);
-            let (slots_out, offsets_out) = (sentinel(client, n), sentinel(client, num_keys + 1));
-            key_slots(
+            let (destinations_out, offsets_out) =
+                (sentinel(client, n), sentinel(client, num_keys + 1));
+            partition_ranks(
                 client,
                 (flat(&keys, n), int),
-                flat(&slots_out, n),
+                flat(&destinations_out, n),
                 flat(&offsets_out, num_keys + 1),
                 num_keys,
                 int,
                 launch,
             )
             .expect("supported");
-            vec![(slots_out, slots), (offsets_out, offsets)]
+            vec![(destinations_out, destinations), (offsets_out, offsets)]
         },
     );
 }

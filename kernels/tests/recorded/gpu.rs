@@ -32,7 +32,7 @@ pub fn hardware(plane_size: u32) -> HardwareProperties {
     }
 }
 
-/// The properties of such a card with these plane operations.
+/// The properties of such a GPU with these plane operations.
 pub fn properties(
     hardware: HardwareProperties,
     name: String,

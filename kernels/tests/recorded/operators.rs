@@ -17,15 +17,15 @@ use cubecl_scan::adjoint::recurrence_adjoint_with;
 use cubecl_scan::monoid::{Operator, Segmented};
 use cubecl_scan::scan::RoutineKind;
 use gradient::Gradient;
-use oracle::{Case, Oracle, begins, expected, initial, start};
+use oracle::{Case, Oracle, expected, initial, start, starts};
 
 /// Fewer elements than lie between two NaN, whose bits a browser need not keep.
 const FORMS: [(RoutineKind, [usize; 3]); 7] = [
     (RoutineKind::SingleCube, [9, 7, 1]),
     (RoutineKind::SinglePass, [2, 161, 1]),
     (RoutineKind::ReduceThenScan, [2, 161, 1]),
-    (RoutineKind::UnitRuns, [2, 161, 1]),
-    (RoutineKind::UnitRuns, [80, 3, 1]),
+    (RoutineKind::PerUnit, [2, 161, 1]),
+    (RoutineKind::PerUnit, [80, 3, 1]),
     (RoutineKind::Columns, [1, 97, 3]),
     (RoutineKind::ColumnTiles, [1, 97, 3]),
 ];
@@ -37,15 +37,15 @@ fn bits(values: &[f32]) -> Vec<u32> {
 fn record_case<O: Oracle>(client: &Client, group: &str, case_of: Case) {
     let inputs = O::elements(case_of.shape.iter().product());
     let initial = initial::<O>(case_of);
-    let begins = begins(inputs[0].len());
-    let (outputs, positions) = expected::<O>(case_of, &inputs, &initial, &begins);
+    let starts = starts(inputs[0].len());
+    let (outputs, positions) = expected::<O>(case_of, &inputs, &initial, &starts);
     case(client, group, &format!("{case_of:?}"), || {
         let op = O::config();
         let (found, found_positions) = match case_of.segmented {
             true => {
-                start::<Segmented<O::Operator>>(client, case_of, op, &inputs, &initial, &begins)
+                start::<Segmented<O::Operator>>(client, case_of, op, &inputs, &initial, &starts)
             }
-            false => start::<O::Operator>(client, case_of, op, &inputs, &initial, &begins),
+            false => start::<O::Operator>(client, case_of, op, &inputs, &initial, &starts),
         };
         let outputs = outputs.iter().map(|output| bits(output));
         let mut all: Vec<_> = found.into_iter().zip(outputs).collect();

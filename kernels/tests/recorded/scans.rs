@@ -5,7 +5,7 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::scan::{LaunchOptions, Mute, RoutineKind, ScanOptions, Strategy};
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy};
 use cubecl_scan::testing::tile_shape;
 use cubecl_scan::{ScanOp, reference};
 
@@ -35,13 +35,13 @@ impl Call<'_> {
         let reach: usize = reach.map(|(size, stride)| (size - 1) * stride).sum();
         let data: Vec<T> = values(reach + 1, op).into_iter().map(from).collect();
         let name = format!(
-            "{op:?}{}{} of {} {:?} by {:?} along {axis}, {:?} polls",
+            "{op:?}{}{} of {} {:?} by {:?} along {axis}, {:?} spin_limit",
             if options.exclusive { " exclusive" } else { "" },
             if options.reverse { " reverse" } else { "" },
             std::any::type_name::<T>(),
             view.shape,
             view.strides,
-            launch.polls,
+            launch.spin_limit,
         );
         case(client, group, &name, || {
             let output = start_scan(client, &data, view, *axis, op, options, *launch);
@@ -91,9 +91,9 @@ pub fn record(client: &Client, planes: Planes) {
             vec![3, 388],
             1,
         ),
-        ("runs of units", RoutineKind::UnitRuns, vec![3, 97], 1),
-        ("runs of units", RoutineKind::UnitRuns, vec![3, 388], 1),
-        ("runs of short rows", RoutineKind::UnitRuns, vec![40, 3], 1),
+        ("runs of units", RoutineKind::PerUnit, vec![3, 97], 1),
+        ("runs of units", RoutineKind::PerUnit, vec![3, 388], 1),
+        ("runs of short rows", RoutineKind::PerUnit, vec![40, 3], 1),
         ("columns", RoutineKind::Columns, vec![2, 20, 5], 1),
         ("columns in chunks", RoutineKind::Columns, vec![2, 97, 5], 1),
         ("columns in chunks", RoutineKind::Columns, vec![2, 97, 8], 1),
@@ -142,16 +142,16 @@ pub fn record(client: &Client, planes: Planes) {
         one_tile_is_one_launch(client, group("one tile"));
     }
     // 50 tiles of 128 elements, so that walks reach beyond one window.
-    for (mute, polls) in [
+    for (stall, spin_limit) in [
         (None, None),
         (None, Some(1)),
-        (Some(Mute::Every(1)), Some(1)),
-        (Some(Mute::Every(3)), Some(16)),
-        (Some(Mute::Every(37)), Some(4)),
+        (Some(Stall::Every(1)), Some(1)),
+        (Some(Stall::Every(3)), Some(16)),
+        (Some(Stall::Every(37)), Some(4)),
     ] {
         let launch = LaunchOptions {
-            mute,
-            polls,
+            stall,
+            spin_limit,
             ..small_tile(RoutineKind::SinglePass)
         };
         let columns = LaunchOptions {

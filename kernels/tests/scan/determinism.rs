@@ -2,7 +2,7 @@
 
 use super::*;
 use cubecl::client::Client;
-use cubecl_scan::scan::Mute;
+use cubecl_scan::scan::Stall;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
 #[test]
 fn fallback_computes_the_bits_of_the_owner() {
     let client = client();
-    let run = |mute| {
+    let run = |stall| {
         [
             (RoutineKind::SinglePass, [70 * 512, 1], 32),
             (RoutineKind::ColumnTiles, [900, 28], 32),
@@ -53,27 +53,29 @@ fn fallback_computes_the_bits_of_the_owner() {
         ]
         .map(|(routine, shape, units)| {
             let launch = LaunchOptions {
-                mute,
-                polls: Some(1),
+                stall,
+                spin_limit: Some(1),
                 units: Some(units),
                 vectors: Some(4),
                 ..small_tile(routine)
             };
             let view = View::contiguous(&shape);
-            within_20_seconds(&format!("{mute:?}"), || sum_bits(&client, &view, 0, launch))
+            within_20_seconds(&format!("{stall:?}"), || {
+                sum_bits(&client, &view, 0, launch)
+            })
         })
     };
     let undisturbed = run(None);
-    for mute in [
-        Mute::Every(1),
-        Mute::Every(2),
-        Mute::Every(5),
-        Mute::Every(33),
-        Mute::Chosen(0xf0f0_0ff1),
-        Mute::Random { seed: 1, one_in: 3 },
-        Mute::Random { seed: 2, one_in: 9 },
+    for stall in [
+        Stall::Every(1),
+        Stall::Every(2),
+        Stall::Every(5),
+        Stall::Every(33),
+        Stall::Chosen(0xf0f0_0ff1),
+        Stall::Random { seed: 1, one_in: 3 },
+        Stall::Random { seed: 2, one_in: 9 },
     ] {
-        assert_eq!(run(Some(mute)), undisturbed, "{mute:?}");
+        assert_eq!(run(Some(stall)), undisturbed, "{stall:?}");
     }
 }
 
@@ -87,8 +89,8 @@ const EVERY_ROUTINE: [(RoutineKind, &[usize], usize); 10] = [
     (RoutineKind::Columns, &[500, 9], 0),
     (RoutineKind::Columns, &[5000, 9], 0),
     (RoutineKind::ColumnTiles, &[500, 36], 0),
-    (RoutineKind::UnitRuns, &[3, 4000], 1),
-    (RoutineKind::UnitRuns, &[5000, 3], 1),
+    (RoutineKind::PerUnit, &[3, 4000], 1),
+    (RoutineKind::PerUnit, &[5000, 3], 1),
 ];
 
 #[test]
@@ -135,8 +137,8 @@ fn bits_do_not_depend_on_the_number_of_host_threads() {
 fn the_epoch_comes_round() {
     let client = client();
     let launch = LaunchOptions {
-        mute: Some(Mute::Every(1)),
-        polls: Some(1),
+        stall: Some(Stall::Every(1)),
+        spin_limit: Some(1),
         ..small_tile(RoutineKind::SinglePass)
     };
     let views = [1000, 1001, 1002].map(|len| View::contiguous(&[len]));
@@ -154,7 +156,7 @@ fn a_reverse_scan_of_cut_rows_mirrors_a_forward_one() {
     let view = View::contiguous(&[3, 295]);
     let launch = LaunchOptions {
         vectors: Some(1),
-        ..small_tile(RoutineKind::UnitRuns)
+        ..small_tile(RoutineKind::PerUnit)
     };
     let data = uneven(view.elements());
     let flipped: Vec<f32> = data.iter().rev().copied().collect();

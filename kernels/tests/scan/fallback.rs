@@ -1,7 +1,7 @@
 //! Tiles that never publish: every lookback that meets one must compute it itself, and nobody may wait.
 
 use super::*;
-use cubecl_scan::scan::Mute;
+use cubecl_scan::scan::Stall;
 use cubecl_scan::testing::{EPOCH, prefix_half, watch};
 use std::rc::Rc;
 
@@ -30,8 +30,8 @@ fn narrow_columns() -> (LaunchOptions, View) {
     (launch, View::contiguous(&[2, 20 * 64 + 3, 3]))
 }
 
-fn check_mute(mute: Mute, polls: Option<u32>) {
-    let what = format!("a scan with {mute:?} and {polls:?} polls");
+fn check_stall(stall: Stall, spin_limit: Option<u32>) {
+    let what = format!("a scan with {stall:?} and {spin_limit:?} spin_limit");
     within_20_seconds(&what, || {
         let client = client();
         for (launch, view) in [
@@ -40,8 +40,8 @@ fn check_mute(mute: Mute, polls: Option<u32>) {
             narrow_columns(),
         ] {
             let launch = LaunchOptions {
-                mute: Some(mute),
-                polls,
+                stall: Some(stall),
+                spin_limit,
                 ..launch
             };
             for options in [all_options()[0], all_options()[3]] {
@@ -56,49 +56,49 @@ fn check_mute(mute: Mute, polls: Option<u32>) {
 
 #[test]
 fn no_tile_publishes() {
-    check_mute(Mute::Every(1), Some(1));
+    check_stall(Stall::Every(1), Some(1));
 }
 
 #[test]
 fn every_third_tile_is_mute() {
-    for polls in [Some(1), Some(4), None] {
-        check_mute(Mute::Every(3), polls);
+    for spin_limit in [Some(1), Some(4), None] {
+        check_stall(Stall::Every(3), spin_limit);
     }
 }
 
 #[test]
 fn mute_tiles_further_apart_than_a_window() {
-    check_mute(Mute::Every(67), Some(1));
+    check_stall(Stall::Every(67), Some(1));
 }
 
 /// The windows are 32 tiles wide: the tile next to each end of one, one that speaks among many that do not, and a run.
 #[test]
 fn chosen_tiles_are_mute() {
     for bits in [1, 1 << 31, 1 | 1 << 31, !(1 << 7), 0x00ff_ff00] {
-        check_mute(Mute::Chosen(bits), Some(1));
+        check_stall(Stall::Chosen(bits), Some(1));
     }
 }
 
 /// Some publish nothing, some their aggregate only.
 #[test]
 fn random_tiles_are_mute() {
-    for (seed, one_in, polls) in [
+    for (seed, one_in, spin_limit) in [
         (1, 2, Some(1)),
         (2, 2, Some(4)),
         (3, 7, Some(1)),
         (4, 31, None),
         (5, 1, Some(1)),
     ] {
-        check_mute(Mute::Random { seed, one_in }, polls);
+        check_stall(Stall::Random { seed, one_in }, spin_limit);
     }
 }
 
 #[test]
-fn impatient_lookback_without_mute_tiles() {
+fn a_low_spin_limit_without_stalled_tiles() {
     let (client, view) = (client(), View::contiguous(&[1 << 18]));
-    for polls in [Some(1), Some(4), None] {
+    for spin_limit in [Some(1), Some(4), None] {
         let launch = LaunchOptions {
-            polls,
+            spin_limit,
             ..small_tile(RoutineKind::SinglePass)
         };
         within_20_seconds("an impatient scan", || {
@@ -114,10 +114,10 @@ fn impatient_lookback_without_mute_tiles() {
 /// Scans with words that an earlier launch left, or that are half written, where no owner ever completes them.
 fn check_stale(stale: impl Fn(usize) -> u32 + Clone + 'static) {
     let client = client();
-    for polls in [Some(1), Some(4), None] {
+    for spin_limit in [Some(1), Some(4), None] {
         let launch = LaunchOptions {
-            mute: Some(Mute::Every(1)),
-            polls,
+            stall: Some(Stall::Every(1)),
+            spin_limit,
             ..small_tile(RoutineKind::SinglePass)
         };
         within_20_seconds("a scan among stale words", || {

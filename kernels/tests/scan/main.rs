@@ -162,12 +162,12 @@ stamp!(
     |len| (vec![2, len, 8], 1)
 );
 // Runs of one vector cut every row; those of 40 hold several rows up to a length of 40, and one or a part of one beyond.
-stamp!(unit_runs, small_tile(RoutineKind::UnitRuns), 85, rows_of);
+stamp!(per_unit, small_tile(RoutineKind::PerUnit), 85, rows_of);
 stamp!(
-    long_unit_runs,
+    long_chunks,
     LaunchOptions {
         vectors: Some(40),
-        ..small_tile(RoutineKind::UnitRuns)
+        ..small_tile(RoutineKind::PerUnit)
     },
     2 * 40 + 1,
     |len| (vec![37, len], 1)

@@ -90,7 +90,7 @@ impl<'a> Lookback<'a> {
     }
 
     fn publish_aggregate(&self) {
-        if !self.shape.mute.contains(&self.tile) {
+        if !self.shape.stall.contains(&self.tile) {
             let place = aggregate_place(self.shape, self.row_block + self.own, self.within);
             let value = self.launch.aggregate(self.tile);
             self.launch.memory.publish(self.thread, place, value);
@@ -179,15 +179,15 @@ impl<'a> Lookback<'a> {
     fn look(&self, lane: usize) -> Option<State> {
         let index = self.row_block + self.block;
         let places = [aggregate_place, fallback_place].map(|place| place(self.shape, index, lane));
-        let mut spins = 0;
-        while spins < self.shape.spins || self.launch.mistake == Mistake::WaitsForWords {
+        let mut spin_limit = 0;
+        while spin_limit < self.shape.spin_limit || self.launch.mistake == Mistake::WaitsForWords {
             let mut seen = places
                 .into_iter()
                 .map(|place| self.launch.memory.peek(self.thread, place));
             if let Some(value) = seen.find_map(|value| value) {
                 return Some(value);
             }
-            spins += 1;
+            spin_limit += 1;
         }
         None
     }
@@ -198,8 +198,8 @@ impl<'a> Lookback<'a> {
             .own_before
             .map_or(self.base, |own| self.launch.join(self.base, own));
         let stalls = |tiles: &[usize]| tiles.contains(&self.tile);
-        let is_mute = stalls(self.shape.mute) || stalls(self.shape.late);
-        if self.within + 1 == self.shape.block && !is_mute {
+        let is_stalled = stalls(self.shape.stall) || stalls(self.shape.late);
+        if self.within + 1 == self.shape.block && !is_stalled {
             let prefix = match self.launch.mistake {
                 Mistake::PrefixWithoutOwn => before,
                 _ => self.launch.join(self.base, self.own_total),

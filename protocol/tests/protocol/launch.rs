@@ -7,7 +7,7 @@ use std::sync::Mutex;
 /// What a tile accumulates: as many of its words as [`Shape::words`] says, the low one first.
 pub type State = u64;
 
-/// How tiles are chained.
+/// How tiles look back.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub rows: usize,
@@ -20,9 +20,9 @@ pub struct Shape {
     /// Words of a state.
     pub words: usize,
     /// How often a word is read before its tile is given up on.
-    pub spins: u32,
+    pub spin_limit: u32,
     /// Tiles that publish nothing.
-    pub mute: &'static [usize],
+    pub stall: &'static [usize],
     /// Tiles that publish their aggregate and no prefix.
     pub late: &'static [usize],
 }
@@ -36,8 +36,8 @@ impl Shape {
             block,
             kept,
             words: 1,
-            spins: 1,
-            mute: &[],
+            spin_limit: 1,
+            stall: &[],
             late: &[],
         }
     }

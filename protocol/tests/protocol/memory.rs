@@ -3,8 +3,8 @@
 use crate::launch::{Mistake, Shape, State};
 use crate::shared_word::SharedWord;
 use cubecl_scan::testing::words::{
-    HALF_BITS, HALVES, HEADER_WORDS, aggregate_at, fallback_at, foreign, half_of, is_sealed,
-    joined, launch_words, prefix_at, seal, tag_of,
+    HALF_BITS, HALVES, HEADER_WORDS, aggregate_at, epoch_bits_of, fallback_at, foreign, half_of,
+    is_sealed, joined, launch_words, prefix_at, seal,
 };
 use loom::sync::atomic::{AtomicU32, Ordering};
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub struct Memory {
     stale: Vec<(usize, State)>,
     seen: Mutex<Vec<Seen>>,
     state_words: usize,
-    tag: u32,
+    epoch_bits: u32,
     mistake: Mistake,
 }
 
@@ -79,7 +79,7 @@ impl Memory {
             stale: Vec::new(),
             seen: Mutex::default(),
             state_words: shape.words,
-            tag: tag_of(epoch),
+            epoch_bits: epoch_bits_of(epoch),
             mistake,
         };
         for row in 0..shape.rows {
@@ -149,8 +149,8 @@ impl Memory {
         for word in 0..self.state_words {
             let bits = (value >> (32 * word)) as u32;
             let [low, high] = halves(place, word).map(|at| self.word(at));
-            low.store(thread, seal(half_of(bits), self.tag));
-            high.store(thread, seal(bits >> HALF_BITS, self.tag));
+            low.store(thread, seal(half_of(bits), self.epoch_bits));
+            high.store(thread, seal(bits >> HALF_BITS, self.epoch_bits));
         }
     }
 
@@ -176,7 +176,8 @@ impl Memory {
 
     fn read(&self, thread: usize, at: usize) -> (u32, bool) {
         let word = self.word(at).load(thread);
-        let counts = is_sealed(foreign(word, self.tag)) || self.mistake == Mistake::EpochIgnored;
+        let counts =
+            is_sealed(foreign(word, self.epoch_bits)) || self.mistake == Mistake::EpochIgnored;
         let mut seen = self.seen.lock().expect("no panic before");
         seen.push(Seen { thread, at, counts });
         (word, counts)

@@ -81,7 +81,7 @@ fn what_was_found_is_forgotten() {
 #[test]
 fn a_cube_waits() {
     let shape = Shape {
-        mute: &[0],
+        stall: &[0],
         ..Shape::row(2, 2, 1)
     };
     let deal = Deal::Tickets(&[1, 1]);

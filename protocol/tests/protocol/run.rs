@@ -3,7 +3,7 @@
 use crate::cube::{announce, look_back};
 use crate::launch::{Launch, Mistake, Shape};
 use crate::memory::{Memory, Seen};
-use cubecl_scan::testing::words::{FIRST_EPOCH, epoch_after, half_of, seal, tag_of};
+use cubecl_scan::testing::words::{FIRST_EPOCH, epoch_after, epoch_bits_of, half_of, seal};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
@@ -106,7 +106,7 @@ pub fn left_by(epoch: u32) -> Left {
     Left {
         words: Box::new(move |at| {
             let bits = (at as u32).wrapping_mul(0x9e37_79b9);
-            seal(half_of(bits >> 7), tag_of(epoch))
+            seal(half_of(bits >> 7), epoch_bits_of(epoch))
         }),
         ticket: 0,
         epoch,

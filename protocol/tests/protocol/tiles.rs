@@ -19,8 +19,8 @@ fn holds(shape: Shape, deal: Deal) {
 
 /// No tile stalls, the first or the second does, or the first one does behind its aggregate, where that is not all it has to publish.
 fn stalled(shape: Shape) -> Vec<Shape> {
-    let with = |mute, late| Shape {
-        mute,
+    let with = |stall, late| Shape {
+        stall,
         late,
         ..shape
     };
@@ -70,13 +70,13 @@ fn nothing_is_lost_by_what_is_spared() {
         let found = found.lock().expect("no panic before");
         found.clone()
     };
-    for (block, tiles, mute) in [
+    for (block, tiles, stall) in [
         (2, TWO[1], &[] as &[usize]),
         (3, TWO[0], &[]),
         (3, THREE, &[0]),
     ] {
         let shape = Shape {
-            mute,
+            stall,
             ..Shape::row(3, block, 1)
         };
         let spared = outcomes(shape, Deal::Tiles(tiles));
@@ -90,7 +90,13 @@ fn states_of_two_words_and_two_looks() {
     holds(Shape { words: 2, ..row }, Deal::Tiles(&[&[0], &[1]]));
     for tiles in TWO {
         let row = Shape::row(3, 2, 1);
-        holds(Shape { spins: 2, ..row }, Deal::Tiles(tiles));
+        holds(
+            Shape {
+                spin_limit: 2,
+                ..row
+            },
+            Deal::Tiles(tiles),
+        );
     }
 }
 
@@ -135,9 +141,9 @@ fn three_cubes_in_blocks_of_their_own() {
 /// threads above.
 #[test]
 fn three_cubes_that_look_back_further_than_they_keep() {
-    for mute in [&[0], &[1]] {
+    for stall in [&[0], &[1]] {
         let shape = Shape {
-            mute,
+            stall,
             ..Shape::row(3, 1, 1)
         };
         holds(shape, Deal::Tiles(THREE));
@@ -154,12 +160,12 @@ fn a_launch_runs_in_what_the_one_before_has_left() {
             assert_eq!((left.ticket, left.epoch), (0, 5));
         });
     }
-    let mute = Shape {
-        mute: &[0],
+    let stall = Shape {
+        stall: &[0],
         ..shape
     };
     explore("two launches of two cubes", move || {
-        let left = run(mute, Deal::Tickets(&[1, 1]), 1, left_by(3), Mistake::None);
+        let left = run(stall, Deal::Tickets(&[1, 1]), 1, left_by(3), Mistake::None);
         run(shape, Deal::Tickets(&[1, 1]), 2, left, Mistake::None);
     });
 }

@@ -24,9 +24,9 @@ pub(super) fn gradient<B: ScanBackend>(
     let output = scan.scan(input.clone(), scan.op, scan.options.inclusive());
     let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
     let sets = B::float_equal(output, input, bool_dtype);
-    let heads = match scan.begins() {
+    let heads = match scan.starts() {
         None => sets,
-        Some(begins) => B::bool_or(sets, begins),
+        Some(starts) => B::bool_or(sets, starts),
     };
     B::float_segment_sums(grad, heads, scan.dim, scan.options.reverse)
 }

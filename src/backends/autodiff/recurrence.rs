@@ -18,7 +18,7 @@ use burn_autodiff::ops::{Backward, Ops, OpsKind};
 
 /// What the gradient of one needs.
 #[derive(Clone, Debug)]
-struct Kept<T> {
+struct Saved<T> {
     decay: T,
     output: T,
     initial: Option<T>,
@@ -31,10 +31,10 @@ struct Recurrence;
 
 /// The parents are values, decay and, if there is a third, the initial values.
 impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
-    type State = Kept<FloatTensor<B>>;
+    type State = Saved<FloatTensor<B>>;
 
     fn backward(self, ops: Ops<Self::State, N>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let Kept {
+        let Saved {
             decay,
             output,
             initial,
@@ -87,14 +87,14 @@ pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
     {
         OpsKind::Tracked(prep) => {
             let output = forward(decay.clone());
-            let kept = Kept {
+            let saved = Saved {
                 decay,
                 output: output.clone(),
                 initial: None,
                 dim,
                 reverse,
             };
-            prep.finish(kept, output)
+            prep.finish(saved, output)
         }
         OpsKind::UnTracked(prep) => prep.finish(forward(decay)),
     }
@@ -118,14 +118,14 @@ pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
     {
         OpsKind::Tracked(prep) => {
             let output = forward(decay.clone(), initial.clone());
-            let kept = Kept {
+            let saved = Saved {
                 decay,
                 output: output.clone(),
                 initial: Some(initial),
                 dim,
                 reverse,
             };
-            prep.finish(kept, output)
+            prep.finish(saved, output)
         }
         OpsKind::UnTracked(prep) => prep.finish(forward(decay, initial)),
     }

@@ -57,7 +57,7 @@ impl<B: ScanOps> Scan<B> {
     }
 
     /// Where a segment begins in the order of the scan, but for the first position of a line.
-    pub(super) fn begins(&self) -> Option<BoolTensor<B>> {
+    pub(super) fn starts(&self) -> Option<BoolTensor<B>> {
         let starts = self.starts.clone()?;
         Some(match self.options.reverse {
             false => starts,

@@ -1,6 +1,6 @@
 //! Tensors as slices, slices as tensors.
 
-use super::kept;
+use super::cached_bytes;
 use crate::cpu::{self, Index};
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_flex::{FlexTensor, Layout};
@@ -32,7 +32,11 @@ pub(super) fn tensor<T: bytemuck::Pod + Send + Sync>(
     shape: Shape,
     dtype: DType,
 ) -> FlexTensor {
-    FlexTensor::new(kept::bytes(elements), Layout::contiguous(shape), dtype)
+    FlexTensor::new(
+        cached_bytes::bytes(elements),
+        Layout::contiguous(shape),
+        dtype,
+    )
 }
 
 /// A mask as bytes, whatever its store.

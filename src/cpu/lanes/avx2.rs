@@ -130,12 +130,12 @@ macro_rules! shuffles {
         }
 
         #[inline(always)]
-        fn pushed(self, first: Self) -> Self {
+        fn shift_in(self, first: Self) -> Self {
             // SAFETY: as above.
             unsafe {
                 let up = _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6);
-                let pushed = _mm256_permutevar8x32_ps($to(self.0), up);
-                Self($from(_mm256_blend_ps::<1>(pushed, $to(first.0))))
+                let shift_in = _mm256_permutevar8x32_ps($to(self.0), up);
+                Self($from(_mm256_blend_ps::<1>(shift_in, $to(first.0))))
             }
         }
 
@@ -173,11 +173,11 @@ macro_rules! shuffles {
         }
 
         #[inline(always)]
-        fn pushed(self, first: Self) -> Self {
+        fn shift_in(self, first: Self) -> Self {
             // SAFETY: as above.
             unsafe {
-                let pushed = _mm256_permute4x64_pd::<0b1001_0000>($to(self.0));
-                Self($from(_mm256_blend_pd::<1>(pushed, $to(first.0))))
+                let shift_in = _mm256_permute4x64_pd::<0b1001_0000>($to(self.0));
+                Self($from(_mm256_blend_pd::<1>(shift_in, $to(first.0))))
             }
         }
 

@@ -49,7 +49,7 @@ pub(crate) trait Lanes<T: Element>: Copy {
 
     /// The inclusive scan of the lanes.
     #[inline(always)]
-    fn prefix<O: Operator<T::Acc>>(mut self) -> Self {
+    fn inclusive_scan<O: Operator<T::Acc>>(mut self) -> Self {
         let identity = Self::splat(O::IDENTITY);
         for step in 0..Self::STEPS {
             self = O::combine_lanes::<T, Self>(self.taken_in(step, identity), self);
@@ -61,7 +61,7 @@ pub(crate) trait Lanes<T: Element>: Copy {
     fn last(self) -> Self;
 
     /// Each lane one further up, and `first` in the first.
-    fn pushed(self, first: Self) -> Self;
+    fn shift_in(self, first: Self) -> Self;
 
     fn reversed(self) -> Self;
 

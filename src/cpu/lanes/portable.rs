@@ -80,7 +80,7 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
     }
 
     #[inline(always)]
-    fn pushed(self, first: Self) -> Self {
+    fn shift_in(self, first: Self) -> Self {
         Self(core::array::from_fn(|lane| {
             if lane == 0 {
                 first.0[0]

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::super::moves::Index;
+use super::super::compress::Index;
 
 /// Where rows begin in `0..len`, never decreasing, and where the last one ends.
 pub(super) struct Bounds {

@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use super::buffer::Output;
 use super::compact::BLOCK;
-use super::moves::{Index, Moved};
+use super::compress::{Index, Word};
 use super::parallel;
 use super::rows::PARALLEL;
 use bounds::Bounds;
@@ -48,7 +48,7 @@ pub(crate) fn segment_starts<I: Index>(offsets: &[I], len: usize) -> Vec<u8> {
 /// # Panics
 ///
 /// If there is not one offset more than rows.
-pub(crate) fn repeat_rows<T: Moved, I: Index>(
+pub(crate) fn repeat_rows<T: Word, I: Index>(
     values: &[T],
     offsets: &[I],
     total: usize,

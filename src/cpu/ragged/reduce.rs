@@ -11,8 +11,8 @@
 use core::ops::Range;
 
 use super::super::buffer::{Output, Shared};
+use super::super::compress::Index;
 use super::super::element::{Element, TILE};
-use super::super::moves::Index;
 use super::super::parallel;
 use super::super::rows::PARALLEL;
 use super::super::walks::Fold;

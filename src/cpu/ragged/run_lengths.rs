@@ -18,7 +18,7 @@ use core::ops::Range;
 use super::super::buffer::{Output, Shared};
 use super::super::carries::Carries;
 use super::super::compact::{count_true, fill_default};
-use super::super::moves::{self, Index};
+use super::super::compress::{self, Index};
 use super::super::parallel;
 use super::super::rows::PARALLEL;
 use super::super::simd::vectorize;
@@ -181,7 +181,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
 /// Where the heads of a block stand in it.
 fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) -> &'p [u32] {
     let positions = &mut positions[..count_true(heads)];
-    moves::positions(heads, 0, positions);
+    compress::positions(heads, 0, positions);
     // SAFETY: a position has been written for each head.
     unsafe { positions.assume_init_ref() }
 }

@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::moves::{self, Moved};
+use super::super::compress::{self, Word};
 use super::*;
 
 /// Some masks of each length.
@@ -26,7 +26,7 @@ fn positions(mask: &[u8]) -> Vec<usize> {
 
 #[test]
 fn compacts() {
-    fn check<T: Moved + PartialEq>(mask: &[u8], value: impl Fn(u64) -> T, random: &mut Random) {
+    fn check<T: Word + PartialEq>(mask: &[u8], value: impl Fn(u64) -> T, random: &mut Random) {
         let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
         let mut expected: Vec<T> = positions(mask)
             .into_iter()
@@ -51,7 +51,7 @@ fn compacts() {
 /// Every pattern of eight trues in the middle of a mask, in the form for the processor at hand and in the portable one.
 #[test]
 fn moves_every_pattern() {
-    fn check<T: Moved + PartialEq>(value: fn(u64) -> T) {
+    fn check<T: Word + PartialEq>(value: fn(u64) -> T) {
         let mut random = Random(17);
         for bits in 0..256 {
             let mut mask = random.mask(19, 50);
@@ -60,15 +60,19 @@ fn moves_every_pattern() {
             let trues = positions(&mask);
             let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
             let kept: Vec<T> = trues.iter().map(|&index| values[index]).collect();
-            let mut spread = vec![T::default(); mask.len()];
+            let mut expand = vec![T::default(); mask.len()];
             for &index in &trues {
-                spread[index] = values[index];
+                expand[index] = values[index];
             }
-            for (pack, put) in [
-                (moves::pack::<T> as Pack<T>, moves::spread::<T> as Spread<T>),
-                (moves::portable::pack, moves::portable::spread),
+            for (compress, put) in [
+                (
+                    compress::compress::<T> as Pack<T>,
+                    compress::expand::<T> as Spread<T>,
+                ),
+                (compress::portable::compress, compress::portable::expand),
             ] {
-                let packed = |slots: &mut [_]| assert_eq!(pack(&values, &mask, slots), kept.len());
+                let packed =
+                    |slots: &mut [_]| assert_eq!(compress(&values, &mask, slots), kept.len());
                 assert!(filled(kept.len(), packed) == kept);
                 let mut longer = vec![MaybeUninit::new(T::default()); mask.len()];
                 packed(&mut longer);
@@ -77,14 +81,20 @@ fn moves_every_pattern() {
                         .copy_from_slice(&longer[..kept.len()]))
                         == kept
                 );
-                assert!(filled(mask.len(), |slots| put(&kept, &mask, slots)) == spread);
+                assert!(filled(mask.len(), |slots| put(&kept, &mask, slots)) == expand);
             }
             let shifted: Vec<i64> = trues.iter().map(|&index| index as i64 + 1000).collect();
-            for find in [moves::positions as Find<i64>, moves::portable::positions] {
+            for find in [
+                compress::positions as Find<i64>,
+                compress::portable::positions,
+            ] {
                 assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
             }
             let shifted: Vec<u32> = shifted.iter().map(|&index| index as u32).collect();
-            for find in [moves::positions as Find<u32>, moves::portable::positions] {
+            for find in [
+                compress::positions as Find<u32>,
+                compress::portable::positions,
+            ] {
                 assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
             }
         }
@@ -217,8 +227,8 @@ fn partitions() {
                 .collect();
             let narrow = |indices: &[i64]| indices.iter().map(|&i| i as i32).collect::<Vec<_>>();
             let narrowed = (narrow(&slots), narrow(&offsets));
-            assert!(key_slots::<i64, i32>(&keys, num_keys) == narrowed);
-            assert!(key_slots::<i32, i64>(&narrow(&keys), num_keys) == (slots, offsets));
+            assert!(partition_ranks::<i64, i32>(&keys, num_keys) == narrowed);
+            assert!(partition_ranks::<i32, i64>(&narrow(&keys), num_keys) == (slots, offsets));
         }
     }
 }
@@ -243,7 +253,7 @@ fn moves_to_slots_and_back() {
                 gathered[index] = values[slot as usize];
             }
         }
-        assert!(scatter_slots(&values, &slots) == scattered);
-        assert!(gather_slots(&values, &slots) == gathered);
+        assert!(scatter(&values, &slots) == scattered);
+        assert!(gather(&values, &slots) == gathered);
     }
 }

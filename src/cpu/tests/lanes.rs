@@ -41,11 +41,11 @@ fn check<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(input: &[T]) {
 fn check_all<T: Element>(number: impl Fn(u64) -> T) {
     let mut random = Random(2025);
     let input: Vec<T> = (0..TILE).map(|_| number(random.next())).collect();
-    let ring: &[T::Ring] = bytemuck::cast_slice(&input);
-    check::<T::Ring, Sum, false>(ring);
-    check::<T::Ring, Sum, true>(ring);
-    check::<T::Ring, Prod, false>(ring);
-    check::<T::Ring, Prod, true>(ring);
+    let wrapping: &[T::Wrapping] = bytemuck::cast_slice(&input);
+    check::<T::Wrapping, Sum, false>(wrapping);
+    check::<T::Wrapping, Sum, true>(wrapping);
+    check::<T::Wrapping, Prod, false>(wrapping);
+    check::<T::Wrapping, Prod, true>(wrapping);
     check::<T, Max, false>(&input);
     check::<T, Max, true>(&input);
     check::<T, Min, false>(&input);

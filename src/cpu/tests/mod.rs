@@ -1,8 +1,8 @@
 //! The engine against oracles of a few lines each.
 
+mod buffer_cache;
 mod compact;
 mod lanes;
-mod pool;
 mod range;
 mod recurrences;
 mod scan;

@@ -318,7 +318,7 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
                 let (a, b) = tile.composed::<L, REVERSE, true>(first);
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let u = a.mul(carry).add(b);
-                let behind = ordered(u.pushed(carry));
+                let behind = ordered(u.shift_in(carry));
                 carry = u.last();
                 let g = L::load(tile.values.as_ptr().add(first)).add(behind);
                 g.store(of_values.as_mut_ptr().add(first).cast());

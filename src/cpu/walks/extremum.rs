@@ -3,8 +3,8 @@
 use core::mem::MaybeUninit;
 
 use super::super::buffer::{Output, Shared};
+use super::super::compress::Index;
 use super::super::element::{Accumulator, Element, TILE};
-use super::super::moves::Index;
 use super::{Block, Lines, View, Walk, run};
 
 /// The running maxima of `values` along the axis of `lines`, or the minima, and their positions along it. Both results are contiguous.

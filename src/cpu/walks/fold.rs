@@ -136,7 +136,8 @@ impl<A: Accumulator, O: Operator<A>> Kernel<A> for Total<'_, A, O> {
                 lanes[at] = O::combine(lanes[at], lanes[at + apart]);
             }
         }
-        rest.iter().fold(lanes[0], |total, &element| O::combine(total, element))
+        rest.iter()
+            .fold(lanes[0], |total, &element| O::combine(total, element))
     }
 }
 

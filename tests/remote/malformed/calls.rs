@@ -114,7 +114,7 @@ fn parts() -> impl Strategy<Value = Parts> {
         any::<Index>(),
         prop::collection::vec(0u64..5, 4),
         prop::collection::vec(any::<bool>(), 4),
-        // Offsets, slots and keys among them: below zero, beyond the end, falling.
+        // Offsets, destinations and keys among them: below zero, beyond the end, falling.
         prop::collection::vec(prop::collection::vec(-3i64..9, 1..20), 4),
         any::<Index>(),
         prop::collection::vec(any::<bool>(), 4),
@@ -149,7 +149,7 @@ fn with(shape: &[usize], dim: usize, size: usize) -> Vec<usize> {
 fn right(operation: &Operation, parts: &Parts) -> Call {
     let name = operation.id.rsplit('/').next().unwrap_or_default();
     let has = |part: &str| name.contains(part);
-    let is_flat = ["front", "expand_by_mask", "slots", "run_lengths"]
+    let is_flat = ["front", "expand_by_mask", "destinations", "run_lengths"]
         .iter()
         .any(|part| has(part));
     let shape = match is_flat && !has("mask_indices") {
@@ -173,7 +173,7 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
     let arguments: Vec<ScalarIr> = operation.arguments.iter().map(scalar).collect();
     let is_first = |i: usize| i == 0;
     let shape_of = |i: usize| match () {
-        () if has("slots") && !has("key") && i == 2 => vec![number + 1],
+        () if has("destinations") && !has("key") && i == 2 => vec![number + 1],
         () if has("repeat_rows") && i == 1 => vec![shape[0] + 1],
         () if has("segment_reduce") && i == 1 => vec![number + 1],
         () if has("segment_ids") || has("segment_starts") => vec![number + 1],
@@ -213,7 +213,7 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
         () if has("repeat_rows") => vec![with(&shape, 0, number)],
         () if has("segment_ids") || has("segment_starts") => vec![vec![number]],
         () if has("segment_reduce") => vec![with(&shape, 0, number)],
-        () if has("key_slots") => vec![vec![n], vec![number + 1]],
+        () if has("partition_ranks") => vec![vec![n], vec![number + 1]],
         () if has("adjoint_from") => {
             vec![shape.clone(), shape.clone(), with(&shape, dim, 1)]
         }

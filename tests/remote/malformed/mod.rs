@@ -189,7 +189,7 @@ fn survives(device: &Device) {
             ],
         ),
         (
-            "burn-scan/key_slots",
+            "burn-scan/partition_ranks",
             vec![own, ScalarIr::UInt(u64::MAX), ScalarIr::UInt(77)],
         ),
     ];

@@ -7,15 +7,15 @@
 //! ```
 //!
 //! A digit has 8 bits where the device has plane operations, else 4 ([`ranks`]). Where one digit tells all keys apart, the place of a key is its
-//! slot, which is written where the key was read: one pass, nothing moves. Otherwise each pass moves keys and positions to their places,
-//! sorted in shared memory first so that neighbours are written together, and the last tells each position its slot.
+//! destination, which is written where the key was read: one pass, nothing moves. Otherwise each pass moves keys and positions to their places,
+//! sorted in shared memory first so that neighbours are written together, and the last tells each position its destination.
 
 mod config;
 mod move_tile;
 mod ranks;
 
 use super::offsets::{copy_offsets, find_offsets};
-use super::plan::begins_of;
+use super::plan::offsets_of;
 use crate::ScanError;
 use crate::scan::{LaunchOptions, cube_count, scratch};
 use config::DigitConfig;
@@ -65,12 +65,12 @@ fn count_digits_kernel<K: Numeric>(
     }
 }
 
-/// The slots of keys that one digit tells apart, −1 out of range.
+/// The destinations of keys that one digit tells apart, −1 out of range.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn place_digits_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
-    begins: &[u32],
-    slots: &mut [I],
+    digit_offsets: &[u32],
+    destinations: &mut [I],
     of: DigitPass,
     #[comptime] config: DigitConfig,
     #[define(K)] _dtype: ElemType,
@@ -83,21 +83,21 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
         let at = first + ranks::place_of_key(k, config);
         if at < of.elements {
             let digit = tile.digits[k] as usize;
-            let mut slot = I::from_int(-1);
+            let mut destination = I::from_int(-1);
             if digit < config.digits() {
-                let begin = begins[digit * of.tiles + CUBE_POS];
-                slot = I::cast_from(begin + tile.places[k] - tile.starts[digit]);
+                let begin = digit_offsets[digit * of.tiles + CUBE_POS];
+                destination = I::cast_from(begin + tile.places[k] - tile.starts[digit]);
             }
-            slots[at] = slot;
+            destinations[at] = destination;
         }
     }
 }
 
-/// Keys, slots and offsets of one call, and how it goes about them.
+/// Keys, destinations and offsets of one call, and how it goes about them.
 pub(super) struct Digits<'a> {
     client: &'a Client,
     keys: (TensorBinding, ElemType),
-    slots: TensorBinding,
+    destinations: TensorBinding,
     offsets: TensorBinding,
     num_keys: usize,
     index: ElemType,
@@ -106,11 +106,11 @@ pub(super) struct Digits<'a> {
     config: DigitConfig,
 }
 
-/// [`key_slots`](super::key_slots()), after all checks.
-pub(super) fn key_slots(
+/// [`partition_ranks`](super::partition_ranks()), after all checks.
+pub(super) fn partition_ranks(
     client: &Client,
     keys: (TensorBinding, ElemType),
-    (slots, offsets): (TensorBinding, TensorBinding),
+    (destinations, offsets): (TensorBinding, TensorBinding),
     num_keys: usize,
     index: ElemType,
     address_type: AddressType,
@@ -120,7 +120,7 @@ pub(super) fn key_slots(
         client,
         elements: keys.0.shape.iter().product(),
         keys,
-        slots,
+        destinations,
         offsets,
         num_keys,
         index,
@@ -170,9 +170,14 @@ impl Digits<'_> {
     }
 
     /// Where each tile's run of each digit begins, and behind them how many keys have one.
-    fn begins(&self, keys: BufferArg, dtype: ElemType, shift: u32) -> Result<Words, ScanError> {
+    fn digit_offsets(
+        &self,
+        keys: BufferArg,
+        dtype: ElemType,
+        shift: u32,
+    ) -> Result<Words, ScanError> {
         let len = self.groups() * self.tiles() + 1;
-        let (counts, begins) = (self.words(len), self.words(len));
+        let (counts, digit_offsets) = (self.words(len), self.words(len));
         // SAFETY: one count per digit and tile, and one more; units beyond the keys and cubes beyond the tiles do nothing.
         unsafe {
             count_digits_kernel::launch_unchecked(
@@ -187,17 +192,17 @@ impl Digits<'_> {
                 dtype,
             );
         }
-        begins_of(self.client, &counts.handle, &begins.handle, len)?;
-        Ok(begins)
+        offsets_of(self.client, &counts.handle, &digit_offsets.handle, len)?;
+        Ok(digit_offsets)
     }
 
     /// One digit tells all keys apart.
     fn place(self) -> Result<(), ScanError> {
         let (keys, dtype) = self.keys.clone();
-        let begins = self.begins(keys.clone().into_buffer_arg(), dtype, 0)?;
+        let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
         let of = self.pass(0);
         let (cubes, cube_dim, tiles) = (self.cubes(), self.cube_dim(), self.tiles());
-        // SAFETY: as in `begins`; there is a slot for each key.
+        // SAFETY: as in `starts`; there is a destination for each key.
         unsafe {
             place_digits_kernel::launch_unchecked(
                 self.client,
@@ -205,8 +210,8 @@ impl Digits<'_> {
                 cube_dim,
                 self.address_type,
                 keys.into_buffer_arg(),
-                begins.arg(),
-                self.slots.into_buffer_arg(),
+                digit_offsets.arg(),
+                self.destinations.into_buffer_arg(),
                 of,
                 self.config,
                 dtype,
@@ -215,7 +220,7 @@ impl Digits<'_> {
         }
         copy_offsets(
             self.client,
-            &begins.handle,
+            &digit_offsets.handle,
             self.offsets,
             (self.num_keys, tiles),
             self.index,
@@ -240,7 +245,7 @@ impl Digits<'_> {
                 Some(sorted) => (sorted.arg(), u32::elem_type_native()),
             };
             let (arg, dtype) = keys();
-            let begins = self.begins(arg, dtype, shift)?;
+            let digit_offsets = self.digit_offsets(arg, dtype, shift)?;
             let keys_out = self.words(n);
             let positions_out = self.words(if last { 1 } else { n });
             // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.
@@ -252,10 +257,10 @@ impl Digits<'_> {
                     self.address_type,
                     keys().0,
                     positions.arg(),
-                    begins.arg(),
+                    digit_offsets.arg(),
                     keys_out.arg(),
                     positions_out.arg(),
-                    self.slots.clone().into_buffer_arg(),
+                    self.destinations.clone().into_buffer_arg(),
                     self.pass(shift),
                     pass == 0,
                     last,

@@ -6,16 +6,16 @@ use super::ranks::{RankedTile, digit_of, place_of_key};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// `begins` is the exclusive scan of the counts. In the first pass the positions are those of the keys as they stand; in the last, each
-/// position learns its slot.
+/// `starts` is the exclusive scan of the counts. In the first pass the positions are those of the keys as they stand; in the last, each
+/// position learns its destination.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
     positions: &[u32],
-    begins: &[u32],
+    digit_offsets: &[u32],
     keys_out: &mut [u32],
     positions_out: &mut [u32],
-    slots: &mut [I],
+    destinations: &mut [I],
     of: DigitPass,
     #[comptime] first_pass: bool,
     #[comptime] last_pass: bool,
@@ -43,7 +43,7 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
         if place < count {
             let key = tile.words[place];
             let digit = digit_of(key, of.shift, config) as usize;
-            let begin = begins[digit * of.tiles + CUBE_POS];
+            let begin = digit_offsets[digit * of.tiles + CUBE_POS];
             let to = begin + (place as u32 - tile.starts[digit]);
             keys_out[to as usize] = key;
             moved[step] = select(comptime!(last_pass) && key >= of.num_keys, u32::MAX, to);
@@ -69,8 +69,8 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
             let position = tile.words[place];
             let to = moved[step];
             if comptime!(last_pass) {
-                let slot = select(to == u32::MAX, I::from_int(-1), I::cast_from(to));
-                slots[position as usize] = slot;
+                let destination = select(to == u32::MAX, I::from_int(-1), I::cast_from(to));
+                destinations[position as usize] = destination;
             } else {
                 positions_out[to as usize] = position;
             }

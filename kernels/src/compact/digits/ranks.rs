@@ -17,7 +17,7 @@
 use super::DigitPass;
 use super::config::DigitConfig;
 use crate::ScanOp;
-use crate::compact::key_runs::clamped;
+use crate::compact::keys_per_unit::clamped;
 use crate::compact::mask_tile::units_before;
 use crate::monoid::Fold;
 use crate::scan::components::cube_totals::scan_totals;

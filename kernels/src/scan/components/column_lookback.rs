@@ -28,7 +28,7 @@
 //! value   │ low halves of all columns of the strip │ their high halves │ … the next word of the states
 //! ```
 
-use super::mute::{Mute, Publication, is_mute};
+use super::stall::{Publication, Stall, is_stalled};
 use super::tile_state::{HALVES, HEADER_WORDS, Peek, TileWords, peek, publish};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
@@ -54,7 +54,7 @@ pub(crate) struct StripConfig {
     /// Columns of a strip.
     pub columns: usize,
     /// Test switch: tiles that publish nothing, so that their successors must fall back.
-    pub mute: Option<Mute>,
+    pub stall: Option<Stall>,
 }
 
 /// The words of a launch of `strips` strips, each of so many tiles and columns, for states of `words` words.
@@ -100,7 +100,7 @@ pub(crate) struct StripLookback<S: State> {
     /// The next tile of the strip whose aggregate is needed.
     next: usize,
     /// How often a missing one is read.
-    patience: u32,
+    spin_limit: u32,
 }
 
 #[cube]
@@ -112,7 +112,7 @@ impl<S: State> StripLookback<S> {
             column,
             before: S::copy(first),
             next: 0usize.runtime(),
-            patience: words.spins,
+            spin_limit: words.spin_limit,
         }
     }
 
@@ -140,7 +140,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] config: StripConfig,
     ) {
         let at = self.value_at(words, tile, value, config);
-        publish::<S>(state, at, config.columns, total, words.tag);
+        publish::<S>(state, at, config.columns, total, words.epoch_bits);
     }
 
     fn peek(
@@ -152,7 +152,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] config: StripConfig,
     ) -> Peek<S> {
         let at = self.value_at(words, tile, value, config);
-        peek::<S>(state, at, config.columns, words.tag)
+        peek::<S>(state, at, config.columns, words.epoch_bits)
     }
 
     /// Publishes the tile's aggregate.
@@ -163,7 +163,7 @@ impl<S: State> StripLookback<S> {
         aggregate: &S,
         #[comptime] config: StripConfig,
     ) {
-        if !is_mute(self.own.number, Publication::Aggregate, config.mute) {
+        if !is_stalled(self.own.number, Publication::Aggregate, config.stall) {
             self.publish(state, words, self.own.tile, aggregate, AGGREGATE, config);
         }
     }
@@ -178,7 +178,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] op: M::Config,
     ) {
         self.publish(state, words, self.next, aggregate, FALLBACK, config);
-        self.patience = 1u32;
+        self.spin_limit = 1u32;
         self.take::<A, M>(true.runtime(), aggregate, op);
     }
 
@@ -192,7 +192,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] op: M::Config,
     ) {
         let is_last = self.own.tile % BLOCK == BLOCK - 1;
-        if is_last && !is_mute(self.own.number, Publication::Prefix, config.mute) {
+        if is_last && !is_stalled(self.own.number, Publication::Prefix, config.stall) {
             let prefix = join::<A, M>(&self.before, aggregate, op);
             self.publish(state, words, self.own.tile, &prefix, PREFIX, config);
         }
@@ -241,8 +241,8 @@ impl<S: State> StripLookback<S> {
     ) -> bool {
         let state_words = S::words().comptime();
         let batch = comptime!(at_once(state_words));
-        let mut polls = 0u32;
-        while self.next < self.own.tile && polls < self.patience {
+        let mut spin_limit = 0u32;
+        while self.next < self.own.tile && spin_limit < self.spin_limit {
             let mut aggregates = Sequence::<Peek<S>>::new();
             #[unroll]
             for i in 0..batch {
@@ -255,13 +255,13 @@ impl<S: State> StripLookback<S> {
                 let is_next = self.next == from + i && from + i < self.own.tile;
                 self.take::<A, M>(is_next && aggregate.present, &aggregate.value, op);
             }
-            polls += 1u32;
+            spin_limit += 1u32;
             if self.next == from {
                 let supplied = self.peek(state, words, from, FALLBACK, config);
                 self.take::<A, M>(supplied.present, &supplied.value, op);
             }
             if self.next != from {
-                polls = 0u32;
+                spin_limit = 0u32;
             }
         }
         self.next < self.own.tile

@@ -1,6 +1,6 @@
 //! Columns: neighbouring units take neighbouring vectors of columns, and each walks the axis over its own part of them.
 
-use super::parts::Cut;
+use super::parts::CarryIn;
 use super::tensors::{Edges, Loaded, Reads, Writes, begin_of_line, state_of, write_vector};
 use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
@@ -16,9 +16,9 @@ pub(crate) struct ColumnsConfig {
     /// Rows are taken in the order of memory, though the scan goes the other way. Only totals can be.
     pub upwards: bool,
     /// Whether the axis is cut.
-    pub cut: Cut,
+    pub carry_in: CarryIn,
     /// Rows loaded before the first is combined, so that their latencies overlap.
-    pub ahead: usize,
+    pub prefetch_depth: usize,
     /// Whether they may reach beyond the last row.
     pub overshoots: bool,
     /// Vectors of a row that a unit walks side by side, each as far from the next as a cube is wide.
@@ -161,7 +161,7 @@ pub(crate) fn is_inside(
 
 /// Loads up to `ahead` rows from logical row `at`, of each input; the last row again beyond it.
 #[cube]
-pub(crate) fn load_ahead<T: Numeric, N: Size, B: Numeric>(
+pub(crate) fn load_prefetched<T: Numeric, N: Size, B: Numeric>(
     reads: &Reads<T, N, B>,
     view: &ColumnsView,
     column: &Column,
@@ -170,14 +170,14 @@ pub(crate) fn load_ahead<T: Numeric, N: Size, B: Numeric>(
 ) -> Sequence<Loaded<T, N>> {
     let mut rows = Sequence::<Loaded<T, N>>::new();
     #[unroll]
-    for k in 0..config.ahead {
+    for k in 0..config.prefetch_depth {
         let logical = within(at + k, column, config);
         rows.push(load_row::<T, N, B>(reads, view, column, logical, config));
     }
     rows
 }
 
-/// As [`load_ahead`], of each of several columns. They are asked for in the order of memory, in which processors fetch ahead.
+/// As [`load_prefetched`], of each of several columns. They are asked for in the order of memory, in which processors fetch ahead.
 #[cube]
 pub(crate) fn load_abreast<T: Numeric, N: Size, B: Numeric>(
     reads: &Reads<T, N, B>,
@@ -193,9 +193,9 @@ pub(crate) fn load_abreast<T: Numeric, N: Size, B: Numeric>(
     }
     let backwards = comptime!(config.reverse && !config.upwards);
     #[unroll]
-    for turn in 0..config.ahead {
+    for turn in 0..config.prefetch_depth {
         let k = comptime!(if backwards {
-            config.ahead - 1 - turn
+            config.prefetch_depth - 1 - turn
         } else {
             turn
         });
@@ -279,13 +279,13 @@ pub(crate) fn begin_of_lines<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Mon
     #[comptime] op: M::Config,
 ) -> Sequence<M::State> {
     let lanes = N::value().comptime();
-    let mut begins = Sequence::<M::State>::new();
+    let mut starts = Sequence::<M::State>::new();
     #[unroll]
     for lane in 0..lanes {
         let line = column.line * lanes + lane;
-        begins.push(begin_of_line::<T, A, M>(&reads.initial, line, identity, op));
+        starts.push(begin_of_line::<T, A, M>(&reads.initial, line, identity, op));
     }
-    begins
+    starts
 }
 
 /// Adds the rows that were loaded from logical row `at` to the totals of their columns, of which the first is `totals[first]`.
@@ -300,7 +300,7 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) {
     #[unroll]
-    for k in 0..config.ahead {
+    for k in 0..config.prefetch_depth {
         let inside = is_inside(at + k, column, config);
         #[unroll]
         for lane in 0..N::value().comptime() {

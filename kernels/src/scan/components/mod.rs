@@ -1,5 +1,6 @@
 //! The device side: what one unit, one plane and one cube do.
 
+pub(crate) mod chunks;
 pub(crate) mod column_exchange;
 pub(crate) mod column_lookback;
 pub(crate) mod columns;
@@ -7,12 +8,11 @@ pub(crate) mod cube_totals;
 pub(crate) mod element_rows;
 pub(crate) mod flat_rows;
 pub(crate) mod lookback;
-pub(crate) mod mute;
 pub(crate) mod parts;
 pub(crate) mod plane_scan;
 pub(crate) mod plane_transpose;
 pub(crate) mod rows;
-pub(crate) mod runs;
+pub(crate) mod stall;
 pub(crate) mod tensors;
 pub(crate) mod tile;
 pub(crate) mod tile_state;

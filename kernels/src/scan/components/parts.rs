@@ -10,7 +10,7 @@ use cubecl::prelude::*;
 
 /// How a part learns what precedes it.
 #[derive_cube_comptime]
-pub enum Cut {
+pub enum CarryIn {
     /// The line is one part.
     Whole,
     /// It folds the totals of the parts before.
@@ -27,19 +27,19 @@ pub fn before_part<A: Numeric, M: Monoid<A>>(
     apart: usize,
     part: usize,
     first: &M::State,
-    #[comptime] cut: Cut,
+    #[comptime] carry_in: CarryIn,
     #[comptime] op: M::Config,
 ) -> M::State {
     let mut running = M::State::copy(first);
-    match cut {
-        Cut::Whole => {}
-        Cut::Totals => {
+    match carry_in {
+        CarryIn::Whole => {}
+        CarryIn::Totals => {
             for earlier in 0..part {
                 let total = read_state::<M::State>(states, at + earlier * apart);
                 running = join::<A, M>(&running, &total, op);
             }
         }
-        Cut::Prefixes => {
+        CarryIn::Prefixes => {
             let prefix = read_state::<M::State>(states, at + part * apart);
             running = join::<A, M>(&running, &prefix, op);
         }

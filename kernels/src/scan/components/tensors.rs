@@ -11,7 +11,7 @@ pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
     /// The elements that are read one by one.
     pub elements: Sequence<&'static [T]>,
     /// Anything but zero where a segment begins, contiguous; one tensor or none.
-    pub begins: Sequence<&'static [B]>,
+    pub starts: Sequence<&'static [B]>,
     /// They begin against the order of the scan.
     #[cube(comptime)]
     pub opposed: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Loaded<T: Numeric, N: Size> {
 #[derive(CubeType, Clone)]
 #[expand(derive(Clone))]
 pub(crate) struct Edges {
-    begins: Sequence<bool>,
+    starts: Sequence<bool>,
     ends: Sequence<bool>,
 }
 
@@ -67,7 +67,7 @@ fn any(len: usize) -> bool {
 impl Edges {
     pub fn new() -> Edges {
         Edges {
-            begins: Sequence::new(),
+            starts: Sequence::new(),
             ends: Sequence::new(),
         }
     }
@@ -83,8 +83,8 @@ impl Edges {
         #[comptime] reverse: bool,
     ) {
         #[unroll]
-        for _ in 0..reads.begins.len().comptime() {
-            let marked = reads.begins[0][index] != B::from_int(0);
+        for _ in 0..reads.starts.len().comptime() {
+            let marked = reads.starts[0][index] != B::from_int(0);
             if comptime!(reads.opposed) {
                 let (at_begin, at_end) = (position == 0, position + 1 == len);
                 let mut is_first = at_begin;
@@ -95,11 +95,11 @@ impl Edges {
                     is_last = at_begin;
                     before = index + select(at_end, 0, apart);
                 }
-                let parted = reads.begins[0][before] != B::from_int(0);
-                self.begins.push(select(is_first, false, parted));
+                let parted = reads.starts[0][before] != B::from_int(0);
+                self.starts.push(select(is_first, false, parted));
                 self.ends.push(select(is_last, true, marked));
             } else {
-                self.begins.push(marked);
+                self.starts.push(marked);
                 self.ends.push(false.runtime());
             }
         }
@@ -107,8 +107,8 @@ impl Edges {
 
     /// Whether a segment begins in a lane.
     fn begin(&self, #[comptime] lane: usize) -> bool {
-        if comptime!(any(self.begins.len())) {
-            self.begins[lane]
+        if comptime!(any(self.starts.len())) {
+            self.starts[lane]
         } else {
             false.runtime()
         }
@@ -125,8 +125,8 @@ impl Edges {
 
     /// What precedes an element in its segment, `before` being what precedes it in its line.
     pub fn before<S: State>(&self, before: &S, identity: &S, #[comptime] lane: usize) -> S {
-        if comptime!(any(self.begins.len())) {
-            S::select(self.begins[lane], identity, before)
+        if comptime!(any(self.starts.len())) {
+            S::select(self.starts[lane], identity, before)
         } else {
             S::copy(before)
         }
@@ -150,7 +150,7 @@ pub(crate) fn state_at<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
     let element = Element::<A> {
         values,
-        begins: edges.begin(edge),
+        starts: edges.begin(edge),
         ends: edges.end(edge),
         position,
     };

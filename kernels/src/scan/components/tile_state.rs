@@ -26,7 +26,7 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
-use super::mute::Mute;
+use super::stall::Stall;
 use crate::monoid::State;
 use cubecl::prelude::*;
 
@@ -53,7 +53,7 @@ pub struct LookbackConfig {
     /// A plane can be made to meet before it looks back in registers.
     pub meets: bool,
     /// Test switch: tiles that publish nothing, so that their successors must fall back.
-    pub mute: Option<Mute>,
+    pub stall: Option<Stall>,
 }
 
 /// The run-time facts of the tiles of a launch.
@@ -65,9 +65,9 @@ pub struct TileWords {
     /// Tiles of a row.
     pub per_row: usize,
     /// The epoch, in the high half of a word.
-    pub tag: u32,
+    pub epoch_bits: u32,
     /// How often a word is read before its tile is given up on.
-    pub spins: u32,
+    pub spin_limit: u32,
 }
 
 /// The epoch of the first launch in words that were cleared; those carry 0.
@@ -82,7 +82,7 @@ pub fn epoch_after(epoch: u32) -> Option<u32> {
 }
 
 /// What the words of an epoch carry.
-pub fn tag_of(epoch: u32) -> u32 {
+pub fn epoch_bits_of(epoch: u32) -> u32 {
     epoch << HALF_BITS
 }
 
@@ -129,14 +129,14 @@ pub fn launch_words(blocks: usize, block: usize, words: usize) -> usize {
 
 /// A half under an epoch.
 #[cube]
-pub fn seal(half: u32, tag: u32) -> u32 {
-    tag | half
+pub fn seal(half: u32, epoch_bits: u32) -> u32 {
+    epoch_bits | half
 }
 
 /// At most `HALF_MASK` where the word carries the epoch; the halves of a value are or-ed together first.
 #[cube]
-pub fn foreign(word: u32, tag: u32) -> u32 {
-    word ^ tag
+pub fn foreign(word: u32, epoch_bits: u32) -> u32 {
+    word ^ epoch_bits
 }
 
 /// Whether words that `foreign` was or-ed over carry the epoch, all of them.
@@ -164,15 +164,15 @@ pub(crate) fn publish<S: State>(
     at: usize,
     #[comptime] apart: usize,
     value: &S,
-    tag: u32,
+    epoch_bits: u32,
 ) {
     let bits = S::to_words(value);
     let count = S::words().comptime();
     #[unroll]
     for word in 0..count {
         let low = at + comptime!(2 * word * apart);
-        state[low].store(seal(half_of(bits[word]), tag));
-        state[low + apart].store(seal(bits[word] >> comptime!(HALF_BITS), tag));
+        state[low].store(seal(half_of(bits[word]), epoch_bits));
+        state[low + apart].store(seal(bits[word] >> comptime!(HALF_BITS), epoch_bits));
     }
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn peek<S: State>(
     state: &[Atomic<u32>],
     at: usize,
     #[comptime] apart: usize,
-    tag: u32,
+    epoch_bits: u32,
 ) -> Peek<S> {
     let mut bits = Sequence::<u32>::new();
     let mut strangers = 0u32;
@@ -199,7 +199,7 @@ pub(crate) fn peek<S: State>(
         let at = at + comptime!(2 * word * apart);
         let low = state[at].load();
         let high = state[at + apart].load();
-        strangers |= foreign(low, tag) | foreign(high, tag);
+        strangers |= foreign(low, epoch_bits) | foreign(high, epoch_bits);
         bits.push(joined(low, high));
     }
     Peek::<S> {

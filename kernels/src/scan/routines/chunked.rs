@@ -13,7 +13,7 @@ use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
     cube_totals::scan_totals,
-    parts::{Cut, before_part},
+    parts::{CarryIn, before_part},
     rows::RowsView,
     tensors::{Reads, Writes, begin_of_line},
     tile::{TileConfig, UnitTile, total_of},
@@ -46,7 +46,7 @@ pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
 ) {
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
@@ -103,17 +103,17 @@ pub(crate) fn chunk_scan_kernel<
     chunks: Chunks,
     seed: InputScalar,
     #[comptime] config: TileConfig,
-    #[comptime] cut: Cut,
+    #[comptime] carry_in: CarryIn,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
         scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, totals, rows, chunks, seed, config, cut, op,
+            reads, writes, totals, rows, chunks, seed, config, carry_in, op,
         );
     }
 }
@@ -127,7 +127,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     chunks: Chunks,
     seed: A,
     #[comptime] config: TileConfig,
-    #[comptime] cut: Cut,
+    #[comptime] carry_in: CarryIn,
     #[comptime] op: M::Config,
 ) {
     let identity = M::identity(seed, op);
@@ -139,7 +139,15 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     let first = chunk * chunks.tiles * vectors_per_tile;
 
     let begin = begin_of_line::<T, A, M>(&reads.initial, line, &identity, op);
-    let mut running = before_part::<A, M>(totals, CUBE_POS - chunk, 1usize, chunk, &begin, cut, op);
+    let mut running = before_part::<A, M>(
+        totals,
+        CUBE_POS - chunk,
+        1usize,
+        chunk,
+        &begin,
+        carry_in,
+        op,
+    );
     let mut tile = 0usize;
     loop {
         let at = first + tile * vectors_per_tile;
@@ -158,13 +166,17 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
 
 /// Chunks of a row that fill the device with about one wave of cubes.
 pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
-    let wave = call.tuning.fill.div_ceil(call.tuning.units).max(2);
+    let wave = call
+        .tuning
+        .units_to_saturate
+        .div_ceil(call.tuning.units)
+        .max(2);
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
 /// Launches with rows cut in `chunks_per_row`.
 pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);
     let per_row = tiles_per_row.div_ceil(tiles);
@@ -196,7 +208,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
@@ -214,11 +226,11 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
             ChunksLaunch::new(tiles, per_row, count),
             call.seed(),
             call.tile_config(),
-            parts.cut(),
+            parts.carry_in(),
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     };

@@ -18,7 +18,7 @@ use crate::scan::components::columns::{
     Column, ColumnsConfig, ColumnsView, begin_of_lines, columns_arg, fold_rows, is_inside,
     load_abreast, scan_row, splat,
 };
-use crate::scan::components::parts::{Cut, before_part};
+use crate::scan::components::parts::{CarryIn, before_part};
 use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
@@ -44,14 +44,14 @@ fn before_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     #[unroll]
     for i in 0..config.abreast {
         let column = &columns[i];
-        let begins = begin_of_lines::<T, A, N, B, M>(reads, column, identity, op);
+        let starts = begin_of_lines::<T, A, N, B, M>(reads, column, identity, op);
         #[unroll]
         for lane in 0..lanes {
             let at = column.states * lanes + lane;
-            let (cut, chunk) = (comptime!(config.cut), column.chunk);
-            let begin = &begins[lane];
+            let (carry_in, chunk) = (comptime!(config.carry_in), column.chunk);
+            let begin = &starts[lane];
             before.push(before_part::<A, M>(
-                states, at, apart, chunk, begin, cut, op,
+                states, at, apart, chunk, begin, carry_in, op,
             ));
         }
     }
@@ -68,7 +68,7 @@ pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, 
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
 ) {
     if ABSOLUTE_POS < view.units {
         let seed = seed.get::<A>();
@@ -99,7 +99,7 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
             let first = comptime!(i * lanes);
             fold_rows::<T, A, N, M>(&mut running, first, rows, column, at, config, op);
         }
-        at += config.ahead;
+        at += config.prefetch_depth;
     }
     #[unroll]
     for i in 0..config.abreast {
@@ -133,7 +133,7 @@ pub(crate) fn column_scan_kernel<
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
     if ABSOLUTE_POS < view.units {
@@ -166,7 +166,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
             let (column, rows) = (&columns[i], &loaded[i]);
             let first = comptime!(i * lanes);
             #[unroll]
-            for k in 0..config.ahead {
+            for k in 0..config.prefetch_depth {
                 scan_row::<T, A, N, P, M>(
                     writes,
                     &mut running,
@@ -181,7 +181,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
                 );
             }
         }
-        at += config.ahead;
+        at += config.prefetch_depth;
     }
 }
 
@@ -191,27 +191,27 @@ fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
     let abreast = (SOFTWARE_COLUMNS / call.lanes).min(columns / SOFTWARE_UNITS);
     match call.launch.units {
         Some(_) => (call.tuning.units, 1),
-        None if call.tuning.unit_runs && abreast > 1 => (SOFTWARE_UNITS, abreast),
+        None if call.tuning.per_unit && abreast > 1 => (SOFTWARE_UNITS, abreast),
         None => (call.tuning.units.min(COLUMN_UNITS), 1),
     }
 }
 
 /// Whether a processor runs the units, and nobody asked for another order.
 fn is_software<O: Operator>(call: &Call<O>) -> bool {
-    call.tuning.unit_runs && call.launch.vectors.is_none()
+    call.tuning.per_unit && call.launch.vectors.is_none()
 }
 
 /// Rows that a unit loads before it combines the first, where a cube has so many vectors of a row.
-fn ahead<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
+fn prefetch_depth<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
     let columns = call.lines.inner_count() / call.lanes;
     match is_software(call) && call.options.reverse && of_cube == columns {
         true => (SOFTWARE_REVERSE_BLOCK / columns).max(1),
-        false => call.ahead(),
+        false => call.prefetch_depth(),
     }
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let columns = call.lines.inner_count() / call.lanes;
     let outer = call.rows();
     let (cube_units, abreast) = units_and_abreast(&call);
@@ -226,20 +226,24 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         parts: split.parts,
         inner: columns * call.lanes,
     };
-    let of_len = |ahead: usize| ahead.min(split.len.next_power_of_two());
-    let ahead = of_len(ahead(&call, cube_units * abreast));
+    let of_len = |prefetch_depth: usize| prefetch_depth.min(split.len.next_power_of_two());
+    let prefetch_depth = of_len(prefetch_depth(&call, cube_units * abreast));
     let config = ColumnsConfig {
         exclusive: call.options.exclusive,
         reverse: call.options.reverse,
         upwards: false,
-        cut: parts.cut(),
-        ahead,
-        overshoots: ahead > 1,
+        carry_in: parts.carry_in(),
+        prefetch_depth,
+        overshoots: prefetch_depth > 1,
         abreast,
         units: cube_units,
     };
     let upwards = is_software(&call) && call.options.reverse;
-    let ahead_of_totals = if upwards { of_len(call.ahead()) } else { ahead };
+    let depth_of_totals = if upwards {
+        of_len(call.prefetch_depth())
+    } else {
+        prefetch_depth
+    };
     let cube_dim = CubeDim::new_1d(cube_units as u32);
     let cubes = || cube_count(call.client, units.div_ceil(cube_units));
     let view = || columns_arg(&call, split, across);
@@ -259,15 +263,15 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             ColumnsConfig {
                 exclusive: false,
                 upwards,
-                ahead: ahead_of_totals,
-                overshoots: ahead_of_totals > 1,
-                cut: Cut::Whole,
+                prefetch_depth: depth_of_totals,
+                overshoots: depth_of_totals > 1,
+                carry_in: CarryIn::Whole,
                 ..config
             },
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
@@ -287,7 +291,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     };

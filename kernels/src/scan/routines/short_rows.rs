@@ -53,7 +53,7 @@ pub(crate) fn short_rows_kernel<
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
     let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
@@ -186,7 +186,7 @@ pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let vectors = call.lines.elements() / call.flat_lanes;
     let span = rows_per_span(&call) * call.len() / call.flat_lanes;
     let config = ShortRowsConfig {
@@ -212,7 +212,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     }

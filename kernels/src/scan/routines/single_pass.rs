@@ -1,4 +1,4 @@
-//! `single_pass`: every element read once and written once (2n), tiles chained by lookback.
+//! `single_pass`: every element read once and written once (2n), tiles that look back.
 //!
 //! ```text
 //! cube:   ticket → load tile → scan registers → scan totals ─→ publish aggregate → look back → store tile
@@ -43,7 +43,7 @@ pub(crate) fn single_pass_kernel<
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
     let tile = take_ticket(state, CUBE_COUNT as u32);
@@ -94,10 +94,10 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
-    let lookback = call.tuning.lookback(call.mute());
+    let lookback = call.tuning.lookback(call.stall());
     let shape = [call.rows(), tiles_per_row];
     let (state, words) = words_of(
         call.client,
@@ -126,7 +126,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     }

@@ -1,30 +1,30 @@
-//! `unit_runs` of rows that vectors straddle: rows of an odd length, one behind the other.
+//! `per_unit` of rows that vectors straddle: rows of an odd length, one behind the other.
 //!
 //! ```text
 //! row        h h│v v v v│v v v v│v v v v│v v v v│t     whole vectors of the tensor between two edges
-//! runs       └─ run 0 ─────┘└─ run 1 ─────┘└─ run 2 …  of so many elements each: vectors lie across their ends, as across the row's
-//! launch 1   the total of each run
+//! chunks       └─ chunk 0 ─────┘└─ chunk 1 ─────┘└─ chunk 2 …  of so many elements each: vectors lie across their ends, as across the row's
+//! launch 1   the total of each chunk
 //! launch 2   the exclusive scan of the totals of each row, where they are many
-//! launch 3   each run again: its scan, stored in vectors; the last run leaves what precedes the edge behind it
+//! launch 3   each chunk again: its scan, stored in vectors; the last chunk leaves what precedes the edge behind it
 //! launch 4   both edges, element by element
 //! ```
 //!
 //! An element costs a software adapter half as much in a vector as alone. Edges share their vectors with other rows, and no kernel may write a
-//! buffer in vectors and in elements alike: hence the fourth launch. Runs end where they would in a row that begins with a vector: so the
-//! bits of a result do not depend on where in memory its row lies, and a reverse scan mirrors a forward one. The run in which a vector begins
-//! stores it; behind its own last element it goes on from what precedes the next run.
+//! buffer in vectors and in elements alike: hence the fourth launch. Chunks end where they would in a row that begins with a vector: so the
+//! bits of a result do not depend on where in memory its row lies, and a reverse scan mirrors a forward one. The chunk in which a vector begins
+//! stores it; behind its own last element it goes on from what precedes the next chunk.
 
 use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    parts::before_part,
-    runs::{
-        Runs, RunsLaunch, Seam, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector,
+    chunks::{
+        Chunks, ChunksLaunch, PerUnitConfig, Seam, chunk_of, config, fold_vector, grid, scan_vector,
     },
+    parts::before_part,
     tensors::{Edges, Reads, Writes, begin_of_line, state_at},
     tile::Row,
 };
-use crate::scan::parts::{Cut, Parts};
+use crate::scan::parts::{CarryIn, Parts};
 use crate::scan::scratch;
 use crate::scan::split::Split;
 use cubecl::ir::ElemType;
@@ -58,13 +58,13 @@ fn straddled_row<N: Size>(
     let (begin, end) = (line * len, (line + 1) * len);
     let (first, last) = (begin.div_ceil(lanes), end / lanes);
     let (head, tail) = (first * lanes - begin, end - last * lanes);
-    let mut begins = Sequence::<usize>::new();
+    let mut firsts = Sequence::<usize>::new();
     #[unroll]
     for _ in 0..inputs {
-        begins.push(first);
+        firsts.push(first);
     }
     let vectors = Row {
-        inputs: begins,
+        inputs: firsts,
         output: first,
         vectors: last - first,
         stored: last - first,
@@ -122,29 +122,34 @@ fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     state_at::<T, A, N, M>(&values, 0usize, &edges, 0usize, 0usize.runtime(), op)
 }
 
-/// A run of a row, and its vectors.
+/// A chunk of a row, and its vectors.
 #[derive(CubeType)]
-struct Run {
+struct Chunk {
     /// The elements before its first own vector.
     head: Edge,
-    /// Its own vectors, but for the one that it shares with the next run.
+    /// Its own vectors, but for the one that it shares with the next chunk.
     first: usize,
     end: usize,
     /// The elements of that vector which are its own, none where it shares none.
     shared: Edge,
 }
 
-/// Run `run` of a row in the order of the scan; the last takes all that is left.
+/// Chunk `chunk` of a row in the order of the scan; the last takes all that is left.
 #[cube]
-fn run_of_row<N: Size>(row: &Straddled, run: usize, runs: Runs, #[comptime] reverse: bool) -> Run {
+fn chunk_of_row<N: Size>(
+    row: &Straddled,
+    chunk: usize,
+    chunks: Chunks,
+    #[comptime] reverse: bool,
+) -> Chunk {
     let lanes = N::value().comptime();
     let head = row.before.count;
-    let first = run * runs.vectors;
-    let next = first + runs.vectors;
-    let is_last = run + 1 == runs.per_row;
+    let first = chunk * chunks.vectors;
+    let next = first + chunks.vectors;
+    let is_last = chunk + 1 == chunks.per_row;
     let shares = !is_last && head > 0;
     let to_next = select(shares, next - 1, next);
-    Run {
+    Chunk {
         head: Edge {
             start: place(&row.before, first * lanes, reverse),
             count: head,
@@ -181,41 +186,43 @@ fn straddled_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Opera
     reads: &Reads<T, N, B>,
     states: &mut [u32],
     len: usize,
-    runs: Runs,
+    chunks: Chunks,
     seed: InputScalar,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
 ) {
-    if ABSOLUTE_POS < runs.count {
+    if ABSOLUTE_POS < chunks.count {
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        total_of_run::<T, A, N, B, O::Monoid<A>>(reads, states, len, runs, &identity, config, op);
+        total_of_chunk::<T, A, N, B, O::Monoid<A>>(
+            reads, states, len, chunks, &identity, config, op,
+        );
     }
 }
 
 #[cube]
-fn total_of_run<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
     states: &mut [u32],
     len: usize,
-    runs: Runs,
+    chunks: Chunks,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) {
-    let line = ABSOLUTE_POS / runs.per_row;
+    let line = ABSOLUTE_POS / chunks.per_row;
     let inputs = reads.inputs.len().comptime();
     let row = straddled_row::<N>(line, len, inputs, config.reverse);
-    let number = run_of(ABSOLUTE_POS, runs, config.reverse);
-    let run = run_of_row::<N>(&row, number, runs, config.reverse);
-    let mut running = fold_edge::<T, A, N, B, M>(reads, &run.head, identity, config.reverse, op);
-    for logical in run.first..run.end {
+    let number = chunk_of(ABSOLUTE_POS, chunks, config.reverse);
+    let chunk = chunk_of_row::<N>(&row, number, chunks, config.reverse);
+    let mut running = fold_edge::<T, A, N, B, M>(reads, &chunk.head, identity, config.reverse, op);
+    for logical in chunk.first..chunk.end {
         running = fold_vector::<T, A, N, B, M>(reads, &row.vectors, logical, &running, config, op);
     }
-    running = fold_edge::<T, A, N, B, M>(reads, &run.shared, &running, config.reverse, op);
-    write_state::<M::State>(states, line * runs.per_row + number, &running);
+    running = fold_edge::<T, A, N, B, M>(reads, &chunk.shared, &running, config.reverse, op);
+    write_state::<M::State>(states, line * chunks.per_row + number, &running);
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -225,46 +232,46 @@ fn straddled_scan_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric
     states: &[u32],
     behind: &mut [u32],
     len: usize,
-    runs: Runs,
+    chunks: Chunks,
     seed: InputScalar,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
-    if ABSOLUTE_POS < runs.count {
+    if ABSOLUTE_POS < chunks.count {
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        scan_run::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, states, behind, len, runs, &identity, config, op,
+        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, states, behind, len, chunks, &identity, config, op,
         );
     }
 }
 
 #[cube]
-fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
     writes: &mut Writes<T, N, P>,
     states: &[u32],
     behind: &mut [u32],
     len: usize,
-    runs: Runs,
+    chunks: Chunks,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) {
-    let line = ABSOLUTE_POS / runs.per_row;
+    let line = ABSOLUTE_POS / chunks.per_row;
     let inputs = reads.inputs.len().comptime();
     let row = straddled_row::<N>(line, len, inputs, config.reverse);
-    let number = run_of(ABSOLUTE_POS, runs, config.reverse);
-    let run = run_of_row::<N>(&row, number, runs, config.reverse);
+    let number = chunk_of(ABSOLUTE_POS, chunks, config.reverse);
+    let chunk = chunk_of_row::<N>(&row, number, chunks, config.reverse);
     let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
-    let at = line * runs.per_row;
-    let before = before_part::<A, M>(states, at, 1usize, number, &begin, config.cut, op);
-    let mut running = fold_edge::<T, A, N, B, M>(reads, &run.head, &before, config.reverse, op);
+    let at = line * chunks.per_row;
+    let before = before_part::<A, M>(states, at, 1usize, number, &begin, config.carry_in, op);
+    let mut running = fold_edge::<T, A, N, B, M>(reads, &chunk.head, &before, config.reverse, op);
     let whole = Sequence::<Seam<M::State>>::new();
-    for logical in run.first..run.end {
+    for logical in chunk.first..chunk.end {
         running = scan_vector::<T, A, N, B, P, M>(
             reads,
             writes,
@@ -277,18 +284,18 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
             op,
         );
     }
-    if run.shared.count > 0 {
-        let next = before_part::<A, M>(states, at, 1usize, number + 1, &begin, config.cut, op);
+    if chunk.shared.count > 0 {
+        let next = before_part::<A, M>(states, at, 1usize, number + 1, &begin, config.carry_in, op);
         let mut seam = Sequence::<Seam<M::State>>::new();
         seam.push(Seam::<M::State> {
-            step: run.shared.count,
+            step: chunk.shared.count,
             before: next,
         });
         scan_vector::<T, A, N, B, P, M>(
             reads,
             writes,
             &row.vectors,
-            run.end,
+            chunk.end,
             &running,
             &seam,
             identity,
@@ -296,7 +303,7 @@ fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A
             op,
         );
     }
-    if number + 1 == runs.per_row {
+    if number + 1 == chunks.per_row {
         write_state::<M::State>(behind, line, &running);
     }
 }
@@ -310,11 +317,11 @@ fn row_edges_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, O: 
     len: usize,
     edges: usize,
     seed: InputScalar,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
     if ABSOLUTE_POS < edges {
@@ -330,7 +337,7 @@ fn scan_edge<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     behind: &[u32],
     len: usize,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) {
     let (line, is_behind) = (ABSOLUTE_POS / 2, ABSOLUTE_POS % 2 == 1);
@@ -363,21 +370,21 @@ fn scan_edge<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
 /// Whether rows are such, and long enough to have vectors of their own.
 pub(super) fn serves<O: Operator>(call: &Call<O>) -> bool {
     call.lanes < call.widest
-        && call.begins_aligned
+        && call.starts_aligned
         && call.lines.is_contiguous_rows()
         && call.len() >= 2 * call.widest
-        && call.tensors.begins.is_none()
+        && call.tensors.starts.is_none()
         && call.tensors.positions.is_none()
 }
 
-/// The whole vectors that each row has for certain, so that none begins in the last run's edge.
+/// The whole vectors that each row has for certain, so that none begins in the last chunk's edge.
 pub(super) fn vectors<O: Operator>(call: &Call<O>) -> usize {
     call.len() / call.widest - 1
 }
 
-/// Launches runs of whole vectors as `split` says.
+/// Launches chunks of whole vectors as `split` says.
 pub(super) fn launch<O: Operator>(call: Call<O>, split: Split) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let rows = call.rows();
     let parts = Parts {
         outer: rows,
@@ -385,13 +392,13 @@ pub(super) fn launch<O: Operator>(call: Call<O>, split: Split) {
         inner: 1,
     };
     let count = parts.count();
-    let config = config(&call, parts.cut());
-    let runs = || RunsLaunch::new(split.len, split.parts, count);
+    let config = config(&call, parts.carry_in());
+    let chunks = || ChunksLaunch::new(split.len, split.parts, count);
     let words = rows * call.state_words();
     let behind = scratch::temporary(call.client, words * size_of::<u32>());
     // SAFETY: the buffer was made with so many words.
     let behind = || unsafe { BufferArg::from_raw_parts(behind.clone(), words) };
-    // SAFETY: there is one state per run; a run ends with the whole vectors of its row.
+    // SAFETY: there is one state per chunk; a chunk ends with the whole vectors of its row.
     let totals = |states| unsafe {
         let (cubes, cube_dim) = grid(&call, count);
         straddled_totals_kernel::launch_unchecked::<O>(
@@ -403,17 +410,17 @@ pub(super) fn launch<O: Operator>(call: Call<O>, split: Split) {
             call.reads_both_ways(),
             states,
             call.len(),
-            runs(),
+            chunks(),
             call.seed(),
-            UnitRunsConfig {
+            PerUnitConfig {
                 exclusive: false,
-                cut: Cut::Whole,
+                carry_in: CarryIn::Whole,
                 ..config
             },
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
         );
     };
     // SAFETY: as above, and one state per row; the outputs hold the same elements as the inputs.
@@ -430,13 +437,13 @@ pub(super) fn launch<O: Operator>(call: Call<O>, split: Split) {
             states,
             behind(),
             call.len(),
-            runs(),
+            chunks(),
             call.seed(),
             config,
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     };
@@ -460,7 +467,7 @@ pub(super) fn launch<O: Operator>(call: Call<O>, split: Split) {
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     }

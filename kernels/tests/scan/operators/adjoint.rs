@@ -83,17 +83,19 @@ fn every_routine() {
 #[test]
 fn tiles_that_never_publish() {
     let client = client();
-    for mute in [Mute::Every(1), Mute::Every(3), Mute::Every(67)] {
+    for stall in [Stall::Every(1), Stall::Every(3), Stall::Every(67)] {
         for (routine, shape) in [
             (RoutineKind::SinglePass, [1, 100 * 128 + 5, 1]),
             (RoutineKind::ColumnTiles, [2, 40 * 8 + 5, 12]),
         ] {
             let launch = LaunchOptions {
-                mute: Some(mute),
-                polls: Some(1),
+                stall: Some(stall),
+                spin_limit: Some(1),
                 ..small_tile(routine)
             };
-            within_20_seconds("mute tiles", || check(&client, shape, launch, false, true));
+            within_20_seconds("stalled tiles", || {
+                check(&client, shape, launch, false, true)
+            });
         }
     }
 }

@@ -21,30 +21,30 @@ fn about(middle: f32, spread: f32, len: usize, seed: usize) -> Vec<f32> {
 fn thousand_runs<O: Operator>(op: O::Config, inputs: Vec<Vec<f32>>) {
     let client = client();
     let len = inputs[0].len();
-    let begins = begins(len);
-    let run = |mute, polls| {
+    let starts = starts(len);
+    let run = |stall, spin_limit| {
         let case = Case {
             shape: [1, len, 1],
             options: ScanOptions::default(),
             launch: LaunchOptions {
-                mute,
-                polls,
+                stall,
+                spin_limit,
                 ..small_tile(RoutineKind::SinglePass)
             },
-            segmented: O::BEGINS,
+            segmented: O::STARTS,
             resumes: false,
         };
-        let (outputs, positions) = found::<O>(&client, case, op, &inputs, &[], &begins);
+        let (outputs, positions) = found::<O>(&client, case, op, &inputs, &[], &starts);
         let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
         (outputs.into_iter().map(bits).collect::<Vec<_>>(), positions)
     };
     let first = run(None, None);
     under_load(|| {
         for turn in 0..1000 {
-            let mute = [None, Some(Mute::Every(1)), Some(Mute::Every(3))][turn % 3];
-            let polls = [None, Some(1), Some(4)][turn / 3 % 3];
-            let again = within_20_seconds("one of a thousand", || run(mute, polls));
-            assert!(again == first, "run {turn}: {mute:?}, {polls:?}");
+            let stall = [None, Some(Stall::Every(1)), Some(Stall::Every(3))][turn % 3];
+            let spin_limit = [None, Some(1), Some(4)][turn / 3 % 3];
+            let again = within_20_seconds("one of a thousand", || run(stall, spin_limit));
+            assert!(again == first, "run {turn}: {stall:?}, {spin_limit:?}");
         }
     });
 }

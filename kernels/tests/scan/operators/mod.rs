@@ -17,8 +17,8 @@ use super::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::monoid::{Operator, Segmented};
-use cubecl_scan::scan::{Mute, ScanTensors, scan_operator};
-use oracle::{Case, Oracle, begins, expected, initial, start};
+use cubecl_scan::scan::{ScanTensors, Stall, scan_operator};
+use oracle::{Case, Oracle, expected, initial, start, starts};
 
 /// The same by the device.
 fn found<O: Operator>(
@@ -27,10 +27,10 @@ fn found<O: Operator>(
     op: O::Config,
     inputs: &[Vec<f32>],
     initial: &[Vec<f32>],
-    begins: &[u32],
+    starts: &[u32],
 ) -> (Vec<Vec<f32>>, Vec<i32>) {
     let elements = case.shape.iter().product();
-    let (outputs, positions) = start::<O>(client, case, op, inputs, initial, begins);
+    let (outputs, positions) = start::<O>(client, case, op, inputs, initial, starts);
     let outputs = outputs.into_iter();
     let outputs = outputs.map(|it| read::<f32>(client, it, elements));
     let positions = match O::POSITIONS {
@@ -44,8 +44,8 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
     let elements: usize = case.shape.iter().product();
     let inputs = O::elements(elements);
     let initial = initial::<O>(case);
-    let begins = begins(elements);
-    let (outputs, positions) = expected::<O>(case, &inputs, &initial, &begins);
+    let starts = starts(elements);
+    let (outputs, positions) = expected::<O>(case, &inputs, &initial, &starts);
     let op = O::config();
     let buffers = O::Operator::INPUTS + O::Operator::OUTPUTS * (1 + usize::from(case.resumes)) + 1;
     let most = client.properties().hardware.max_bindings as usize;
@@ -56,8 +56,8 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
         return;
     }
     let (got, got_positions) = match case.segmented {
-        true => found::<Segmented<O::Operator>>(client, case, op, &inputs, &initial, &begins),
-        false => found::<O::Operator>(client, case, op, &inputs, &initial, &begins),
+        true => found::<Segmented<O::Operator>>(client, case, op, &inputs, &initial, &starts),
+        false => found::<O::Operator>(client, case, op, &inputs, &initial, &starts),
     };
     for (part, (got, expected)) in got.iter().zip(&outputs).enumerate() {
         let wrong = (0..elements).find(|&i| !O::is_close(got[i], expected[i]));
@@ -88,9 +88,9 @@ fn forms() -> [(LaunchOptions, [usize; 3]); 11] {
         (with(SingleCube, 1), [3, 128, 1]),
         (with(SinglePass, 1), [2, 3004, 1]),
         (with(ReduceThenScan, 1), [2, 3004, 1]),
-        (with(UnitRuns, 1), [2, 388, 1]),
-        (with(UnitRuns, 40), [2, 388, 1]),
-        (with(UnitRuns, 40), [37, 12, 1]),
+        (with(PerUnit, 1), [2, 388, 1]),
+        (with(PerUnit, 40), [2, 388, 1]),
+        (with(PerUnit, 40), [37, 12, 1]),
         (with(Columns, 4), [2, 97, 4]),
         (with(Columns, 1), [1, 1500, 3]),
         (with(ColumnTiles, 1), [2, 97, 12]),
@@ -132,15 +132,15 @@ fn every_form<O: Oracle>(segmented: bool, every_pair: bool) {
 /// totals of several blocks.
 fn mute_tiles<O: Oracle>(segmented: bool) {
     let client = client();
-    for (mute, polls) in [
-        (Mute::Every(1), Some(1)),
-        (Mute::Every(3), Some(4)),
-        (Mute::Every(67), Some(1)),
-        (Mute::Random { seed: 3, one_in: 7 }, None),
+    for (stall, spin_limit) in [
+        (Stall::Every(1), Some(1)),
+        (Stall::Every(3), Some(4)),
+        (Stall::Every(67), Some(1)),
+        (Stall::Random { seed: 3, one_in: 7 }, None),
     ] {
         let launch = LaunchOptions {
-            mute: Some(mute),
-            polls,
+            stall: Some(stall),
+            spin_limit,
             ..small_tile(RoutineKind::SinglePass)
         };
         let columns = LaunchOptions {
@@ -158,7 +158,7 @@ fn mute_tiles<O: Oracle>(segmented: bool) {
                 segmented,
                 resumes: true,
             };
-            within_20_seconds("mute tiles", || check_case::<O>(&client, case));
+            within_20_seconds("stalled tiles", || check_case::<O>(&client, case));
         }
     }
 }

@@ -55,7 +55,7 @@ fn lines(
 }
 
 /// Segments of 1 to 60 elements; a flag is any number but zero.
-pub fn begins(n: usize) -> Vec<u32> {
+pub fn starts(n: usize) -> Vec<u32> {
     let marked = |i: usize| match (i as u32).wrapping_mul(2_654_435_761) >> 24 {
         0..16 => i as u32 | 1,
         _ => 0,
@@ -68,7 +68,7 @@ pub fn expected<O: Oracle>(
     case: Case,
     inputs: &[Vec<f32>],
     initial: &[Vec<f32>],
-    begins: &[u32],
+    starts: &[u32],
 ) -> (Vec<Vec<f32>>, Vec<i32>) {
     let [_, len, inner] = case.shape;
     let elements: usize = case.shape.iter().product();
@@ -83,8 +83,8 @@ pub fn expected<O: Oracle>(
         for at in places {
             let position = at / inner % len;
             let marked = match case.options.reverse {
-                true => position + 1 < len && begins[at + inner] != 0,
-                false => begins[at] != 0,
+                true => position + 1 < len && starts[at + inner] != 0,
+                false => starts[at] != 0,
             };
             let before = match case.segmented && marked {
                 true => O::identity(),
@@ -123,7 +123,7 @@ pub fn start<O: Operator>(
     op: O::Config,
     inputs: &[Vec<f32>],
     initial: &[Vec<f32>],
-    begins: &[u32],
+    starts: &[u32],
 ) -> (Vec<Handle>, Handle) {
     let view = View::contiguous(&case.shape);
     let elements = view.elements();
@@ -142,8 +142,8 @@ pub fn start<O: Operator>(
     if case.resumes {
         tensors = tensors.resuming(initial.iter().map(|data| floats(data, &ends)).collect());
     }
-    if O::BEGINS {
-        let flags = client.create_from_slice(u32::as_bytes(begins));
+    if O::STARTS {
+        let flags = client.create_from_slice(u32::as_bytes(starts));
         tensors = tensors.segmented(tensor(flags, &view), u32::elem_type_native(), false);
     }
     let positions = room();

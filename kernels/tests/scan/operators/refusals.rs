@@ -52,7 +52,7 @@ fn tensors_that_the_operator_does_not_have() {
     assert_eq!(found, count("initial values", 1, 2));
     let call = one().segmented(tensors(1, &[4]).remove(0), int, false);
     let found = scan::<Fold>(call, ScanOp::Sum, inferred);
-    assert_eq!(found, count("begins", 0, 1));
+    assert_eq!(found, count("starts", 0, 1));
     let found = scan::<ArgExtremum>(one(), Extremum::Max, inferred);
     assert_eq!(found, count("positions", 1, 0));
 }

@@ -11,8 +11,8 @@ fn every_routine() {
         for backwards in [false, true] {
             let view = View::contiguous(&shape);
             let data = values(view.elements(), ScanOp::Sum);
-            let begins = begins(view.elements());
-            let flags = client.create_from_slice(u32::as_bytes(&begins));
+            let starts = starts(view.elements());
+            let flags = client.create_from_slice(u32::as_bytes(&starts));
             let input = client.create_from_slice(i32::as_bytes(&data));
             let output = client.empty(view.elements() * size_of::<i32>());
             let (inputs, outputs) = (tensor(input, &view), tensor(output.clone(), &view));
@@ -25,7 +25,7 @@ fn every_routine() {
             scan_operator::<SegmentTotals<Fold>>(&client, tensors, ScanOp::Sum, options, launch)
                 .expect("supported");
             let found = read::<i32>(&client, output, view.elements());
-            let expected = reference::segment_sums(&data, &begins, &shape, 1, backwards);
+            let expected = reference::segment_sums(&data, &starts, &shape, 1, backwards);
             let wrong = (0..found.len()).find(|&i| found[i] != expected[i]);
             assert!(
                 wrong.is_none(),

@@ -5,25 +5,25 @@ mod sync;
 mod threads;
 mod unlocked;
 
+#[path = "../../../../src/cpu/buffer_list.rs"]
+mod buffer_list;
 #[path = "../../../../src/cpu/carries.rs"]
 mod carries;
-#[path = "../../../../src/cpu/kept.rs"]
-mod kept;
 
 use crate::explore::{complaint, explore, explore_bounded};
 
-fn hands_on(threads: usize, blocks: usize, patience: usize, preemptions: Option<usize>) {
-    let name = format!("{threads} threads, {blocks} blocks, {patience} looks");
+fn hands_on(threads: usize, blocks: usize, spin_limit: usize, preemptions: Option<usize>) {
+    let name = format!("{threads} threads, {blocks} blocks, {spin_limit} looks");
     explore_bounded(&name, preemptions, move || {
-        threads::scan(threads, blocks, patience);
+        threads::scan(threads, blocks, spin_limit);
     });
 }
 
 /// Without a bound, three blocks have 739,349 schedules; all hold.
 #[test]
 fn two_threads_hand_on_the_carries() {
-    for patience in [0, 1, 2] {
-        hands_on(2, 2, patience, None);
+    for spin_limit in [0, 1, 2] {
+        hands_on(2, 2, spin_limit, None);
     }
     hands_on(2, 3, 0, Some(4));
     hands_on(2, 3, 1, Some(3));

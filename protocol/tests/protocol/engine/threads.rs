@@ -1,7 +1,7 @@
 //! What threads do with the carries and with the buffers that are kept.
 
+use super::buffer_list::{BufferList, Memory};
 use super::carries::Carries;
-use super::kept::{Kept, Memory};
 use super::sync::{Mutex, begin};
 use loom::cell::UnsafeCell;
 use std::alloc::Layout;
@@ -13,7 +13,7 @@ fn behind(step: usize, carry: usize) -> usize {
 }
 
 /// Threads scan a row of so many blocks; each writes its blocks, and loom sees two that write one.
-pub fn scan(threads: usize, blocks: usize, patience: usize) {
+pub fn scan(threads: usize, blocks: usize, spin_limit: usize) {
     let carries = Arc::new(Carries::new(0));
     let outputs: Arc<[_]> = (0..blocks).map(|_| UnsafeCell::new(0)).collect();
     let work = |number: usize| {
@@ -25,7 +25,7 @@ pub fn scan(threads: usize, blocks: usize, patience: usize) {
                 if step >= blocks {
                     return;
                 }
-                let carry = carries.wait(step, patience, behind);
+                let carry = carries.wait(step, spin_limit, behind);
                 carries.publish(step + 1, behind(step, carry));
                 // SAFETY: loom checks that nobody else has it.
                 outputs[step].with_mut(|output| unsafe { *output += carry + 1 });
@@ -82,9 +82,9 @@ impl Buffer {
 /// Each thread gives back buffers and takes one, and the last one frees what is kept: there is room for `most` buffers. None is lost or given
 /// to two.
 pub fn keep(given: &'static [usize], most: usize) {
-    let kept = Arc::new(Kept::new(Mutex::new(Vec::new()), most * BYTES));
+    let kept = Arc::new(BufferList::new(Mutex::new(Vec::new()), most * BYTES));
     let out = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let free = move |kept: &Kept<Buffer>| {
+    let free = move |kept: &BufferList<Buffer>| {
         let freed = kept.trim();
         assert!(freed.len() <= most, "no more is kept than may be");
         freed

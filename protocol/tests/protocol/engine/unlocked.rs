@@ -40,9 +40,9 @@ mod sync {
     }
 }
 
+#[path = "../../../../src/cpu/buffer_list.rs"]
+mod buffer_list;
 #[path = "../../../../src/cpu/carries.rs"]
 mod carries;
-#[path = "../../../../src/cpu/kept.rs"]
-mod kept;
 #[path = "threads.rs"]
 pub mod threads;

@@ -29,8 +29,8 @@
 mod planes;
 mod shared;
 
-use super::mute::{Publication, is_mute};
 use super::plane_scan::{lane_of_unit, plane_of_unit};
+use super::stall::{Publication, is_stalled};
 use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, prefix_at, publish};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
@@ -129,10 +129,10 @@ impl<S: State> Lookback<S> {
         aggregate: &S,
         #[comptime] config: LookbackConfig,
     ) {
-        if UNIT_POS == 0 && !is_mute(tile, Publication::Aggregate, config.mute) {
+        if UNIT_POS == 0 && !is_stalled(tile, Publication::Aggregate, config.stall) {
             let index = self.row_block + self.own;
             let at = aggregate_at(index, self.within, config.block, S::words());
-            publish::<S>(state, at, config.block, aggregate, words.tag);
+            publish::<S>(state, at, config.block, aggregate, words.epoch_bits);
         }
     }
 
@@ -148,7 +148,7 @@ impl<S: State> Lookback<S> {
             let index = self.row_block + self.missing / config.block;
             let lane = self.missing % config.block;
             let at = fallback_at(index, lane, config.block, S::words());
-            publish::<S>(state, at, config.block, aggregate, words.tag);
+            publish::<S>(state, at, config.block, aggregate, words.epoch_bits);
         }
     }
 
@@ -200,12 +200,12 @@ impl<S: State> Lookback<S> {
                 let before = S::select(self.within > 0, &before, &self.base);
                 S::set(&mut self.result, 0usize, &before);
                 if self.within + 1 == config.block
-                    && !is_mute(tile, Publication::Prefix, config.mute)
+                    && !is_stalled(tile, Publication::Prefix, config.stall)
                 {
                     let prefix = join::<A, M>(&self.base, &self.own_total, op);
                     let index = self.row_block + self.own;
                     let at = prefix_at(index, config.block, S::words());
-                    publish::<S>(state, at, 1usize, &prefix, words.tag);
+                    publish::<S>(state, at, 1usize, &prefix, words.epoch_bits);
                 }
             }
         }

@@ -29,7 +29,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
         sync_plane();
     }
     let lane = lane_of_unit(config.plane_size);
-    let mut spins = 0u32;
+    let mut spin_limit = 0u32;
     let mut searching = true.runtime();
     while searching {
         let is_own = search.block == search.own;
@@ -38,18 +38,18 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
         let index = search.row_block + search.block;
         let place = select(has_tile, lane as usize, 0usize);
         let at = aggregate_at(index, place, config.block, M::State::words());
-        let published = peek::<M::State>(state, at, config.block, words.tag);
+        let published = peek::<M::State>(state, at, config.block, words.epoch_bits);
         let at = fallback_at(index, place, config.block, M::State::words());
-        let supplied = peek::<M::State>(state, at, config.block, words.tag);
+        let supplied = peek::<M::State>(state, at, config.block, words.epoch_bits);
         let earlier = select(search.block > 0, index - 1, index);
         let at = prefix_at(earlier, config.block, M::State::words());
-        let prefix = peek::<M::State>(state, at, 1usize, words.tag);
+        let prefix = peek::<M::State>(state, at, 1usize, words.epoch_bits);
 
         let lacks = has_tile && !published.present && !supplied.present;
         let holes = plane_ballot(lacks).extract(0usize);
         if holes != 0u32 {
-            spins += 1u32;
-            if spins >= words.spins {
+            spin_limit += 1u32;
+            if spin_limit >= words.spin_limit {
                 search.missing = search.block * config.block + holes.trailing_zeros() as usize;
                 searching = false.runtime();
             }
@@ -94,7 +94,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                 }
                 search.block -= 1;
             }
-            spins = 0u32;
+            spin_limit = 0u32;
         }
     }
 }

@@ -101,17 +101,17 @@ fn read_block<S: State>(
     let unit = UNIT_POS as usize;
     let index = search.row_block + search.block;
     if unit < tiles {
-        let mut spins = 0u32;
+        let mut spin_limit = 0u32;
         let mut present = false.runtime();
-        while !present && spins < words.spins {
+        while !present && spin_limit < words.spin_limit {
             let at = aggregate_at(index, unit, config.block, S::words());
-            let published = peek::<S>(state, at, config.block, words.tag);
+            let published = peek::<S>(state, at, config.block, words.epoch_bits);
             let at = fallback_at(index, unit, config.block, S::words());
-            let supplied = peek::<S>(state, at, config.block, words.tag);
+            let supplied = peek::<S>(state, at, config.block, words.epoch_bits);
             let value = S::select(published.present, &published.value, &supplied.value);
             S::set(&mut search.storage.values, unit, &value);
             present = published.present || supplied.present;
-            spins += 1u32;
+            spin_limit += 1u32;
         }
         search.storage.present[unit] = u32::cast_from(present);
     }
@@ -132,7 +132,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
     let index = search.row_block + search.block;
     let earlier = select(search.block > 0, index - 1, index);
     let at = prefix_at(earlier, config.block, M::State::words());
-    let prefix = peek::<M::State>(state, at, 1usize, words.tag);
+    let prefix = peek::<M::State>(state, at, 1usize, words.epoch_bits);
     let mut folded = 0usize;
     let mut total = M::State::get(&search.storage.values, 0usize);
     while folded < tiles && search.storage.present[folded] == 1u32 {

@@ -4,7 +4,7 @@ use super::shape::ColumnTileConfig;
 use super::tile::Place;
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::column_lookback::StripLookback;
-use crate::scan::components::columns::{ColumnsView, fold_rows, load_ahead, splat};
+use crate::scan::components::columns::{ColumnsView, fold_rows, load_prefetched, splat};
 use crate::scan::components::tensors::{Reads, begin_of_line};
 use crate::scan::components::tile_state::TileWords;
 use cubecl::prelude::*;
@@ -62,13 +62,13 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let mut group = M::State::copy(identity);
     let mut rows = splat::<M::State>(identity, lanes);
     let column = place.column(view, tile, x, 0usize, config);
-    let end = column.first + comptime!(config.height * config.rows.ahead);
+    let end = column.first + comptime!(config.height * config.rows.prefetch_depth);
     let mut at = column.first;
     while at < end {
-        let loaded = load_ahead::<T, N, B>(reads, view, &column, at, one);
+        let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, one);
         fold_rows::<T, A, N, M>(&mut rows, 0usize, &loaded, &column, at, one, op);
         at += 1;
-        if at % config.rows.ahead == 0 {
+        if at % config.rows.prefetch_depth == 0 {
             let mut own = M::State::copy(identity);
             #[unroll]
             for other in 0..lanes {
@@ -77,7 +77,7 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
             }
             if comptime!(config.group > 1) {
                 group = join::<A, M>(&group, &own, op);
-                if at % comptime!(config.rows.ahead * config.group) == 0 {
+                if at % comptime!(config.rows.prefetch_depth * config.group) == 0 {
                     total = join::<A, M>(&total, &group, op);
                     group = M::State::copy(identity);
                 }

@@ -54,7 +54,7 @@ pub(crate) fn column_tiles_kernel<
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
     let number = take_ticket(state, CUBE_COUNT as u32);
@@ -85,8 +85,8 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     let shape = Shape::of(call);
     let columns = call.rows() * (call.lines.inner_count() / call.lanes);
     let there = call.client.properties().hardware.max_shared_memory_size;
-    !call.tuning.unit_runs
-        && columns < call.tuning.fill
+    !call.tuning.per_unit
+        && columns < call.tuning.units_to_saturate
         && match shape.narrow {
             true => shape.exchanged_bytes(call) <= there,
             false => 2 * shape.width > COLUMN_TILE_WIDTH,
@@ -95,7 +95,7 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let shape = Shape::of(&call);
     let tile_rows = shape.height * shape.rows;
     let tiles = call.len().div_ceil(tile_rows);
@@ -103,7 +103,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     let all_strips = call.rows() * strips;
     let columns = shape.width * call.lanes;
     let words = launch_words(all_strips, tiles, columns, call.state_words());
-    let (state, tag) = scratch::take(call.client, words);
+    let (state, epoch_bits) = scratch::take(call.client, words);
     let config = shape.config(&call);
     let split = Split {
         len: shape.rows,
@@ -122,13 +122,18 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             state,
             columns_arg(&call, split, call.lines.inner_count() / call.lanes),
             strips,
-            TileWordsLaunch::new(all_strips * tiles, tiles, tag, call.tuning.spins),
+            TileWordsLaunch::new(
+                all_strips * tiles,
+                tiles,
+                epoch_bits,
+                call.tuning.spin_limit,
+            ),
             call.seed(),
             config,
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     }

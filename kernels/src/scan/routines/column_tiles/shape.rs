@@ -5,8 +5,8 @@ use crate::scan::call::Call;
 use crate::scan::components::column_exchange::{ExchangeConfig, room};
 use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::columns::ColumnsConfig;
-use crate::scan::components::mute::Mute;
-use crate::scan::components::parts::Cut;
+use crate::scan::components::parts::CarryIn;
+use crate::scan::components::stall::Stall;
 use crate::scan::components::tile::{TileConfig, parking};
 use crate::scan::tuning::{
     COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, COLUMN_TOTALS, COLUMN_TOTALS_GROUP, NARROW_TILE_ROWS,
@@ -27,7 +27,7 @@ pub(crate) struct ColumnTileConfig {
     /// Whether units exchange what they load, and how.
     pub narrow: bool,
     pub exchange: ExchangeConfig,
-    pub mute: Option<Mute>,
+    pub stall: Option<Stall>,
 }
 
 impl ColumnTileConfig {
@@ -42,7 +42,7 @@ impl ColumnTileConfig {
     /// Rows one by one: a fallback is seldom taken, and its loads would cost all others registers.
     pub fn a_row(&self) -> ColumnsConfig {
         ColumnsConfig {
-            ahead: 1,
+            prefetch_depth: 1,
             ..self.whole()
         }
     }
@@ -67,7 +67,7 @@ impl ColumnTileConfig {
     pub fn strip(&self, lanes: usize) -> StripConfig {
         StripConfig {
             columns: columns_of(lanes, *self),
-            mute: self.mute,
+            stall: self.stall,
         }
     }
 }
@@ -104,7 +104,7 @@ impl Shape {
         let inputs = call.tensors.inputs.len();
         let most = match narrow {
             true => NARROW_TILE_ROWS,
-            false => call.tuning.ahead,
+            false => call.tuning.prefetch_depth,
         };
         let rows = call.launch.vectors.unwrap_or(most / inputs);
         let shape = Self {
@@ -122,7 +122,7 @@ impl Shape {
     /// Rows that lie within half a strip, none of which says where segments begin or where its elements lie.
     fn is_narrow<O: Operator>(call: &Call<O>, columns: usize) -> bool {
         2 * columns.next_power_of_two() <= COLUMN_TILE_WIDTH
-            && call.tensors.begins.is_none()
+            && call.tensors.starts.is_none()
             && call.tensors.positions.is_none()
     }
 
@@ -185,8 +185,8 @@ impl Shape {
                 upwards: false,
                 exclusive: call.options.exclusive,
                 reverse: call.options.reverse,
-                cut: Cut::Whole,
-                ahead: self.rows,
+                carry_in: CarryIn::Whole,
+                prefetch_depth: self.rows,
                 overshoots: true,
                 abreast: 1,
                 units: self.units(),
@@ -194,7 +194,7 @@ impl Shape {
             wait: call.waiting(self.units(), self.rows, self.parked(call)),
             narrow: self.narrow,
             exchange: self.exchange(call),
-            mute: call.mute(),
+            stall: call.stall(),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::scan::components::column_exchange::{
 };
 use crate::scan::components::column_lookback::StripTile;
 use crate::scan::components::columns::{
-    Column, ColumnsView, fold_rows, load_ahead, results_of_row, scan_row, splat,
+    Column, ColumnsView, fold_rows, load_prefetched, results_of_row, scan_row, splat,
 };
 use crate::scan::components::tensors::{Loaded, Reads, Writes, vectors_of};
 use crate::scan::components::tile::{elements, park};
@@ -36,7 +36,7 @@ impl Place {
 
     /// The tile where it has whole rows.
     fn narrow(&self, view: &ColumnsView, #[comptime] config: ColumnTileConfig) -> NarrowTile {
-        let rows = comptime!(config.height * config.rows.ahead);
+        let rows = comptime!(config.height * config.rows.prefetch_depth);
         NarrowTile {
             first: self.own.tile * rows,
             vectors: rows * view.width,
@@ -157,7 +157,7 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     }
     if place.first + x < view.width {
         #[unroll]
-        for k in 0..config.rows.ahead {
+        for k in 0..config.rows.prefetch_depth {
             if comptime!(config.narrow) {
                 let exchange = comptime!(config.exchange);
                 let row = own_row::<T, N>(&waiting, view, &column, y, k, inputs, exchange);
@@ -213,13 +213,13 @@ fn load_rows<T: Numeric, N: Size, B: Numeric>(
         sync_cube();
         let mut rows = Sequence::<Loaded<T, N>>::new();
         #[unroll]
-        for k in 0..config.rows.ahead {
+        for k in 0..config.rows.prefetch_depth {
             let row = own_row::<T, N>(&*waiting, view, column, y, k, inputs, exchange);
             rows.push(row);
         }
         rows
     } else {
-        let rows = load_ahead::<T, N, B>(reads, view, column, column.first, config.rows);
+        let rows = load_prefetched::<T, N, B>(reads, view, column, column.first, config.rows);
         #[unroll]
         for k in 0..config.wait.parked {
             park::<T, N>(waiting, &rows[k], k, config.wait);

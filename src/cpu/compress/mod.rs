@@ -1,18 +1,18 @@
-//! Moves of neighbouring elements under a mask: [`pack`] brings together those under `true`, [`spread`] takes them
+//! Moves of neighbouring elements under a mask: [`compress`] brings together those under `true`, [`expand`] takes them
 //! apart again, [`positions`] says where they stand. A mask byte other than zero is true.
 //!
 //! ```text
 //! mask          1 0 1 1 0 0 0 1
 //! elements      a b c d e f g h
-//! packed        a c d h
-//! spread again  a 0 c d 0 0 0 h
+//! compressed        a c d h
+//! expanded  a 0 c d 0 0 0 h
 //! positions     0 2 3 7
 //! ```
 //!
 //! No form branches on single bytes of the mask, which a random mask would mispredict every other time. On x86-64 with
 //! AVX2, [`avx2`] moves eight elements by one shuffle; elsewhere [`portable`] writes every element at a cursor that
-//! moves on by the mask. Of 2^20 `f32` under a random mask, half of it true, the shuffles pack in 0.4 of the time and
-//! spread in a quarter.
+//! moves on by the mask. Of 2^20 `f32` under a random mask, half of it true, the shuffles compress in 0.4 of the time and
+//! expand in a quarter.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
@@ -24,8 +24,8 @@ use core::mem::MaybeUninit;
 const GROUP: usize = 8;
 
 /// What is moved: numbers of any kind, as integers of their size.
-pub(crate) trait Moved: Copy + Default + Send + Sync + Shuffled + 'static {}
-impl<T: Copy + Default + Send + Sync + Shuffled + 'static> Moved for T {}
+pub(crate) trait Word: Copy + Default + Send + Sync + Shuffled + 'static {}
+impl<T: Copy + Default + Send + Sync + Shuffled + 'static> Word for T {}
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Shuffled;
@@ -66,13 +66,13 @@ index!(i8, i16, i32, i64, u8, u16, u32, u64, usize);
 /// Writes the values under `true`, and returns how many they are. There is a value for each byte of the mask, and a slot for each true.
 ///
 /// Slots behind the last survivor may be written, too.
-pub(super) fn pack<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
+pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if avx2::is_here() {
         // SAFETY: AVX2 is here.
-        return unsafe { avx2::pack(values, mask, slots) };
+        return unsafe { avx2::compress(values, mask, slots) };
     }
-    portable::pack(values, mask, slots)
+    portable::compress(values, mask, slots)
 }
 
 /// Writes where the trues stand, the first byte of the mask being at `first`. There is a slot for each true.
@@ -86,11 +86,11 @@ pub(super) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut [MaybeU
 }
 
 /// Writes, for each byte of the mask, the next of the values if it is true and there is one left, and else zero.
-pub(super) fn spread<T: Moved>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
+pub(super) fn expand<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
     #[cfg(target_arch = "x86_64")]
     if avx2::is_here() {
         // SAFETY: AVX2 is here.
-        return unsafe { avx2::spread(values, mask, slots) };
+        return unsafe { avx2::expand(values, mask, slots) };
     }
-    portable::spread(values, mask, slots);
+    portable::expand(values, mask, slots);
 }

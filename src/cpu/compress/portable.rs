@@ -7,10 +7,10 @@
 
 use core::mem::MaybeUninit;
 
-use super::{GROUP, Index, Moved};
+use super::{GROUP, Index, Word};
 
-/// As [`super::pack`].
-pub(in crate::cpu) fn pack<T: Moved>(
+/// As [`super::compress`].
+pub(in crate::cpu) fn compress<T: Word>(
     values: &[T],
     mask: &[u8],
     slots: &mut [MaybeUninit<T>],
@@ -26,17 +26,13 @@ pub(in crate::cpu) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut
     assert_eq!(written, slots.len());
 }
 
-/// As [`super::spread`].
-pub(in crate::cpu) fn spread<T: Moved>(
-    mut values: &[T],
-    mask: &[u8],
-    slots: &mut [MaybeUninit<T>],
-) {
+/// As [`super::expand`].
+pub(in crate::cpu) fn expand<T: Word>(mut values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
     let (groups, rest) = mask.as_chunks::<GROUP>();
     let (slot_groups, rest_slots) = slots.as_chunks_mut::<GROUP>();
     for (bytes, slots) in groups.iter().zip(slot_groups) {
         let Some(&next) = values.first_chunk::<GROUP>() else {
-            values = spread_last(values, bytes, slots);
+            values = expand_last(values, bytes, slots);
             continue;
         };
         // Reading at an index that is zero for a false cannot be compiled to a branch, unlike a choice of two values,
@@ -52,11 +48,11 @@ pub(in crate::cpu) fn spread<T: Moved>(
         }
         values = &values[taken..];
     }
-    spread_last(values, rest, rest_slots);
+    expand_last(values, rest, rest_slots);
 }
 
-/// As [`spread`], where the values may end. Returns the values that are left.
-pub(super) fn spread_last<'a, T: Moved>(
+/// As [`expand`], where the values may end. Returns the values that are left.
+pub(super) fn expand_last<'a, T: Word>(
     mut values: &'a [T],
     mask: &[u8],
     slots: &mut [MaybeUninit<T>],

@@ -1,13 +1,13 @@
-//! `unit_runs`: every unit scans a run of its own; no barrier, no shared memory, no atomics.
+//! `per_unit`: every unit scans a chunk of its own; no barrier, no shared memory, no atomics.
 //!
 //! ```text
 //! whole rows    unit u: walk a row, or several short ones, from end to end                   one launch
-//! cut rows      launch 1  unit u: walk run u, write its total
+//! cut rows      launch 1  unit u: walk chunk u, write its total
 //!               launch 2  the exclusive scan of the totals of each row, where they are many
-//!               launch 3  unit u: walk run u again and write its scan
+//!               launch 3  unit u: walk chunk u again and write its scan
 //! ```
 //!
-//! The raking of Blelloch (1990) with a rake per unit. On a GPU neighbouring units would read far apart; a device that is no card runs a
+//! The raking of Blelloch (1990) with a rake per unit. On a GPU neighbouring units would read far apart; a software adapter chunks a
 //! cube as a few loops over vectors of units, where that costs nothing, but every barrier parks and wakes those loops: a second reading
 //! of the input is cheaper than the barriers of a tile.
 
@@ -17,12 +17,12 @@ use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::LaunchOptions;
 use crate::scan::call::Call;
 use crate::scan::components::{
-    flat_rows::{FlatRows, FlatRowsLaunch, flat_vectors},
-    parts::{Cut, before_part},
-    rows::RowsView,
-    runs::{
-        Runs, RunsLaunch, Seam, UnitRunsConfig, config, fold_vector, grid, run_of, scan_vector,
+    chunks::{
+        Chunks, ChunksLaunch, PerUnitConfig, Seam, chunk_of, config, fold_vector, grid, scan_vector,
     },
+    flat_rows::{FlatRows, FlatRowsLaunch, flat_vectors},
+    parts::{CarryIn, before_part},
+    rows::RowsView,
     tensors::{Reads, Writes, begin_of_line, lane_at, state_at, write_vector},
 };
 use crate::scan::parts::Parts;
@@ -32,47 +32,49 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn run_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
+pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
     reads: &Reads<T, N, B>,
     states: &mut [u32],
     rows: &RowsView,
-    runs: Runs,
+    chunks: Chunks,
     seed: InputScalar,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
 ) {
-    if ABSOLUTE_POS < runs.count {
+    if ABSOLUTE_POS < chunks.count {
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        total_of_run::<T, A, N, B, O::Monoid<A>>(reads, states, rows, runs, &identity, config, op);
+        total_of_chunk::<T, A, N, B, O::Monoid<A>>(
+            reads, states, rows, chunks, &identity, config, op,
+        );
     }
 }
 
 #[cube]
-fn total_of_run<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
     states: &mut [u32],
     rows: &RowsView,
-    runs: Runs,
+    chunks: Chunks,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) {
-    let line = ABSOLUTE_POS / runs.per_row;
+    let line = ABSOLUTE_POS / chunks.per_row;
     let row = rows.row(line);
-    let run = run_of(ABSOLUTE_POS, runs, config.reverse);
-    let first = run * runs.vectors;
+    let chunk = chunk_of(ABSOLUTE_POS, chunks, config.reverse);
+    let first = chunk * chunks.vectors;
     let mut running = M::State::copy(identity);
-    for logical in first..min(first + runs.vectors, row.vectors) {
+    for logical in first..min(first + chunks.vectors, row.vectors) {
         running = fold_vector::<T, A, N, B, M>(reads, &row, logical, &running, config, op);
     }
-    write_state::<M::State>(states, line * runs.per_row + run, &running);
+    write_state::<M::State>(states, line * chunks.per_row + chunk, &running);
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn run_scan_kernel<
+pub(crate) fn chunk_scan_kernel<
     T: Numeric,
     A: Numeric,
     N: Size,
@@ -84,53 +86,53 @@ pub(crate) fn run_scan_kernel<
     writes: &mut Writes<T, N, P>,
     states: &[u32],
     rows: &RowsView,
-    runs: Runs,
+    chunks: Chunks,
     seed: InputScalar,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
-    if ABSOLUTE_POS < runs.count {
+    if ABSOLUTE_POS < chunks.count {
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        scan_run::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, states, rows, runs, &identity, config, op,
+        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
+            reads, writes, states, rows, chunks, &identity, config, op,
         );
     }
 }
 
 #[cube]
-fn scan_run<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
+fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
     writes: &mut Writes<T, N, P>,
     states: &[u32],
     rows: &RowsView,
-    runs: Runs,
+    chunks: Chunks,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) {
-    let line = ABSOLUTE_POS / runs.per_row;
+    let line = ABSOLUTE_POS / chunks.per_row;
     let row = rows.row(line);
-    let run = run_of(ABSOLUTE_POS, runs, config.reverse);
-    let first = run * runs.vectors;
+    let chunk = chunk_of(ABSOLUTE_POS, chunks, config.reverse);
+    let first = chunk * chunks.vectors;
     let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
-    let at = line * runs.per_row;
-    let mut running = before_part::<A, M>(states, at, 1usize, run, &begin, config.cut, op);
+    let at = line * chunks.per_row;
+    let mut running = before_part::<A, M>(states, at, 1usize, chunk, &begin, config.carry_in, op);
     let whole = Sequence::<Seam<M::State>>::new();
-    for logical in first..min(first + runs.vectors, row.vectors) {
+    for logical in first..min(first + chunks.vectors, row.vectors) {
         running = scan_vector::<T, A, N, B, P, M>(
             reads, writes, &row, logical, &running, &whole, identity, config, op,
         );
     }
 }
 
-/// Rows too short for a run of their own, read as one flat run of vectors in which rows begin anywhere. `runs.vectors` is a whole number of
+/// Rows too short for a chunk of their own, read as one flat sequence of vectors in which rows begin anywhere. `chunks.vectors` is a whole number of
 /// rows.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn run_short_rows_kernel<
+pub(crate) fn short_rows_per_unit_kernel<
     T: Numeric,
     A: Numeric,
     N: Size,
@@ -141,19 +143,19 @@ pub(crate) fn run_short_rows_kernel<
     reads: &Reads<T, N, B>,
     writes: &mut Writes<T, N, P>,
     flat: FlatRows,
-    runs: Runs,
+    chunks: Chunks,
     seed: InputScalar,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: O::Config,
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
-    #[define(B)] _begins: ElemType,
+    #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
-    if ABSOLUTE_POS < runs.count {
+    if ABSOLUTE_POS < chunks.count {
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
         scan_short_rows::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, flat, runs, &identity, config, op,
+            reads, writes, flat, chunks, &identity, config, op,
         );
     }
 }
@@ -163,16 +165,16 @@ fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: M
     reads: &Reads<T, N, B>,
     writes: &mut Writes<T, N, P>,
     flat: FlatRows,
-    runs: Runs,
+    chunks: Chunks,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let first = ABSOLUTE_POS * runs.vectors;
+    let first = ABSOLUTE_POS * chunks.vectors;
     let mut running = M::State::copy(identity);
     let mut place = flat.place(first * lanes);
-    for logical in first..min(first + runs.vectors, flat.vectors) {
+    for logical in first..min(first + chunks.vectors, flat.vectors) {
         let stored = flat.stored(logical, config.reverse);
         let vectors = flat_vectors::<T, N, B>(reads, stored);
         let mut results = Sequence::<M::State>::new();
@@ -199,8 +201,8 @@ fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: M
     }
 }
 
-/// Elements of a row below which it shares a run with others: [2^14, 256] takes 1.3 times an addition on lavapipe with a run each, 0.7 times with
-/// runs of four.
+/// Elements of a row below which it shares a chunk with others: [2^14, 256] takes 1.3 times an addition on lavapipe with a chunk each, 0.7 times with
+/// chunks of four.
 const SHORT: usize = 1 << 10;
 
 /// Elements from which on cutting rows is worth its two launches more on lavapipe: 2^14 takes 1.1 times a single pass, 2^16
@@ -209,17 +211,17 @@ const MIN_CUT: usize = 1 << 16;
 
 /// Whether this is the better way on the device at hand.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
-    // A caller who tunes or mutes tiles wants tiles.
-    call.tuning.unit_runs
+    // A caller who tunes or stalls tiles wants tiles.
+    call.tuning.per_unit
         && call.launch == LaunchOptions::default()
-        && (is_short(call) || row_vectors(call) <= run(call) || call.lines.elements() >= MIN_CUT)
+        && (is_short(call) || row_vectors(call) <= chunk(call) || call.lines.elements() >= MIN_CUT)
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
     if is_short(&call) {
         short_rows(call);
     } else if straddled_rows::serves(&call) {
-        let split = Split::of(straddled_rows::vectors(&call), run(&call));
+        let split = Split::of(straddled_rows::vectors(&call), chunk(&call));
         straddled_rows::launch(call, split);
     } else {
         rows(call);
@@ -230,37 +232,37 @@ fn row_vectors<O: Operator>(call: &Call<O>) -> usize {
     call.len() / call.lanes
 }
 
-/// The most vectors of a run.
-fn run<O: Operator>(call: &Call<O>) -> usize {
+/// The most vectors of a chunk.
+fn chunk<O: Operator>(call: &Call<O>) -> usize {
     let tuned = longest_in_rows(&call.tuning, call.rows());
     call.launch.vectors.unwrap_or(tuned)
 }
 
-/// The most vectors of a run of several rows.
-fn run_of_short_rows<O: Operator>(call: &Call<O>) -> usize {
+/// The most vectors of a chunk of several rows.
+fn chunk_of_short_rows<O: Operator>(call: &Call<O>) -> usize {
     call.launch.vectors.unwrap_or(ROW_PART)
 }
 
 fn is_short<O: Operator>(call: &Call<O>) -> bool {
-    let longest = SHORT.min(run_of_short_rows(call) * call.flat_lanes);
+    let longest = SHORT.min(chunk_of_short_rows(call) * call.flat_lanes);
     call.lines.is_contiguous_rows() && call.len() <= longest
 }
 
 fn rows<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, begins, positions] = call.types();
-    let split = Split::of(row_vectors(&call), run(&call));
+    let [dtype, accumulator, starts, positions] = call.types();
+    let split = Split::of(row_vectors(&call), chunk(&call));
     let parts = Parts {
         outer: call.rows(),
         parts: split.parts,
         inner: 1,
     };
     let count = parts.count();
-    let config = config(&call, parts.cut());
-    let runs = || RunsLaunch::new(split.len, split.parts, count);
-    // SAFETY: there is one state per run; a run ends with its row, and the view addresses exactly the tensors' rows.
+    let config = config(&call, parts.carry_in());
+    let chunks = || ChunksLaunch::new(split.len, split.parts, count);
+    // SAFETY: there is one state per chunk; a chunk ends with its row, and the view addresses exactly the tensors' rows.
     let totals = |states| unsafe {
         let (cubes, cube_dim) = grid(&call, count);
-        run_totals_kernel::launch_unchecked::<O>(
+        chunk_totals_kernel::launch_unchecked::<O>(
             call.client,
             cubes,
             cube_dim,
@@ -269,23 +271,23 @@ fn rows<O: Operator>(call: Call<O>) {
             call.reads_of_totals(),
             states,
             call.rows_arg(),
-            runs(),
+            chunks(),
             call.seed(),
-            UnitRunsConfig {
+            PerUnitConfig {
                 exclusive: false,
-                cut: Cut::Whole,
+                carry_in: CarryIn::Whole,
                 ..config
             },
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
     let scan = |states| unsafe {
         let (cubes, cube_dim) = grid(&call, count);
-        run_scan_kernel::launch_unchecked::<O>(
+        chunk_scan_kernel::launch_unchecked::<O>(
             call.client,
             cubes,
             cube_dim,
@@ -295,13 +297,13 @@ fn rows<O: Operator>(call: Call<O>) {
             call.writes(),
             states,
             call.rows_arg(),
-            runs(),
+            chunks(),
             call.seed(),
             config,
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     };
@@ -309,16 +311,16 @@ fn rows<O: Operator>(call: Call<O>) {
 }
 
 fn short_rows<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, begins, positions] = call.types();
+    let [dtype, accumulator, starts, positions] = call.types();
     let vectors = call.lines.elements() / call.flat_lanes;
     // Whole vectors of whole rows: with lanes of 4, rows of 6 come in pairs and rows of 7 in fours.
     let together = call.len() / gcd(call.flat_lanes, call.len());
-    let per_run = (run_of_short_rows(&call) / together).max(1) * together;
+    let per_run = (chunk_of_short_rows(&call) / together).max(1) * together;
     let count = vectors.div_ceil(per_run);
     let (cubes, cube_dim) = grid(&call, count);
-    // SAFETY: all tensors hold `vectors` vectors, and a run ends with them.
+    // SAFETY: all tensors hold `vectors` vectors, and a chunk ends with them.
     unsafe {
-        run_short_rows_kernel::launch_unchecked::<O>(
+        short_rows_per_unit_kernel::launch_unchecked::<O>(
             call.client,
             cubes,
             cube_dim,
@@ -327,13 +329,13 @@ fn short_rows<O: Operator>(call: Call<O>) {
             call.reads(),
             call.writes(),
             FlatRowsLaunch::new(call.len(), vectors, call.rows()),
-            RunsLaunch::new(per_run, 1, count),
+            ChunksLaunch::new(per_run, 1, count),
             call.seed(),
-            config(&call, Cut::Whole),
+            config(&call, CarryIn::Whole),
             call.op,
             dtype,
             accumulator,
-            begins,
+            starts,
             positions,
         );
     }

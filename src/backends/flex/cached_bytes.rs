@@ -5,26 +5,26 @@ use core::ptr::NonNull;
 
 use burn_std::{AccessError, AccessPolicy, AllocationController, AllocationProperty, Bytes};
 
-use crate::cpu::pool::{self, Buffer};
+use crate::cpu::buffer_cache::{self, Buffer};
 
 /// `elements` as bytes. Large ones are kept for a next output when they are dropped.
 pub(super) fn bytes<T: bytemuck::Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
     let len = size_of_val(elements.as_slice());
-    if len < pool::LEAST_BYTES {
+    if len < buffer_cache::LEAST_BYTES {
         return Bytes::from_elems(elements);
     }
-    let kept = Kept(Some(Buffer::new(elements)));
+    let cached = CachedBytes(Some(Buffer::new(elements)));
     // SAFETY: the buffer begins with the elements, all of whose `len` bytes are initialised.
-    unsafe { Bytes::from_controller(Box::new(kept), len) }
+    unsafe { Bytes::from_controller(Box::new(cached), len) }
 }
 
 /// A buffer, until it is detached.
 ///
 /// Its memory is the global allocator's, as that of `Bytes::from_elems` is: as there, it can be detached without a
 /// copy, and is then no longer ours to keep.
-struct Kept(Option<Buffer>);
+struct CachedBytes(Option<Buffer>);
 
-impl AllocationController for Kept {
+impl AllocationController for CachedBytes {
     fn alloc_align(&self) -> usize {
         self.0.as_ref().map_or(1, |buffer| buffer.layout().align())
     }
@@ -49,10 +49,10 @@ impl AllocationController for Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for CachedBytes {
     fn drop(&mut self) {
         if let Some(buffer) = self.0.take() {
-            pool::give(buffer);
+            buffer_cache::give(buffer);
         }
     }
 }
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn large_bytes_are_detached_without_a_copy() {
-        let elements: Vec<u32> = (0..pool::LEAST_BYTES as u32 / 2).collect();
+        let elements: Vec<u32> = (0..buffer_cache::LEAST_BYTES as u32 / 2).collect();
         let (start, copy) = (elements.as_ptr(), elements.clone());
         let mut bytes = bytes(elements);
         assert_eq!(bytes.property(), AllocationProperty::Native);
@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn large_bytes_grow() {
-        let mut bytes = bytes(vec![7u8; pool::LEAST_BYTES]);
+        let mut bytes = bytes(vec![7u8; buffer_cache::LEAST_BYTES]);
         bytes.extend_from_byte_slice(&[8, 9]);
-        assert_eq!(bytes.len(), pool::LEAST_BYTES + 2);
-        assert_eq!(bytes[pool::LEAST_BYTES - 1..], [7, 8, 9]);
+        assert_eq!(bytes.len(), buffer_cache::LEAST_BYTES + 2);
+        assert_eq!(bytes[buffer_cache::LEAST_BYTES - 1..], [7, 8, 9]);
     }
 }

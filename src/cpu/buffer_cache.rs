@@ -16,8 +16,8 @@ use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 use std::alloc::dealloc;
 
+use super::buffer_list::{BufferList, Memory};
 use super::huge_pages;
-use super::kept::{Kept, Memory};
 use super::sync::Mutex;
 
 /// The smallest buffer that is worth keeping: allocators keep smaller ones themselves.
@@ -122,7 +122,7 @@ pub(crate) fn trim() {
 
 /// The buffers that are kept.
 pub(super) struct Pool {
-    kept: Kept<Buffer>,
+    kept: BufferList<Buffer>,
     most: usize,
 }
 
@@ -130,7 +130,7 @@ impl Pool {
     /// Keeps at most `most` bytes.
     pub(super) const fn new(most: usize) -> Self {
         Self {
-            kept: Kept::new(Mutex::new(Vec::new()), most),
+            kept: BufferList::new(Mutex::new(Vec::new()), most),
             most,
         }
     }

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! bits, lowest first         1 0 1 1 0 0 0 1
-//! positions of the ones      0 2 3 7 . . . .      packed[i] = elements[positions[i]]
-//! ones before each           0 1 1 2 3 3 3 3      spread[i] = packed[ranks[i]], where the bit is one
+//! positions of the ones      0 2 3 7 . . . .      compressed[i] = elements[positions[i]]
+//! ones before each           0 1 1 2 3 3 3 3      expand[i] = compressed[ranks[i]], where the bit is one
 //! ```
 //!
 //! Lanes of 64 bits are moved in two halves of four. Every step writes eight elements, of which the next step overwrites
@@ -14,8 +14,8 @@
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use super::portable::{spread_last, write_last};
-use super::{GROUP, Index, Moved};
+use super::portable::{expand_last, write_last};
+use super::{GROUP, Index, Word};
 
 /// In row `bits`: the positions of the ones, then zeros.
 static POSITIONS: [[u8; GROUP]; 256] = table(false);
@@ -49,9 +49,9 @@ pub(in crate::cpu) fn is_here() -> bool {
     std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("popcnt")
 }
 
-/// As [`super::pack`].
+/// As [`super::compress`].
 #[target_feature(enable = "avx2,popcnt")]
-pub(in crate::cpu) fn pack<T: Moved>(
+pub(in crate::cpu) fn compress<T: Word>(
     values: &[T],
     mask: &[u8],
     slots: &mut [MaybeUninit<T>],
@@ -61,7 +61,7 @@ pub(in crate::cpu) fn pack<T: Moved>(
         mask,
         slots,
         // SAFETY: there is a value for each byte of the mask, and there are `GROUP` slots at `to`.
-        |first, bits, to| unsafe { T::pack(values.as_ptr().add(first), bits, to) },
+        |first, bits, to| unsafe { T::compress(values.as_ptr().add(first), bits, to) },
         |index| values[index],
     )
 }
@@ -98,26 +98,22 @@ pub(in crate::cpu) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut
     assert_eq!(written, slots.len());
 }
 
-/// As [`super::spread`].
+/// As [`super::expand`].
 #[target_feature(enable = "avx2,popcnt")]
-pub(in crate::cpu) fn spread<T: Moved>(
-    mut values: &[T],
-    mask: &[u8],
-    slots: &mut [MaybeUninit<T>],
-) {
+pub(in crate::cpu) fn expand<T: Word>(mut values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) {
     let (groups, rest) = mask.as_chunks::<GROUP>();
     let (slot_groups, rest_slots) = slots.as_chunks_mut::<GROUP>();
     for (bytes, slots) in groups.iter().zip(slot_groups) {
         if values.len() < GROUP {
-            values = spread_last(values, bytes, slots);
+            values = expand_last(values, bytes, slots);
             continue;
         }
         let bits = bits_of(bytes);
         // SAFETY: there are `GROUP` values and `GROUP` slots.
-        unsafe { T::spread(values.as_ptr(), bits, slots.as_mut_ptr().cast()) };
+        unsafe { T::expand(values.as_ptr(), bits, slots.as_mut_ptr().cast()) };
         values = &values[bits.count_ones() as usize..];
     }
-    spread_last(values, rest, rest_slots);
+    expand_last(values, rest, rest_slots);
 }
 
 /// Calls `write(first, bits, to)` for the groups of the mask that have trues, with the index of their first byte and
@@ -200,34 +196,34 @@ pub(crate) trait Shuffled: Sized {
     ///
     /// The processor has AVX2, `GROUP` elements can be read at `from`, and as many written at `to`: all are, and those
     /// behind the ones that were kept are anything.
-    unsafe fn pack(from: *const Self, bits: u8, to: *mut Self);
+    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self);
 
     /// Writes, for each bit of `bits`, the next element of `from` if it is one and else zero.
     ///
     /// # Safety
     ///
     /// The processor has AVX2, `GROUP` elements can be read at `from`, and as many written at `to`.
-    unsafe fn spread(from: *const Self, bits: u8, to: *mut Self);
+    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self);
 }
 
 impl Shuffled for u8 {
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn pack(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
         // SAFETY: the caller has eight bytes at each.
         unsafe {
-            let packed = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), row(&POSITIONS, bits));
-            _mm_storel_epi64(to.cast(), packed);
+            let compressed = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), row(&POSITIONS, bits));
+            _mm_storel_epi64(to.cast(), compressed);
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn spread(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
         // SAFETY: the caller has eight bytes at each.
         unsafe {
-            let spread = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), row(&RANKS, bits));
-            _mm_storel_epi64(to.cast(), _mm_and_si128(spread, bytes_of(bits)));
+            let expand = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), row(&RANKS, bits));
+            _mm_storel_epi64(to.cast(), _mm_and_si128(expand, bytes_of(bits)));
         }
     }
 }
@@ -235,25 +231,25 @@ impl Shuffled for u8 {
 impl Shuffled for u16 {
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn pack(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
         let order = byte_pairs(row(&POSITIONS, bits));
         // SAFETY: the caller has 16 bytes at each.
         unsafe {
-            let packed = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
-            _mm_storeu_si128(to.cast(), packed);
+            let compressed = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
+            _mm_storeu_si128(to.cast(), compressed);
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn spread(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
         let order = byte_pairs(row(&RANKS, bits));
         let kept = bytes_of(bits);
         // SAFETY: the caller has 16 bytes at each.
         unsafe {
-            let spread = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
+            let expand = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
             let kept = _mm_unpacklo_epi8(kept, kept);
-            _mm_storeu_si128(to.cast(), _mm_and_si128(spread, kept));
+            _mm_storeu_si128(to.cast(), _mm_and_si128(expand, kept));
         }
     }
 }
@@ -261,24 +257,24 @@ impl Shuffled for u16 {
 impl Shuffled for u32 {
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn pack(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
         let order = _mm256_cvtepu8_epi32(row(&POSITIONS, bits));
         // SAFETY: the caller has 32 bytes at each.
         unsafe {
-            let packed = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
-            _mm256_storeu_si256(to.cast(), packed);
+            let compressed = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
+            _mm256_storeu_si256(to.cast(), compressed);
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn spread(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
         let order = _mm256_cvtepu8_epi32(row(&RANKS, bits));
         let kept = _mm256_cvtepi8_epi32(bytes_of(bits));
         // SAFETY: the caller has 32 bytes at each.
         unsafe {
-            let spread = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
-            _mm256_storeu_si256(to.cast(), _mm256_and_si256(spread, kept));
+            let expand = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
+            _mm256_storeu_si256(to.cast(), _mm256_and_si256(expand, kept));
         }
     }
 }
@@ -294,22 +290,22 @@ fn halves(bits: u8) -> ([u8; 2], usize) {
 impl Shuffled for u64 {
     #[inline]
     #[target_feature(enable = "avx2,popcnt")]
-    unsafe fn pack(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
         let (halves, in_low) = halves(bits);
         for (half, bits) in halves.into_iter().enumerate() {
             let order = word_pairs(row(&POSITIONS, bits));
             // SAFETY: the caller has 64 bytes at each; the second half is written at most 32 bytes on.
             unsafe {
                 let four = _mm256_loadu_si256(from.add(half * GROUP / 2).cast());
-                let packed = _mm256_permutevar8x32_epi32(four, order);
-                _mm256_storeu_si256(to.add(half * in_low).cast(), packed);
+                let compressed = _mm256_permutevar8x32_epi32(four, order);
+                _mm256_storeu_si256(to.add(half * in_low).cast(), compressed);
             }
         }
     }
 
     #[inline]
     #[target_feature(enable = "avx2,popcnt")]
-    unsafe fn spread(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
         let (halves, in_low) = halves(bits);
         for (half, bits) in halves.into_iter().enumerate() {
             let order = word_pairs(row(&RANKS, bits));
@@ -317,9 +313,9 @@ impl Shuffled for u64 {
             // SAFETY: the caller has 64 bytes at each; the second half is read at most 32 bytes on.
             unsafe {
                 let four = _mm256_loadu_si256(from.add(half * in_low).cast());
-                let spread = _mm256_permutevar8x32_epi32(four, order);
-                let spread = _mm256_and_si256(spread, kept);
-                _mm256_storeu_si256(to.add(half * GROUP / 2).cast(), spread);
+                let expand = _mm256_permutevar8x32_epi32(four, order);
+                let expand = _mm256_and_si256(expand, kept);
+                _mm256_storeu_si256(to.add(half * GROUP / 2).cast(), expand);
             }
         }
     }

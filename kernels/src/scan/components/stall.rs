@@ -9,7 +9,7 @@ use cubecl::prelude::*;
 /// Which tiles stall. A tile that stalls at once publishes nothing.
 #[derive_cube_comptime]
 #[non_exhaustive]
-pub enum Mute {
+pub enum Stall {
     /// At once: those whose index is a multiple of this, which is not 0.
     Every(usize),
     /// At once: those whose index modulo 32 is the position of a bit that is set.
@@ -32,19 +32,19 @@ pub(crate) enum Publication {
 
 /// Whether `tile` has stalled before `what`.
 #[cube]
-pub(crate) fn is_mute(
+pub(crate) fn is_stalled(
     tile: usize,
     #[comptime] what: Publication,
-    #[comptime] mute: Option<Mute>,
+    #[comptime] stall: Option<Stall>,
 ) -> bool {
-    match mute {
+    match stall {
         None => false.runtime(),
-        Some(Mute::Every(every)) => tile % every == 0,
-        Some(Mute::Chosen(bits)) => {
+        Some(Stall::Every(every)) => tile % every == 0,
+        Some(Stall::Chosen(bits)) => {
             let bits = comptime!(bits).runtime();
             (bits >> (tile as u32 % 32u32)) & 1u32 == 1u32
         }
-        Some(Mute::Random { seed, one_in }) => {
+        Some(Stall::Random { seed, one_in }) => {
             let mut stalled = is_drawn(tile as u32, comptime!(seed), comptime!(one_in));
             if comptime!(what == Publication::Prefix) {
                 let later = comptime!(seed.wrapping_add(0x9e37_79b9));

@@ -12,12 +12,12 @@ pub(super) trait Memory {
 }
 
 /// Buffers from the oldest to the newest.
-pub(super) struct Kept<B> {
+pub(super) struct BufferList<B> {
     buffers: Mutex<Vec<B>>,
     most: usize,
 }
 
-impl<B: Memory> Kept<B> {
+impl<B: Memory> BufferList<B> {
     /// Keeps buffers in the list, which is empty, and at most `most` bytes.
     pub(super) const fn new(buffers: Mutex<Vec<B>>, most: usize) -> Self {
         Self { buffers, most }

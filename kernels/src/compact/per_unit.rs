@@ -16,7 +16,7 @@ use super::select::{Emit, LineOut, Selection, emitted, write_vector};
 use crate::ScanOp;
 use crate::monoid::{Fold, write_state};
 use crate::scan::cube_count;
-use crate::scan::parts::{Cut, Parts, Split, before_part};
+use crate::scan::parts::{CarryIn, Parts, Split, before_part};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -75,7 +75,7 @@ impl Walks {
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn count_runs_kernel<M: Numeric, N: Size>(
+fn count_parts_kernel<M: Numeric, N: Size>(
     mask: LinearView<'_, Vector<M, N>>,
     counts: &mut [u32],
     walks: &Walks,
@@ -94,14 +94,14 @@ fn count_runs_kernel<M: Numeric, N: Size>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
+fn write_parts_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     values: LinearView<'_, Vector<V, N>>,
     mask: LinearView<'_, Vector<M, N>>,
     states: &[u32],
     output: &mut [V],
     counts: &mut [I],
     walks: &Walks,
-    #[comptime] cut: Cut,
+    #[comptime] carry_in: CarryIn,
     #[comptime] emit: Emit,
     #[define(V)] _value_type: ElemType,
     #[define(M)] _mask_type: ElemType,
@@ -118,7 +118,7 @@ fn write_runs_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         };
         let (sum, none) = (comptime!(ScanOp::Sum), 0u32.runtime());
         let (first, number) = (walks.states(&part), part.number);
-        let mut rank = before_part::<u32, Fold>(states, first, step, number, &none, cut, sum);
+        let mut rank = before_part::<u32, Fold>(states, first, step, number, &none, carry_in, sum);
         for at in part.first..part.end {
             let place = part.begin + at * step;
             let flags = lane_bits::<M, N>(mask.read(place));
@@ -178,7 +178,7 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     } = selection;
     // SAFETY: one count per part; a part ends with its line.
     let totals = |states| unsafe {
-        count_runs_kernel::launch_unchecked(
+        count_parts_kernel::launch_unchecked(
             client,
             cubes(),
             cube_dim,
@@ -193,7 +193,7 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     // SAFETY: mask, values and output hold the same number of elements, and a part ends with its line; a rank is below the number of
     // trues of the line, and its tail begins behind them; there is a count for each line.
     let write = |states| unsafe {
-        write_runs_kernel::launch_unchecked(
+        write_parts_kernel::launch_unchecked(
             client,
             cubes(),
             cube_dim,
@@ -205,7 +205,7 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
             bindable(client, output).into_buffer_arg(),
             counts.into_buffer_arg(),
             walks(),
-            parts.cut(),
+            parts.carry_in(),
             emit,
             values.1,
             mask.1,

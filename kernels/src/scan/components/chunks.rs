@@ -1,6 +1,6 @@
-//! Runs of a row's vectors that units walk alone, one vector after the other.
+//! Chunks of a row's vectors that units walk alone, one vector after the other.
 
-use super::parts::Cut;
+use super::parts::CarryIn;
 use super::tensors::{Reads, Writes, lane_at, state_of, write_vector};
 use super::tile::{Row, load_vectors, stored_vector};
 use crate::monoid::{Monoid, Operator, State, join};
@@ -13,31 +13,31 @@ const UNITS: usize = 64;
 
 /// The comptime facts of the kernels.
 #[derive_cube_comptime]
-pub(crate) struct UnitRunsConfig {
+pub(crate) struct PerUnitConfig {
     pub exclusive: bool,
     pub reverse: bool,
-    /// Whether rows are cut, so that a run has a prefix.
-    pub cut: Cut,
+    /// Whether rows are split, so that a chunk has a prefix.
+    pub carry_in: CarryIn,
 }
 
 /// How rows are cut.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
-pub(crate) struct Runs {
-    /// Vectors of a run.
+pub(crate) struct Chunks {
+    /// Vectors of a chunk.
     pub vectors: usize,
-    /// Runs of a row.
+    /// Chunks of a row.
     pub per_row: usize,
-    /// Runs of all rows.
+    /// Chunks of all rows.
     pub count: usize,
 }
 
-/// The run of its row, in the order of the scan, that a unit walks: in reverse units lie in memory as those of a forward scan do.
+/// The chunk of its row, in the order of the scan, that a unit walks: in reverse units lie in memory as those of a forward scan do.
 #[cube]
-pub(crate) fn run_of(unit: usize, runs: Runs, #[comptime] reverse: bool) -> usize {
-    let in_row = unit % runs.per_row;
+pub(crate) fn chunk_of(unit: usize, chunks: Chunks, #[comptime] reverse: bool) -> usize {
+    let in_row = unit % chunks.per_row;
     if comptime!(reverse) {
-        runs.per_row - 1 - in_row
+        chunks.per_row - 1 - in_row
     } else {
         in_row
     }
@@ -50,7 +50,7 @@ pub(crate) fn fold_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid
     row: &Row,
     logical: usize,
     before: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
     let lanes = N::value().comptime();
@@ -65,14 +65,14 @@ pub(crate) fn fold_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid
     running
 }
 
-/// Where in a vector another run begins, in the order of the scan, and what precedes that.
+/// Where in a vector another chunk begins, in the order of the scan, and what precedes that.
 #[derive(CubeType)]
 pub(crate) struct Seam<S: State> {
     pub step: usize,
     pub before: S,
 }
 
-/// Writes the scan of a logical vector of a row, in which another run begins where there is a `seam`, and returns what precedes the next.
+/// Writes the scan of a logical vector of a row, in which another chunk begins where there is a `seam`, and returns what precedes the next.
 #[cube]
 #[allow(
     clippy::too_many_arguments,
@@ -86,7 +86,7 @@ pub(crate) fn scan_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeri
     before: &M::State,
     seam: &Sequence<Seam<M::State>>,
     identity: &M::State,
-    #[comptime] config: UnitRunsConfig,
+    #[comptime] config: PerUnitConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
     let lanes = N::value().comptime();
@@ -123,10 +123,10 @@ pub(crate) fn grid<O: Operator>(call: &Call<O>, count: usize) -> (CubeCount, Cub
     (cubes, CubeDim::new_1d(units as u32))
 }
 
-pub(crate) fn config<O: Operator>(call: &Call<O>, cut: Cut) -> UnitRunsConfig {
-    UnitRunsConfig {
+pub(crate) fn config<O: Operator>(call: &Call<O>, carry_in: CarryIn) -> PerUnitConfig {
+    PerUnitConfig {
         exclusive: call.options.exclusive,
         reverse: call.options.reverse,
-        cut,
+        carry_in,
     }
 }

@@ -17,7 +17,7 @@
 use super::offsets::{Typed, UNITS, bounded};
 use crate::monoid::{Element, Monoid, Operator, State, join, read_state, write_state};
 use crate::operator::accumulator_of;
-use crate::scan::problem::{elements_before, widest};
+use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::{cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -156,7 +156,7 @@ fn read<A: Numeric, M: Monoid<A>>(
     values.push(value);
     let element = Element::<A> {
         values,
-        begins: false.runtime(),
+        starts: false.runtime(),
         ends: false.runtime(),
         position,
     };
@@ -317,7 +317,7 @@ fn parts_of(
     (begin, size): (usize, usize),
     segments: usize,
 ) -> (PartsLaunch, usize, usize) {
-    let lanes = widest(client.io_optimized_vector_sizes(size), len | begin);
+    let lanes = widest_vector(client.io_optimized_vector_sizes(size), len | begin);
     let part = PART.max(len.div_ceil(MOST_PARTS)).next_multiple_of(lanes);
     let (vectors, of_part) = (len / lanes, part / lanes);
     let parts = PartsLaunch::new(vectors.div_ceil(of_part), of_part, vectors, segments);

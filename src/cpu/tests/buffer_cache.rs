@@ -1,6 +1,6 @@
 //! What becomes of large buffers.
 
-use super::super::pool::{Buffer, LEAST_BYTES, Pool};
+use super::super::buffer_cache::{Buffer, LEAST_BYTES, Pool};
 
 const LEN: usize = LEAST_BYTES / 4;
 

@@ -1,6 +1,6 @@
 //! Compaction and expansion are each other's adjoint, and so are scatter and gather.
 
-use crate::ops::{FloatMoveOps, ScanBackend, first_slices, with_dim};
+use crate::ops::{FloatSelectionOps, ScanBackend, first_slices, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
@@ -32,13 +32,13 @@ enum Move<B: ScanBackend> {
         slices: usize,
         int: IntDType,
     },
-    /// To slots, and where the groups of slots begin.
+    /// To destinations, and where the groups of destinations begin.
     Scatter {
-        slots: IntTensor<B>,
+        destinations: IntTensor<B>,
         offsets: IntTensor<B>,
     },
     Gather {
-        slots: IntTensor<B>,
+        destinations: IntTensor<B>,
         offsets: IntTensor<B>,
     },
     /// Compaction of lines along a dimension.
@@ -77,8 +77,14 @@ impl<B: ScanBackend> Move<B> {
                 let (packed, _) = B::float_compact_dim_padded(grad, mask, dim, int);
                 fit::<B>(packed, dim, slices)
             }
-            Move::Scatter { slots, offsets } => B::float_gather_slots(grad, slots, offsets),
-            Move::Gather { slots, offsets } => B::float_scatter_slots(grad, slots, offsets),
+            Move::Scatter {
+                destinations,
+                offsets,
+            } => B::float_gather_from(grad, destinations, offsets),
+            Move::Gather {
+                destinations,
+                offsets,
+            } => B::float_scatter_to(grad, destinations, offsets),
             Move::CompactAlong { mask, dim, int } => expand_along::<B>(grad, mask, dim, int),
             Move::RepeatRows { offsets } => B::float_segment_reduce(grad, offsets, ScanOp::Sum),
             Move::RunLengths {
@@ -90,8 +96,8 @@ impl<B: ScanBackend> Move<B> {
                     return grad;
                 }
                 let options = ScanOptions::default().exclusive();
-                let begins = B::int_scan(lengths, 0, ScanOp::Sum, options);
-                let heads = B::segment_starts(begins, elements, bool_dtype);
+                let starts = B::int_scan(lengths, 0, ScanOp::Sum, options);
+                let heads = B::segment_starts(starts, elements, bool_dtype);
                 B::float_expand_by_mask(grad, heads)
             }
         }
@@ -162,7 +168,7 @@ fn record<B: ScanBackend, C: CheckpointStrategy, R>(
     }
 }
 
-impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
+impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C> {
     fn float_compact_padded(
         values: FloatTensor<Self>,
         mask: BoolTensor<Self>,
@@ -262,38 +268,38 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatMoveOps for Autodiff<B, C> {
         .0
     }
 
-    fn float_scatter_slots(
+    fn float_scatter_to(
         values: FloatTensor<Self>,
-        slots: IntTensor<Self>,
+        destinations: IntTensor<Self>,
         offsets: IntTensor<Self>,
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
             |_| Move::Scatter {
-                slots: slots.clone(),
+                destinations: destinations.clone(),
                 offsets: offsets.clone(),
             },
             |values| {
-                let moved = B::float_scatter_slots(values, slots.clone(), offsets.clone());
+                let moved = B::float_scatter_to(values, destinations.clone(), offsets.clone());
                 (moved, ())
             },
         )
         .0
     }
 
-    fn float_gather_slots(
+    fn float_gather_from(
         values: FloatTensor<Self>,
-        slots: IntTensor<Self>,
+        destinations: IntTensor<Self>,
         offsets: IntTensor<Self>,
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
             |_| Move::Gather {
-                slots: slots.clone(),
+                destinations: destinations.clone(),
                 offsets: offsets.clone(),
             },
             |values| {
-                let moved = B::float_gather_slots(values, slots.clone(), offsets.clone());
+                let moved = B::float_gather_from(values, destinations.clone(), offsets.clone());
                 (moved, ())
             },
         )

@@ -41,19 +41,19 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     carry: T::Acc,
     exclusive: bool,
 ) -> T::Acc {
-    let chain = Chain::<T, O> {
+    let shared_row = SharedRow::<T, O> {
         input,
         output: Shared::new(output),
         exclusive,
         carries: Carries::new(carry),
         operator: PhantomData,
     };
-    let threads = rayon::current_num_threads().min(chain.blocks());
-    parallel::on_threads(threads, &|| chain.work::<REVERSE>());
-    chain.carries.get(chain.blocks())
+    let threads = rayon::current_num_threads().min(shared_row.blocks());
+    parallel::on_threads(threads, &|| shared_row.work::<REVERSE>());
+    shared_row.carries.get(shared_row.blocks())
 }
 
-struct Chain<'a, T: Element, O: Operator<T::Acc>> {
+struct SharedRow<'a, T: Element, O: Operator<T::Acc>> {
     input: &'a [T],
     output: Shared<'a, T>,
     exclusive: bool,
@@ -61,7 +61,7 @@ struct Chain<'a, T: Element, O: Operator<T::Acc>> {
     operator: PhantomData<O>,
 }
 
-impl<T: Element, O: Operator<T::Acc>> Chain<'_, T, O> {
+impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
     fn blocks(&self) -> usize {
         self.input.len().div_ceil(BLOCK)
     }

@@ -14,8 +14,8 @@ use super::plan::{Plan, Typed, view};
 use super::select::Emit;
 use crate::monoid::{Heads, Pair, write_state};
 use crate::scan::cube_count;
-use crate::scan::parts::{Cut, Parts, Split, before_part};
-use crate::scan::problem::{elements_before, widest};
+use crate::scan::parts::{CarryIn, Parts, Split, before_part};
+use crate::scan::problem::{elements_before, widest_vector};
 use cubecl::client::Client;
 use cubecl::ir::{ElemType, UIntKind};
 use cubecl::prelude::*;
@@ -104,7 +104,7 @@ fn runs_kernel<V: Numeric, I: Numeric, N: Size>(
     lengths: &mut [I],
     count: &mut [I],
     walk: Walk,
-    #[comptime] cut: Cut,
+    #[comptime] carry_in: CarryIn,
     #[comptime] zeros: usize,
     #[define(V)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
@@ -115,7 +115,7 @@ fn runs_kernel<V: Numeric, I: Numeric, N: Size>(
         let first = part * walk.len;
         let end = min(first + walk.len, walk.vectors);
         let none = Pair::<u32, u32>::new(0u32.runtime(), 0u32.runtime());
-        let known = before_part::<u32, Heads>(states, 0usize, 1usize, part, &none, cut, ());
+        let known = before_part::<u32, Heads>(states, 0usize, 1usize, part, &none, carry_in, ());
         let mut runs = known.first;
         let mut head = known.second;
         for at in range_stepped(first, end, comptime!(CHUNK / lanes)) {
@@ -231,7 +231,7 @@ pub(super) fn launch(client: &Client, plan: &Plan, runs: Runs) {
             runs.lengths.clone().into_buffer_arg(),
             runs.count.clone().into_buffer_arg(),
             walk(),
-            parts.cut(),
+            parts.carry_in(),
             zeros,
             dtype,
             runs.index,
@@ -262,7 +262,7 @@ pub(super) fn launch(client: &Client, plan: &Plan, runs: Runs) {
 fn lanes_of(client: &Client, output: &TensorBinding, dtype: ElemType) -> usize {
     let begin = elements_before(output.handle.offset_start, dtype.size());
     let len: usize = output.shape.iter().product();
-    widest(client.io_optimized_vector_sizes(dtype.size()), len | begin)
+    widest_vector(client.io_optimized_vector_sizes(dtype.size()), len | begin)
 }
 
 /// Fills a contiguous tensor with zeros from the first whole vector behind `count` elements on.

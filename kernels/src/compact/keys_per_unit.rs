@@ -1,20 +1,20 @@
-//! Grouping by key without a barrier: a counting sort in which each unit has a run of the keys, and a counter for every key and run.
+//! Grouping by key without a barrier: a counting sort in which each unit has a chunk of the keys, and a counter for every key and chunk.
 //!
 //! ```text
-//! launch 1   unit: count the keys of its run           → counts [key, run], zero where a run lacks a key
-//! scan       exclusive                                 → the slot of each run's first element of each key
-//! launch 2   copy the first slot of each key           → offsets
-//! launch 3   unit: walk its run again; a key's counter is the slot of its next element
+//! launch 1   unit: count the keys of its chunk           → counts [key, chunk], zero where a chunk lacks a key
+//! scan       exclusive                                 → the destination of each chunk's first element of each key
+//! launch 2   copy the first destination of each key           → offsets
+//! launch 3   unit: walk its chunk again; a key's counter is the destination of its next element
 //! ```
 //!
 //! One pass, whatever the number of keys, where [`digits`](super::digits) takes one for each four bits of them; but every counter is in global memory
-//! and no two units read together, which is the better bargain only on devices that are no card. 2^20 keys below 256 take an eighth of the digits' time on
+//! and no two units read together, which is the better bargain only on software adapters. 2^20 keys below 256 take an eighth of the digits' time on
 //! lavapipe.
 
 use super::offsets::copy_offsets;
-use super::plan::begins_of;
+use super::plan::offsets_of;
 use crate::ScanError;
-use crate::scan::problem::{elements_before, widest};
+use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
@@ -23,16 +23,16 @@ use cubecl::prelude::*;
 /// Units of a cube.
 const UNITS: usize = 64;
 
-/// The fewest keys of a run: a few times what starting a unit costs. And the most, whatever their number: no loop may come near the 65,535 rounds
+/// The fewest keys of a chunk: a few times what starting a unit costs. And the most, whatever their number: no loop may come near the 65,535 rounds
 /// after which some drivers end it.
-const RUN: usize = 256;
-const LONGEST_RUN: usize = 1 << 15;
+const CHUNK: usize = 256;
+const LONGEST_CHUNK: usize = 1 << 15;
 
-/// Elements of a run for each key, so that the counters stay few beside the keys. On lavapipe, 2^22 keys below 256 take 0.87 of the time that they
+/// Elements of a chunk for each key, so that the counters stay few beside the keys. On lavapipe, 2^22 keys below 256 take 0.87 of the time that they
 /// take with 4.
 const ELEMENTS_PER_KEY: usize = 16;
 
-/// Elements that are added to every run: runs of a power of two would make the counters of a unit, and the keys of its neighbours, meet in one
+/// Elements that are added to every chunk: chunks of a power of two would make the counters of a unit, and the keys of its neighbours, meet in one
 /// set of the cache. 2^22 keys below 256 take 0.7 of the time on lavapipe.
 const UNEVEN: usize = 16;
 
@@ -51,10 +51,10 @@ pub(super) fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
 /// How keys are dealt out, in vectors.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
-struct KeyRuns {
+struct KeysPerUnit {
     vectors: usize,
-    run: usize,
-    runs: usize,
+    chunk: usize,
+    chunks: usize,
     num_keys: usize,
 }
 
@@ -62,27 +62,27 @@ struct KeyRuns {
 fn count_keys_kernel<K: Numeric, N: Size>(
     keys: &[Vector<K, N>],
     counts: &mut [u32],
-    of: KeyRuns,
+    of: KeysPerUnit,
     #[define(K)] _dtype: ElemType,
 ) {
-    if ABSOLUTE_POS < of.runs {
+    if ABSOLUTE_POS < of.chunks {
         for key in 0..of.num_keys {
-            counts[key * of.runs + ABSOLUTE_POS] = 0u32;
+            counts[key * of.chunks + ABSOLUTE_POS] = 0u32;
         }
-        let first = ABSOLUTE_POS * of.run;
-        for step in 0..min(of.run, of.vectors - first) {
+        let first = ABSOLUTE_POS * of.chunk;
+        for step in 0..min(of.chunk, of.vectors - first) {
             let own = keys[first + step];
             #[unroll]
             for lane in 0..N::value().comptime() {
                 let key = clamped::<K>(own.extract(lane), of.num_keys as u32) as usize;
                 if key < of.num_keys {
-                    counts[key * of.runs + ABSOLUTE_POS] += 1u32;
+                    counts[key * of.chunks + ABSOLUTE_POS] += 1u32;
                 }
             }
         }
         // Behind the last counter, so that the scan ends with the number of keys in range.
         if ABSOLUTE_POS == 0 {
-            counts[of.num_keys * of.runs] = 0u32;
+            counts[of.num_keys * of.chunks] = 0u32;
         }
     }
 }
@@ -90,28 +90,28 @@ fn count_keys_kernel<K: Numeric, N: Size>(
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn place_keys_kernel<K: Numeric, I: Numeric, N: Size>(
     keys: &[Vector<K, N>],
-    begins: &mut [u32],
-    slots: &mut [Vector<I, N>],
-    of: KeyRuns,
+    key_offsets: &mut [u32],
+    destinations: &mut [Vector<I, N>],
+    of: KeysPerUnit,
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    if ABSOLUTE_POS < of.runs {
-        let first = ABSOLUTE_POS * of.run;
-        for step in 0..min(of.run, of.vectors - first) {
+    if ABSOLUTE_POS < of.chunks {
+        let first = ABSOLUTE_POS * of.chunk;
+        for step in 0..min(of.chunk, of.vectors - first) {
             let own = keys[first + step];
-            let mut own_slots = Vector::<I, N>::new(I::from_int(-1));
+            let mut own_destinations = Vector::<I, N>::new(I::from_int(-1));
             #[unroll]
             for lane in 0..N::value().comptime() {
                 let key = clamped::<K>(own.extract(lane), of.num_keys as u32) as usize;
                 if key < of.num_keys {
-                    let counter = key * of.runs + ABSOLUTE_POS;
-                    let next = begins[counter];
-                    begins[counter] = next + 1u32;
-                    own_slots.insert(lane, I::cast_from(next));
+                    let counter = key * of.chunks + ABSOLUTE_POS;
+                    let next = key_offsets[counter];
+                    key_offsets[counter] = next + 1u32;
+                    own_destinations.insert(lane, I::cast_from(next));
                 }
             }
-            slots[first + step] = own_slots;
+            destinations[first + step] = own_destinations;
         }
     }
 }
@@ -125,40 +125,41 @@ pub(super) fn serves(
 ) -> bool {
     // A caller who tunes tiles wants tiles.
     launch == LaunchOptions::default()
-        && Tuning::of(client, &launch).unit_runs
+        && Tuning::of(client, &launch).per_unit
         && (1..=MAX_KEYS).contains(&num_keys)
         && elements > 0
 }
 
-/// [`key_slots`](super::key_slots()) of keys that are [served](serves), after all checks.
-pub(super) fn key_slots(
+/// [`partition_ranks`](super::partition_ranks()) of keys that are [served](serves), after all checks.
+pub(super) fn partition_ranks(
     client: &Client,
     (keys, dtype): (TensorBinding, ElemType),
-    (slots, offsets): (TensorBinding, TensorBinding),
+    (destinations, offsets): (TensorBinding, TensorBinding),
     num_keys: usize,
     index: ElemType,
     address_type: AddressType,
 ) -> Result<(), ScanError> {
     let elements: usize = keys.shape.iter().product();
     let begin = |tensor: &TensorBinding, size| elements_before(tensor.handle.offset_start, size);
-    let granule = elements | begin(&keys, dtype.size()) | begin(&slots, index.size());
+    let common_alignment =
+        elements | begin(&keys, dtype.size()) | begin(&destinations, index.size());
     let widths = client.io_optimized_vector_sizes(dtype.size().max(index.size()));
-    let lanes = widest(widths, granule);
+    let lanes = widest_vector(widths, common_alignment);
     let vectors = elements / lanes;
-    let run = (num_keys * ELEMENTS_PER_KEY).clamp(RUN, LONGEST_RUN) + UNEVEN;
-    let run = run / lanes;
-    let runs = vectors.div_ceil(run);
-    let counters = num_keys * runs + 1;
+    let chunk = (num_keys * ELEMENTS_PER_KEY).clamp(CHUNK, LONGEST_CHUNK) + UNEVEN;
+    let chunk = chunk / lanes;
+    let chunks = vectors.div_ceil(chunk);
+    let counters = num_keys * chunks + 1;
     let words = || scratch::temporary(client, counters * size_of::<u32>());
-    let (counts, begins) = (words(), words());
-    let of = || KeyRunsLaunch::new(vectors, run, runs, num_keys);
+    let (counts, key_offsets) = (words(), words());
+    let of = || KeysPerUnitLaunch::new(vectors, chunk, chunks, num_keys);
     let cube_dim = CubeDim::new_1d(UNITS as u32);
     let cubes = |units: usize| cube_count(client, units.div_ceil(UNITS));
-    // SAFETY: one counter per key and run, and one more; a run ends with the keys, and only keys in range have a counter.
+    // SAFETY: one counter per key and chunk, and one more; a chunk ends with the keys, and only keys in range have a counter.
     unsafe {
         count_keys_kernel::launch_unchecked(
             client,
-            cubes(runs),
+            cubes(chunks),
             cube_dim,
             address_type,
             lanes,
@@ -168,26 +169,26 @@ pub(super) fn key_slots(
             dtype,
         );
     }
-    begins_of(client, &counts, &begins, counters)?;
+    offsets_of(client, &counts, &key_offsets, counters)?;
     copy_offsets(
         client,
-        &begins,
+        &key_offsets,
         offsets,
-        (num_keys, runs),
+        (num_keys, chunks),
         index,
         address_type,
     );
-    // SAFETY: as above; there is a slot for each element.
+    // SAFETY: as above; there is a destination for each element.
     unsafe {
         place_keys_kernel::launch_unchecked(
             client,
-            cubes(runs),
+            cubes(chunks),
             cube_dim,
             address_type,
             lanes,
             keys.into_buffer_arg(),
-            BufferArg::from_raw_parts(begins, counters),
-            slots.into_buffer_arg(),
+            BufferArg::from_raw_parts(key_offsets, counters),
+            destinations.into_buffer_arg(),
             of(),
             dtype,
             index,

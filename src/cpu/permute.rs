@@ -1,0 +1,57 @@
+//! Moves of single elements to and from destinations, as a grouping by key hands them out.
+//!
+//! A destination below zero, or beyond the output, is none.
+
+use core::mem::MaybeUninit;
+
+use rayon::prelude::*;
+
+use super::buffer::Output;
+use super::compact::{BLOCK, fill_default};
+use super::compress::{Index, Word};
+use super::rows::PARALLEL;
+
+/// `output[destinations[i]] = values[i]`, zero where no destination points; of several destinations that point to one place the last one counts. One thread
+/// writes, since nothing says that destinations are apart.
+pub(crate) fn scatter<T: Word, I: Index>(values: &[T], destinations: &[I]) -> Vec<T> {
+    assert_eq!(
+        values.len(),
+        destinations.len(),
+        "one destination for each value"
+    );
+    let mut output = Output::new(destinations.len());
+    fill_default(output.slots());
+    for (&value, destination) in values.iter().zip(destinations) {
+        if let Some(place) = output.slots().get_mut(destination.to_usize()) {
+            place.write(value);
+        }
+    }
+    // SAFETY: every place has been filled.
+    unsafe { output.finish() }
+}
+
+/// `output[i] = values[destinations[i]]`, zero where there is no such value.
+pub(crate) fn gather<T: Word, I: Index>(values: &[T], destinations: &[I]) -> Vec<T> {
+    let mut output = Output::new(destinations.len());
+    let gather = |(places, destinations): (&mut [MaybeUninit<T>], &[I])| {
+        for (place, destination) in places.iter_mut().zip(destinations) {
+            place.write(
+                values
+                    .get(destination.to_usize())
+                    .copied()
+                    .unwrap_or_default(),
+            );
+        }
+    };
+    let places = output.slots();
+    if destinations.len() < PARALLEL {
+        gather((places, destinations));
+    } else {
+        places
+            .par_chunks_mut(BLOCK)
+            .zip(destinations.par_chunks(BLOCK))
+            .for_each(gather);
+    }
+    // SAFETY: every place has been written.
+    unsafe { output.finish() }
+}
