@@ -1,13 +1,13 @@
-//! Compaction: `compact_by_mask` and `compact_by_mask_padded` against Burn's own `mask_select` and copies of the
-//! values.
+//! Compaction: `compact_by_mask` and `compact_by_mask_padded` against Burn's own `mask_select` and copies of
+//! the values.
 //!
 //! ```text
 //! cargo bench --bench compact
 //! cargo bench --bench compact -- compact/flex/f32/1x16777216/density0.5
 //! ```
-//! `burn-scan` reads back one number, the count; `burn-scan-padded` nothing; `burn` is `mask_select`, which on Cube
-//! takes the whole mask to the host. The survivors are drawn by a hash, so that no branch predictor learns them; the
-//! declared bytes take the density as exact.
+//! `burn-scan` reads back one number, the count, and `burn-scan-padded` nothing. `burn` is `mask_select`, which
+//! on Cube takes the whole mask to the host. A hash draws the survivors, so that no branch predictor learns
+//! them. The declared bytes take the density as exact.
 
 mod common;
 

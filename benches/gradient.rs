@@ -4,10 +4,10 @@
 //! cargo bench --bench gradient
 //! cargo bench --bench gradient -- gradient-sum/flex
 //! ```
-//! One round is the forward scan and `backward` from a gradient of ones, and ends with the gradient of the input. The
-//! declared bytes are those of two scans; `copy-by-add` is one copy, so that the comparison is by bytes a second.
-//! `install()` is not called: `burn` is Burn without this crate. On Cube its kernel is quadratic in the length and
-//! measured only up to 2^14.
+//! One round is the forward scan and `backward` from a gradient of ones, and ends with the gradient of the
+//! input. The declared bytes are the bytes of two scans. `copy-by-add` is one copy, so compare bytes a second.
+//! `install()` is not called: `burn` is Burn without this crate. On Cube its kernel is quadratic in the length
+//! and measured only up to 2^14.
 
 mod common;
 
@@ -35,7 +35,7 @@ fn gradients(criterion: &mut Criterion) {
     }
 }
 
-/// Values whose gradient is exact: small steps, signs, or a permutation in which no maximum occurs twice.
+/// Values with an exact gradient: small steps, signs, or a permutation in which no maximum occurs twice.
 fn values(op: ScanOp, n: usize) -> Vec<f32> {
     match op {
         ScanOp::Prod => (0..n).map(|i| 1.0 - 2.0 * (hash(i) % 2) as f32).collect(),
@@ -44,7 +44,7 @@ fn values(op: ScanOp, n: usize) -> Vec<f32> {
     }
 }
 
-/// The gradient of the sum of all outputs, by plain loops; rows only, except for sums.
+/// The gradient of the sum of all outputs, by plain loops. For rows only, except for sums.
 fn gradient(op: ScanOp, x: &[f32], axes: [usize; 3]) -> Vec<f32> {
     let reverse_sums = |terms: &[f32]| oracle::scan(terms, &axes, 1, ScanOp::Sum, (false, true));
     match op {

@@ -1,13 +1,15 @@
-//! What `install()` makes of Burn's own methods, on Cube: `x.cumsum(dim)` taken over against `inclusive_cumsum` called
-//! by name, Burn's gradient sandwich flip ∘ cumsum ∘ flip against `reverse_cumsum`, and a scan between scales and biases, which
-//! `install()` computes in the scan's load and store, while a scan called by name keeps them in kernels of their own.
+//! Burn's own methods with `install()`, on Cube. `x.cumsum(dim)` runs on this crate's kernels, against
+//! `inclusive_cumsum` called by name. Burn's flip ∘ cumsum ∘ flip of a gradient becomes one reverse scan,
+//! against `reverse_cumsum`. A scan between scales and biases computes them in its load and store, while a scan
+//! called by name leaves them to kernels of their own.
 //!
 //! ```text
 //! cargo bench --bench install
 //! cargo bench --bench install -- cumsum-installed/cube/f32/1x1024
 //! ```
-//! A process of its own, because Burn's fusion registry is per process: `burn-scan-installed` is this crate's kernel
-//! reached through Burn's method. The small sizes show what the way through fusion costs the host.
+//! This is a process of its own, because Burn's fusion registry is per process. `burn-scan-installed` is this
+//! crate's kernel, called through Burn's method. The small sizes show the host's cost of the way through
+//! fusion.
 
 mod common;
 
@@ -81,7 +83,7 @@ fn chained(criterion: &mut Criterion) {
         let before = |x: Tensor<2>| x * 2.0 + 1.0;
         let after = |sums: Tensor<2>| sums * 0.5 + 0.25;
         let x = || input.tensor.clone();
-        // Halves and quarters of sums below 2^23: exact in f32.
+        // Halves and quarters of sums below 2^23 are exact in f32.
         let check = |output| {
             let biased: Vec<f32> = input.values.iter().map(|x| x * 2.0 + 1.0).collect();
             let sums = oracle::scan(&biased, &shape, dim, ScanOp::Sum, (false, false));

@@ -1,11 +1,11 @@
-//! Stable grouping by key: `partition_by_key` against what Burn offers, `argsort` of the keys and `select`.
+//! Stable grouping by key: `partition_by_key` against Burn's own way, `argsort` of the keys and `select`.
 //!
 //! ```text
 //! cargo bench --bench partition
 //! cargo bench --bench partition -- partition/cube
 //! ```
-//! f32 values, i32 keys drawn by a hash from 8, 256 and 4,096 groups. Burn's way yields no offsets, and
-//! the order inside a group, which its sort need not keep, is not asked of it.
+//! f32 values, i32 keys drawn by a hash from 8, 256 and 4,096 groups. Burn's way gives no offsets. Its sort
+//! need not keep the order inside a group, so that order is not checked.
 
 mod common;
 
@@ -19,7 +19,7 @@ use common::test_support::{host, host_indices, oracle, tensor};
 use common::{Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-/// The keys, and where the element at each place of the grouped output comes from.
+/// The keys, and the source of each element of the grouped output.
 struct Keys {
     host: Vec<i64>,
     tensor: Tensor<1, Int>,

@@ -4,8 +4,9 @@
 //! cargo bench --bench ragged
 //! cargo bench --bench ragged -- segment-reduce/flex
 //! ```
-//! Rows are of 0 to 512 elements, most of them short, and one of a sixteenth of all; runs of 4 elements on average. `compact-along` stands beside
-//! `burn-scan-flat`, the compaction of the same tensor as a whole, `compact_by_mask_padded`. The peers in Python have the same data.
+//! Rows have 0 to 512 elements, most of them few, and one row has a sixteenth of all. Runs have 4 elements on
+//! average. `compact-along` stands beside `burn-scan-flat`, which compacts the same tensor as a whole by
+//! `compact_by_mask_padded`. The peers in Python have the same data.
 
 mod common;
 
@@ -33,7 +34,7 @@ fn ragged(criterion: &mut Criterion) {
     }
 }
 
-/// Of 2^power elements.
+/// The lengths of rows of together 2^power elements.
 fn lengths(power: u32) -> Vec<usize> {
     let mut lengths: Vec<usize> = (0..1 << (power - 8))
         .map(|i| hash(i) % 1000)

@@ -4,11 +4,13 @@
 //! cargo bench --bench recurrence
 //! cargo bench --bench recurrence -- recurrence/flex
 //! ```
-//! Decays and values are small integers, so that every result is exact. `burn` is the loop, one step an operation, and is measured where it ends
-//! in time. `copy-by-mul` is Burn's product of the two inputs, `copy-parallel` (Flex) a copy by all threads of half as many bytes again as the
-//! input: both move what a recurrence must, two streams in and one out. In `gradient-recurrence` a round is forward and backward, to the gradients
-//! of both; the declared bytes are those of two recurrences. Beside it stands `copy-by-add`, Burn's sum of the two inputs forward and backward: what any
-//! backward costs in Burn, which first fills a tensor with ones.
+//! Decays and values are small integers, so that every result is exact. `burn` is the loop, one step an
+//! operation, measured where it ends in time. `copy-by-mul` is Burn's product of the two inputs.
+//! `copy-parallel` (Flex) is a copy by all threads of half as many bytes again as the input. Both move the
+//! bytes of a recurrence: two streams in and one out. In `gradient-recurrence` a round is forward and backward,
+//! to the gradients of both inputs, and the declared bytes are those of two recurrences. Beside it stands
+//! `copy-by-add`, Burn's sum of the two inputs forward and backward: the cost of any backward in Burn, which
+//! first fills a tensor with ones.
 
 mod common;
 
@@ -24,7 +26,7 @@ use common::test_support::{axis, host};
 use common::{Case, Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-/// Steps up to which the loop is measured.
+/// The most steps for which the loop is measured.
 const BEARABLE: usize = 1 << 10;
 
 fn recurrences(criterion: &mut Criterion) {
@@ -58,12 +60,12 @@ fn recurrences(criterion: &mut Criterion) {
 enum Decays {
     /// −1, 0 or 1: any product is one of them.
     Varying,
-    /// −1 throughout, as a filter has it; one element that broadcasts.
+    /// −1 throughout, as in a filter: one element that broadcasts.
     Constant,
 }
 
 impl Decays {
-    /// For so many elements.
+    /// The decays for `n` elements.
     fn draw(self, n: usize) -> Vec<f32> {
         let varying = |i: usize| (hash(i + 1) % 3) as f32 - 1.0;
         (0..n)
@@ -86,7 +88,7 @@ fn expected(values: &[f32], decays: &[f32], [_, len, inner]: [usize; 3]) -> Vec<
     h
 }
 
-/// The loop that a model has where there is no scan.
+/// The loop of a model without a scan.
 fn step_by_step(x: Tensor<2>, a: Tensor<2>, dim: usize) -> Tensor<2> {
     let mut h = x.clone().narrow(dim, 0, 1);
     let mut all = vec![h.clone()];

@@ -1,5 +1,5 @@
-//! Cumulative sums: this crate's `inclusive_cumsum` against Burn's own `cumsum`, on Flex ndarray, and copies of the same
-//! bytes.
+//! Cumulative sums: this crate's `inclusive_cumsum` against Burn's own `cumsum`, ndarray on Flex, and copies of
+//! the same bytes.
 //!
 //! ```text
 //! cargo bench --bench scan                       every case on Flex and on the Cube device
@@ -7,11 +7,11 @@
 //! cargo bench --bench scan -- 1x16777216/dim1    one shape
 //! BURN_SCAN_DEVICE=cuda BURN_SCAN_BENCH_LARGE=2 cargo bench --bench scan --features cuda -- cumsum/cube
 //! ```
-//! One long row of 2^10 to 2^24 elements (2^26 with `BURN_SCAN_BENCH_LARGE=1`, 2^28 on Cube with 2), few long rows and
-//! columns, many short ones, squares and a cube. f32 throughout, f16, i32 and i64 on one row.
+//! One long row of 2^10 to 2^24 elements (2^26 with `BURN_SCAN_BENCH_LARGE=1`, 2^28 on Cube with 2), few long
+//! rows and columns, many short ones, squares and a cube. f32 throughout, f16, i32 and i64 on one row.
 //!
-//! Burn's kernel on Cube is quadratic in the length, so that there it is measured only up to [`BEARABLE`]. ndarray has no
-//! sum of f16 in a wider type, and no f16 here.
+//! Burn's kernel on Cube is quadratic in the length, so it is measured only up to [`BEARABLE`]. ndarray cannot
+//! sum f16 in a wider type, so it has no f16 here.
 
 mod common;
 
@@ -26,10 +26,12 @@ use common::test_support::{axis, host};
 use common::{Place, Traffic, large, places};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-/// Elements times length of the scanned dimension: one row of 2^16 takes over a second on a software adapter.
+/// Elements times the length of the scanned dimension: one row of 2^16 takes over a second on a software
+/// adapter.
 const BEARABLE: usize = 1 << 32;
 
-/// Software adapters stop the loop of a shader here: of a row of 2^16 Burn's last sum is wrong there, and not looked at.
+/// Software adapters end the loop of a shader here: in a row of 2^16 Burn's last sum is wrong there, and is not
+/// checked.
 const LONGEST_LOOP: usize = 65_535;
 
 fn scans(criterion: &mut Criterion) {
@@ -43,7 +45,7 @@ fn scans(criterion: &mut Criterion) {
             case::<i32, 2>(criterion, place, [1, 1 << power], 1);
             case::<i64, 2>(criterion, place, [1, 1 << power], 1);
         }
-        // Odd lengths, which no vector divides, beside even ones.
+        // Odd lengths, which no vector divides, beside even lengths.
         for shape in [[1, (1 << 22) - 1], [84, 50_256], [84, 50_257]] {
             case::<f32, 2>(criterion, place, shape, 1);
         }

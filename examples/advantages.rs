@@ -1,14 +1,16 @@
-//! Advantages of a batch of episodes: generalized advantage estimation (Schulman et al. 2016) as one recurrence.
+//! Advantages of a batch of episodes: generalized advantage estimation (Schulman et al. 2016) as one
+//! recurrence.
 //!
-//! An agent acted in many environments at once; episodes ended here and there. The advantage of each step is the sum of the surprises `δ` that
-//! followed it in its episode, each discounted by `γλ` a step:
+//! An agent acted in many environments at once, and episodes ended here and there. The advantage of a step is
+//! the sum of the surprises `δ` that followed it in its episode, each discounted by `γλ` a step:
 //!
 //! ```text
 //! δ[t] = r[t] + γ·v[t+1]·(1 − end[t]) − v[t]
 //! A[t] = δ[t] + γλ·(1 − end[t])·A[t+1]            a linear recurrence in reverse; the end of an episode is a decay of 0
 //! ```
 //!
-//! RL code walks back over the steps instead, an operation or a number at a time. Both ways are timed, and all advantages compared with a loop in f64.
+//! Without a scan, RL code walks back over the steps, one operation or one number at a time. Both ways are
+//! timed, and all advantages are compared with a loop in f64.
 //!
 //! ```text
 //! cargo run --release --example advantages [-- [--device flex|wgpu|vulkan|cuda|..]]
@@ -32,18 +34,19 @@ const USAGE: &str = "advantages [--device NAME]";
 const ENVIRONMENTS: usize = 64;
 const STEPS: usize = 1024;
 
-/// The discount of rewards, and of surprises beside it.
+/// The discount of rewards and, below, the further discount of surprises.
 const GAMMA: f32 = 0.99;
 const LAMBDA: f32 = 0.95;
 
-/// An episode ends after so many steps on average.
+/// The average steps of an episode.
 const EPISODE: f32 = 200.0;
 
 fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// What was seen, `[environments, steps]`; values have one step more, of what the agent expected behind the last.
+/// The agent's record, `[environments, steps]`. Values have one step more: the agent's expectation behind the
+/// last step.
 struct Seen {
     rewards: Vec<f32>,
     values: Vec<f32>,
@@ -57,7 +60,7 @@ struct Rollout {
     goes_on: Tensor<2>,
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -120,7 +123,7 @@ impl Seen {
         }
     }
 
-    /// By the formulas, in f64.
+    /// The formulas in f64.
     fn advantages(&self) -> Vec<f64> {
         let mut advantages = vec![0.0; ENVIRONMENTS * STEPS];
         for environment in 0..ENVIRONMENTS {

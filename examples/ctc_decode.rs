@@ -1,6 +1,8 @@
-//! Greedy decoding of connectionist temporal classification (Graves et al. 2006): what a speech or handwriting model does to its outputs.
+//! Greedy decoding of connectionist temporal classification (Graves et al. 2006): how the outputs of a speech
+//! or handwriting model become text.
 //!
-//! The model scores each symbol, and a blank, at every time step. Decoding takes the best symbol of each step, collapses repeats, and drops blanks:
+//! The model scores each symbol, and a blank, at every time step. Decoding takes the best symbol of each step,
+//! collapses repeats, and drops blanks:
 //!
 //! ```text
 //! best of each step   - h h - e l l - l o o        -  the blank
@@ -8,15 +10,16 @@
 //! decoded             h e l l o . . . . . .        length 5
 //! ```
 //!
-//! - a mask of what is kept, by comparing each step with the one before it;
-//! - `compact_along_by_mask`: each text of the batch to the left, and its length. Nothing is read back.
+//! - the mask compares each step with the one before it;
+//! - `compact_along_by_mask` moves each text of the batch to the left and counts its symbols. Nothing is read
+//!   back.
 //!
 //! ```text
 //! cargo run --release --example ctc_decode [-- [--device flex|wgpu|vulkan|cuda|..] [--verbose]]
 //! ```
 //!
-//! All texts are compared with a loop on the host, and with what the scores were made from. The exit code is 0 if all results are right, 1 if any is
-//! not, 2 if the run could not start.
+//! All texts are compared with a loop on the host, and with the texts that the scores were made from. The exit
+//! code is 0 if all results are right, 1 if any is not, 2 if the run could not start.
 
 mod common;
 
@@ -37,7 +40,7 @@ const STEPS: usize = 1000;
 /// The blank, then the alphabet.
 const SYMBOLS: &[u8] = b"-abcdefghijklmnopqrstuvwxyz ";
 
-/// Texts of this length at most.
+/// The most symbols of a text.
 const LONGEST: usize = 200;
 
 /// Texts that are printed without `--verbose`.
@@ -47,7 +50,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -93,12 +96,12 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(checks.passed())
 }
 
-/// `[texts, steps, symbols]` to the symbols of each text, zeros behind them, and their number.
+/// From `[texts, steps, symbols]` to the symbols of each text, with zeros behind them, and their number.
 fn decode(scores: Tensor<3>) -> (Tensor<2, Int>, Tensor<2, Int>) {
     let best = best_of_each_step(scores);
     let first = Tensor::zeros([TEXTS, 1], &best.device());
     let before = Tensor::cat(vec![first, best.clone().narrow(1, 0, STEPS - 1)], 1);
-    // A blank before the first step: a blank is dropped in any case.
+    // A blank stands before the first step. Blanks are dropped in any case.
     let kept = best
         .clone()
         .not_equal(before)
@@ -110,7 +113,7 @@ fn best_of_each_step(scores: Tensor<3>) -> Tensor<2, Int> {
     scores.argmax(2).reshape([TEXTS, STEPS])
 }
 
-/// The same by what Burn has: everything is read back.
+/// The same with Burn's own operations: everything is read back.
 fn decode_on_host(scores: Tensor<3>) -> Vec<Vec<i32>> {
     let best = read(best_of_each_step(scores));
     let lines = best.chunks(STEPS).map(|line| {
@@ -145,7 +148,7 @@ impl Spoken {
             let end = steps.len() + STEPS;
             let mut before = 0;
             for &symbol in &text {
-                // Only a blank tells a symbol from its repetition.
+                // Only a blank separates a symbol from its repetition.
                 let blanks = random.below(2) + usize::from(symbol == before);
                 steps.extend(std::iter::repeat_n(0, blanks));
                 steps.extend(std::iter::repeat_n(symbol, 1 + random.below(3)));
@@ -160,7 +163,7 @@ impl Spoken {
         }
     }
 
-    /// Noise, and more for what is spoken.
+    /// Noise, and a higher score for the spoken symbol.
     fn scores(&self, device: &Device) -> Tensor<3> {
         let mut random = Random::new(8);
         let symbols = SYMBOLS.len();

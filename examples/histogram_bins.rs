@@ -1,12 +1,13 @@
 //! Sorts numbers into the bins of a histogram: 128 of them bin by bin, then 4,194,304 in one call.
 //!
-//! A thread that knows its number's bin does not know where in that bin to write it. The exclusive prefix sum of "it is
-//! in the bin", 0 or 1 for each number, says how many come before, which is the place. The first part does so for each
-//! bin on its own, with the numbers of a well-known exercise for GPU programmers (a block-wide prefix sum in Mojo): the
-//! number i is (i mod 80) / 100, the 8 bins divide 0 .. 1. `compact_by_mask` is that prefix sum and the writing.
+//! A thread that knows its number's bin does not know where in that bin to write it. The exclusive prefix sum
+//! of a flag "in this bin", 0 or 1 for each number, counts the numbers before it: that is the destination. The
+//! first part does so for each bin on its own, with the numbers of a well-known exercise for GPU programmers (a
+//! block-wide prefix sum in Mojo): number i is (i mod 80) / 100, and 8 bins divide 0 .. 1. `compact_by_mask` is
+//! that prefix sum and the write.
 //!
-//! One pass a bin is too much when there are many. `partition_by_key` takes one pass over the numbers for every four
-//! bits of the bin, and the offsets at which groups begin are the histogram:
+//! One pass a bin is too much when there are many bins. `partition_by_key` takes one pass over the numbers for
+//! every four bits of the bin. Its offsets are the scan of the histogram:
 //!
 //! ```text
 //! values            0.9  0.1  0.6  0.2        offsets      0  2  2  3  4
@@ -18,9 +19,9 @@
 //! cargo run --release --example histogram_bins [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
 //! ```
 //!
-//! It checks each bin's numbers and their order against a loop on the host, and draws the large histogram, by default
-//! as `target/plots/histogram_bins.svg`. The exit code is 0 if all results are right, 1 if any is not, 2 if the run could
-//! not start.
+//! It checks each bin's numbers and their order against a loop on the host, and draws the large histogram, by
+//! default as `target/plots/histogram_bins.svg`. The exit code is 0 if all results are right, 1 if any is not,
+//! 2 if the run could not start.
 
 mod common;
 
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -62,7 +63,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(checks.passed())
 }
 
-/// The bins of values in 0 .. 1; a value of 1 lies past the last bin and belongs to it.
+/// The bins of values in 0 .. 1. A value of 1 lies past the last bin and belongs to it.
 fn bins_of(values: Tensor<1>, bins: usize) -> Tensor<1, Int> {
     (values * bins as f32).int().clamp(0, bins as i64 - 1)
 }
@@ -111,7 +112,7 @@ fn bin_by_bin(device: &Device, checks: &mut Checks) {
     checks.check("values of 1 in the last bin", ones.len() == SEED_VALUES);
 }
 
-/// The counts.
+/// Groups all values in one call. Returns the counts of the bins.
 fn all_at_once(device: &Device, checks: &mut Checks) -> Vec<i32> {
     let host = two_bells();
     let expected = on_host(&host, BINS);
@@ -140,7 +141,7 @@ fn all_at_once(device: &Device, checks: &mut Checks) -> Vec<i32> {
     counts
 }
 
-/// Values in 0 .. 1, gathered around 0.3 and 0.7.
+/// Values in 0 .. 1, most of them near 0.3 and 0.7.
 fn two_bells() -> Vec<f32> {
     let mut random = Random::new(1);
     let mut value = || {

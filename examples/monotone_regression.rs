@@ -1,26 +1,26 @@
 //! Learns a rising curve from noisy points, with an ordinary Burn module that never names this crate.
 //!
-//! A curve that must not fall, such as a dose response, a calibration map or a distribution function, is the running
-//! sum of increments that are not negative:
+//! Some curves must not fall: a dose response, a calibration map, a distribution function. Such a curve is the
+//! running sum of increments that are not negative:
 //!
 //! ```text
 //! curve = start + cumsum(softplus(slopes)) / KNOTS          4,096 slopes, learnt by Adam
 //! ```
 //!
-//! [`MonotoneCurve`] writes it with Burn's own `Tensor::cumsum`; its gradient is Burn's own, too. The one line of
-//! burn-scan is `burn_scan::install()`, and with it both run on this crate's kernels wherever the device is fused. On
-//! others (Flex) it changes nothing.
+//! [`MonotoneCurve`] writes it with Burn's own `Tensor::cumsum`. Its gradient is Burn's own, too. The only line
+//! of burn-scan is `burn_scan::install()`. With it, both run on this crate's kernels wherever the device is
+//! fused. On other devices (Flex) it changes nothing.
 //!
 //! ```text
 //! cargo run --release --example monotone_regression [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
 //! cargo run --release --example monotone_regression -- --no-install      Burn's own kernels only, nothing compared
 //! ```
 //!
-//! What is installed holds for the process. The comparison is therefore a second process: the program starts itself
-//! with `--no-install --report`, where `--report` prints the last loss and the milliseconds per step for a program to
-//! read. Both must end at the same loss, rise everywhere, and come close to the curve behind the noise. The points and
-//! the fit are drawn, by default as `target/plots/monotone_regression.svg`. The exit code is 0 if all results are right,
-//! 1 if any is not, 2 if the run could not start.
+//! `install()` holds for the whole process, so the comparison is a second process: the program starts itself
+//! with `--no-install --report`. `--report` prints the last loss and the milliseconds a step for a program to
+//! read. Both must end at the same loss, rise everywhere, and come close to the curve behind the noise. The
+//! points and the fit are drawn, by default as `target/plots/monotone_regression.svg`. The exit code is 0 if
+//! all results are right, 1 if any is not, 2 if the run could not start.
 
 mod common;
 
@@ -41,12 +41,12 @@ const USAGE: &str = "monotone_regression [--device NAME] [--svg PATH] [--no-inst
 
 const KNOTS: usize = 4096;
 const STEPS: usize = 300;
-/// Steps that are not timed: kernels are compiled in them.
+/// Steps that are not timed, because kernels are compiled in them.
 const WARM_UP: usize = 20;
 const LEARNING_RATE: f64 = 0.3;
 const NOISE: f32 = 0.1;
-/// How far apart the last losses may be, as a part of them: the sums are rounded in another order, which put them
-/// 1.3e-6 apart on lavapipe.
+/// The largest relative difference between the last losses: the sums round in another order. On lavapipe the
+/// losses were 1.3e-6 apart.
 const TOLERANCE: f32 = 1e-4;
 
 fn main() -> ExitCode {
@@ -86,7 +86,7 @@ impl MonotoneCurve {
     }
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     let report = arguments.flag("--report");
@@ -153,14 +153,14 @@ fn without_install(device: &str) -> Result<(f32, f64), String> {
     }
 }
 
-/// What is to be learnt: three rises of different steepness.
+/// The curve to learn: three rises of different steepness.
 fn truth(knot: usize) -> f32 {
     let x = knot as f32 / KNOTS as f32;
     let rise = |height: f32, at: f32, steepness: f32| height / (1.0 + (steepness * (at - x)).exp());
     0.3 * x + rise(0.8, 0.2, 60.0) + rise(0.6, 0.55, 15.0) + rise(0.4, 0.85, 120.0)
 }
 
-/// One for each knot.
+/// One point for each knot.
 fn noisy_points() -> Vec<f32> {
     let mut random = Random::new(3);
     (0..KNOTS)

@@ -1,15 +1,16 @@
 //! Mean and max pooling of a batch of sequences of different lengths, packed and padded, forward and backward.
 //!
-//! A classifier of texts pools the features of each text's tokens to one vector. Padded, every sequence takes the room of the longest, and masks keep the
-//! padding out of the result; packed, the tokens of all sequences stand one after the other, and `segment_reduce` pools the rows between two offsets.
+//! A classifier of texts pools the features of each text's tokens to one vector. Padded, every sequence takes
+//! the space of the longest, and masks keep the padding out of the result. Packed, the tokens of all sequences
+//! stand one after the other, and `segment_reduce` pools the rows between two offsets.
 //!
 //! ```text
 //! packed   [tokens, features]              offsets 0 3 3 5 …
 //! padded   [sequences, longest, features]  mask    1 1 1 0 …
 //! ```
 //!
-//! Both ways are computed with their gradients, compared with one another and with a loop on the host, and timed; and the bytes of their inputs are
-//! counted.
+//! Both ways are computed with their gradients, compared with each other and with a loop on the host, and
+//! timed. The bytes of their inputs are counted, too.
 //!
 //! ```text
 //! cargo run --release --example pooling [-- [--device flex|wgpu|vulkan|cuda|..]]
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -59,7 +60,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     checks.check("packed pooling", is_close(&ours, &expected));
     checks.check("padded pooling", is_close(&masked, &expected));
     let of_packed = read(&packed.gradient(&weights));
-    // The padded gradients of the tokens, in their order.
+    // The gradients of the tokens out of the padded gradients, in order.
     let of_padded = padded.gradient(&weights).flatten::<2>(0, 1);
     let of_tokens = of_padded.compact_dim_by_mask(padded.mask().flatten(0, 1), 0);
     checks.check("gradients", is_close(&of_packed, &read(&of_tokens)));
@@ -94,7 +95,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 /// The batch on the host.
 struct Sequences {
     lengths: Vec<usize>,
-    /// Of all tokens, one after the other.
+    /// The features of all tokens, one after the other.
     features: Vec<f32>,
 }
 
@@ -111,7 +112,7 @@ struct Padded {
 }
 
 impl Sequences {
-    /// Most are short, one is the longest.
+    /// Most sequences are short. One is the longest.
     fn drawn() -> Self {
         let mut random = Random::new(11);
         let mut lengths: Vec<usize> = (0..SEQUENCES)
@@ -161,7 +162,7 @@ impl Sequences {
         }
     }
 
-    /// What the loss weighs each pooled number by.
+    /// The loss weighs each pooled number by these.
     fn weights(&self, device: &Device) -> Tensor<2> {
         let mut random = Random::new(12);
         let weights: Vec<f32> = (0..SEQUENCES * 2 * FEATURES)
@@ -170,7 +171,7 @@ impl Sequences {
         Tensor::from_data(TensorData::new(weights, [SEQUENCES, 2 * FEATURES]), device)
     }
 
-    /// Means, then maxima, of each sequence: in f64.
+    /// The means, then the maxima of each sequence, computed in f64.
     fn pooled(&self) -> Vec<f32> {
         let mut rest = &self.features[..];
         let mut pooled = Vec::new();

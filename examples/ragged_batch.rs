@@ -1,21 +1,21 @@
 //! Packs a batch of texts of different lengths into one flat array and back, on the device.
 //!
-//! Texts differ in length, tensors are rectangular. A batch is therefore padded to its longest text, and most of what
-//! is then computed is computed on padding. Packed, the tokens of all texts stand one after the other, and `offsets`
-//! says where each text begins: the form that variable-length attention takes (there called cu_seqlens).
+//! Texts differ in length, tensors are rectangular. So a batch is padded to its longest text, and most of the
+//! work is done on padding. Packed, the tokens of all texts stand one after the other, and `offsets` says where
+//! each text starts. Variable-length attention takes this form and calls the offsets cu_seqlens.
 //!
 //! - offsets: `lengths_to_offsets`;
-//! - packing: `compact_by_mask` of the batch by the mask of what is not padding;
+//! - packing: `compact_by_mask` of the batch by the mask of its tokens;
 //! - padding again: `expand_by_mask` of the packed tokens by the same mask.
 //!
 //! One row a file, one token a byte:
 //!
 //! ```text
-//! cargo run --release --example ragged_batch [-- [--device flex|wgpu|vulkan|cuda|..] [--verbose] [FILE..]]
+//! cargo run --release --example ragged_batch [-- [--device flex|wgpu|vulkan|cuda|..] [--json] [--verbose] [FILE..]]
 //! ```
 //!
-//! Without files it takes the Rust sources of this repository. It checks each result against the host, and prints
-//! (here for three files of 5, 2 and 3 bytes)
+//! Without files it takes the Rust sources of this repository. It checks each result against the host, and
+//! prints (here for three files of 5, 2 and 3 bytes)
 //!
 //! ```text
 //! device: wgpu (llvmpipe (LLVM 15.0.6, 256 bits), Vulkan)
@@ -29,8 +29,10 @@
 //! All 3 texts were packed into 10 tokens and came back unchanged.
 //! ```
 //!
-//! The times of each operation stand beside those of Burn's own way of doing it. The exit code is 0 if all
-//! results agree, 1 if any does not, 2 if the run could not start.
+//! The time of each operation stands beside the time of Burn's own way of doing it. `--verbose` prints every
+//! offset. `--json` prints one JSON object and nothing else on standard output: the same counts, every offset,
+//! the times in milliseconds and the outcome of each check. The exit code is 0 if all results agree, 1 if any
+//! does not, 2 if the run could not start.
 
 mod common;
 
@@ -42,9 +44,10 @@ use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use burn_scan::prelude::*;
 use common::Checks;
 use common::arguments::Arguments;
-use common::timing::compare;
+use common::json::Json;
+use common::timing::Comparison;
 
-const USAGE: &str = "ragged_batch [--device NAME] [--verbose] [FILE..]";
+const USAGE: &str = "ragged_batch [--device NAME] [--json] [--verbose] [FILE..]";
 
 /// Offsets that are printed at either end without `--verbose`.
 const SHOWN: usize = 4;
@@ -53,7 +56,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results agree; or why there are none.
+/// Returns whether all results agree, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut files = arguments.files.clone();
     if files.is_empty() {
@@ -61,77 +64,120 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     }
     let host = HostBatch::read(&files)?;
     let (device, description) = common::device::choose(arguments.device())?;
-    println!("device: {description}");
-    println!("files: {}  longest: {}", host.lengths.len(), host.longest);
     let batch = Batch::upload(&host, &device);
-
-    let offsets = read(batch.offsets());
-    match arguments.flag("--verbose") || offsets.len() <= 2 * SHOWN {
-        true => println!("offsets: {offsets:?}"),
-        false => {
-            let [first, last] =
-                [&offsets[..SHOWN], &offsets[offsets.len() - SHOWN..]].map(|part| {
-                    part.iter()
-                        .map(i32::to_string)
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                });
-            let more = offsets.len() - 2 * SHOWN;
-            println!("offsets: {first}, … {more} more …, {last}");
+    let report = Report::new(&host, &batch, description);
+    if arguments.flag("--json") {
+        let mut times = Vec::new();
+        batch.compare(&device, |comparison| times.push(comparison));
+        println!("{}", report.json(&times));
+        return Ok(report.checks.iter().all(|(_, right)| *right));
+    }
+    report.print(arguments.flag("--verbose"));
+    let mut checks = Checks::new();
+    for (what, right) in report.checks {
+        if checks.check(what, right) && what == ROUND_TRIP {
+            println!("{ROUND_TRIP}: ok");
         }
     }
-    let packed = batch.pack();
-    let (tokens, all) = (packed.dims()[0], host.padded.len());
-    let padding = 100.0 * (all - tokens) as f64 / all as f64;
-    println!("packed: {tokens} tokens ({padding:.1} % of the padded batch was padding)");
-
-    let mut checks = Checks::new();
-    checks.check("offsets", offsets == host.offsets());
-    checks.check("packed", read(packed.clone()) == host.packed);
-    if checks.check(
-        "round trip",
-        read(batch.unpack(packed.clone())) == host.padded,
-    ) {
-        println!("round trip: ok");
-    }
-    checks.check(
-        "Burn's cumsum",
-        read(batch.offsets_by_burn()) == host.offsets(),
-    );
-    checks.check(
-        "Burn's mask_select",
-        read(batch.pack_by_burn()) == host.packed,
-    );
-
-    compare(
-        &device,
-        "lengths_to_offsets",
-        || batch.offsets(),
-        "cumsum behind a zero",
-        || batch.offsets_by_burn(),
-    );
-    compare(
-        &device,
-        "compact_by_mask",
-        || batch.pack(),
-        "mask_select",
-        || batch.pack_by_burn(),
-    );
-    compare(
-        &device,
-        "expand_by_mask",
-        || batch.unpack(packed.clone()),
-        "Burn has none: a loop on the host",
-        || batch.unpack_on_host(packed.clone()),
-    );
+    batch.compare(&device, |comparison| println!("{comparison}"));
     if checks.passed() {
-        let files = host.lengths.len();
+        let (files, tokens) = (report.files, report.tokens);
         println!("All {files} texts were packed into {tokens} tokens and came back unchanged.");
     }
     Ok(checks.passed())
 }
 
-/// Adds the Rust files below `folder` that hold anything, in order of their paths.
+/// The check of the batch that was packed and padded again.
+const ROUND_TRIP: &str = "round trip";
+
+/// All results but the times.
+struct Report {
+    device: String,
+    files: usize,
+    longest: usize,
+    /// Elements of the padded batch.
+    padded: usize,
+    tokens: usize,
+    offsets: Vec<i32>,
+    /// Each check, and whether its result is right.
+    checks: [(&'static str, bool); 5],
+}
+
+impl Report {
+    fn new(host: &HostBatch, batch: &Batch, device: String) -> Self {
+        let offsets = read(batch.offsets());
+        let packed = batch.pack();
+        let expected = host.offsets();
+        Self {
+            device,
+            files: host.lengths.len(),
+            longest: host.longest,
+            padded: host.padded.len(),
+            tokens: packed.dims()[0],
+            checks: [
+                ("offsets", offsets == expected),
+                ("packed", read(packed.clone()) == host.packed),
+                (ROUND_TRIP, read(batch.unpack(packed)) == host.padded),
+                ("Burn's cumsum", read(batch.offsets_by_burn()) == expected),
+                (
+                    "Burn's mask_select",
+                    read(batch.pack_by_burn()) == host.packed,
+                ),
+            ],
+            offsets,
+        }
+    }
+
+    fn print(&self, verbose: bool) {
+        println!("device: {}", self.device);
+        println!("files: {}  longest: {}", self.files, self.longest);
+        let offsets = &self.offsets;
+        if verbose || offsets.len() <= 2 * SHOWN {
+            println!("offsets: {offsets:?}");
+        } else {
+            let more = offsets.len() - 2 * SHOWN;
+            let shown = [&offsets[..SHOWN], &offsets[offsets.len() - SHOWN..]];
+            let [first, last] = shown.map(|part| {
+                let numbers: Vec<String> = part.iter().map(i32::to_string).collect();
+                numbers.join(", ")
+            });
+            println!("offsets: {first}, … {more} more …, {last}");
+        }
+        let padding = 100.0 * (self.padded - self.tokens) as f64 / self.padded as f64;
+        println!(
+            "packed: {} tokens ({padding:.1} % of the padded batch was padding)",
+            self.tokens
+        );
+    }
+
+    fn json(&self, times: &[Comparison]) -> Json {
+        let count = |count: usize| Json::Integer(count as i64);
+        let offsets = self.offsets.iter();
+        let offsets = offsets.map(|&offset| Json::Integer(offset.into()));
+        let times = times.iter().map(|time| {
+            Json::Object(vec![
+                ("operation", Json::Text(time.name.to_owned())),
+                ("milliseconds", Json::Number(time.ours)),
+                ("burn", Json::Text(time.way.to_owned())),
+                ("burn_milliseconds", Json::Number(time.burns)),
+            ])
+        });
+        let checks = self.checks.iter();
+        let checks = checks.map(|&(what, right)| (what, Json::Bool(right)));
+        Json::Object(vec![
+            ("device", Json::Text(self.device.clone())),
+            ("files", count(self.files)),
+            ("longest", count(self.longest)),
+            ("padded_elements", count(self.padded)),
+            ("tokens", count(self.tokens)),
+            ("offsets", Json::List(offsets.collect())),
+            ("times", Json::List(times.collect())),
+            ("checks", Json::Object(checks.collect())),
+        ])
+    }
+}
+
+/// Adds the Rust files below `folder` that are not empty, in order of their paths.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let cannot_read = |error| format!("cannot read {}: {error}", folder.display());
     let entries = fs::read_dir(folder)
@@ -206,7 +252,7 @@ impl HostBatch {
         })
     }
 
-    /// Where each text begins, and where the last one ends.
+    /// The start of each text, and the end of the last one.
     fn offsets(&self) -> Vec<i32> {
         let mut offsets = vec![0];
         for length in &self.lengths {
@@ -239,6 +285,28 @@ impl Batch {
         }
     }
 
+    /// Measures each operation beside Burn's way of doing it, and hands each pair of times on at once.
+    fn compare(&self, device: &Device, mut measured: impl FnMut(Comparison)) {
+        measured(Comparison::measure(
+            device,
+            ("lengths_to_offsets", || self.offsets()),
+            ("cumsum behind a zero", || self.offsets_by_burn()),
+        ));
+        measured(Comparison::measure(
+            device,
+            ("compact_by_mask", || self.pack()),
+            ("mask_select", || self.pack_by_burn()),
+        ));
+        let packed = self.pack();
+        measured(Comparison::measure(
+            device,
+            ("expand_by_mask", || self.unpack(packed.clone())),
+            ("Burn has none: a loop on the host", || {
+                self.unpack_on_host(packed.clone())
+            }),
+        ));
+    }
+
     fn offsets(&self) -> Tensor<1, Int> {
         self.lengths.clone().lengths_to_offsets()
     }
@@ -260,7 +328,7 @@ impl Batch {
         packed.expand_by_mask(self.is_token.clone())
     }
 
-    /// Burn has no inverse of `mask_select`. This is what is left: read both, loop, upload.
+    /// Burn has no inverse of `mask_select`. What is left is to read both, to loop and to upload.
     fn unpack_on_host(&self, packed: Tensor<1, Int>) -> Tensor<2, Int> {
         let (shape, device) = (self.is_token.dims(), packed.device());
         let mut tokens = read(packed).into_iter();

@@ -1,4 +1,5 @@
-//! A server of Burn's remote backend with this crate's operations: what its clients scan and compact, its device does.
+//! A server of Burn's remote backend with this crate's operations: its device makes the scans and compactions
+//! of its clients.
 //!
 //! ```text
 //! client                                         this server
@@ -12,10 +13,10 @@
 //! cargo run --release --features remote --example scan_server -- --iroh KEYFILE
 //! ```
 //!
-//! Without `--iroh` it serves over WebSocket, which nothing encrypts: for a network that is trusted, and `--token`
-//! keeps strays out. With `--iroh` it serves over QUIC, encrypted, as the identity in KEYFILE, which is made if it is
-//! not there; without relays, so clients need the address as well. A token is made up unless one is given. The server
-//! prints what a client types, and runs until Ctrl+C.
+//! Without `--iroh` it serves over WebSocket without encryption: for trusted networks only, where `--token`
+//! keeps out strangers. With `--iroh` it serves over QUIC, encrypted, as the identity in KEYFILE, and makes
+//! that file if it is missing. It uses no relays, so clients need the address as well. Without `--token` it
+//! makes up a token. The server prints what a client types, and runs until Ctrl+C.
 
 mod common;
 
@@ -89,7 +90,7 @@ fn hosting(device: Device) -> Result<RemoteServer, String> {
     }
 }
 
-/// How clients are reached, and what they must know.
+/// The transport, and the text that clients must know.
 type Served = (Transport, Option<String>);
 
 fn over_websocket(port: u16, token: Option<&str>) -> Result<Served, String> {
@@ -129,7 +130,7 @@ fn over_iroh(key_file: &str, port: u16, token: Option<&str>) -> Result<Served, S
     Ok((transport.into(), Some(token)))
 }
 
-/// As random as a key.
+/// A token as random as a key.
 fn made_up() -> String {
     let bytes = IrohIdentity::random().to_bytes();
     bytes[..16]

@@ -1,15 +1,17 @@
-//! A Mamba mixer whose recurrence is one operation, and a model of two of them that learns to copy selectively.
+//! A Mamba mixer with its recurrence as one operation, and a model of two such mixers that learns to copy
+//! selectively.
 //!
-//! The recurrence `h[t] = decay[t]·h[t−1] + input[t]` of a state-space model has other decays at each step. Without a scan it is a loop over
-//! the steps, a few operations each, of which a backward pass makes more. Both ways are one module here ([`mixer`]): their outputs and all
-//! gradients are compared, and their times at a size of real use. Then [`copying`] trains a model in a minute or two.
+//! The recurrence `h[t] = decay[t]·h[t−1] + input[t]` of a state-space model has other decays at each step.
+//! Without a scan it is a loop over the steps with a few operations each, and a backward pass with more. Here
+//! both ways are one module ([`mixer`]). Their outputs and all gradients are compared, and their times at a
+//! size of real use. Then [`copying`] trains a model in a minute or two.
 //!
 //! ```text
 //! cargo run --release --example selective_scan [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
 //! ```
 //!
-//! The loss is drawn, by default as `target/plots/selective_scan.svg`. The exit code is 0 if all results are right and the task is learnt, 1 if
-//! not, 2 if the run could not start.
+//! The loss is drawn, by default as `target/plots/selective_scan.svg`. The exit code is 0 if all results are
+//! right and the task is learnt, 1 if not, 2 if the run could not start.
 
 mod common;
 #[path = "selective_scan/copying.rs"]
@@ -32,7 +34,7 @@ use mixer::{Mixer, Selected, Sizes, Way};
 
 const USAGE: &str = "selective_scan [--device NAME] [--svg PATH]";
 
-/// `[batch, time]` of what is compared.
+/// `[batch, time]` of the comparison.
 const BATCH: usize = 2;
 const TIME: usize = 256;
 const SIZES: Sizes = Sizes {
@@ -41,20 +43,20 @@ const SIZES: Sizes = Sizes {
     states: 16,
 };
 
-/// Steps of the comparison of all gradients; the loop's backward pass takes a time that grows with their square.
+/// Steps of the comparison of all gradients. The time of the loop's backward pass grows with their square.
 const SHORT: usize = 40;
 
-/// How far apart results may be, as a part of the largest: both ways round differently.
+/// The largest difference of results, relative to the largest result: the two ways round differently.
 const TOLERANCE: f64 = 1e-4;
 
-/// What is right by chance is an eighth.
+/// The accuracy that counts as learnt. Chance alone gives an eighth.
 const LEARNT: f64 = 0.9;
 
 fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -179,7 +181,8 @@ fn compare_times(mixer: &Mixer, device: &Device, checks: &mut Checks) {
     );
 }
 
-/// What a step of the loop does: takes three slices, multiplies twice, adds, sums up, drops a dimension.
+/// Operations of a step of the loop: three slices, two products, a sum of two, a sum of states, a dropped
+/// dimension.
 const OPERATIONS: usize = 8;
 
 fn drawn<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D> {
@@ -190,7 +193,7 @@ fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.try_into_vec_as().expect("the device is read")
 }
 
-/// How far apart two are, as a part of the largest.
+/// The largest difference of the two, relative to the largest element.
 fn apart(ours: &[f32], theirs: &[f32]) -> f64 {
     let largest = theirs
         .iter()
@@ -199,7 +202,7 @@ fn apart(ours: &[f32], theirs: &[f32]) -> f64 {
         .iter()
         .zip(theirs)
         .map(|(&a, &b)| (f64::from(a) - f64::from(b)).abs());
-    // A comparison that drops NaN would hide it.
+    // A maximum that ignores NaN would hide it.
     let apart = apart.fold(
         0f64,
         |most, x| if x > most || x.is_nan() { x } else { most },

@@ -1,5 +1,5 @@
-//! A tensor cut over this machine's CPU and several servers: scanned, run through a recurrence and compacted, and
-//! compared with one device.
+//! A tensor that is split over this machine's CPU and several servers: scanned, run through a recurrence and
+//! compacted, and compared with one device.
 //!
 //! ```text
 //!                 ┌──────────────── this process ────────────────┐
@@ -12,10 +12,10 @@
 //! cargo run --release --features remote --example sharded [-- [--servers N] [--elements N] [--latency MS]]
 //! ```
 //!
-//! The servers listen on loopback, each behind a proxy that counts WebSocket messages and bytes, and with `--latency`
-//! delays them, one way. A shard lies on another device than the one before it, so that every carry moves. At the end
-//! one server is ended, and what is cut over it says so. The exit code is 0 if all results are right, 1 if any is
-//! not, 2 if the run could not start.
+//! The servers listen on loopback. A proxy before each counts WebSocket messages and bytes and, with
+//! `--latency`, delays them one way. Each shard lies on another device than the shard before it, so that every
+//! carry crosses the network. At the end one server is ended, and a tensor over it reports so. The exit code is
+//! 0 if all results are right, 1 if any is not, 2 if the run could not start.
 
 mod common;
 #[path = "sharded/proxy.rs"]
@@ -38,12 +38,12 @@ use proxy::{Meters, Traffic};
 use servers::Server;
 
 const USAGE: &str = "sharded [--servers N] [--elements N] [--latency MS]";
-/// Tells a child what it is.
+/// Tells a child process to serve.
 const SERVE: &str = "--serve";
 
-/// Numbers of shards of the table.
+/// The numbers of shards in the table.
 const SHARDS: [usize; 4] = [1, 2, 4, 8];
-/// Runs of an operation, of which the median is printed.
+/// Runs of an operation. The median is printed.
 const RUNS: usize = 9;
 
 fn main() -> ExitCode {
@@ -59,7 +59,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let number = |option: &str, default: usize| match arguments.option(option) {
         None => Ok(default),
@@ -91,8 +91,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut checks = Checks::new();
     let inputs = Inputs::new(elements, &local);
     println!("shards  operation          time      to servers and back      between servers");
-    // Two on one device, which reads both twice and has nobody to share the work with; then each on another device
-    // than the one before.
+    // Two shards on one device, which shares the work with no other and reads both twice. Then each shard on
+    // another device than the one before.
     inputs.run(&[local.clone(), local.clone()], &meters, &mut checks);
     println!("        … both on the CPU; from here on over the servers as well");
     for shards in SHARDS {
@@ -108,7 +108,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(checks.passed())
 }
 
-/// What is cut, and what one device makes of it.
+/// The tensors to split, and the results of one device.
 struct Inputs {
     local: Device,
     steps: Tensor<1, Int>,
@@ -123,7 +123,7 @@ struct Inputs {
 impl Inputs {
     fn new(elements: usize, local: &Device) -> Self {
         let positions = Tensor::<1, Int>::arange(0..elements as i64, local);
-        // Multiples of a number prime to the modulus: no two neighbours are alike.
+        // Multiples of a number prime to the modulus, so that neighbours differ.
         let steps = (positions * 7919).remainder_scalar(2003) - 1001;
         let values = steps.clone().float() / 1001.0;
         let mask = steps.clone().greater_elem(500);
@@ -142,7 +142,7 @@ impl Inputs {
         }
     }
 
-    /// A row of the table for each operation.
+    /// Prints a row of the table for each operation.
     fn run(&self, devices: &[Device], meters: &Meters, checks: &mut Checks) {
         let steps = Sharded::split(self.steps.clone(), 0, devices);
         let values = Sharded::split(self.values.clone(), 0, devices);
@@ -161,7 +161,7 @@ impl Inputs {
         let states: Vec<f32> = (recurrence().gather(&self.local).into_data())
             .try_to_vec()
             .expect("f32");
-        // A state is a sum of magnitudes of at most 1 / (1 − decay), rounded with each shard.
+        // A state is a sum of magnitudes of at most 1 / (1 − decay), rounded at each shard.
         let allowed = 1e-6 / (1.0 - self.decay);
         let is_close = |(found, one): (&f32, &f32)| (found - one).abs() <= allowed;
         checks.check("the states", states.iter().zip(&self.states).all(is_close));
@@ -194,7 +194,7 @@ impl Measured {
     }
 }
 
-/// The median time until the results of all shards are there, and what went over the network in one run.
+/// The median time until the results of all shards are there, and the network traffic of one run.
 fn measure<T>(devices: &[Device], meters: &Meters, mut operation: impl FnMut() -> T) -> Measured {
     let mut run = || {
         let start = Instant::now();
@@ -206,11 +206,11 @@ fn measure<T>(devices: &[Device], meters: &Meters, mut operation: impl FnMut() -
         drop(results);
         time
     };
-    // The first run sends the graphs that later ones refer to.
+    // The first run sends the graphs. Later runs refer to them.
     run();
     let mut times: Vec<Duration> = (0..RUNS).map(|_| run()).collect();
     times.sort();
-    // What was dropped is told to the servers with what comes next; none of that is of this run.
+    // Servers learn of dropped tensors with the next message. That traffic must not count for the next run.
     let settle = || thread::sleep(Duration::from_millis(100));
     settle();
     meters.take();
@@ -222,7 +222,8 @@ fn measure<T>(devices: &[Device], meters: &Meters, mut operation: impl FnMut() -
     }
 }
 
-/// Ends the last server. What is cut over it fails with a message, what is cut over the others is right.
+/// Ends the last server. A tensor over it fails with a message, and a tensor over the others gives right
+/// results.
 fn end_of_a_server(servers: &mut [Server], devices: &[Device], checks: &mut Checks) {
     let (Some(server), Some((_, left))) = (servers.last_mut(), devices.split_last()) else {
         return;
@@ -235,7 +236,7 @@ fn end_of_a_server(servers: &mut [Server], devices: &[Device], checks: &mut Chec
         read(sums.gather(&devices[0]))
     };
     let is_right = |sums: Vec<i32>| sums.into_iter().eq(1..=1000);
-    // The message is printed here, and not a second time by the hook.
+    // The message is printed below. The hook must not print it, too.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let start = Instant::now();
@@ -251,7 +252,7 @@ fn end_of_a_server(servers: &mut [Server], devices: &[Device], checks: &mut Chec
             let message = message.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string));
             let message = message.unwrap_or_default();
             println!(
-                "cut over it, after {:.1} s: {}",
+                "split over it, after {:.1} s: {}",
                 waited.as_secs_f64(),
                 message.lines().map(str::trim).collect::<Vec<_>>().join(" ")
             );

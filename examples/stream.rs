@@ -1,4 +1,4 @@
-//! A running sum, and the highest it has been, of a file that is larger than memory, chunk by chunk.
+//! A running sum of a file that is larger than memory, and the highest sum so far, chunk by chunk.
 //!
 //! ```text
 //! file      | chunk 0 | chunk 1 | chunk 2 | …       one chunk is mapped at a time
@@ -10,11 +10,11 @@
 //! cargo run --release --example stream [-- [--device flex|wgpu|vulkan|cuda|..] [--gib N | --bytes N | --file PATH]]
 //! ```
 //!
-//! The file holds 32-bit floats in the order of bytes of this machine. Without `--file` one of 64 MiB, or of the size
-//! asked for, is made under `target` and deleted at the end; its numbers are small integers, whose sums are exact.
-//! Every result is compared with a loop on the host over the same chunks: bit for bit for a file made here, else
-//! within what rounding allows. The exit code is 0 if all results are right, 1 if any is not, 2 if the run could not
-//! start.
+//! The file holds 32-bit floats in this machine's byte order. Without `--file`, a file of 64 MiB or of the
+//! given size is made under `target` and deleted at the end. Its numbers are small integers, whose sums are
+//! exact. Every result is compared with a loop on the host over the same chunks: bit for bit for such a file,
+//! else within the bounds of rounding. The exit code is 0 if all results are right, 1 if any is not, 2 if the
+//! run could not start.
 
 mod common;
 
@@ -34,7 +34,7 @@ use memmap2::MmapOptions;
 
 const USAGE: &str = "stream [--device NAME] [--gib N] [--bytes N] [--file PATH]";
 
-/// Bytes of the file that is made if nobody says more, and of a chunk.
+/// The default size in bytes of the file that is made, and the bytes of a chunk.
 const MADE: usize = 64 << 20;
 const CHUNK: usize = 4 << 20;
 
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -74,14 +74,14 @@ fn size(arguments: &Arguments) -> Result<usize, String> {
     Ok(bytes.transpose()?.unwrap_or(MADE) / size_of::<f32>() * size_of::<f32>())
 }
 
-/// What is streamed; a file that was made is deleted with it.
+/// The file to stream. A file that was made is deleted when this value is dropped.
 struct Source {
     path: PathBuf,
     is_made: bool,
 }
 
 impl Source {
-    /// Steps from −8 to 8: of 2^31 of them the sum stays far below 2^24, to which f32 holds every integer.
+    /// Steps from −8 to 8: the sum of 2^31 of them stays far below 2^24, up to which f32 holds every integer.
     fn make(bytes: usize) -> Result<Self, String> {
         let name = format!("target/stream-{}.bin", std::process::id());
         let source = Self {
@@ -119,7 +119,7 @@ impl Drop for Source {
     }
 }
 
-/// Walks the file; what came out, in words.
+/// Streams the file. Returns the result in words.
 fn stream(source: &Source, device: &Device, checks: &mut Checks) -> io::Result<String> {
     let file = File::open(&source.path)?;
     let total = file.metadata()?.len() as usize / size_of::<f32>() * size_of::<f32>();
@@ -129,8 +129,7 @@ fn stream(source: &Source, device: &Device, checks: &mut Checks) -> io::Result<S
     let (bar, start, mut scanning) = (progress("scanned", total), Instant::now(), Duration::ZERO);
     for begin in (0..total).step_by(CHUNK) {
         let len = CHUNK.min(total - begin);
-        // SAFETY: the file is this program's, or the user's who has asked for it to be read; nothing writes to it
-        // meanwhile.
+        // SAFETY: this program made the file, or the user asked to read it. Nothing writes to it meanwhile.
         let chunk = unsafe {
             MmapOptions::new()
                 .offset(begin as u64)
@@ -175,7 +174,7 @@ struct Host {
     /// Whether f32 holds every partial sum.
     is_exact: bool,
     sum: f64,
-    /// Of the sums that were found.
+    /// The highest of the sums found.
     highest: f32,
     magnitudes: f64,
     chunks: f64,
@@ -197,12 +196,11 @@ impl Host {
         (0..values.len()).find(|&at| {
             let value = f64::from(values[at]);
             (self.sum, self.magnitudes) = (self.sum + value, self.magnitudes + value.abs());
-            // As in the scan, a NaN stays.
+            // A NaN stays, as in the scan.
             if sums[at] > self.highest || sums[at].is_nan() {
                 self.highest = sums[at];
             }
-            // A carry is rounded with each chunk; within a chunk a sum is a tree of at most so many additions, one on
-            // the other.
+            // A carry is rounded at each chunk. Inside a chunk, a sum is a tree of at most 24 levels of additions.
             let roundings = 24.0 + self.chunks;
             let allowed = match self.is_exact {
                 true => 0.0,
@@ -222,7 +220,7 @@ fn progress(what: &str, bytes: usize) -> ProgressBar {
     ProgressBar::new(bytes as u64).with_style(style)
 }
 
-/// What the process has held at most, where the system tells.
+/// The most memory that the process has held, where the system tells.
 fn peak_memory() -> String {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

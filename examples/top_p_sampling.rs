@@ -1,4 +1,5 @@
-//! Draws the next token of a language model from the nucleus: the fewest tokens that together have probability p.
+//! Draws the next token of a language model from the nucleus: the fewest tokens that together have probability
+//! p.
 //!
 //! Top-p (nucleus) sampling of Holtzman et al. 2020, for a batch of 8 texts and a vocabulary of 151,936 tokens:
 //!
@@ -11,19 +12,19 @@
 //! sample         ^                   the last token whose mass before is at most u * 0.9, with u from 0 .. 1
 //! ```
 //!
-//! The exclusive sum makes the rule one comparison; with an inclusive one the mask has to be shifted by one. The
-//! nuclei differ in size from text to text, so that they are packed one after the other and `exclusive_cumsum` of
-//! their sizes says where each begins. Only their total is read back.
+//! With the exclusive sum the rule is one comparison. With an inclusive one the mask would have to be shifted
+//! by one. The sizes of the nuclei differ, so they are packed one after the other, and `exclusive_cumsum` of
+//! their sizes gives the start of each. Only their total is read back.
 //!
 //! ```text
 //! cargo run --release --example top_p_sampling [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
 //! ```
 //!
-//! The logits are made up: in each text the probability of the k-th token falls like a power of k (Zipf's law), with
-//! noise; the texts differ in the power, as confident predictions differ from open ones. For every text the host
-//! checks the order, that the nucleus reaches p and would not without its last token, and which token is drawn. The
-//! mass over the rank is drawn, by default as `target/plots/top_p_sampling.svg`. The exit code is 0 if all results are
-//! right, 1 if any is not, 2 if the run could not start.
+//! The logits are made up: in each text the probability of the k-th token falls like a power of k (Zipf's law),
+//! with noise. The texts differ in the power, as confident predictions differ from open ones. For every text
+//! the host checks the order, that the nucleus reaches p and would not without its last token, and the drawn
+//! token. The mass over the rank is drawn, by default as `target/plots/top_p_sampling.svg`. The exit code is 0
+//! if all results are right, 1 if any is not, 2 if the run could not start.
 
 mod common;
 
@@ -43,16 +44,16 @@ const USAGE: &str = "top_p_sampling [--device NAME] [--svg PATH]";
 const TEXTS: usize = 8;
 const VOCABULARY: usize = 151_936;
 const TOP_P: f32 = 0.9;
-/// What f32 sums of so many probabilities may be off by.
+/// The largest error of an f32 sum of that many probabilities.
 const TOLERANCE: f64 = 5e-6;
-/// How far Burn's own softmax may be off; on Flex it is 6.3e-4.
+/// The largest relative error of Burn's own softmax. On Flex it is 6.3e-4.
 const SOFTMAX_TOLERANCE: f64 = 1e-3;
 
 fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// Whether all results are right; or why there are none.
+/// Returns whether all results are right, or the reason why there are none.
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
@@ -109,7 +110,7 @@ fn zipf_logits(random: &mut Random) -> Vec<f32> {
     logits
 }
 
-/// The probabilities of each text in descending order, and whose they are.
+/// The probabilities of each text in descending order, and their tokens.
 struct Sorted {
     probabilities: Tensor<2>,
     tokens: Tensor<2, Int>,
@@ -134,7 +135,7 @@ struct Nuclei {
     inside: Tensor<2, Bool>,
     /// `[TEXTS]`.
     sizes: Tensor<1, Int>,
-    /// Those of all texts, one after the other.
+    /// The tokens of all nuclei, one after the other.
     tokens: Tensor<1, Int>,
 }
 
@@ -152,7 +153,7 @@ impl Nuclei {
         }
     }
 
-    /// One token for each text, by numbers of 0 .. 1.
+    /// Draws one token for each text, by numbers of 0 .. 1.
     fn sample(&self, sorted: &Sorted, uniform: Tensor<2>) -> Tensor<1, Int> {
         let mass = sorted.probabilities.clone() * self.inside.clone().float();
         let point = uniform * mass.sum_dim(1);
@@ -199,7 +200,7 @@ impl Host {
         &values[text * VOCABULARY..][..VOCABULARY]
     }
 
-    /// How far the probabilities, back at their tokens, are from the softmax of the logits, as a part of them.
+    /// The relative difference between the probabilities, back at their tokens, and the softmax of the logits.
     fn softmax_error(&self, logits: &[f32]) -> f64 {
         let errors = (0..TEXTS).map(|text| {
             let row = self.row(logits, text).iter();
@@ -217,7 +218,7 @@ impl Host {
         errors.fold(0.0, f64::max)
     }
 
-    /// Checks a text from the sorted probabilities on, and prints it.
+    /// Checks a text, from the sorted probabilities on, and prints it.
     fn check(&self, text: usize, checks: &mut Checks) {
         let (probabilities, order) = (
             self.row(&self.probabilities, text),
@@ -272,7 +273,7 @@ impl Host {
         check("the token drawn", rank < size && hit);
     }
 
-    /// The mass of the first k tokens, for some texts.
+    /// Plots the mass of the first k tokens, for some texts.
     fn draw(&self) -> Plot {
         let curve = |text| {
             let (mut mass, mut points, mut next) = (0.0, Vec::new(), 1.0);
@@ -310,7 +311,7 @@ impl Host {
     }
 }
 
-/// Prints the time of each step, and of Burn's own way where it is another.
+/// Prints the time of each step, and of Burn's own way where it differs.
 fn time_each_step(
     device: &Device,
     logits: &Tensor<2>,
@@ -340,7 +341,7 @@ fn time_each_step(
         median(device, || sorted.mass_before()),
         "",
     );
-    // Burn's own takes n² / 2 additions for a row of n on CubeCL devices; one row tells enough.
+    // Burn's own way takes n² / 2 additions for a row of n on CubeCL devices, so one row is measured.
     let row = sorted.probabilities.clone().narrow(0, 0, 1);
     let by_burn = || row.clone().cumsum(1) - row.clone();
     let (burns, ours) = (floats(by_burn()), floats(row.clone().exclusive_cumsum(1)));

@@ -1,19 +1,12 @@
-//! Bad input, reported in the form of Burn's own tensor checks.
+//! Checks of bad input, in the message form of Burn's own tensor checks.
 
 use crate::ScanOp;
-use crate::tensor::Scannable;
+pub(crate) use crate::refusal::fail;
+use crate::tensor::kind::Scannable;
 #[cfg(feature = "cubecl-backend")]
 use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, DType, Device, Int, IntDType, Shape, Tensor};
-
-/// Panics as Burn's tensor checks do.
-#[track_caller]
-pub(crate) fn fail(operation: &str, reason: &str) -> ! {
-    panic!(
-        "=== Tensor Operation Error ===\n  Operation: '{operation}'\n  Reason:\n    1. {reason} \n"
-    );
-}
 
 /// `dim` as an index below `rank`.
 #[track_caller]
@@ -22,14 +15,14 @@ pub(crate) fn dim(operation: &str, dim: impl AsIndex, rank: usize) -> usize {
         .unwrap_or_else(|error| fail(operation, &error.to_string()))
 }
 
-/// Results up to this size are not checked: every device is taken to hold them. WebGPU promises buffers of 128 MiB.
+/// Results up to this size are not checked: every device should hold them. WebGPU guarantees buffers of 128 MiB.
 #[cfg(feature = "cubecl-backend")]
 const SMALL_BYTES: usize = 128 << 20;
 
-/// A result of so many elements fits a buffer of the device. The tensors it is made of may be far smaller: broadcasts.
+/// A result of this number of elements fits a buffer of the device. Its inputs may be far smaller: broadcasts.
 ///
-/// Checked here because what CubeCL finds later, when the launch has been queued, it reports to whoever reads a result, and takes
-/// with it what the tiles of the stream communicate through.
+/// Checked here, because CubeCL finds it only after the launch is queued. It then reports the error to the next read of
+/// any result, and drops the memory through which the tiles of the stream communicate.
 #[track_caller]
 pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DType) {
     #[cfg(feature = "cubecl-backend")]
@@ -50,7 +43,7 @@ pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DTy
     let _ = (operation, device, elements, dtype);
 }
 
-/// The device's int dtype, in which each of `elements` positions and their number can be told.
+/// The device's int dtype, if it holds each of `elements` positions and their number.
 #[track_caller]
 pub(crate) fn position_dtype(operation: &str, device: &Device, elements: usize) -> IntDType {
     let int = device.settings().int_dtype;
@@ -73,7 +66,7 @@ pub(crate) fn position_dtype(operation: &str, device: &Device, elements: usize) 
     int
 }
 
-/// Cube devices number the elements of a mask in 31 bits, whatever the dtype of their numbers.
+/// Cube devices number the elements of a mask in 31 bits, whatever the int dtype.
 #[track_caller]
 pub(crate) fn countable(operation: &str, device: &Device, elements: usize) {
     positions(operation, device, elements, u64::MAX, "a Cube device");
@@ -94,7 +87,7 @@ fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: 
     }
 }
 
-/// What sets the limit, `who` or the device itself.
+/// The limit and what sets it: `who` or the device itself.
 fn numbered_by(is_cube: bool, most: u64, who: &str) -> (u64, &str) {
     let on_cube = i32::MAX as u64;
     match is_cube && most > on_cube {
@@ -116,7 +109,7 @@ fn largest_buffer(device: &DispatchDevice) -> Option<usize> {
     }
 }
 
-/// The tensor's type is one that the device computes with, and a result of its size fits a buffer.
+/// The device computes with the tensor's dtype, and a result of the tensor's size fits a buffer.
 #[track_caller]
 pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D, K>) {
     let dtype = tensor.dtype();
@@ -139,7 +132,7 @@ pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D
     fits(operation, &tensor.device(), elements, dtype);
 }
 
-/// A remote device is asked once for each dtype: every question is a round trip.
+/// A remote device is asked once for each dtype: each question is a round trip.
 fn supports(device: &Device, dtype: DType) -> bool {
     #[cfg(feature = "remote")]
     return crate::remote::supports(device, dtype);
@@ -147,7 +140,7 @@ fn supports(device: &Device, dtype: DType) -> bool {
     device.supports_dtype(dtype)
 }
 
-/// Two tensors of one operation live on one device, autodiff or not.
+/// Two tensors of one operation are on one device, autodiff or not.
 #[track_caller]
 pub(crate) fn same_device<const D: usize, const D2: usize, K: Basic, K2: Basic>(
     operation: &str,
@@ -177,7 +170,7 @@ pub(crate) fn mask<const D: usize, K: Basic>(
     flags(operation, tensor, mask, "mask", "Mask");
 }
 
-/// Where segments begin is told for each element.
+/// The starts of segments have the tensor's shape and device.
 #[track_caller]
 pub(crate) fn starts<const D: usize, K: Basic>(
     operation: &str,
@@ -187,7 +180,7 @@ pub(crate) fn starts<const D: usize, K: Basic>(
     flags(operation, tensor, starts, "starts", "Starts");
 }
 
-/// One for each element, on its device; `title` is their name at the beginning of a clause.
+/// There is one flag for each element, on the tensor's device. `title` is the name of the flags with a capital letter.
 #[track_caller]
 fn flags<const D: usize, K: Basic>(
     operation: &str,
@@ -222,7 +215,7 @@ pub(crate) fn dim_mask<const D: usize, K: Basic>(
     }
 }
 
-/// Offsets tell at least where the last segment ends.
+/// There is at least one offset: the end of the last segment.
 #[track_caller]
 pub(crate) fn offsets(operation: &str, offsets: &Tensor<1, Int>) {
     dtype(operation, offsets);
@@ -234,7 +227,7 @@ pub(crate) fn offsets(operation: &str, offsets: &Tensor<1, Int>) {
     }
 }
 
-/// The operator is one for numbers of that kind.
+/// The operator exists for numbers of that kind.
 #[track_caller]
 pub(crate) fn operator<K: Scannable>(operation: &str, op: ScanOp) {
     if !K::has(op) {
@@ -242,7 +235,7 @@ pub(crate) fn operator<K: Scannable>(operation: &str, op: ScanOp) {
     }
 }
 
-/// `other`, expanded to a shape to which it broadcasts, of the tensor's device and dtype.
+/// `other`, expanded to `shape`. It has the tensor's device and dtype, and broadcasts to that shape.
 #[track_caller]
 pub(crate) fn broadcast<const D: usize, K: Basic>(
     operation: &str,
@@ -279,7 +272,7 @@ pub(crate) fn broadcast<const D: usize, K: Basic>(
     }
 }
 
-/// What lines begin with, expanded to one value a line.
+/// The initial values of lines, expanded to one value for each line.
 #[track_caller]
 pub(crate) fn initial<const D: usize, K: Basic>(
     operation: &str,
@@ -292,7 +285,7 @@ pub(crate) fn initial<const D: usize, K: Basic>(
     broadcast(operation, tensor, initial, "initial value", shape)
 }
 
-/// Two shapes agree.
+/// Two shapes are equal.
 #[track_caller]
 pub(crate) fn shapes(operation: &str, rule: &str, tensor: &Shape, what: &str, other: &Shape) {
     if tensor != other {

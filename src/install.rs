@@ -37,6 +37,9 @@ pub enum InstallError {
 /// Call it once at the start of the program, before the first tensor operation; making a `Device` first is fine. Once
 /// it has succeeded, every further call is `Ok`, from any thread and at any time.
 ///
+/// In Burn's registry of fusers, one fuser that contains the built-in ones takes their place. A graph without scans is
+/// planned as before. A built-in fuser that the program removed earlier comes back; fusers of other crates stay.
+///
 /// # Errors
 ///
 /// - [`InstallError::TooLate`] when a tensor operation has already run on a fused device.

@@ -6,7 +6,7 @@
 //!
 //! let device = burn::tensor::Device::flex();
 //! let lengths = Tensor::<1, Int>::from_data([3, 0, 2], &device);
-//! let offsets = lengths.exclusive_cumsum(0); // where each packed row begins
+//! let offsets = lengths.exclusive_cumsum(0); // where each ragged row starts
 //! assert_eq!(offsets.into_data().try_to_vec::<i32>().unwrap(), [0, 3, 3]);
 //! ```
 //!
@@ -15,28 +15,29 @@
 //! | [`TensorScan`] | float, int | sums, products, maxima, minima along a dimension: inclusive or exclusive, forward or reverse; of segments; from a value; with positions |
 //! | [`TensorRecurrence`] | float | linear recurrences `h[t] = a[t]·h[t−1] + x[t]`, the logarithm of a running sum of exponentials |
 //! | [`RunningScan`], [`RunningRecurrence`] | float, int | the same over sequences that arrive in chunks |
-//! | [`Sharded`] | float, int, bool | the same, and compaction, over a tensor whose parts lie on several devices or machines |
-//! | [`TensorCompact`] | float, int, bool | what a mask keeps, in order: exact or padded, flat, along a dimension, or of each line |
-//! | [`TensorExpand`] | float, int, bool | packed values back under a mask; stable grouping by key |
+//! | [`Sharded`] | float, int, bool | the same, and compaction, over a tensor with parts on several devices or machines |
+//! | [`TensorCompact`] | float, int, bool | the survivors of a mask, in order: exact or padded, flat, along a dimension, or of each line |
+//! | [`TensorExpand`] | float, int, bool | survivors back to their places under a mask; stable grouping by key |
 //! | [`MaskIndices`] | bool | where the trues are, and how many |
-//! | [`RaggedIndices`] | int | lengths of packed rows to offsets, offsets to the row of each element |
-//! | [`TensorSegments`] | float, int | the total of each packed row |
+//! | [`RaggedIndices`] | int | lengths of ragged rows to offsets, offsets to the row of each element |
+//! | [`TensorSegments`] | float, int | the total of each ragged row |
 //! | [`TensorRuns`] | float, int, bool | run-length encoding, and repetition by lengths |
 //!
-//! Burn's own `tensor.cumsum(dim)` runs on the same kernels once [`install`] was called: on every fused CubeCL device of the
+//! After [`install`], Burn's own `tensor.cumsum(dim)` runs on the same kernels: on every fused CubeCL device of the
 //! process, in any model, forward and backward.
 //!
 //! # Guarantees
 //!
 //! - Float results have the same bits in every run on one device, whatever the load.
 //! - Sums of any width are exact modulo the width: no bit is spent on flags.
-//! - Nothing waits for the device but the exact forms of compaction, which read back one number.
+//! - Only exact forms wait for the device, such as exact compaction: they read back one number.
 //! - Bad input panics in Burn's message form, and the device goes on working.
 //!
 //! # How it works
 //!
-//! On CubeCL devices a long row is scanned in one pass. Each cube scans a tile, publishes its total, and looks back at what its
-//! predecessors have published (Merrill & Garland 2016); a total that is missing it computes itself (Smith, Levien & Owens 2025).
+//! On CubeCL devices a long row is scanned in one pass. Each cube scans a tile, publishes its total, and looks back at
+//! the totals that its predecessors have published (Merrill & Garland 2016). A cube computes a missing total itself
+//! (Smith, Levien & Owens 2025).
 //!
 //! ```text
 //! tile        …  t−5   t−4   t−3   t−2   t−1    t        A  total of the tile ("aggregate")
@@ -49,8 +50,8 @@
 //!
 //! # Features
 //!
-//! The default is what runs on a machine without a GPU: `std`, `flex` (the CPU backend), `wgpu`, `fusion` (lazy operations, and
-//! [`install`]) and `autodiff`. Every other device has a feature of its own; the README lists them.
+//! The default features run on a machine without a GPU: `std`, `flex` (the CPU backend), `wgpu`, `fusion` (lazy
+//! operations, and [`install`]) and `autodiff`. Every other device has its own feature; the README lists them.
 
 pub mod backends;
 mod check;
@@ -61,6 +62,7 @@ mod fusion;
 mod install;
 pub mod ops;
 mod options;
+mod refusal;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod tensor;

@@ -11,11 +11,12 @@ pub enum ScanOp {
     Sum,
     /// Multiplication. Integers wrap.
     Prod,
-    /// Running maximum; once a NaN was met every later result is NaN.
+    /// Running maximum. From a NaN on, every result is NaN.
     Max,
-    /// Running minimum; once a NaN was met every later result is NaN.
+    /// Running minimum. From a NaN on, every result is NaN.
     Min,
-    /// The logarithm of the sum of exponentials, of float tensors only. Stable for any range; −∞ where nothing but −∞ was met.
+    /// The logarithm of the sum of exponentials, for float tensors only. Stable for any range; −∞ where all elements so
+    /// far are −∞.
     LogSumExp,
 }
 
@@ -34,8 +35,8 @@ pub struct ScanOptions {
 }
 
 impl ScanOptions {
-    /// `output[i]` leaves element `i` out; the first output is the identity of the operator: 0 for sums, 1 for products, the
-    /// lowest value (−∞ for floats) for maxima, the highest (+∞) for minima, −∞ for log-sum-exp.
+    /// `output[i]` leaves element `i` out. The first output is the identity of the operator: 0 for sums, 1 for
+    /// products, the lowest value (−∞ for floats) for maxima, the highest (+∞) for minima, −∞ for log-sum-exp.
     pub fn exclusive(self) -> Self {
         Self {
             exclusive: true,
@@ -51,7 +52,7 @@ impl ScanOptions {
         }
     }
 
-    /// The same scan with the own element.
+    /// The same scan, inclusive.
     pub(crate) fn inclusive(self) -> Self {
         Self {
             exclusive: false,
@@ -59,7 +60,7 @@ impl ScanOptions {
         }
     }
 
-    /// The same scan in the other direction, which for sums is the adjoint.
+    /// The same scan in the other direction. For sums this is the adjoint.
     #[cfg(feature = "autodiff")]
     pub(crate) fn reversed(self) -> Self {
         Self {
@@ -94,8 +95,8 @@ impl<const D: usize> RecurrenceOptions<D> {
         }
     }
 
-    /// What a line begins with: `h[-1]`, or `h[len]` in reverse. It has the shape of the tensor with size 1 along the dimension, or
-    /// one that broadcasts to it.
+    /// The state before the first element of a line: `h[-1]`, or `h[len]` in reverse. It has the shape of the tensor
+    /// with size 1 along the dimension, or a shape that broadcasts to it.
     pub fn initial(self, state: Tensor<D>) -> Self {
         Self {
             initial: Some(state),

@@ -1,8 +1,8 @@
-//! Which adapter the Cube tests run on. `cargo xtask test` runs this first and repeats the line it prints.
+//! The adapter of the Cube tests. `cargo xtask test` runs this test first and repeats the line that it prints.
 
 mod common;
 
-/// Printed on a line of its own, whatever the harness has written before it.
+/// Prints the adapter on a line of its own, behind whatever the harness has written.
 #[test]
 fn adapter() {
     if let Some(cube) = common::devices::cube() {

@@ -1,4 +1,5 @@
-//! The gradients Burn writes with reversed scans, on this crate's kernels: no model mentions this crate.
+//! Burn writes some gradients with reversed scans. They run on this crate's kernels, although no model mentions
+//! this crate.
 #![cfg(all(feature = "fusion", feature = "wgpu", feature = "autodiff"))]
 
 mod fusion_support;
@@ -6,7 +7,7 @@ mod fusion_support;
 use cubecl_scan::ScanOp;
 use fusion_support::{Host, factors, floats, hooked_device, planned};
 
-/// The gradient of a sum of prefix sums counts, for each element, the prefixes it is in.
+/// The gradient of a sum of prefix sums counts, for each element, the prefixes that contain it.
 #[test]
 fn cumsum_backward_is_one_reverse_scan() {
     let Some(device) = hooked_device() else {
@@ -52,7 +53,7 @@ fn cumsum_backward_with_a_weighted_loss() {
     Host::of(x.grad(&gradients).expect("x is tracked")).assert_close(&expected);
 }
 
-/// Every scan of the gradient is claimed, and every pair of slices is inside one of the claims.
+/// This crate claims every scan of the gradient, and every pair of slices is inside one of its claims.
 #[test]
 fn cumprod_backward_reverses_inside_the_scan() {
     let Some(device) = hooked_device() else {

@@ -1,4 +1,4 @@
-//! Built without anything to hook, `install()` says so and names the calls that are accelerated anyway.
+//! In a build with nothing to hook, `install()` says so and names the calls that are accelerated anyway.
 #![cfg(not(all(feature = "fusion", feature = "cubecl-backend")))]
 
 #[test]

@@ -1,6 +1,6 @@
-//! A reverse scan never makes the two inner tensors of its sandwich, a scan with a load and a store never makes those
-//! around it, and neither leaves anything behind. The container of
-//! handles is shared by all streams of a device, so this is the only test of its process.
+//! A reverse scan never makes the two tensors inside its prologue and epilogue. A scan with a load and a store
+//! never makes those around it. Neither leaves anything behind. All streams of a device share the container of
+//! handles, so this is the only test of its process.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;
@@ -17,7 +17,7 @@ fn a_sandwich_leaves_one_handle() {
     let x = floats(&device, [128]);
     let expected = Host::of(x.clone()).flip(0).cumsum(0).flip(0);
     let inspector = FusionInspector::install(StreamId::current());
-    // A snapshot is taken with every operation: this one makes the baseline.
+    // Each operation takes a snapshot. This one makes the baseline.
     let warm = x.clone() + 1.0;
     device.sync().expect("the device syncs");
     inspector.set_baseline();

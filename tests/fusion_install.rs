@@ -1,4 +1,4 @@
-//! `install()` is Ok again after the first time: at once, after tensor operations, and from another thread.
+//! After the first time `install()` is Ok again: at once, after tensor operations, and from another thread.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;

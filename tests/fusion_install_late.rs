@@ -1,4 +1,4 @@
-//! `install()` after a tensor operation says that it came too late and what to do, and leaves Burn as it was.
+//! `install()` after a tensor operation says that it came too late and what to do. It leaves Burn unchanged.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;

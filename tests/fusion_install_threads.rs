@@ -1,4 +1,4 @@
-//! Of first calls made at the same time, every one is Ok.
+//! Several threads make the first call at the same time, and every call is Ok.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;

@@ -1,5 +1,5 @@
-//! Which kernels graphs with scans compile: CubeCL's compilation log names every kernel of the process, so this is the
-//! only test of its process.
+//! The kernels that graphs with scans compile. CubeCL's compilation log names every kernel of the process, so
+//! this is the only test of its process.
 #![cfg(all(feature = "fusion", feature = "wgpu", feature = "autodiff"))]
 
 mod fusion_support;
@@ -53,7 +53,7 @@ fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {
     assert_none_of(&apart, &both);
 }
 
-/// Read element by element, strided tensors would be slower than a kernel in front of the scan.
+/// Strided tensors would be read element by element, slower than a kernel in front of the scan.
 fn what_a_load_declines_is_one_kernel_in_front(log: &Log, device: &Device) {
     let x = floats(device, [70, 90]);
     let y = floats(device, [90, 70]).transpose();
@@ -64,17 +64,18 @@ fn what_a_load_declines_is_one_kernel_in_front(log: &Log, device: &Device) {
     assert_eq!(around_scan(&log.kernels(neither)), [true, false, true]);
 }
 
-/// Whether each kernel is an element-wise one. Those of a scan count as one: how many they are depends on the device.
+/// Whether each kernel is element-wise. The kernels of a scan count as one, because their number depends on the
+/// device.
 fn around_scan(kernels: &[String]) -> Vec<bool> {
     let mut places: Vec<bool> = kernels.iter().map(|name| name == ELEMENT_WISE).collect();
     places.dedup_by(|next, place| !*next && !*place);
     places
 }
 
-/// What Burn's fuser compiles for element-wise operations.
+/// The name of the kernels that Burn's fuser compiles for element-wise operations.
 const ELEMENT_WISE: &str = "ElemwiseFuse";
 
-/// `apart` are kernels that the log does name, and that `compiled` is to do without.
+/// `compiled` must do without the kernels `apart`, which the log does name.
 #[track_caller]
 fn assert_none_of(apart: &[String], compiled: &[String]) {
     assert!(!apart.is_empty() && !compiled.is_empty());
@@ -93,20 +94,20 @@ impl Log {
     fn start() -> Self {
         let name = format!("burn-scan-kernels-{}.log", std::process::id());
         let path = std::env::temp_dir().join(name);
-        // SAFETY: nothing else reads or writes the environment yet: this is the only test of the process, and no device
-        // has been started.
+        // SAFETY: no other code reads or writes the environment yet. This is the only test of the process, and no
+        // device has been started.
         unsafe { std::env::set_var("CUBECL_DEBUG_LOG", &path) };
         Self(path)
     }
 
-    /// The kernels that are compiled for `work`, in order. Each is compiled once in a process.
+    /// The kernels that `work` compiles, in order. A process compiles each kernel once.
     fn kernels(&self, work: impl FnOnce()) -> Vec<String> {
         let before = self.settled().len();
         work();
         self.settled().split_off(before)
     }
 
-    /// The names of all kernels so far. A thread of its own writes the log: gives it a moment to catch up.
+    /// The names of all kernels so far. Another thread writes the log, so this waits a moment for it.
     fn settled(&self) -> Vec<String> {
         sleep(Duration::from_secs(1));
         let log = fs::read_to_string(&self.0).unwrap_or_default();

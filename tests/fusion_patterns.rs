@@ -1,7 +1,8 @@
-//! Which kernel runs a scan, wherever in a graph it stands, and that the values are those of a sequential loop.
+//! The kernel that runs a scan, at any place in a graph. The values agree with a sequential loop.
 //!
-//! The plan is asserted in full, since values cannot show it. `Scan(A B)` is a claim of this crate: its last cumulative
-//! operation runs on this crate's kernels, the operations in front of it as Burn would run them. `_(..)` ran unfused.
+//! Values cannot show the plan, so the whole plan is asserted. `Scan(A B)` is a claim of this crate: this
+//! crate's kernels run its last cumulative operation, and Burn's run the operations in front of it. `_(..)` ran
+//! unfused.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;
@@ -10,7 +11,7 @@ use burn::tensor::{Device, Int, Tensor, s};
 use cubecl_scan::ScanOp;
 use fusion_support::{Host, factors, floats, hooked_device, ints, planned};
 
-/// Plans `graph` twice, so that the second time replays a cached plan, and compares plan and values both times.
+/// Plans `graph` twice and compares plan and values both times. The second time replays a cached plan.
 #[track_caller]
 fn check<const D: usize>(
     expected_plan: &str,
@@ -80,7 +81,7 @@ patterns! {
     middle_axis(x: |d| floats(d, [3, 25, 7])) => "Scan(CumSum)",
         x.clone().cumsum(1), x.cumsum(1);
 
-    // The traps: a head that scores zero is settled together with what closed it.
+    // The traps: a head that scores zero is settled together with the operation that closed it.
     behind_one_element_wise(x: |d| floats(d, [301])) => "Scan(AddScalar CumSum)",
         (x.clone() + 1.0).cumsum(0), x.map(|v| v + 1.0).cumsum(0);
     behind_ones(x: |d| floats(d, [302])) => "Scan(Ones CumSum)",
@@ -97,7 +98,7 @@ patterns! {
     behind_a_cast(x: |d| floats(d, [303])) => "_(GreaterElem IntoFloat) Scan(CumSum)",
         x.clone().greater_elem(0.0).float().cumsum(0), x.map(|v| f64::from(v > 0.0)).cumsum(0);
 
-    // Element-wise operations around a scan are computed in its load and store.
+    // The load and the store of a scan compute the element-wise operations around it.
     behind_a_chain(x: |d| floats(d, [304])) => "Scan(MulScalar AddScalar CumSum)",
         (x.clone() * 2.0 + 1.0).cumsum(0), x.map(|v| v * 2.0 + 1.0).cumsum(0);
     behind_a_long_chain(x: |d| floats(d, [305])) => "Scan(MulScalar Exp AddScalar Sqrt CumSum)",
@@ -161,7 +162,7 @@ patterns! {
     flip_there_slice_back(x: |d| floats(d, [41, 4])) => "Scan(Flip CumSum Slice)",
         x.clone().flip([0]).cumsum(0).slice(s![..;-1, ..]), x.flip(0).cumsum(0).flip(0);
 
-    // What looks like a reversal around a scan and is none.
+    // Operations that look like a reversal around a scan and are not.
     flips_of_another_axis(x: |d| floats(d, [23, 9])) => "Scan(Flip CumSum) _(Flip)",
         x.clone().flip([1]).cumsum(0).flip([1]), x.cumsum(0);
     flipped_back_along_another_axis(x: |d| floats(d, [24, 9])) => "Scan(Flip CumSum) _(Flip)",
@@ -236,8 +237,8 @@ fn behind_a_sort() {
     Host::of(output).assert_close(&sorted.cumsum(0));
 }
 
-/// The other trap: with a second block open, the tail of a block runs unfused at the sync, and the scan with it, unless
-/// it is part of the claim. The element-wise kernel in front of it is run inside.
+/// The other trap: with a second block open, the sync runs the tail of a block unfused, and the scan with it,
+/// unless the claim contains it. The element-wise kernel in front of the scan runs inside the claim.
 #[test]
 fn beside_an_open_block() {
     let Some(device) = hooked_device() else {

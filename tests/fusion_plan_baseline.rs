@@ -1,4 +1,5 @@
-//! The plans Burn gives to graphs without a scan when nothing is installed. `fusion_plan_hooked` holds the hook to them.
+//! Burn's plans of graphs without a scan, with nothing installed. `fusion_plan_hooked` checks that the hook
+//! keeps them.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;

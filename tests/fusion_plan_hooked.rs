@@ -1,4 +1,4 @@
-//! A graph without a scan keeps, with the hook in place, the plan of `fusion_plan_baseline`.
+//! With the hook, a graph without a scan keeps the plan of `fusion_plan_baseline`.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;

@@ -1,10 +1,10 @@
-//! Random graphs, planned by two child processes, one with the hook in place and one without.
+//! Random graphs, planned by two child processes: one with the hook and one without.
 //!
-//! Graphs without a scan and without a reversal have to get the same plan from both, to the letter. Graphs that reverse
-//! tensors, and do so in every third operation, have to keep their fused kernels. Graphs with scans have to give the
-//! same values, their scans on this crate's kernels. Rare exceptions to the last two are counted and bounded: Burn
-//! plans a segment of many blocks by a search that one more fuser can steer elsewhere, and gives up fusing a segment
-//! whose fused parts depend on each other both ways.
+//! Graphs without a scan and without a reversal must get exactly the same plan from both. Graphs that reverse
+//! tensors, in every third operation, must keep their fused kernels. Graphs with scans must give the same
+//! values, with their scans on this crate's kernels. Rare exceptions to the last two are counted and bounded:
+//! Burn plans a segment of many blocks by a search, and one more fuser can lead the search elsewhere. Burn also
+//! gives up fusing a segment whose fused parts depend on each other both ways.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;
@@ -17,7 +17,8 @@ use fusion_support::{Host, device, floats, hooked_device, planned};
 const CHILD: &str = "BURN_SCAN_RANDOM_GRAPHS";
 const SIDE: usize = 6;
 const GRAPHS: u64 = 100;
-/// How many of [`GRAPHS`] may be planned differently, of those that reverse or scan. Measured: 6 of 150 with reversals.
+/// The most of [`GRAPHS`] that may be planned differently, of those that reverse or scan. Measured: 6 of 150
+/// with reversals.
 const EXCEPTIONS: usize = 6;
 
 #[derive(Clone, Copy)]
@@ -29,7 +30,7 @@ enum Mix {
 }
 
 impl Mix {
-    /// How many of the operations of [`graph`] are drawn from.
+    /// The number of operations that [`graph`] draws from.
     fn choices(self) -> usize {
         match self {
             Self::Plain => 9,
@@ -40,7 +41,7 @@ impl Mix {
     }
 }
 
-/// Steele, Lea and Flood's SplitMix64.
+/// SplitMix64 of Steele, Lea and Flood.
 struct Random(u64);
 
 impl Random {
@@ -53,8 +54,8 @@ impl Random {
     }
 }
 
-/// A few operations on a growing pool of square tensors. Operands are taken out of the pool half of the time, so that
-/// last uses and later uses both occur.
+/// A few operations on a growing list of square tensors. Half of the operands are taken out of the list, so
+/// that last uses and later uses both occur.
 fn graph(random: &mut Random, inputs: &[Tensor<2>], mix: Mix) -> Vec<Tensor<2>> {
     let mut pool = inputs.to_vec();
     for _ in 0..2 + random.below(9) {
@@ -113,7 +114,8 @@ fn describe(device: &Device, mix: Mix) {
 #[test]
 fn child() {
     let Ok(mode) = std::env::var(CHILD) else {
-        return; // run for its own sake: the parents below start it
+        // The parent tests below start it with the variable set.
+        return;
     };
     let (hook, mix) = mode.split_once(' ').expect("a hook and a mix");
     let mix = match mix {
@@ -145,7 +147,7 @@ fn run_both(mix: &str) -> Vec<(Outcome, Outcome)> {
     bare.into_iter().zip(hooked).collect()
 }
 
-/// The graphs of `mode`, from a process of its own.
+/// The graphs of `mode`, from another process.
 fn run_child(mode: &str) -> Vec<Outcome> {
     let executable = std::env::current_exe().expect("a test knows its own path");
     let output = Command::new(executable)
@@ -169,7 +171,7 @@ fn run_child(mode: &str) -> Vec<Outcome> {
         .collect()
 }
 
-/// The blocks of a plan that are fused kernels, in no particular order.
+/// The fused kernels of a plan, sorted by name.
 fn fused_kernels(plan: &str) -> Vec<&str> {
     let blocks = plan.split_inclusive(')').map(str::trim);
     let mut fused: Vec<&str> = blocks.filter(|block| !block.starts_with("_(")).collect();

@@ -1,12 +1,14 @@
-//! What reads nothing back waits for nothing: it is built, planned and launched while the device stands still.
+//! An operation that reads nothing back waits for nothing: it is built, planned and launched while the device
+//! is held.
 //!
 //! ```text
 //! device thread   ──┤ held ├──────────────────────────────────┤ released ├──
 //! this thread          build the graph   have it launched   tell
 //! ```
 //!
-//! The probe holds the device's own thread, through which every kernel and every read has to go. A call that needs an
-//! answer from the device cannot return before the probe gives up; the exact forms show that the probe sees it.
+//! The probe holds the device's own thread, through which every kernel and every read must go. A call that
+//! needs an answer from the device cannot return before the probe gives up. The exact forms show that the probe
+//! notices a wait.
 #![cfg(feature = "cubecl-backend")]
 
 mod common;
@@ -23,14 +25,15 @@ use common::element::numbered;
 use common::views::half;
 use common::{devices, host_indices, mask, oracle, tensor};
 
-/// For calls that must not wait: reached only by a failure.
+/// The limit for calls that must not wait. Only a failure reaches it.
 const PATIENT: Duration = Duration::from_secs(30);
-/// For calls that must wait: they do so to the end of it.
+/// The limit for calls that must wait. They wait to its end.
 const BRIEF: Duration = Duration::from_millis(300);
 
 const N: usize = 20_000;
 
-/// Runs `body` while the device is held, for no longer than `limit`: its result, and whether it returned in that time.
+/// Calls `body` while the device is held, for at most `limit`. Returns the result, and whether `body` returned
+/// in that time.
 fn while_held<T>(device: &Device, limit: Duration, body: impl FnOnce() -> T) -> (T, bool) {
     let DispatchDevice::Cube(cube) = device.as_dispatch() else {
         unreachable!("only Cube devices are held")
@@ -47,13 +50,14 @@ fn while_held<T>(device: &Device, limit: Duration, body: impl FnOnce() -> T) -> 
         });
         is_held.recv().expect("the device is held");
         let result = body();
-        let _ = tell.send(()); // nobody listens after the limit
+        // After the limit the holder no longer receives.
+        let _ = tell.send(());
         (result, holder.join().expect("no panic"))
     })
 }
 
-/// Has everything launched that is still queued for the tensor's device, without a word from the device. Without fusion
-/// that was done as it was called.
+/// Launches everything that is still queued for the tensor's device, without an answer from the device. Without
+/// fusion each call has launched at once.
 fn launch(tensor: &Tensor<1, Int>) {
     let DispatchTensorKind::Cube(BackendTensor::Int(tensor)) = tensor.clone().into_dispatch().kind
     else {
@@ -66,7 +70,7 @@ fn launch(tensor: &Tensor<1, Int>) {
 }
 
 struct Inputs {
-    /// A device that is held for one test answers no other.
+    /// A device that is held for one test answers no other test.
     _alone: MutexGuard<'static, ()>,
     device: Device,
     values: Tensor<2, Int>,
@@ -76,7 +80,7 @@ struct Inputs {
     trues: usize,
 }
 
-/// Tensors that are on the device, their uploads done.
+/// Tensors on the device. Their uploads are done.
 fn inputs() -> Option<Inputs> {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,8 +101,9 @@ fn inputs() -> Option<Inputs> {
     Some(inputs)
 }
 
-/// Builds with `build` once to have tuning and compilation over with, then in a standstill of the device; then has the
-/// same launched in another. `check` looks at each result, which the device computes afterwards.
+/// Calls `build` once, so that tuning and compilation are done. Calls it again while the device is held, and
+/// launches the result while the device is held once more. `check` compares each result, which the device
+/// computes afterwards.
 #[track_caller]
 fn assert_lazy(build: impl Fn(&Inputs) -> Tensor<1, Int>, check: impl Fn(&Inputs, Vec<usize>)) {
     let Some(inputs) = inputs() else { return };
@@ -117,7 +122,7 @@ fn assert_lazy(build: impl Fn(&Inputs) -> Tensor<1, Int>, check: impl Fn(&Inputs
     check(&inputs, host_indices(launched));
 }
 
-/// The same probe, and a call that has to be seen waiting.
+/// The same probe with a call that must wait.
 #[track_caller]
 fn assert_waits<T>(call: impl Fn(&Inputs) -> T) {
     let Some(inputs) = inputs() else { return };
@@ -284,10 +289,11 @@ fn repeat_by_lengths_into() {
     );
 }
 
-/// Shards of one device, between which nothing has to leave it. Two, because a device that is held takes 32 tasks, and lets whoever brings another wait.
+/// Shards of one device, so that nothing leaves it. There are two, because the queue of a held device takes 32
+/// tasks, and the next task waits.
 const SHARDS: usize = 2;
 
-fn cut<const D: usize, K: burn::tensor::kind::Basic>(
+fn shards_of<const D: usize, K: burn::tensor::kind::Basic>(
     x: &Inputs,
     tensor: Tensor<D, K>,
 ) -> Sharded<D, K> {
@@ -305,7 +311,7 @@ fn last_of(shards: Sharded<2, Int>) -> Tensor<1, Int> {
 #[test]
 fn sharded_scan() {
     assert_lazy(
-        |x| last_of(cut(x, x.kept.clone().int()).inclusive_cumsum()),
+        |x| last_of(shards_of(x, x.kept.clone().int()).inclusive_cumsum()),
         |_, found| assert_eq!(found, [(0..1000).filter(|&i| half(20 * i + 19)).count()]),
     );
 }
@@ -315,7 +321,7 @@ fn sharded_recurrence() {
     assert_lazy(
         |x| {
             let decay = vec![Tensor::<2>::ones([1, 1], &x.device); SHARDS];
-            let states = cut(x, x.kept.clone().float());
+            let states = shards_of(x, x.kept.clone().float());
             let states = states.linear_recurrence(Sharded::new(decay, 0));
             let states = states.into_shards().into_iter().map(Tensor::<2>::int);
             last_of(Sharded::new(states.collect(), 0))
@@ -327,8 +333,8 @@ fn sharded_recurrence() {
 #[test]
 fn sharded_compaction_is_seen_to_wait() {
     assert_waits(|x| {
-        let keys = cut(x, x.keys.clone());
-        let mask = cut(x, x.keys.clone().greater_elem(3));
+        let keys = shards_of(x, x.keys.clone());
+        let mask = shards_of(x, x.keys.clone().greater_elem(3));
         keys.compact_dim_by_mask(mask)
     });
 }

@@ -1,4 +1,5 @@
-//! A device whose int dtype cannot number the elements. The setting is per process, and this its only test.
+//! A device with an int dtype that cannot number the elements. The setting is per process, so this is its only
+//! test.
 #![cfg(feature = "flex")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,5 @@
-//! The ndarray crate as a contender on the CPU. It scans in place only, by `accumulate_axis_inplace`, so that a fresh
-//! copy of the input is part of its work; it has no compaction.
+//! The ndarray crate as a contender on the CPU. It scans only in place, by `accumulate_axis_inplace`, so a
+//! fresh copy of the input is part of its work. It has no compaction.
 
 use std::ops::AddAssign;
 
@@ -7,7 +7,7 @@ use ndarray::{Array, ArrayView, Axis, Dimension};
 
 /// The inclusive sums of `input` seen as `[outer, len, inner]`.
 ///
-/// Dimensions of size 1 are dropped, as a caller would: ndarray's inner loop runs along the last one.
+/// Dimensions of size 1 are dropped, as a caller would do: ndarray's inner loop runs along the last dimension.
 pub fn cumsum<T: Copy + AddAssign>(input: &[T], [outer, len, inner]: [usize; 3]) -> Vec<T> {
     match (outer, inner) {
         (1, 1) => sums(ArrayView::from(input), 0),

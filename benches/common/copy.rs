@@ -1,15 +1,15 @@
-//! The copy that the CPU path is held against: all threads, a fresh uninitialised output, huge pages.
+//! The copy that the CPU engine is compared with: all threads, a fresh uninitialised output, huge pages.
 //!
-//! The threads are started for each copy, some 30 µs a thread, which is why small copies stay on one.
+//! Each copy starts its threads, about 30 µs a thread, so small copies stay on one thread.
 
 #![cfg(feature = "flex")]
 
 use std::mem::MaybeUninit;
 
-/// From here the memory gained by further threads exceeds the start of a thread.
+/// From this size, the memory bandwidth of further threads gains more than the start of a thread costs.
 const PARALLEL_BYTES: usize = 4 << 20;
 
-/// `input`, copied in as many parts as there are cores.
+/// A copy of `input`, in as many parts as there are cores.
 pub fn copy_parallel<T: Copy + Send + Sync>(input: &[T]) -> Vec<T> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = match size_of_val(input) < PARALLEL_BYTES {
@@ -30,7 +30,7 @@ pub fn copy_parallel<T: Copy + Send + Sync>(input: &[T]) -> Vec<T> {
             copy(from, to);
         }
     });
-    // SAFETY: the parts cover the first `input.len()` slots, and each has been written by its thread.
+    // SAFETY: the parts cover the first `input.len()` elements, and each part has been written by its thread.
     unsafe { output.set_len(input.len()) };
     output
 }
@@ -47,7 +47,7 @@ fn advise_huge_pages<T>(buffer: &Vec<T>) {
     let first = start.next_multiple_of(HUGE_PAGE);
     let last = (start + buffer.capacity() * size_of::<T>()) / HUGE_PAGE * HUGE_PAGE;
     if first < last {
-        // SAFETY: the pages lie inside the allocation, and the advice changes no content; it may fail without harm.
+        // SAFETY: the pages lie inside the allocation, and the advice changes no content. It may fail without harm.
         unsafe {
             libc::madvise(
                 first as *mut libc::c_void,

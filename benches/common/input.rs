@@ -1,4 +1,5 @@
-//! Inputs whose sums are exact in every type, the host loop that checks them, and the contenders that only copy.
+//! Inputs whose sums are exact in every type, the host loop that checks them, and the contenders that only
+//! copy.
 
 use std::cell::LazyCell;
 use std::ops::AddAssign;
@@ -12,7 +13,7 @@ use super::test_support::element::{Element, hash};
 use super::test_support::{host, tensor};
 use super::{Case, Place, Traffic};
 
-/// An element type and the integers it stands for.
+/// An element type with its values of small integers.
 pub trait Number: Element + AddAssign {
     fn rounded(exact: i64) -> Self;
     fn exact(self) -> i64;
@@ -52,15 +53,15 @@ impl<T: Element, const D: usize> Input<T, D> {
     }
 }
 
-/// Steps from -2 to 2: any sum of 2^28 of them stays far below 2^24, so that f32 holds it whatever the order, and
-/// f16 has one correct answer, the sum rounded once.
+/// Steps from -2 to 2. The sum of any 2^28 of them stays far below 2^24, so f32 holds it in any order. In f16
+/// the only correct answer is the sum rounded once.
 pub fn steps<T: Number>(n: usize) -> Vec<T> {
     (0..n)
         .map(|i| T::rounded((hash(i) % 5) as i64 - 2))
         .collect()
 }
 
-/// The inclusive sums of `input` seen as `[outer, len, inner]`, compared with `output`.
+/// Compares `output` with the inclusive sums of `input`, seen as `[outer, len, inner]`.
 pub fn check_sums<T: Number>(
     input: &[T],
     output: &[T],
@@ -80,7 +81,7 @@ pub fn check_sums<T: Number>(
     Ok(())
 }
 
-/// `output` is `expected`.
+/// Checks that `output` is `expected`.
 pub fn check_equal<T: Element>(output: &[T], expected: &[T]) -> Result<(), String> {
     check_length(output, expected.len())?;
     let wrong = (0..output.len()).find(|&at| output[at] != expected[at]);
@@ -100,7 +101,7 @@ fn check_length<T>(output: &[T], expected: usize) -> Result<(), String> {
     }
 }
 
-/// The contenders that read and write the input once: what memory allows.
+/// The contenders that read and write the input once: the limit that memory sets.
 pub fn copies<T: Element, const D: usize>(
     case: &mut Case<'_>,
     place: &Place,

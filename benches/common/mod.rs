@@ -1,7 +1,7 @@
 //! What the benches share: devices, cases with their contenders, and the measuring loop.
 //!
-//! A case is one input on one device; its name carries the axes, as in `cumsum/flex/f32/1x16777216/dim1`. Its
-//! contenders do the same work on that input, and so stand side by side in the report:
+//! A case is one input on one device. Its name carries the axes, as in `cumsum/flex/f32/1x16777216/dim1`. Its
+//! contenders do the same work on that input, so they stand side by side in the report:
 //!
 //! - `burn-scan`: this crate;
 //! - `burn`: Burn's own operation;
@@ -9,9 +9,10 @@
 //! - `ndarray` (Flex, scans): the crate of that name, see [`array`];
 //! - `copy-parallel` (Flex): a copy by all threads into a fresh buffer in huge pages, see [`copy`].
 //!
-//! Nothing is made for a case that the command line filters out: inputs are lazy, and answers are checked in the
-//! first round of a contender. A wrong answer of this crate ends the run; one of a peer is said, and measured.
-//! `cargo xtask report` reads the lines `cube: ADAPTER` and `WRONG ANSWER of CASE/CONTENDER, ..` on standard error.
+//! A case that the command line filters out makes nothing: inputs are lazy, and answers are checked in the
+//! first round of a contender. A wrong answer of this crate ends the run. A wrong answer of a peer is printed,
+//! and the peer is measured. `cargo xtask report` reads the lines `cube: ADAPTER` and `WRONG ANSWER of
+//! CASE/CONTENDER, ..` on standard error.
 
 #![allow(dead_code, reason = "every bench uses its own part")]
 
@@ -27,14 +28,14 @@ use burn::tensor::{DType, Device};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
 
-/// How much output may be alive at once. On Cube enough to keep the queue filled, little enough for small machines; on
-/// Flex little enough for a cache, so that larger outputs are freed one by one, as the Python peers free theirs, and
-/// only rounds of some microseconds share the cost of reading the clock.
+/// The most bytes of output that are alive at once. On Cube they are enough to keep the queue filled, and few
+/// enough for small machines. On Flex they are few enough for a cache: larger outputs are freed one by one, as
+/// in the Python peers, and only rounds of some microseconds share the cost of reading the clock.
 const CUBE_BATCH_BYTES: usize = 64 << 20;
 const FLEX_BATCH_BYTES: usize = 64 << 10;
 const BATCH_ROUNDS: usize = 16;
 
-/// Few samples and short ones: the table of a whole bench has to be made on two slow cores in minutes.
+/// Few and short samples: the table of a whole bench must be ready in minutes on two slow cores.
 pub fn criterion() -> Criterion {
     Criterion::default()
         .sample_size(10)
@@ -44,13 +45,13 @@ pub fn criterion() -> Criterion {
         .without_plots()
 }
 
-/// `BURN_SCAN_BENCH_LARGE`: 1 adds 2^26, 2 adds what only a GPU with 8 GiB or more should be asked for.
+/// `BURN_SCAN_BENCH_LARGE`: 1 adds 2^26, 2 adds sizes for a GPU with 8 GiB or more.
 pub fn large() -> u32 {
     let value = std::env::var("BURN_SCAN_BENCH_LARGE").unwrap_or_default();
     value.parse().unwrap_or(0)
 }
 
-/// A device under its name in the report.
+/// A device with its name in the report.
 pub struct Place {
     pub name: &'static str,
     pub device: Device,
@@ -61,7 +62,7 @@ impl Place {
         self.name == "cube"
     }
 
-    /// Whether the device computes with `dtype`; says so where it does not.
+    /// Whether the device computes with `dtype`. Prints a line if it does not.
     pub fn holds(&self, dtype: DType) -> bool {
         let holds = self.device.supports_dtype(dtype);
         if !holds {
@@ -72,7 +73,7 @@ impl Place {
 
     pub fn case<'a>(&self, criterion: &'a mut Criterion, name: &str) -> Case<'a> {
         let mut group = criterion.benchmark_group(name);
-        // One count of rounds for all samples; the linear mode would run a slow contender 55 times.
+        // All samples have the same number of rounds. The linear mode would run a slow contender 55 times.
         group.sampling_mode(SamplingMode::Flat);
         Case {
             group,
@@ -114,7 +115,7 @@ pub fn axes(op: &str, place: &Place, dtype: DType, shape: &[usize]) -> String {
     format!("{op}/{}/{dtype}/{}", place.name, shape.join("x"))
 }
 
-/// The bytes that an operation cannot avoid to move.
+/// The bytes that an operation must move.
 #[derive(Clone, Copy)]
 pub struct Traffic {
     pub read: usize,
@@ -152,12 +153,12 @@ impl Case<'_> {
     }
 }
 
-/// The time of `rounds` runs of `op` to the end of the device's queue.
+/// The time of `rounds` runs of `op`, to the end of the device's queue.
 ///
-/// Each run is flushed, or Burn's fusion would make one kernel of several additions to one tensor; the queue is waited
-/// for once a batch, so that a GPU sees the next launch before it is done with the last, as in a program.
-/// Outputs live to the end of their batch, since fusion does not write what nobody holds any more, and are freed
-/// outside of the measured time, for every contender alike.
+/// Each run is flushed: otherwise Burn's fusion would make one kernel of several additions to one tensor. The
+/// queue is waited for once a batch, so that a GPU sees the next launch before it has finished the last, as in
+/// a program. Outputs live to the end of their batch, because fusion does not write an output that is already
+/// dropped. They are freed outside of the measured time, for every contender alike.
 fn timed<T>(device: &Device, batch: usize, rounds: u64, op: &mut impl FnMut() -> T) -> Duration {
     let mut total = Duration::ZERO;
     let mut left = usize::try_from(rounds).expect("a number of rounds");

@@ -2,12 +2,12 @@
 //
 //   nvcc -O3 -std=c++17 -arch=native -o cub benches/peers/cub.cu && ./cub [LARGEST_POWER]
 //
-// n = 2^16, 2^20, 2^24, 2^28, handed over as `int`, CUB's fastest offset type. One line of CSV a case:
+// n = 2^16, 2^20, 2^24, 2^28, passed as `int`, CUB's fastest offset type. One line of CSV a case:
 // op,dtype,n,median_us,min_us,gb_per_s,share_of_copy
-// Medians of 20 rounds by CUDA events after 3 that warm up; temporary storage is allocated beforehand, and a round is
-// the call alone. Integers from -2 to 2, so that sums are exact in f32, and in f16 once they are accumulated in f32.
-// CUB accumulates f16 in f16 unless told otherwise: `f16` is CUB as it comes (answer not checked), `f16-f32acc` gives
-// the accuracy that burn-scan gives, by an iterator that widens to f32 and one that rounds what is stored.
+// Medians of 20 rounds by CUDA events, after 3 rounds that warm up. Temporary storage is allocated before, and a round is
+// only the call. The data are integers from -2 to 2, so sums are exact in f32, and in f16 if they are accumulated in f32.
+// By default CUB accumulates f16 in f16: `f16` is that (answer not checked). `f16-f32acc` has the accuracy of burn-scan, by
+// an iterator that widens to f32 and one that rounds the stored results.
 
 #include <algorithm>
 #include <cstdint>
@@ -73,7 +73,7 @@ template <typename F> Time timed(F work) {
   return {(times[ROUNDS / 2 - 1] + times[ROUNDS / 2]) / 2, times[0]};
 }
 
-// `work` takes the temporary storage as CUB does: the first call, without any, asks for its size.
+// `work` takes temporary storage as CUB does: the first call, without storage, asks for its size.
 template <typename F> Time with_storage(F work) {
   size_t bytes = 0;
   ok(work(nullptr, bytes), "size of the temporary storage");

@@ -2,10 +2,9 @@
 """torch.cumsum, cupy.cumsum, torch.masked_select and x[mask] of CuPy on a CUDA GPU, as far as they can be imported.
 
 Sizes as in `cub.cu`: n = 2^16, 2^20, 2^24, 2^28 for f32 and f16; two rows of 2^27 and the square of 4096 for f32. Times
-are medians of CUDA event pairs around one call, which for small n is mostly Python's time to launch; compaction, which
-waits for its count on the host, is by wall clock.
-Integers from -2 to 2, so that f32 sums are exact; answers in f16, which PyTorch does not accumulate in f32, are not
-checked.
+are medians of CUDA event pairs around one call. For small n that is mostly Python's time to launch. Compaction waits for its
+count on the host, so its time is by wall clock. The data are integers from -2 to 2, so f32 sums are exact. PyTorch does not
+accumulate f16 in f32, so f16 answers are not checked.
 
     python benches/peers/gpu.py [--largest POWER] [--out FILE.json]
 """
@@ -147,7 +146,7 @@ def compact(peer, n):
     survivors = int(mask.sum())
     if kept.shape != (survivors,) or float(kept.sum()) != float((x * mask).sum()):
         raise ValueError("WRONG ANSWER")
-    # The order, by a loop, where that takes no time to speak of.
+    # A loop checks the order where it is quick.
     if n <= 1 << 20 and kept.tolist() != [v for v, m in zip(x.tolist(), mask.tolist()) if m]:
         raise ValueError("WRONG ANSWER")
     return by_wall_clock(peer, lambda: peer.compact(x, mask)), 5 * n + 4 * survivors
@@ -164,7 +163,7 @@ def main():
     def take(peer, name, measure):
         try:
             ms, moved = measure()
-        except Exception as error:  # out of memory comes in each library's own type
+        except Exception as error:  # each library has its own type for out of memory
             left_out[f"{peer.name} {name}"] = str(error) or type(error).__name__
             return
         row = {"peer": peer.name, "case": name, "median_us": ms * 1e3, "gb_per_s": moved / ms / 1e6}

@@ -1,7 +1,7 @@
 """Recurrences and ragged data in NumPy, SciPy, JAX and Polars, with the data of `benches/recurrence.rs` and `benches/ragged.rs`.
 
-A case is a name and a function that makes it: the bytes that the work reads, the answer, and for each peer what it does, which returns the answer
-as something that `numpy.asarray` takes.
+A case is a name and a function that makes it. The function returns the bytes that the work reads, the answer, and for each
+peer its work, which returns the answer as something that `numpy.asarray` takes.
 """
 
 import importlib
@@ -10,7 +10,7 @@ import importlib
 def module(name):
     try:
         return importlib.import_module(name)
-    except Exception:  # an unusable installation fails in its own way
+    except Exception:  # a broken installation may fail with any exception
         return None
 
 
@@ -38,7 +38,7 @@ def recurrence(np, hashed, shape, axis, constant):
         works["jax"] = lambda: scan(device_a, device_x).block_until_ready()
     signal = module("scipy.signal")
     if signal and constant:
-        # The coefficients keep f32, or SciPy computes in f64.
+        # With f64 coefficients SciPy would compute in f64.
         b, minus_decay = np.array([1], np.float32), np.array([1, 1], np.float32)
         works["scipy"] = lambda: signal.lfilter(b, minus_decay, x, axis=axis)
     return x.nbytes + a.nbytes, expected, works

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The same work in NumPy, SciPy, JAX (CPU), Polars and PyTorch (CPU), as far as they can be imported: scans and compactions, and what `more.py` has.
 
-`cargo xtask peers` makes the environment and runs this. Data and shapes are those of `benches/scan.rs` and
-`benches/compact.rs`; names carry the same axes. Each answer is checked before it is measured; a library is measured to
-the end of its work (JAX: `block_until_ready`), and its result is freed outside of the measured time. Sums are taken in the
-type of the input; f16 is left out, which no peer sums in a wider type.
+`cargo xtask peers` makes the environment and runs this. Data, shapes and axes in the names are the same as in
+`benches/scan.rs` and `benches/compact.rs`. Each answer is checked before it is measured. A library is measured to the end
+of its work (JAX: `block_until_ready`), and its result is freed outside of the measured time. Sums are taken in the type of
+the input. No peer sums f16 in a wider type, so f16 is left out.
 
     python benches/peers/run.py [--out FILE.json] [--filter TEXT].. [--rounds N]
 """
@@ -25,7 +25,7 @@ try:
 except ImportError:
     np = None
 
-# What `hash` and `steps` of the Rust benches draw: integers from -2 to 2, whose sums f32 holds exactly.
+# The constants of `hash` in the Rust benches. Its `steps` are integers from -2 to 2, so f32 holds their sums exactly.
 GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
@@ -50,7 +50,7 @@ def jax_peer():
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     jax = importlib.import_module("jax")
     jnp = importlib.import_module("jax.numpy")
-    # Without it there is no i64.
+    # Without this JAX has no i64.
     jax.config.update("jax_enable_x64", True)
     cumsum = jax.jit(jnp.cumsum, static_argnums=1)
     return {
@@ -66,7 +66,7 @@ def polars_peer():
     polars = importlib.import_module("polars")
 
     def cumsum(series, axis):
-        # A series has one axis; a matrix is left out below.
+        # A series has one axis. A matrix is left out below.
         return series.cum_sum()
 
     return {
@@ -123,7 +123,7 @@ def make(dtype, shape, density):
     return values.reshape(shape), mask
 
 
-# Short work is repeated for this long: a median of few microseconds-long rounds is noise.
+# Short work is repeated for this long: a median of a few rounds of microseconds is noise.
 SHORTEST_S = 0.2
 MOST_ROUNDS = 2000
 
@@ -206,7 +206,7 @@ def main():
     for name, start in PEERS.items():
         try:
             peers[name] = start()
-        except Exception as error:  # an unusable installation fails in its own way
+        except Exception as error:  # a broken installation may fail with any exception
             left_out[name] = f"not importable: {error}"
 
     results = []

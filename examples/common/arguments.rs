@@ -1,7 +1,7 @@
-//! The command line of an example, read by its usage line: what stands in brackets there may be given.
+//! The command line of an example. Its usage line says what is accepted: the words in brackets.
 //!
-//! `name [--option VALUE] [--flag] [FILE..]`: an option takes a value if the usage line shows one, as the next word or
-//! after `=`; files may be given if the last bracket ends in `..`.
+//! `name [--option VALUE] [--flag] [FILE..]`: an option takes a value if the usage line shows one, as the next
+//! word or after `=`. Files are accepted if the last bracket ends in `..`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ impl Arguments {
             .map(|part| part.trim_end_matches(['\n', ' ', ']']));
         let name = brackets.next().unwrap_or_default().to_string();
         let known: Vec<&str> = brackets.collect();
-        // What the usage line shows behind the option: nothing for a flag.
+        // The usage line's word for the option's value. Empty for a flag.
         let value_of = |option: &str| {
             let behind = |shown: &&str| match shown.split_once(' ') {
                 Some((name, value)) => (name == option).then(|| value.to_string()),
@@ -62,7 +62,7 @@ impl Arguments {
         Ok(parsed)
     }
 
-    /// The value of an option; the last one counts.
+    /// The value of an option. The last one counts.
     pub fn option(&self, name: &str) -> Option<&str> {
         let given = self.options.iter().rev().find(|(option, _)| option == name);
         given.map(|(_, value)| value.as_str())
@@ -77,7 +77,7 @@ impl Arguments {
         self.option("--device")
     }
 
-    /// `--svg PATH`: where the picture goes.
+    /// `--svg PATH`: the file of the picture.
     pub fn svg(&self) -> PathBuf {
         let default = || Path::new("target/plots").join(format!("{}.svg", self.name));
         self.option("--svg").map_or_else(default, PathBuf::from)

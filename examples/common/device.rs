@@ -1,11 +1,11 @@
-//! `--device NAME`: a device that has been seen to run an operation, or a message that says why there is none.
+//! `--device NAME`: a device that has run an operation, or the reason why there is none.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 
-/// Every name this can be asked for, the best first.
+/// Every device name, the best first.
 const NAMES: [&str; 8] = [
     "cuda", "rocm", "metal", "vulkan", "webgpu", "wgpu", "flex", "cpu",
 ];
@@ -13,14 +13,14 @@ const NAMES: [&str; 8] = [
 /// A device that has run an operation.
 struct Started {
     device: Device,
-    /// Its name, and in parentheses the hardware or software adapter it is, if it is one.
+    /// Its name, and in parentheses its hardware or software adapter, if it has one.
     description: String,
-    /// It is a processor behind a graphics API, which Flex outruns.
+    /// Whether it is a CPU behind a graphics API. Flex is faster.
     is_software: bool,
 }
 
-/// The device of that name, or without a name the best that this build has and that starts; with a description. A software adapter
-/// is taken only by its name.
+/// The device of that name, with a description. Without a name, the best device that this build has and that starts. A
+/// software adapter is taken only by its name.
 pub fn choose(name: Option<&str>) -> Result<(Device, String), String> {
     if let Some(name) = name {
         return start(name).map(|started| (started.device, started.description));
@@ -36,7 +36,7 @@ pub fn choose(name: Option<&str>) -> Result<(Device, String), String> {
             }
             Ok(started) => {
                 if !failed.is_empty() {
-                    println!("falling back to {name}: {}", failed.join("; "));
+                    eprintln!("falling back to {name}: {}", failed.join("; "));
                 }
                 return Ok((started.device, started.description));
             }
@@ -60,7 +60,7 @@ fn in_this_build(name: &str) -> bool {
     }
 }
 
-/// Opens the device and lets it scan three numbers: opening alone may succeed without a working driver.
+/// Opens the device and scans three numbers on it: opening alone may succeed without a working driver.
 fn start(name: &str) -> Result<Started, String> {
     if !in_this_build(name) {
         return Err(match NAMES.contains(&name) {
@@ -76,7 +76,7 @@ fn start(name: &str) -> Result<Started, String> {
             found => Err(format!("the sums of 1, 2 and 3 are {found:?}")),
         }
     };
-    // Burn reports a missing driver by a panic, whose message would stand before ours.
+    // Burn reports a missing driver by a panic. The hook would print that message before ours.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let started = catch_unwind(AssertUnwindSafe(open_and_scan));
@@ -131,7 +131,7 @@ fn open_other(name: &str) -> Device {
     }
 }
 
-/// Opened by its options, wgpu returns an error where there is no adapter; opened by the first operation, it panics.
+/// Where there is no adapter, this returns an error. Opened by the first operation, wgpu would panic.
 #[cfg(feature = "wgpu")]
 fn open_wgpu() -> Result<Started, String> {
     let opened = Device::wgpu_options().init_with_setup();

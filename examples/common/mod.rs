@@ -1,9 +1,10 @@
-//! What the examples share: the command line, the device, seeded data, checks, times and pictures.
+//! What the examples share: the command line, the device, seeded data, checks, times, JSON and pictures.
 
 #![allow(dead_code, reason = "every example uses its own part")]
 
 pub mod arguments;
 pub mod device;
+pub mod json;
 pub mod plot;
 pub mod random;
 pub mod timing;
@@ -39,7 +40,7 @@ impl Checks {
         Self(true)
     }
 
-    /// Names the result if it is wrong.
+    /// Prints the name of the result if it is wrong. Returns `right`.
     pub fn check(&mut self, what: &str, right: bool) -> bool {
         if !right {
             println!("{what}: WRONG");

@@ -22,7 +22,7 @@ pub enum Marks {
 }
 
 pub struct Series {
-    /// Empty: not in the legend.
+    /// If empty, the series is not in the legend.
     pub label: String,
     pub color: RGBColor,
     pub marks: Marks,
@@ -32,13 +32,13 @@ pub struct Plot {
     pub title: String,
     pub x: &'static str,
     pub y: &'static str,
-    /// The x of every point is a decimal logarithm.
+    /// Whether each x is a decimal logarithm.
     pub log_x: bool,
     pub series: Vec<Series>,
 }
 
 impl Plot {
-    /// Draws into a file, whose folder is created.
+    /// Draws into a file, and creates its folder.
     pub fn save(&self, path: &Path) -> Result<(), String> {
         let folder = path
             .parent()
@@ -109,7 +109,7 @@ impl Plot {
         Ok(())
     }
 
-    /// The smallest and largest x, the smallest and largest y.
+    /// The smallest and largest x, then the smallest and largest y.
     fn extent(&self) -> (f64, f64, f64, f64) {
         let points = self.series.iter().flat_map(|series| match &series.marks {
             Marks::Line(points) | Marks::Dots(points) => points.clone(),

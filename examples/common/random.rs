@@ -15,7 +15,7 @@ impl Random {
         bits ^ (bits >> 31)
     }
 
-    /// In 0 .. 1, in steps of 2^-20: a product with it stays below the other factor in f32, too.
+    /// In 0 .. 1, in steps of 2^-20, so that a product with it stays below the other factor in f32, too.
     pub fn uniform(&mut self) -> f32 {
         (self.bits() >> 44) as f32 / (1 << 20) as f32
     }

@@ -1,15 +1,16 @@
-//! The median time of an operation, waited for.
+//! The median time of an operation, until the device has finished it.
 
+use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
 
-/// Runs a try.
+/// Runs that are timed.
 const RUNS: usize = 9;
 /// An operation that takes longer is timed once.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// Runs `operation` once to compile and allocate, then several times to the end of the device's queue.
+/// Calls `operation` once to compile and allocate, then several times, each to the end of the device's queue.
 pub fn median<T>(device: &Device, mut operation: impl FnMut() -> T) -> Duration {
     let mut run = || {
         let start = Instant::now();
@@ -29,22 +30,56 @@ pub fn median<T>(device: &Device, mut operation: impl FnMut() -> T) -> Duration 
     times[RUNS / 2]
 }
 
+/// The times of an operation and of Burn's way of doing the same, in milliseconds.
+pub struct Comparison {
+    pub name: &'static str,
+    pub ours: f64,
+    /// Burn's way, in words.
+    pub way: &'static str,
+    pub burns: f64,
+}
+
+impl Comparison {
+    pub fn measure<T, U>(
+        device: &Device,
+        (name, ours): (&'static str, impl FnMut() -> T),
+        (way, burns): (&'static str, impl FnMut() -> U),
+    ) -> Self {
+        Self {
+            name,
+            ours: milliseconds(median(device, ours)),
+            way,
+            burns: milliseconds(median(device, burns)),
+        }
+    }
+}
+
+impl Display for Comparison {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        let Self {
+            name,
+            ours,
+            way,
+            burns,
+        } = self;
+        let ratio = burns / ours;
+        write!(
+            f,
+            "{name:16} {ours:10.4} ms   Burn {burns:10.4} ms {ratio:7.1}x   {way}"
+        )
+    }
+}
+
 /// Prints the time of an operation beside the time of Burn's way of doing the same.
 pub fn compare<T, U>(
     device: &Device,
-    name: &str,
+    name: &'static str,
     ours: impl FnMut() -> T,
-    way: &str,
+    way: &'static str,
     burns: impl FnMut() -> U,
 ) {
-    let (ours, burns) = (
-        milliseconds(median(device, ours)),
-        milliseconds(median(device, burns)),
-    );
-    println!(
-        "{name:16} {ours:10.4} ms   Burn {burns:10.4} ms {:7.1}x   {way}",
-        burns / ours
-    );
+    let comparison = Comparison::measure(device, (name, ours), (way, burns));
+    println!("{comparison}");
 }
 
 pub fn milliseconds(time: Duration) -> f64 {

@@ -1,11 +1,13 @@
-//! Selective copying, a task that needs memory (Gu & Dao 2023, section 4.1), and a model of two mixers that learns it.
+//! Selective copying, a task that needs memory (Gu & Dao 2023, section 4.1), and a model of two mixers that
+//! learns it.
 //!
 //! ```text
 //! read     . . 7 . . . 2 . . . . 4 . . . 7 . . .  ? ? ? ?          symbols at random places, then as many questions
 //! told     - - - - - - - - - - - - - - - - - - -  7 2 4 7          the symbols in their order
 //! ```
 //!
-//! What lies between them is to be ignored, however many steps that takes: decays must depend on what is read.
+//! The model must ignore the steps between the symbols, however many they are. So its decays must depend on
+//! what it reads.
 
 use burn::module::Module;
 use burn::nn::loss::CrossEntropyLossConfig;
@@ -34,7 +36,7 @@ const LAYERS: usize = 2;
 const BATCH: usize = 32;
 const LEARNING_RATE: f64 = 5e-3;
 
-/// Sequences that accuracy is measured with.
+/// Sequences that measure the accuracy.
 const HELD_OUT: usize = 256;
 
 /// Steps of the optimizer.
@@ -49,16 +51,16 @@ pub struct Copier {
     head: Linear,
 }
 
-/// Sequences and what is asked of them.
+/// Sequences, and the answers to their questions.
 struct Task {
     read: Vec<i32>,
     told: Vec<i32>,
 }
 
-/// What was learnt.
+/// The result of the training.
 pub struct Learnt {
     pub losses: Vec<f32>,
-    /// The part of the symbols that are told right, of sequences never seen.
+    /// The share of right answers for sequences that the model has never seen.
     pub accuracy: f64,
 }
 
@@ -95,7 +97,7 @@ impl Task {
     }
 }
 
-/// Different places, in order.
+/// Different positions, in order.
 fn places(random: &mut Random) -> Vec<usize> {
     let mut places: Vec<usize> = Vec::new();
     while places.len() < KEPT {
@@ -143,7 +145,7 @@ impl Copier {
     }
 }
 
-/// Trains a model, which is told nothing but the answers.
+/// Trains a model. It is told nothing but the answers.
 pub fn learn(device: &Device) -> Learnt {
     let mut random = Random::new(7);
     let tracked = device.clone().autodiff();

@@ -1,4 +1,5 @@
-//! The mixer of Mamba (Gu & Dao, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces", 2023) as a Burn module.
+//! The mixer of Mamba (Gu & Dao, "Mamba: Linear-Time Sequence Modeling with Selective State Spaces", 2023) as a
+//! Burn module.
 //!
 //! ```text
 //! x, z         = halves of in_proj(u)                                  [batch, time, channels] each
@@ -19,7 +20,7 @@ use burn_scan::prelude::*;
 
 use crate::common::random::Random;
 
-/// Elements that the convolution of a channel sees.
+/// Elements that the convolution of a channel reads.
 const WIDTH: usize = 4;
 
 /// The dimension of the steps.
@@ -46,22 +47,22 @@ pub struct Sizes {
 pub struct Mixer {
     in_proj: Linear,
     convolution: Conv1d,
-    /// Of each step: what Δ is made of, B and C.
+    /// From each step to the inputs of Δ, B and C.
     selection: Linear,
     step: Linear,
     /// The logarithms of −A, `[channels, states]`.
     rates: Param<Tensor<2>>,
-    /// D, of each channel.
+    /// D of each channel.
     skip: Param<Tensor<1>>,
     out_proj: Linear,
 }
 
-/// What the recurrence of a mixer is given.
+/// The inputs of the recurrence of a mixer.
 #[derive(Clone)]
 pub struct Selected {
     /// `[batch, time, channels, states]`.
     pub decay: Tensor<4>,
-    /// What is taken in; the same shape.
+    /// The input of each step, of the same shape.
     pub input: Tensor<4>,
     /// C, `[batch, time, 1, states]`.
     pub readout: Tensor<4>,
@@ -77,7 +78,7 @@ impl Mixer {
         let rank = model.div_ceil(16);
         let linear = |from, to, bias| LinearConfig::new(from, to).with_bias(bias).init(device);
         let mut step = linear(rank, channels, true);
-        // Steps between 0.001 and 0.1, evenly on a logarithmic scale: softplus of the bias.
+        // Steps Δ between 0.001 and 0.1, evenly spaced on a logarithmic scale: the softplus of the bias.
         let bias: Vec<f32> = (0..channels)
             .map(|_| (0.001 * 100f32.powf(random.uniform())).exp_m1().ln())
             .collect();
@@ -98,7 +99,7 @@ impl Mixer {
         }
     }
 
-    /// `[batch, time, model]` to the same.
+    /// `[batch, time, model]`, and a result of the same shape.
     pub fn forward(&self, u: Tensor<3>, way: Way) -> Tensor<3> {
         let [x, z] = self.halves(u);
         let y = self.select(x.clone()).states_read(way);
@@ -114,7 +115,7 @@ impl Mixer {
         [silu(x), z]
     }
 
-    /// Discretises: what each step keeps, takes in and reads.
+    /// Discretises: computes what each step keeps, takes in and reads.
     pub fn select(&self, x: Tensor<3>) -> Selected {
         let [channels, states] = self.rates.dims();
         let selection = self.selection.forward(x.clone());

@@ -1,12 +1,12 @@
-//! A network with a meter: counts WebSocket messages and bytes on their way to a server and back, and may delay them.
+//! A network with a meter: it counts WebSocket messages and bytes to a server and back, and may delay them.
 //!
 //! ```text
 //! client, or another server  ──▶ proxy ──▶ server
 //!                            ◀──       ◀──
 //! ```
 //!
-//! What the client has with a server goes over connections to `/session`; on every other one a server fetches a
-//! tensor from this one.
+//! The client's traffic with a server goes over connections to `/session`. Over any other connection, a server
+//! fetches a tensor from this one.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Messages that carry something, and the bytes of all, framing and handshakes included.
+/// Messages with content, and all bytes, framing and handshakes included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Traffic {
     pub messages: u64,
@@ -38,25 +38,25 @@ impl Meter {
     }
 }
 
-/// What all proxies of a run count.
+/// The counts of all proxies of a run.
 #[derive(Clone, Default)]
 pub struct Meters(Arc<[Meter; 2]>);
 
 impl Meters {
-    /// What went between client and servers, and between servers, since the last time.
+    /// The traffic between client and servers, and between servers, since the last call.
     pub fn take(&self) -> [Traffic; 2] {
         [self.0[0].take(), self.0[1].take()]
     }
 }
 
-/// Forwards whatever connects to the address that it returns, each byte `delay` after it came.
+/// Forwards all connections to the returned address, each byte `delay` after it arrived.
 pub fn before(server: SocketAddr, delay: Duration, meters: &Meters) -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let meters = meters.clone();
     thread::spawn(move || {
         for client in listener.incoming().flatten() {
-            // A server that has ended ends the connections to it.
+            // An ended server ends the connections to it.
             if let Ok(server) = TcpStream::connect(server) {
                 let _ = connect(&client, &server, delay, &meters);
             }
@@ -71,7 +71,7 @@ fn connect(
     delay: Duration,
     meters: &Meters,
 ) -> std::io::Result<()> {
-    // Which of the two meters counts is known from the first line of the client's.
+    // The first line of the client's says which of the two meters counts.
     let kind = Arc::new(OnceLock::new());
     for (from, to) in [(client, server), (server, client)] {
         to.set_nodelay(true)?;
@@ -82,7 +82,7 @@ fn connect(
     Ok(())
 }
 
-/// Reads in one thread and writes in another, so that a delay holds nothing up but what it delays.
+/// Reads in one thread and writes in another, so that a delay stops nothing but the delayed bytes.
 fn forward(
     mut from: TcpStream,
     mut to: TcpStream,
@@ -115,18 +115,18 @@ fn forward(
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// Where frames begin in one direction of a WebSocket connection (RFC 6455), behind the handshake.
+/// The starts of frames in one direction of a WebSocket connection (RFC 6455), behind the handshake.
 #[derive(Default)]
 struct Frames {
-    /// The handshake, or the head of a frame as far as it has come.
+    /// The handshake, or the received part of a frame's head.
     head: Vec<u8>,
     is_open: bool,
-    /// Of a frame, still to come.
+    /// The bytes of a frame still to come.
     rest: u64,
 }
 
 impl Frames {
-    /// Text and binary messages that begin in these bytes.
+    /// The number of text and binary messages that start in these bytes.
     fn messages(&mut self, bytes: &[u8]) -> u64 {
         let (mut at, mut messages) = (0, 0);
         while at < bytes.len() {
@@ -143,7 +143,7 @@ impl Frames {
                     self.head.clear();
                 }
             } else if let Some(payload) = payload(&self.head) {
-                // Continuations belong to a message that was counted, control frames to none.
+                // A continuation belongs to a counted message, and a control frame to none.
                 messages += u64::from(matches!(self.head[0] & 0xF, 1 | 2));
                 self.rest = payload;
                 self.head.clear();
@@ -153,7 +153,7 @@ impl Frames {
     }
 }
 
-/// The length that a whole head of a frame tells, its masking key being a part of the head.
+/// The payload length in a whole head of a frame. The masking key is a part of the head.
 fn payload(head: &[u8]) -> Option<u64> {
     let (masked, short) = (head.get(1)? & 0x80 != 0, head[1] & 0x7F);
     let wide = match short {

@@ -9,10 +9,10 @@ use burn::backend::Flex;
 use burn::server::{RemoteServer, WebSocketTransport};
 use burn::tensor::Device;
 
-/// Before the address, on a child's output.
+/// A child process prints this before its address.
 const READY: &str = "serving at ";
 
-/// Serves the CPU on a free port of loopback for as long as the parent holds this process's input open.
+/// Serves the CPU on a free port of loopback while the parent holds this process's input open.
 pub fn serve() -> Result<(), String> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -27,14 +27,14 @@ pub fn serve() -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// A server, which ends with this value.
+/// A server that ends when this value is dropped.
 pub struct Server {
     process: Child,
     pub address: SocketAddr,
 }
 
 impl Server {
-    /// Starts this program anew, told to [`serve`] by `argument`, and waits until it does.
+    /// Starts this program again; `argument` tells it to [`serve`]. Waits until it does.
     pub fn start(argument: &str) -> Result<Self, String> {
         let error = |error: io::Error| format!("a server does not start: {error}");
         let mut process = Command::new(std::env::current_exe().map_err(error)?)
@@ -53,7 +53,7 @@ impl Server {
     }
 
     pub fn end(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

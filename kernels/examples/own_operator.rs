@@ -1,11 +1,11 @@
-//! Scans with an operator of your own: the orientation of a camera after each of a long row of small turns.
+//! Scans with an operator of your own: the orientation of a camera after each of many small turns.
 //!
 //! ```sh
 //! cargo run --release -p cubecl-scan --features wgpu --example own_operator
 //! ```
 //!
-//! A turn is a unit quaternion, and turns one after the other multiply, in their order. `rotation.rs` is all that it takes to scan them. The
-//! result is compared with a plain loop in f64.
+//! A turn is a unit quaternion. Successive turns multiply, in their order. `rotation.rs` has all that it takes to scan
+//! them. The program compares the result with a plain loop in f64.
 
 #[path = "own_operator/rotation.rs"]
 mod rotation;

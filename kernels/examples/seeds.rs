@@ -1,11 +1,11 @@
-//! Five programs that a kernel author may have met elsewhere, written with `cubecl-scan`. Each checks what it prints; the process
-//! fails where one is wrong.
+//! Five programs that a kernel author may know from elsewhere, written with `cubecl-scan`. Each checks what it prints.
+//! The process fails if a result is wrong.
 //!
 //! ```text
 //! cargo run --release -p cubecl-scan --features wgpu --example seeds
 //! ```
 //!
-//! `BURN_SCAN_FORCE_PLANE=1` runs plane operations on software adapters, which have but do not advertise them.
+//! `BURN_SCAN_FORCE_PLANE=1` uses plane operations on software adapters, which run them without advertising them.
 
 mod common;
 
@@ -53,7 +53,7 @@ fn one_cube() -> CubeCount {
     CubeCount::Static(1, 1, 1)
 }
 
-/// How the seeds that leave the choice open scan.
+/// The configuration of programs that leave the algorithm open.
 fn default_config(client: &Client, units: usize) -> CubeScanConfig {
     CubeScanConfig::new(
         client,
@@ -113,7 +113,7 @@ fn block_exclusive_sum(client: &Client) -> bool {
     })
 }
 
-// 2. Values into bins, one kernel a bin: the scan of the predicate is where each value goes.
+// 2. Values into bins, one kernel for each bin: the scan of the predicate is the destination of each value.
 
 const VALUES: usize = 128;
 const BINS: usize = 8;
@@ -208,7 +208,7 @@ fn hillis_steele(client: &Client) -> bool {
     output == reference::scan(&input, &[256], 0, ScanOp::Sum, ScanOptions::default())
 }
 
-// 4. The algorithm is a parameter, the storage the caller's: between two uses of it stands a barrier.
+// 4. The algorithm is a parameter. The caller owns the storage, and puts a barrier between two uses of it.
 
 #[cube(launch)]
 fn two_scans_kernel(
@@ -276,7 +276,7 @@ fn supported(client: &Client) -> Vec<CubeScanAlgorithm> {
     can
 }
 
-// 5. Everything there is, over powers of two and the sizes next to them.
+// 5. Every algorithm and routine, over powers of two and the sizes next to them.
 
 fn survey(client: &Client) -> bool {
     let limit = client.properties().hardware.max_units_per_cube.min(1024) as usize;
@@ -307,7 +307,7 @@ fn survey(client: &Client) -> bool {
         let passed = !served.is_empty() && served.iter().all(|&passed| passed);
         report(&format!("{routine:?}"), served.len(), passed)
     });
-    // All of them run, whatever the first ones return.
+    // Collected first, so that all of them run.
     let results: Vec<bool> = cubes.chain(routines).collect();
     results.into_iter().all(|passed| passed)
 }
@@ -321,7 +321,7 @@ fn sizes(log: u32) -> Vec<usize> {
     sizes
 }
 
-/// No two neighbours alike, so that a lost or doubled carry shows.
+/// No two neighbours are equal, so that a lost or doubled carry shows.
 fn uneven(n: usize) -> Vec<i32> {
     (0..n as u32)
         .map(|i| ((i.wrapping_mul(2_654_435_761) >> 20) as i32) - 2_048)

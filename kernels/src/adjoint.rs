@@ -18,11 +18,11 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-/// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
+/// Units of a cube of the second launch, as in CubeCL's element-wise kernels on GPUs.
 const UNITS: usize = 128;
 
-/// What a gradient is made from, and where it goes. All tensors have the shape of the recurrence but the initial ones, which have size 1 along
-/// the axis.
+/// What a gradient is computed from, and where it is written. All tensors have the shape of the recurrence, except that
+/// the initial ones have size 1 along the axis.
 #[derive(Clone, Debug)]
 pub struct RecurrenceGradients {
     /// What flows back to each result. Any strides.
@@ -31,11 +31,11 @@ pub struct RecurrenceGradients {
     pub decay: TensorBinding,
     /// The results, contiguous.
     pub results: TensorBinding,
-    /// Room for what flows back to values, contiguous.
+    /// Receives what flows back to values, contiguous.
     pub of_values: TensorBinding,
-    /// Room for what flows back to decays, contiguous.
+    /// Receives what flows back to decays, contiguous.
     pub of_decay: TensorBinding,
-    /// What lines began with, if not 0, and room for what flows back to it; both contiguous.
+    /// What lines began with, if not 0; and what receives the flow back to it. Both contiguous.
     pub initial: Option<[TensorBinding; 2]>,
 }
 
@@ -53,7 +53,7 @@ struct Steps {
     units: usize,
 }
 
-/// Where lines begin, and how far it is from there to the first step.
+/// Where each line begins, and how far from there its first step is.
 #[derive(CubeType, CubeLaunch)]
 struct Firsts {
     /// The decays, then what flows back.
@@ -63,7 +63,7 @@ struct Firsts {
     to_flow: usize,
 }
 
-/// What lies one element before each lane of a vector along a row, or behind it; `neighbour` is the vector there.
+/// The element before each lane of a vector along a row, or the one behind it. `neighbour` is the vector on that side.
 #[cube]
 fn moved<A: Numeric, N: Size>(
     own: Vector<A, N>,
@@ -153,9 +153,10 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
     }
 }
 
-/// The gradients of a linear recurrence along `axis` with respect to values, decays and initial values, which ran in `reverse` or not.
+/// The gradients of a linear recurrence along `axis` with respect to values, decays and initial values. `reverse` says
+/// whether the recurrence ran in reverse.
 ///
-/// Half-precision floats are computed with in f32. Nothing waits for the device.
+/// Half-precision floats are computed in f32. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -192,7 +193,24 @@ pub fn recurrence_adjoint_with(
     reverse: bool,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let shape = tensors.flow.shape.clone();
+    check(&tensors, axis, dtype)?;
+    let inputs = vec![tensors.flow.clone(), tensors.decay.clone()];
+    let scan = ScanTensors::new(inputs, vec![tensors.of_values.clone()], axis, dtype);
+    let options = ScanOptions {
+        exclusive: false,
+        reverse: !reverse,
+    };
+    scan_operator::<RecurrenceAdjoint>(client, scan, (), options, launch)?;
+    if !tensors.flow.shape.contains(&0) {
+        launch_flows(client, tensors, axis, dtype, reverse);
+    }
+    Ok(())
+}
+
+/// Panics where a tensor is too small, and refuses outputs that overlap or are not contiguous.
+#[track_caller]
+fn check(tensors: &RecurrenceGradients, axis: usize, dtype: ElemType) -> Result<(), ScanError> {
+    let shape = &tensors.flow.shape;
     let (elements, size) = (shape.iter().product::<usize>(), dtype.size());
     let lines = elements
         .checked_div(shape.get(axis).copied().unwrap_or(1))
@@ -214,7 +232,17 @@ pub fn recurrence_adjoint_with(
         read.push(("initial value", initial, size));
         written.push(("gradient of initial values", of_initial, size));
     }
-    check_outputs(&read, &written)?;
+    check_outputs(&read, &written)
+}
+
+/// The second launch: what flows back to decays and initial values, after the scan. There are elements.
+fn launch_flows(
+    client: &Client,
+    tensors: RecurrenceGradients,
+    axis: usize,
+    dtype: ElemType,
+    reverse: bool,
+) {
     let RecurrenceGradients {
         flow,
         decay,
@@ -223,25 +251,16 @@ pub fn recurrence_adjoint_with(
         of_decay,
         initial,
     } = tensors;
-    let inputs = vec![flow, decay.clone()];
-    let scan = ScanTensors::new(inputs, vec![of_values.clone()], axis, dtype);
-    let options = ScanOptions {
-        exclusive: false,
-        reverse: !reverse,
-    };
-    scan_operator::<RecurrenceAdjoint>(client, scan, (), options, launch)?;
-    if elements == 0 {
-        return Ok(());
-    }
+    let (shape, size) = (flow.shape, dtype.size());
     let inner: usize = shape[axis + 1..].iter().product();
-    let tensors = [&of_values, &results, &of_decay];
-    let offsets = tensors.iter().fold(0, |all, it| {
+    let in_rows = inner == 1;
+    let vectors_of = [&of_values, &results, &of_decay];
+    let offsets = vectors_of.iter().fold(0, |all, it| {
         all | elements_before(it.handle.offset_start, size)
     });
-    let in_rows = inner == 1;
     let common_alignment = offsets | if in_rows { shape[axis] } else { inner };
     let lanes = widest_vector(client.io_optimized_vector_sizes(size), common_alignment);
-    let vectors = elements / lanes;
+    let vectors = shape.iter().product::<usize>() / lanes;
     let cubes = vectors.div_ceil(UNITS);
     let [across, along] = match in_rows {
         true => [1, shape[axis] / lanes],
@@ -263,7 +282,8 @@ pub fn recurrence_adjoint_with(
         initials.push(initial.into_buffer_arg());
         of_initials.push(of_initial.into_buffer_arg());
     }
-    // SAFETY: all tensors have so many elements, which was checked, and the decays those that their strides lead to; units beyond them do nothing.
+    // SAFETY: all tensors have so many elements, which was checked, and the decays those that their strides lead to;
+    // units beyond them do nothing.
     unsafe {
         recurrence_flows_kernel::launch_unchecked(
             client,
@@ -286,10 +306,9 @@ pub fn recurrence_adjoint_with(
             accumulator_of(dtype),
         );
     }
-    Ok(())
 }
 
-/// Where the first steps lie in the decays and in what flows back.
+/// Where the first steps lie in the decays and in the flow.
 fn firsts(shape: &[usize], decay: &TensorBinding, axis: usize, reverse: bool) -> FirstsLaunch {
     let across: Vec<usize> = (0..shape.len()).filter(|&dim| dim != axis).collect();
     let contiguous = |dim: usize| shape[dim + 1..].iter().product::<usize>();

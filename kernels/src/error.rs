@@ -1,6 +1,6 @@
 //! What a scan or a compaction refuses, and why.
 
-use crate::scan::RoutineKind;
+use crate::scan::strategy::RoutineKind;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::TensorBinding;
@@ -19,7 +19,7 @@ pub enum ScanError {
         /// The rank of the tensor.
         rank: usize,
     },
-    /// An operator reads or writes another number of tensors.
+    /// The number of tensors is not what the operator reads or writes.
     #[error("the operator has {expected} {operand}, and {found} were given")]
     TensorCount {
         /// Inputs or outputs.
@@ -29,7 +29,7 @@ pub enum ScanError {
         /// How many there are.
         found: usize,
     },
-    /// A kernel of the device binds fewer buffers than the tensors and one of the scan's own.
+    /// The device binds fewer buffers to a kernel than the scan needs: its tensors, and one of its own.
     #[error("{buffers} buffers are needed at once, and the device binds {most}")]
     TooManyBuffers {
         /// How many the scan needs.
@@ -58,8 +58,8 @@ pub enum ScanError {
     /// An output is not contiguous.
     #[error("the output must be contiguous")]
     InvalidOutput,
-    /// An output lies in memory that is read or written as another tensor of the call. Kernels read an input while they write, in no
-    /// order.
+    /// An output shares memory with another tensor of the call. Kernels read and write in no order, so an output must
+    /// not be an input.
     #[error("the {output} shares memory with the {other}")]
     OverlappingMemory {
         /// Which output.
@@ -67,7 +67,7 @@ pub enum ScanError {
         /// The input, or the output named before it.
         other: &'static str,
     },
-    /// An operation that chains tiles cannot run on the device, or in its present state.
+    /// An operation whose tiles look back cannot run on the device, or in its present state.
     #[error("tiles cannot look back: {reason}")]
     LookbackUnsupported {
         /// What stands in the way.
@@ -117,8 +117,8 @@ pub(crate) fn check_outputs(inputs: &[Operand], outputs: &[Operand]) -> Result<(
     Ok(())
 }
 
-/// Whether two tensors are of one allocation and the bytes from the first element to the last meet. Elements are not compared one
-/// by one: a tensor in the gaps of another counts as overlapping.
+/// Whether two tensors lie in one allocation and their byte ranges, from first to last element, overlap. A tensor in
+/// the gaps of another counts as overlapping.
 fn overlap((_, a, a_size): &Operand, (_, b, b_size): &Operand) -> bool {
     let memory = |tensor: &TensorBinding| (tensor.handle.service, tensor.handle.memory.id());
     let bytes = |tensor: &TensorBinding, size: usize| {
@@ -129,7 +129,7 @@ fn overlap((_, a, a_size): &Operand, (_, b, b_size): &Operand) -> bool {
     memory(a) == memory(b) && left.start.max(right.start) < left.end.min(right.end)
 }
 
-/// The elements from the first of a tensor to its last.
+/// The number of elements from the first of a tensor to its last, gaps included.
 fn reach(tensor: &TensorBinding) -> usize {
     if tensor.shape.contains(&0) {
         return 0;
@@ -140,7 +140,7 @@ fn reach(tensor: &TensorBinding) -> usize {
         .sum::<usize>()
 }
 
-/// Kernels check no bounds: a caller's tensor must reach over the `elements` that they read or write in it.
+/// Kernels check no bounds, so a tensor must hold the `elements` that they read or write.
 ///
 /// # Panics
 ///

@@ -1,8 +1,8 @@
 //! The associative operators of a scan.
 //!
-//! One comptime enumeration serves every kernel: a kernel is compiled once per operator, and the
-//! operator costs nothing at run time. An operator is an identity element and a binary `combine`; the order of
-//! its two arguments is the order of the elements along the scan axis, so that an operator need not commute.
+//! An operator is an identity element and a binary `combine`. The left argument of `combine` precedes the right one
+//! along the scan axis, so an operator need not commute. Each kernel is compiled once per operator: the choice costs
+//! nothing at run time.
 
 #![expect(
     missing_docs,
@@ -20,9 +20,9 @@ pub enum ScanOp {
     Sum,
     /// Multiplication. Integers wrap.
     Prod,
-    /// Running maximum; once a NaN was met every later result is NaN.
+    /// Running maximum. After a NaN every result is NaN.
     Max,
-    /// Running minimum; once a NaN was met every later result is NaN.
+    /// Running minimum. After a NaN every result is NaN.
     Min,
 }
 
@@ -32,8 +32,8 @@ impl ScanOp {
 
     /// The identity of the operator as a kernel argument: 0, 1, lowest (−∞ for floats), highest (+∞ for floats).
     ///
-    /// It travels as an argument because infinity is not a valid WGSL constant. `dtype` is that of the *stored*
-    /// elements, so that the identity of a narrow integer is still exact after its accumulation in 32 bits.
+    /// It is an argument because infinity is not a valid WGSL constant. `dtype` is the type of the *stored* elements:
+    /// the identity of a narrow integer stays exact although sums are accumulated in 32 bits.
     pub fn identity(self, dtype: ElemType, accumulator: ElemType) -> InputScalar {
         let float = dtype.is_float();
         match self {
@@ -61,8 +61,8 @@ fn integer_limits(dtype: ElemType) -> (i128, i128) {
     }
 }
 
-/// The type in which elements of `dtype` are accumulated: half-precision floats in f32, so that a long
-/// scan is rounded once per stored element; narrow integers in 32 bits, whose low bits wrap alike.
+/// The type in which elements of `dtype` are accumulated. Half-precision floats are accumulated in f32, so each result
+/// is rounded once. Narrow integers are accumulated in 32 bits, whose low bits wrap alike.
 pub fn accumulator_of(dtype: ElemType) -> ElemType {
     match dtype {
         ElemType::Float(FloatKind::F16 | FloatKind::BF16) => ElemType::Float(FloatKind::F32),
@@ -83,8 +83,9 @@ pub fn combine<A: Numeric>(lhs: A, rhs: A, #[comptime] op: ScanOp) -> A {
     }
 }
 
-/// The NaN on the left, or else that on the right, or else `neither`. A compiler that assumes that there are none may take a comparison and a
-/// selection for a maximum that drops them. Two selections, because `||` is a branch: with 32 of them in a loop SwiftShader compiled for minutes.
+/// The left operand if it is NaN, else the right one if it is, else `neither`. Without this, a compiler that assumes no
+/// NaN may turn a comparison and a selection into a maximum that drops NaN. Two selections and no `||`, which is a
+/// branch: with 32 of them in a loop SwiftShader compiled for minutes.
 #[cube]
 fn first_nan<A: Numeric>(lhs: A, rhs: A, neither: A) -> A {
     select(
@@ -94,9 +95,9 @@ fn first_nan<A: Numeric>(lhs: A, rhs: A, neither: A) -> A {
     )
 }
 
-/// Whether the bits of `value` are those of a NaN; never true of an integer.
+/// Whether the bits of `value` encode a NaN. False for integers.
 ///
-/// Read from the bits: shader compilers may assume that NaN does not occur and fold `value != value` away.
+/// The bits decide, because shader compilers may assume that NaN does not occur and fold `value != value` away.
 #[cube]
 pub(crate) fn is_nan<A: Numeric>(value: A) -> bool {
     let elem = elem_type_of::<A>();

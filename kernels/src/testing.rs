@@ -1,16 +1,16 @@
-//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, hashes to record, and a word on what is
-//! left out.
+//! What the tests of this crate and of `burn-scan` share: guard regions around buffers, the tuning in use, hashes of
+//! results, and notes on tests that are skipped.
 //!
 //! ```text
 //! buffer     │ sentinels │ data │ sentinels │
 //! binding                ├─────────────────→┤
 //! ```
 //!
-//! The binding reaches into the guard behind the data. One that ended with the data would hide an overrun, because drivers drop
-//! what is written beyond a binding.
+//! The binding includes the guard behind the data. Drivers drop writes beyond a binding, so a binding that ended with
+//! the data would hide an overrun.
 
 use crate::scan::components::tile_state::{HALVES, block_words};
-use crate::scan::{LaunchOptions, tuning::Tuning};
+use crate::scan::{strategy::LaunchOptions, tuning::Tuning};
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::server::Handle;
@@ -21,7 +21,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-/// How words are laid out and sealed, for the model of the protocol that tiles follow. The functions of kernels run on the host as well.
+/// The layout and the sealing of words, for the model checker of the protocol. These functions of kernels run on the
+/// host as well.
 pub mod words {
     pub use crate::scan::components::tile_state::{
         FIRST_EPOCH, HALF_BITS, HALVES, HEADER_WORDS, LAST_EPOCH, aggregate_at, block_words,
@@ -45,12 +46,12 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// `data`, beginning `offset` bytes behind an aligned position.
+    /// `data`, `offset` bytes behind an aligned position.
     pub fn new<T: CubeElement>(client: &Client, data: &[T], offset: usize) -> Self {
         Self::from_bytes(client, T::as_bytes(data), offset)
     }
 
-    /// Room for `bytes` bytes, which are sentinels, too.
+    /// Room for `bytes` bytes, filled with sentinels.
     pub fn empty(client: &Client, bytes: usize, offset: usize) -> Self {
         Self::from_bytes(client, &vec![SENTINEL; bytes], offset)
     }
@@ -74,13 +75,13 @@ impl Guarded {
     ///
     /// # Panics
     ///
-    /// Where a guard has been written to.
+    /// If a guard has been overwritten.
     pub fn read<T: CubeElement + Clone>(&self, client: &Client) -> Vec<T> {
         let bytes = client.read_one(self.whole.clone()).expect("readable");
         let broken = |range: Range<usize>| {
             let intact = |guard: &[u8]| guard == &SENTINELS[..guard.len()];
             let guards = || bytes[range.clone()].chunks(GUARD);
-            // The bytes are looked at one by one only where there is something to find.
+            // Bytes are compared one by one only in a guard that is broken.
             let found = (!guards().all(intact)).then(|| range.clone());
             found.and_then(|mut range| range.find(|&at| bytes[at] != SENTINEL))
         };
@@ -106,8 +107,8 @@ thread_local! {
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
 }
 
-/// Runs `launches`, whose scratch memory lies between guards, and returns that memory. `stale` is what the words of a
-/// launch of tiles hold before the first launch, as an earlier launch might have left them.
+/// Runs `launches` with their scratch memory between guards, and returns that memory. `stale` gives each word of tiles
+/// its content before the first launch, as an earlier launch might have left it.
 pub fn watch(stale: impl Fn(usize) -> u32 + 'static, launches: impl FnOnce()) -> Vec<Guarded> {
     let stale = Rc::new(stale);
     let seen = Vec::new();
@@ -116,12 +117,12 @@ pub fn watch(stale: impl Fn(usize) -> u32 + 'static, launches: impl FnOnce()) ->
     WATCH.take().map_or_else(Vec::new, |watch| watch.seen)
 }
 
-/// Scratch memory between guards, where this thread is [watched](watch).
+/// Scratch memory between guards, if this thread is [watched](watch).
 pub(crate) fn guarded_bytes(client: &Client, bytes: usize) -> Option<Handle> {
     guarded(|_| Guarded::empty(client, bytes, 0))
 }
 
-/// The words of tiles between guards and the epoch, where this thread is [watched](watch).
+/// The words of tiles between guards, and the epoch, if this thread is [watched](watch).
 pub(crate) fn guarded_words(client: &Client, header: usize, words: usize) -> Option<(Handle, u32)> {
     let state = |stale: Rc<dyn Fn(usize) -> u32>| {
         let values = (0..words - header).map(|word| stale(word));
@@ -140,7 +141,8 @@ fn guarded(make: impl FnOnce(Rc<dyn Fn(usize) -> u32>) -> Guarded) -> Option<Han
     })
 }
 
-/// Says once what a test leaves out, although the harness captures what a test prints that passes.
+/// Says once what a test skips. It writes to standard error itself, because the harness hides what a passing test
+/// prints.
 pub fn unsupported(what: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let is_new = SAID
@@ -151,7 +153,7 @@ pub fn unsupported(what: &str) {
     }
 }
 
-/// What the order of a float sum depends on: the class of the device, the units of a cube, and the vectors of a unit.
+/// What determines the order of a float sum: the class of the device, the units of a cube, and the vectors of a unit.
 pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usize, usize) {
     let tuning = Tuning::of(client, launch);
     let class = match (tuning.plane, tuning.per_unit) {
@@ -162,7 +164,7 @@ pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usi
     (class, tuning.units, tuning.vectors)
 }
 
-/// Which half of a block's prefix a word behind the header of a launch of tiles is, for states of one word.
+/// For states of one word: which half of a block's prefix a word behind the header is, or `None` if it is no prefix.
 pub fn prefix_half(
     client: &Client,
     launch: &LaunchOptions,

@@ -1,7 +1,9 @@
-//! Every cube-level algorithm × operator × inclusive and exclusive × cube size against plain loops, bit for bit.
+//! Every cube-level algorithm × operator × inclusive and exclusive × cube size against plain loops, bit for
+//! bit.
 //!
-//! One kernel scans the same values twice through the same storage, inclusive and then exclusive. Plane algorithms run where the device
-//! advertises plane operations or `BURN_SCAN_FORCE_PLANE=1` turns them on.
+//! One kernel scans the same values twice through the same storage, first inclusive, then exclusive. Plane
+//! algorithms run where the device advertises plane operations, or where `BURN_SCAN_FORCE_PLANE=1` turns them
+//! on.
 
 #[path = "common/mod.rs"]
 mod common;
@@ -15,12 +17,13 @@ use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
 use cubecl_scan::{ScanOp, reference};
 
-/// Cubes of one launch, each with values of its own.
+/// Cubes of one launch. Each has values of its own.
 const CUBES: usize = 3;
 
 const SIZES: [usize; 9] = [1, 3, 31, 32, 64, 100, 128, 255, 256];
 
-/// A type has its own operators, but takes the same ways through a cube: one type takes all sizes, another these.
+/// Types differ in their operators and share the path through a cube. So one type takes all sizes, and the
+/// other these.
 const FEW_SIZES: [usize; 4] = [31, 64, 100, 256];
 
 #[cube(launch)]
@@ -41,7 +44,7 @@ fn both_kernel<A: Numeric>(
     let second = cube_exclusive_scan::<A>(value, identity, &mut storage, config);
     inclusive[ABSOLUTE_POS] = first.value;
     exclusive[ABSOLUTE_POS] = second.value;
-    // Every unit reports: the aggregate must be the same in all.
+    // Every unit writes the aggregate: it must be the same in all units.
     aggregates[2 * ABSOLUTE_POS] = first.aggregate;
     aggregates[2 * ABSOLUTE_POS + 1] = second.aggregate;
 }
@@ -62,7 +65,7 @@ fn plane_kernel<A: Numeric>(
     planes[ABSOLUTE_POS] = PLANE_POS;
 }
 
-/// An element of the tests, with the limits that are the identities of maximum and minimum.
+/// An element type of the tests, with the identities of maximum and minimum.
 trait Element: CubeElement + Numeric + reference::Scalar {
     const LIMITS: (f64, f64);
     fn of(value: i32) -> Self;
@@ -189,8 +192,8 @@ fn assert_same<T: Element>(found: &[T], expected: &[T], config: CubeScanConfig, 
     );
 }
 
-/// The configurations under test of an algorithm at one cube size: with plane operations and without, as far as the device and the
-/// algorithm go.
+/// The configurations of an algorithm at one cube size: with plane operations and without, where the device and
+/// the algorithm allow them.
 fn configs(
     client: &Client,
     algorithm: CubeScanAlgorithm,
@@ -227,8 +230,8 @@ fn every_case<T: Element>(algorithm: CubeScanAlgorithm, sizes: &[usize]) {
     }
 }
 
-/// Of equal values a maximum keeps the left one, zeros of either sign are equal, and so the running maximum of zeros is the
-/// first of them: an operator that does not commute.
+/// An operator that does not commute: of equal values, a maximum keeps the left one. Zeros of either sign are
+/// equal, so the running maximum of zeros is the first zero.
 fn keeps_order(algorithm: CubeScanAlgorithm) {
     let client = client();
     for units in SIZES {
@@ -291,7 +294,7 @@ fn every_algorithm_is_stamped() {
     assert_eq!(STAMPED, CubeScanAlgorithm::ALL);
 }
 
-/// Bounds that were derived from planes smaller than the device's: what a device whose planes vary is given. Down to planes of one
+/// Bounds for planes smaller than the device's, as a device with varying planes has them. Down to planes of one
 /// unit, where the plane algorithms become their radix-2 forms.
 #[test]
 fn a_lower_bound_of_the_plane_size_will_do() {

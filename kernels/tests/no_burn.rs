@@ -1,4 +1,4 @@
-//! `cubecl-scan` is for every CubeCL program: no feature of it brings a crate of Burn into the build.
+//! `cubecl-scan` is for every CubeCL program: none of its features brings a crate of Burn into the build.
 
 use std::process::Command;
 
@@ -31,7 +31,7 @@ fn cubecl_scan_does_not_depend_on_burn() {
         .lines()
         .filter_map(|line| line.split(' ').next())
         .collect();
-    // What the tree must hold shows that it was read, and that it is not cut short.
+    // These packages show that the tree was read, and read to its end.
     assert_eq!(packages.first(), Some(&"cubecl-scan"));
     for expected in ["cubecl", "cubecl-runtime", "cubecl-wgpu"] {
         assert!(

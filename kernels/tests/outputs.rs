@@ -1,5 +1,5 @@
-//! Where outputs may lie: contiguous, and in no memory that is read or written as another tensor of the call. Every public operation of
-//! the device level is tried, with each of its outputs at each of its other tensors.
+//! Where outputs may lie: contiguous, and in memory that no other tensor of the call uses. For every public
+//! operation of the device level, each output is tried at each other tensor's memory.
 
 mod common;
 
@@ -16,13 +16,14 @@ use cubecl_scan::scan::{ScanOptions, ScanTensors, scan, scan_operator};
 use cubecl_scan::segments::segment_sums;
 use cubecl_scan::{ScanError, ScanOp};
 
-/// Elements of every tensor but counts: half a KiB, a multiple of what devices align a binding to.
+/// Elements of every tensor except counts: half a KiB, a multiple of the alignment that devices want for a
+/// binding.
 const LEN: usize = 128;
 
-/// What a tensor holds that no operation has written to.
+/// The content of a tensor that no operation has written to.
 const UNTOUCHED: i32 = 1;
 
-/// An operation on tensors of integers, and what each tensor is called; the outputs come last.
+/// An operation on tensors of integers, and the name of each tensor. The outputs come last.
 struct Operation {
     name: &'static str,
     inputs: &'static [&'static str],
@@ -212,12 +213,12 @@ const OPERATIONS: [Operation; 12] = [
     },
 ];
 
-/// A buffer of so many tensors.
+/// A buffer for `tensors` tensors.
 fn buffer(client: &Client, tensors: usize) -> Handle {
     upload(client, &vec![UNTOUCHED; tensors * LEN])
 }
 
-/// `LEN` elements, or one of a count, from element `first` of a buffer.
+/// `LEN` elements from element `first` of a buffer, or one element for a count.
 fn placed(buffer: &Handle, first: usize, name: &str) -> TensorBinding {
     let len = if name == "count" { 1 } else { LEN };
     let begin = (first * size_of::<i32>()) as u64;
@@ -232,7 +233,8 @@ fn an_output_shares_no_memory() {
         for output in operation.inputs.len()..names.len() {
             for other in 0..output {
                 let last = if names[other] == "count" { 0 } else { LEN - 1 };
-                // The same tensor; the output's first element at the other's last; the other way round.
+                // The same tensor. The output's first element at the other's last. The output's last at the other's
+                // first.
                 let within = if names[output] == "count" { 0 } else { LEN - 1 };
                 for (output_at, other_at) in [(0, 0), (last, 0), (0, within)] {
                     let buffers: Vec<Handle> = names.iter().map(|_| buffer(&client, 2)).collect();
@@ -292,7 +294,7 @@ fn an_output_is_contiguous() {
     }
 }
 
-/// Tensors of one buffer, one directly behind the other, are served as those of buffers of their own.
+/// Neighbouring tensors in one buffer are served like tensors in buffers of their own.
 #[test]
 fn neighbours_share_no_memory() {
     let client = client();
@@ -314,7 +316,7 @@ fn neighbours_share_no_memory() {
     }
 }
 
-/// Inputs are only read: one tensor may be two of them.
+/// Inputs are only read, so one tensor may be two inputs.
 #[test]
 fn inputs_may_share_memory() {
     let client = client();

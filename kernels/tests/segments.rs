@@ -1,4 +1,5 @@
-//! Sums of segments against a plain loop: every length around a run and around runs of runs, lines and columns, both directions.
+//! Sums of segments against a plain loop: every length around a part and around parts of parts, lines and
+//! columns, both directions.
 
 mod common;
 
@@ -14,14 +15,14 @@ use cubecl_scan::segments::segment_sums;
 use cubecl_scan::{ScanError, reference};
 use half::f16;
 
-/// One in `density` elements is a head, by a hash; none where it is 0.
+/// One in `density` elements is a head, by a hash. None is where `density` is 0.
 fn heads(n: usize, density: usize) -> Vec<u32> {
     let drawn = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
     let is_head = |i: usize| density > 0 && drawn(i).is_multiple_of(density as u64);
     (0..n).map(|i| 3 * u32::from(is_head(i))).collect()
 }
 
-/// Small, never zero, and without a period that a power of two divides: every sum is exact.
+/// Small, never zero, and without a period that a power of two divides. Every sum is exact.
 fn values(n: usize) -> Vec<i32> {
     (0..n)
         .map(|i| (i % 13) as i32 - 4 + (i % 13 / 4) as i32)
@@ -65,14 +66,14 @@ fn check(client: &Client, shape: [usize; 3], density: usize) {
 }
 
 #[test]
-fn every_length_up_to_three_runs() {
+fn every_length_up_to_three_parts() {
     let client = client();
     for len in 0..=3 * 64 + 1 {
         check(&client, [2, len, 1], 7);
     }
 }
 
-/// A run of runs, and a run of those.
+/// A part of parts, and a part of those.
 #[test]
 fn long_lines() {
     let client = client();
@@ -89,7 +90,7 @@ fn long_lines() {
     }
 }
 
-/// Columns, lines enough to be walked whole, and nothing.
+/// Columns, lines enough to be walked whole, and empty tensors.
 #[test]
 fn many_lines() {
     let client = client();
@@ -122,7 +123,7 @@ fn floats() {
     }
 }
 
-/// What is no number, or too large, stays in its segment.
+/// NaN and infinities stay in their segment.
 #[test]
 fn segments_are_apart() {
     let client = client();
@@ -166,7 +167,7 @@ fn heads_of_another_shape_are_refused() {
     );
 }
 
-/// Kernels check no bounds: the host does.
+/// The kernels check no bounds; the host does.
 #[test]
 fn tensors_that_are_too_small_are_refused() {
     let client = client();

@@ -8,4 +8,4 @@ pub(crate) mod cube;
 mod flex;
 
 #[cfg(feature = "flex")]
-pub use flex::free_kept_memory;
+pub use flex::{free_kept_memory, set_cache_limit};

@@ -1,7 +1,7 @@
-//! Outputs that nothing writes twice.
+//! Outputs that are written once.
 //!
 //! A large output costs more in page faults than in arithmetic. Here it is neither zero-filled nor mapped in small
-//! pages: it is handed out uninitialised, in memory that was kept (see `pool`) or for which huge pages were asked.
+//! pages: it starts uninitialised, in memory of the [`buffer_cache`] or in fresh memory with huge pages.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -9,8 +9,9 @@ use core::ops::Range;
 
 use super::buffer_cache::{self, Buffer};
 
-/// What of an output is written is copied where it is less than the whole by this factor. A copy then costs a fraction of what the pass
-/// that found its length does, and no result keeps more than this factor of the memory that it needs.
+/// The written part of an output is copied to memory of its own if it is smaller than the whole by this factor. The
+/// copy costs a fraction of the pass that found the length of the part, and no result has more than this factor of the
+/// memory that it needs.
 const FEW: usize = 8;
 
 /// A vector being filled: `len` slots, none of them initialised.
@@ -40,11 +41,11 @@ impl<T: Copy> Output<T> {
         self.vec
     }
 
-    /// The first `len` slots: in the same memory, but for a few of many, which are copied.
+    /// The first `len` slots, in the same memory, or in memory of their own if they are few.
     ///
     /// # Safety
     ///
-    /// Each of them has been written.
+    /// Each of these slots has been written.
     pub(crate) unsafe fn finish_first(mut self, len: usize) -> Vec<T> {
         self.len = len;
         // SAFETY: the caller's promise.
@@ -58,7 +59,7 @@ impl<T: Copy> Output<T> {
     }
 }
 
-/// Slots that several threads write at once, each in places of its own which no `split_at_mut` can express.
+/// Slots that several threads write at once. Each thread has places of its own, which `split_at_mut` cannot express.
 pub(crate) struct Shared<'a, T> {
     start: *mut MaybeUninit<T>,
     len: usize,
@@ -77,14 +78,16 @@ impl<'a, T> Shared<'a, T> {
         }
     }
 
+    /// Some of the slots.
+    ///
     /// # Safety
     ///
-    /// While the slice lives, no other thread is given any of its slots.
+    /// While the slice lives, no other thread has access to its slots.
     #[expect(clippy::mut_from_ref, reason = "the caller keeps the slices apart")]
     #[inline(always)]
     pub(crate) unsafe fn slice(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: the range lies inside the slots, and the caller has it to itself.
+        // SAFETY: the range lies inside the slots, and the caller has it alone.
         unsafe { core::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }

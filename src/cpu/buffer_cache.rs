@@ -1,15 +1,15 @@
-//! Large buffers, kept for the next output of their size.
+//! The buffer cache: large freed outputs, kept for the next outputs of their size.
 //!
 //! The memory of a large output costs as much as filling it: the system maps and clears it page by page on first
 //! touch, and takes it back when the output is dropped. A program that scans in a loop pays this every round: a sum of
-//! 2^24 `f32` takes 1.5 times as long in fresh huge pages as in memory that was kept.
+//! 2^24 `f32` takes 1.5 times as long in fresh huge pages as in cached memory.
 //!
-//! The pool keeps the buffers of dropped outputs, as the memory pools of GPU backends do, and the next output of about
-//! that size begins in pages that are mapped, and often still in a cache.
+//! The cache keeps the buffers of dropped outputs, as the memory pools of GPU backends do. The next output of about
+//! that size then starts in pages that are mapped, and often still in a processor cache.
 //!
-//! What is kept is bounded by [`MOST_BYTES`], the oldest goes first, and on Linux the system is told that it may take
-//! the pages of a kept buffer whenever it is short of memory; a buffer it took from is as good as a fresh one.
-//! [`trim`] frees everything that is kept.
+//! The cache keeps at most as many bytes as [`set_limit`] says, and frees the oldest buffers first. On Linux the system
+//! is told that it may take the pages of a cached buffer whenever it is short of memory; a buffer whose pages were
+//! taken is as good as a fresh one. [`trim`] frees all buffers in the cache.
 
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit};
@@ -18,15 +18,15 @@ use std::alloc::dealloc;
 
 use super::buffer_list::{BufferList, Memory};
 use super::huge_pages;
-use super::sync::Mutex;
+use super::sync::{AtomicUsize, Mutex};
 
-/// The smallest buffer that is worth keeping: allocators keep smaller ones themselves.
+/// The smallest buffer that is cached: allocators keep smaller ones themselves.
 pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
-/// The most that is kept: two outputs of 2^24 elements of 64 bits, or four of 32.
-const MOST_BYTES: usize = 256 << 20;
+/// The limit until [`set_limit`] is called: two outputs of 2^24 elements of 64 bits, or four of 32.
+const DEFAULT_LIMIT: usize = 256 << 20;
 
-/// Memory of the global allocator, as large as `layout`, that nobody else refers to. What it holds is undefined.
+/// Memory of the global allocator, as large as `layout`, to which nothing else refers. Its content is undefined.
 pub(crate) struct Buffer {
     start: NonNull<u8>,
     layout: Layout,
@@ -43,7 +43,7 @@ impl Buffer {
         let mut vec = ManuallyDrop::new(vec);
         Self {
             layout: Layout::array::<T>(vec.capacity()).expect("the layout of a vector that exists"),
-            // Not by way of a reference, which would be to the elements alone and not to the whole capacity.
+            // Not through a reference, which would cover the elements alone and not the whole capacity.
             start: NonNull::new(vec.as_mut_ptr())
                 .expect("a vector's pointer is not null")
                 .cast(),
@@ -55,12 +55,12 @@ impl Buffer {
     }
 
     pub(crate) fn slots(&self) -> &[MaybeUninit<u8>] {
-        // SAFETY: the memory is as large as its layout says, and `self` its owner.
+        // SAFETY: the memory is as large as its layout says, and `self` owns it.
         unsafe { core::slice::from_raw_parts(self.start.as_ptr().cast(), self.layout.size()) }
     }
 
     pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<u8>] {
-        // SAFETY: as above, and `self` is borrowed for as long as the slots are.
+        // SAFETY: as in `slots`, and `self` is borrowed for as long as the slots are.
         unsafe { core::slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.layout.size()) }
     }
 
@@ -75,7 +75,7 @@ impl Buffer {
         assert!(buffer.layout.align() == align_of::<T>());
         let capacity = buffer.layout.size() / size_of::<T>();
         assert!(capacity * size_of::<T>() == buffer.layout.size());
-        // SAFETY: the memory is the global allocator's, with the layout of that capacity, and this was its owner.
+        // SAFETY: the global allocator gave the memory with the layout of that capacity, and `self` owned it.
         unsafe { Vec::from_raw_parts(buffer.start.as_ptr().cast(), 0, capacity) }
     }
 }
@@ -89,71 +89,81 @@ impl Memory for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
-            // SAFETY: the memory is the global allocator's, of this layout, and this was its owner.
+            // SAFETY: the global allocator gave the memory with this layout, and `self` owns it.
             unsafe { dealloc(self.start.as_ptr(), self.layout) };
         }
     }
 }
 
-static POOL: Pool = Pool::new(MOST_BYTES);
+static CACHE: BufferCache = BufferCache::new(DEFAULT_LIMIT);
 
-/// An empty vector for `len` elements, in memory that was kept if there is some of about that size.
+/// An empty vector for `len` elements, in cached memory if there is a buffer of about that size.
 pub(crate) fn take<T: Copy>(len: usize) -> Vec<T> {
     let bytes = len * size_of::<T>();
     if bytes < LEAST_BYTES {
         return Vec::with_capacity(len);
     }
-    POOL.take(len).unwrap_or_else(|| {
+    CACHE.take(len).unwrap_or_else(|| {
         let vec = Vec::<T>::with_capacity(len);
         huge_pages::ask(vec.as_ptr().cast(), bytes);
         vec
     })
 }
 
-/// Keeps a buffer that is no longer needed, if it is of a size that is kept.
+/// Puts a buffer that is no longer needed into the cache, if its size allows, and frees it otherwise.
 pub(crate) fn give(buffer: Buffer) {
-    POOL.give(buffer);
+    CACHE.give(buffer);
 }
 
-/// Frees what is kept.
+/// Keeps at most `bytes` bytes from now on. A lower limit than before frees the oldest buffers at once; 0 turns the
+/// cache off.
+pub(crate) fn set_limit(bytes: usize) {
+    CACHE.set_limit(bytes);
+}
+
+/// Frees all buffers in the cache.
 pub(crate) fn trim() {
-    POOL.trim();
+    CACHE.trim();
 }
 
-/// The buffers that are kept.
-pub(super) struct Pool {
-    kept: BufferList<Buffer>,
-    most: usize,
+/// The buffers of one cache.
+pub(super) struct BufferCache {
+    buffers: BufferList<Buffer>,
 }
 
-impl Pool {
-    /// Keeps at most `most` bytes.
-    pub(super) const fn new(most: usize) -> Self {
+impl BufferCache {
+    /// Keeps at most `limit` bytes.
+    pub(super) const fn new(limit: usize) -> Self {
         Self {
-            kept: BufferList::new(Mutex::new(Vec::new()), most),
-            most,
+            buffers: BufferList::new(Mutex::new(Vec::new()), AtomicUsize::new(limit)),
         }
     }
 
     /// The smallest buffer that holds `len` elements, if it is at most a quarter larger.
     pub(super) fn take<T: Copy>(&self, len: usize) -> Option<Vec<T>> {
         let bytes = len * size_of::<T>();
-        let buffer = self.kept.take(bytes, align_of::<T>(), size_of::<T>())?;
+        let buffer = self.buffers.take(bytes, align_of::<T>(), size_of::<T>())?;
         Some(buffer.into_vec())
     }
 
-    /// Keeps `buffer`, and lets go of as many of the oldest as it takes to make room.
+    /// Keeps `buffer`, and frees as many of the oldest buffers as it takes to make room.
     pub(super) fn give(&self, buffer: Buffer) {
         let bytes = buffer.layout.size();
-        if !(LEAST_BYTES..=self.most).contains(&bytes) {
+        if !(LEAST_BYTES..=self.buffers.limit()).contains(&bytes) {
             return;
         }
         huge_pages::offer(buffer.start.as_ptr(), bytes);
-        // Unmapping takes a while: it is done here, where nothing is locked.
-        drop(self.kept.give(buffer));
+        // Unmapping takes a while: the buffers are dropped here, where the lock is free.
+        drop(self.buffers.give(buffer));
     }
 
+    /// Keeps at most `bytes` bytes from now on.
+    pub(super) fn set_limit(&self, bytes: usize) {
+        drop(self.buffers.set_limit(bytes));
+    }
+
+    /// Frees all buffers.
     pub(super) fn trim(&self) {
-        drop(self.kept.trim());
+        drop(self.buffers.trim());
     }
 }

@@ -1,23 +1,26 @@
 //! The carries between the blocks of a row, which threads hand to each other.
 //!
-//! Threads take blocks in order. Who needs a carry that is not known looks for it a bounded number of times, and then finds the next one that
-//! is missing itself: no thread depends on another one to go on. All who find a carry find the same one, and the first is kept.
+//! Threads take blocks in order. A thread that needs a carry looks for it up to a spin limit. Then it finds the first
+//! missing carry itself, so that no thread depends on another to go on. All threads find the same carry, and the first
+//! to publish it is the one that counts.
 //!
-//! The atomics and the lock are those of `sync`, in place of which a model checker has its own: `protocol/tests` tries all schedules of
-//! this file.
+//! The atomics and the lock are those of `sync`. A model checker has others in their place: `protocol/tests` tries all
+//! schedules of this file.
 
 use super::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, PoisonError, spin_loop};
 
+/// The carries that threads have found.
 pub(super) struct Carries<C> {
-    /// Blocks that a thread has begun.
+    /// Blocks that a thread has taken.
     taken: AtomicUsize,
-    /// Carries behind the first that are known, and the carries: as many as there were blocks before them.
+    /// Blocks with a known carry behind them.
     known: AtomicUsize,
+    /// The known carries: one into the first block, and one behind each known block.
     carries: Mutex<Vec<C>>,
 }
 
 impl<C: Copy> Carries<C> {
-    /// Nothing is known but the carry into the first block.
+    /// No carry is known but the one into the first block.
     pub(super) fn new(first: C) -> Self {
         Self {
             taken: AtomicUsize::new(0),
@@ -26,12 +29,13 @@ impl<C: Copy> Carries<C> {
         }
     }
 
-    /// The next block, of which there may be none.
+    /// The next block. Behind the last block, too, the numbers go on.
     pub(super) fn take(&self) -> usize {
         self.taken.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The carry into a block. After `spin_limit` looks `find` is asked for the carry behind a block from that into it.
+    /// The carry into the block `step`. After `spin_limit` looks, `find(block, carry)` finds a missing carry: the carry
+    /// behind a block, from the carry into it.
     pub(super) fn wait(&self, step: usize, spin_limit: usize, find: impl Fn(usize, C) -> C) -> C {
         let mut looks = 0;
         loop {
@@ -48,12 +52,12 @@ impl<C: Copy> Carries<C> {
         }
     }
 
-    /// A carry that is known.
+    /// The carry into the block `step`, which is known.
     pub(super) fn get(&self, step: usize) -> C {
         self.carries()[step]
     }
 
-    /// Every thread that finds a carry finds the same one.
+    /// Makes the carry into the block `step` known, unless it is. Every thread that finds this carry finds the same.
     pub(super) fn publish(&self, step: usize, carry: C) {
         let mut carries = self.carries();
         if carries.len() == step {

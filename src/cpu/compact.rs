@@ -1,7 +1,7 @@
 //! Stream compaction: the elements under a mask, in order.
 //!
-//! The mask is cut into blocks of fixed size. The trues of each block are counted, the output is allocated and split
-//! by the counts, and every block then fills its own part (see `moves`). A mask byte other than zero is true.
+//! The mask is split into blocks of fixed size. The trues of each block are counted, the output is allocated and split
+//! by the counts, and every block then fills its own part, see [`compress`]. A mask byte other than zero is true.
 
 use core::mem::MaybeUninit;
 
@@ -11,7 +11,7 @@ use super::buffer::Output;
 use super::compress::{self, Index, Word};
 use super::rows::PARALLEL;
 
-/// Mask bytes in a block: a task of some 10 µs, a hundred times what it costs to hand it out.
+/// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
 
 /// The number of trues.
@@ -63,7 +63,7 @@ pub(crate) fn compact_indices<I: Index>(mask: &[u8]) -> Vec<I> {
     unsafe { output.finish() }
 }
 
-/// The coordinates of the trues in a row-major mask of `shape`: as many rows of `shape.len()` numbers.
+/// The coordinates of the trues in a row-major mask of `shape`: for each true a row of `shape.len()` numbers.
 pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
     assert_eq!(
         mask.len(),
@@ -105,7 +105,7 @@ pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
             }
         },
     );
-    // SAFETY: each true has had all its coordinates written.
+    // SAFETY: all coordinates of each true have been written.
     unsafe { output.finish() }
 }
 
@@ -129,7 +129,7 @@ pub(super) fn block_counts(mask: &[u8]) -> Vec<usize> {
     }
 }
 
-/// Counts eight bytes at a time, each in a byte of its own.
+/// The number of trues in a block. Eight bytes are counted at a time, each in a byte of its own.
 fn count_block(mask: &[u8]) -> usize {
     const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -144,7 +144,8 @@ fn count_block(mask: &[u8]) -> usize {
             let (words, _) = vector.as_chunks::<8>();
             for (lane, word) in lanes.iter_mut().zip(words) {
                 let word = u64::from_ne_bytes(*word);
-                // The high bit of a byte is set if it was, or if the sum of its other bits and 127 carried into it.
+                // The high bit of a byte is set if it was set before, or if adding 127 to the other bits carries into
+                // it.
                 *lane += ((((word & LOW) + LOW) | word) >> 7) & ONES;
             }
         }
@@ -169,8 +170,8 @@ fn compact_into<T: Word>(
     });
 }
 
-/// Calls `fill(first, mask, part)` for each block of the mask, which begins at `first`, with its part of the output:
-/// `width` slots for each true.
+/// Calls `fill(first, mask, part)` for each block of the mask, with the index of its first byte and its part of the
+/// output: `width` slots for each true.
 fn for_each_block<U: Send>(
     mask: &[u8],
     counts: &[usize],

@@ -1,8 +1,8 @@
 //! Compaction of each line on its own: survivors first and in order, zeros behind them.
 //!
-//! Lines whose elements lie side by side are packed one after the other. Other lines are walked together, a block of columns at a time and in the order of
-//! memory. A column is filled from both ends, so that each of its slots is written once: with survivors from the front, and with a zero from the
-//! back for each element that does not survive.
+//! Rows are compressed one after the other. Other lines are walked together, a block of columns at a time and in the
+//! order of memory. A column is filled from both ends, so that each of its slots is written once: from the front with
+//! survivors, and from the back with a zero for each element that does not survive.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -13,10 +13,11 @@ use super::compress::{self, Index, Word};
 use super::parallel;
 use super::rows::PARALLEL;
 
-/// Columns of a block. Their cursors and what they read of a line stay in the first-level cache.
+/// Columns of a block. Their cursors and their part of a line stay in the first-level cache.
 const COLUMNS: usize = 512;
 
-/// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of each.
+/// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
+/// each line.
 ///
 /// # Panics
 ///
@@ -71,9 +72,9 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     (unsafe { output.finish() }, counts)
 }
 
-/// What is initialised may be written as if it were not.
+/// Values as slots, which may be written again.
 fn as_slots<T: Copy>(values: &mut [T]) -> &mut [MaybeUninit<T>] {
-    // SAFETY: the layout is the same, and nobody writes anything but values of the type.
+    // SAFETY: the layout is the same, and only values of the type are written.
     unsafe { &mut *(core::ptr::from_mut(values) as *mut [MaybeUninit<T>]) }
 }
 
@@ -86,6 +87,8 @@ struct Lines<'a, T> {
 }
 
 impl<T: Word> Lines<'_, T> {
+    /// Compacts a row.
+    ///
     /// # Safety
     ///
     /// No other thread has access to the row's output.
@@ -98,6 +101,8 @@ impl<T: Word> Lines<'_, T> {
         count.write(I::from_usize(survivors));
     }
 
+    /// Compacts some columns of a plane.
+    ///
     /// # Safety
     ///
     /// No other thread has access to the output of these columns.
@@ -108,23 +113,23 @@ impl<T: Word> Lines<'_, T> {
         counts: &mut [MaybeUninit<I>],
     ) {
         let (step, first) = (self.inner, plane * self.len * self.inner);
-        // Where in the plane the next survivor of each column goes.
+        // The place in the plane of the next survivor of each column.
         let mut cursors: [usize; COLUMNS] = core::array::from_fn(|column| columns.start + column);
         let cursors = &mut cursors[..columns.len()];
         for line in 0..self.len {
             let place = first + line * step;
             let place = place + columns.start..place + columns.end;
             let (values, mask) = (&self.values[place.clone()], &self.mask[place]);
-            // From a column's next survivor to its next zero.
+            // The distance from a column's next survivor to its next zero, if this element does not survive.
             let tail = (self.len - 1 - line) * step;
             for ((&value, &byte), cursor) in values.iter().zip(mask).zip(&mut *cursors) {
-                let kept = usize::from(byte != 0).wrapping_neg();
-                let slot = first + *cursor + (tail & !kept);
+                let survives = usize::from(byte != 0).wrapping_neg();
+                let slot = first + *cursor + (tail & !survives);
                 let choices = [T::default(), value];
-                // SAFETY: the caller has the column to itself, and the place is one of it.
+                // SAFETY: the place lies in the column, which the caller has alone.
                 let slots = unsafe { self.output.slice(slot..slot + 1) };
-                slots[0].write(choices[kept & 1]);
-                *cursor += step & kept;
+                slots[0].write(choices[survives & 1]);
+                *cursor += step & survives;
             }
         }
         for ((count, &cursor), column) in counts.iter_mut().zip(&*cursors).zip(columns) {

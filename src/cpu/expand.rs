@@ -1,7 +1,7 @@
 //! The inverse of compaction: values go back to where the mask is true.
 //!
-//! As in `compact`, the mask is cut into blocks and their trues are counted; the counts say with which value each
-//! block begins.
+//! As in `compact`, the mask is split into blocks and their trues are counted. The counts say which value is the first
+//! of each block.
 
 use rayon::prelude::*;
 

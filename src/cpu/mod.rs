@@ -1,9 +1,10 @@
 //! The CPU engine: scans and stream compaction over slices.
 //!
-//! Nothing here knows of tensors. Inputs are contiguous and row-major, outputs are new vectors, and every result
-//! is a function of the input alone: work is cut into blocks of fixed size and partial results are combined in a
-//! fixed order, so the bits of a float result depend neither on the number of threads nor on their timing.
+//! The engine knows nothing of tensors. Inputs are contiguous and row-major, outputs are new vectors, and every result
+//! is a function of the input alone. Work is split into blocks of fixed size, and partial results are combined in a
+//! fixed order. So the bits of a float result depend neither on the number of threads nor on their timing.
 
+mod accumulator;
 mod buffer;
 pub(crate) mod buffer_cache;
 mod buffer_list;
@@ -15,18 +16,19 @@ mod compact_lines;
 mod compress;
 mod element;
 mod expand;
+mod half_floats;
 mod huge_pages;
 mod lanes;
 mod operator;
 mod parallel;
 mod partition;
 mod permute;
+mod processor;
 mod ragged;
 mod rows;
 mod segments;
 mod shared_row;
 mod short_rows;
-mod simd;
 mod slices;
 mod sync;
 #[cfg(test)]
@@ -59,9 +61,9 @@ pub(crate) enum Op {
     Sum,
     /// Multiplication; integers wrap.
     Prod,
-    /// The largest; NaN once there was one.
+    /// The largest element; NaN from the first NaN on.
     Max,
-    /// The smallest; NaN once there was one.
+    /// The smallest element; NaN from the first NaN on.
     Min,
 }
 
@@ -100,7 +102,8 @@ pub(crate) fn scan<T: Element>(
     }
 }
 
-/// Scans segments of `values` on their own, each beginning where `starts` says so in the order of memory, if it is given.
+/// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
+/// start in the order of memory.
 ///
 /// # Panics
 ///
@@ -120,12 +123,12 @@ pub(crate) fn segmented_scan<T: Element>(
     }
 }
 
-/// Reduces the rows of each segment of `values`, `len` rows of `width` elements, by an operator for elements; an empty segment to its identity.
-/// Segment `j` is `offsets[j]..offsets[j + 1]`.
+/// Reduces the rows of each segment of `values`, `len` rows of `width` elements, by an operator. Segment `j` has the
+/// rows `offsets[j]..offsets[j + 1]`; the result of an empty segment is the identity.
 ///
 /// # Panics
 ///
-/// If there are no offsets, or not so many values.
+/// If there are no offsets, or if there are not `len * width` values.
 pub(crate) fn segment_reduce<T: Element, I: Index>(
     values: &[T],
     offsets: &[I],
@@ -144,7 +147,7 @@ pub(crate) fn segment_reduce<T: Element, I: Index>(
 ///
 /// # Panics
 ///
-/// As there.
+/// As [`segment_reduce`].
 pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>, I: Index>(
     values: &[T],
     offsets: &[I],
@@ -153,7 +156,8 @@ pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>, I: Index>(
     ragged::segment_reduce::<T, LogSumExp, I>(values, offsets, len, width)
 }
 
-/// The logarithm of running sums of exponentials, of each segment where `starts` is given.
+/// The logarithm of running sums of exponentials, of each segment on its own if `starts` is given, see
+/// [`segmented_scan`].
 ///
 /// # Panics
 ///
@@ -183,6 +187,6 @@ fn scan_with<T: Element, O: Operator<T::Acc>>(
         (1, true) => rows::scan::<T, O, true>(input, output.slots(), len, exclusive),
         _ => columns::scan::<T, O>(input, output.slots(), len, inner, exclusive, reverse),
     }
-    // SAFETY: every element of the input has had its result written.
+    // SAFETY: the scan has written a result for every element of the input.
     unsafe { output.finish() }
 }

@@ -1,6 +1,7 @@
 //! The four operators.
 
-use super::element::{Accumulator, Element};
+use super::accumulator::Accumulator;
+use super::element::Element;
 use super::lanes::Lanes;
 
 /// An associative operator over accumulators. Every function is a few instructions without a branch.
@@ -9,7 +10,7 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
 
     fn combine(left: A, right: A) -> A;
 
-    /// The same of every lane.
+    /// [`combine`](Self::combine) of every lane.
     fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L;
 
     /// Whether `combine(carry, total)` may stand for folding the elements of `total` into `carry` one by one.
@@ -18,17 +19,24 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
         true
     }
 
-    /// Takes note of some totals, so that all of them are regular after a carry if both of what is returned are. It
-    /// begins with a pair of identities.
+    /// Adds some totals to those that were seen. All of them are regular after a carry if both results are. The first
+    /// call takes a pair of identities.
     #[inline(always)]
     fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
         seen
     }
 }
 
+/// Addition; integers wrap.
 pub(crate) struct Sum;
+
+/// Multiplication; integers wrap.
 pub(crate) struct Prod;
+
+/// The larger element, or NaN.
 pub(crate) struct Max;
+
+/// The smaller element, or NaN.
 pub(crate) struct Min;
 
 impl<A: Accumulator> Operator<A> for Sum {
@@ -49,13 +57,16 @@ impl<A: Accumulator> Operator<A> for Sum {
         A::sum_is_regular(carry, total)
     }
 
-    /// Zero times a total is NaN once one is not finite.
+    /// The sum of zero times each total. It is NaN if a total is not finite.
     #[inline(always)]
     fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), totals: L) -> (L, L) {
         if A::EXACT {
             return seen;
         }
-        (seen.0.add(totals.mul(L::splat(A::ZERO))), seen.1)
+        (
+            seen.0.add(totals.mul(L::splat(totals.proof(), A::ZERO))),
+            seen.1,
+        )
     }
 }
 
@@ -77,13 +88,13 @@ impl<A: Accumulator> Operator<A> for Prod {
         A::product_is_regular(carry, total)
     }
 
-    /// The smallest and the largest by magnitude.
+    /// The smallest and the largest total by magnitude.
     #[inline(always)]
     fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), totals: L) -> (L, L) {
         if A::EXACT {
             return seen;
         }
-        let size = totals.max(totals.mul(L::splat(A::NEGATIVE_ONE)));
+        let size = totals.max(totals.mul(L::splat(totals.proof(), A::NEGATIVE_ONE)));
         (seen.0.min(size), seen.1.max(size))
     }
 }

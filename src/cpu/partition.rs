@@ -1,9 +1,8 @@
 //! Stable grouping by key: a counting sort.
 //!
-//! The input is cut into blocks. Each block counts its keys; a scan of the counts, key by key and block by block
-//! within a key, gives every block the place of its first element of each key; then every block numbers its elements
-//! from there. Elements of one key stay in the order they came in, since blocks and the elements of a block are taken
-//! in order.
+//! The input is split into blocks. Each block counts its keys. A scan of the counts, key by key and block by block
+//! within a key, gives every block the place of its first element of each key. Then every block numbers its elements
+//! from there. Elements of one key stay in order, since blocks and the elements of a block are taken in order.
 //!
 //! Keys outside of `0..num_keys` are dropped.
 
@@ -18,24 +17,24 @@ use super::rows::PARALLEL;
 /// The fewest elements in a block: a task of some 50 µs.
 const BLOCK: usize = 1 << 15;
 
-/// Elements in a block for each key, at the least, so that the table of counts stays small beside the input.
+/// The fewest elements in a block for each key, so that the table of counts is small beside the input.
 const ELEMENTS_PER_KEY: usize = 8;
 
-/// −1, once it is an index of fewer bits or the same.
+/// The place of a dropped key. As an index of as many bits or fewer it is −1.
 const NOWHERE: usize = usize::MAX;
 
-/// For each key its destination, its place in the groups, or −1 for a key that is dropped; and the `num_keys + 1` offsets of
-/// the groups.
+/// For each key its destination, which is its place in the groups, or −1 for a key that is dropped; and the
+/// `num_keys + 1` offsets of the groups.
 pub(crate) fn partition_ranks<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
     let plan = Plan::new(keys, num_keys);
     let mut destinations = Output::new(keys.len());
     let offsets = plan.place(destinations.slots());
     let offsets = offsets.into_iter().map(I::from_usize).collect();
-    // SAFETY: every key has been given a destination.
+    // SAFETY: the plan has written a destination for every key.
     (unsafe { destinations.finish() }, offsets)
 }
 
-/// Where the elements go.
+/// The destinations of the elements.
 struct Plan<'a, K> {
     keys: &'a [K],
     num_keys: usize,
@@ -115,7 +114,7 @@ impl<'a, K: Index> Plan<'a, K> {
     }
 }
 
-/// Writes the destinations of a block of keys, given the place of its next element of each key.
+/// Writes the destinations of a block of keys. `cursors` has the place of its next element of each key.
 fn place_block<K: Index, I: Index>(
     cursors: &mut [usize],
     keys: &[K],

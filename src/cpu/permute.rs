@@ -1,6 +1,6 @@
-//! Moves of single elements to and from destinations, as a grouping by key hands them out.
+//! Scatters and gathers of single elements, by destinations such as partition ranks.
 //!
-//! A destination below zero, or beyond the output, is none.
+//! An element whose destination is below zero or beyond the output is dropped.
 
 use core::mem::MaybeUninit;
 
@@ -11,8 +11,8 @@ use super::compact::{BLOCK, fill_default};
 use super::compress::{Index, Word};
 use super::rows::PARALLEL;
 
-/// `output[destinations[i]] = values[i]`, zero where no destination points; of several destinations that point to one place the last one counts. One thread
-/// writes, since nothing says that destinations are apart.
+/// `output[destinations[i]] = values[i]`, and zero at places that are no destination. Where destinations are equal, the
+/// last counts. One thread writes, since destinations may be equal.
 pub(crate) fn scatter<T: Word, I: Index>(values: &[T], destinations: &[I]) -> Vec<T> {
     assert_eq!(
         values.len(),

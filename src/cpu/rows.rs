@@ -1,9 +1,9 @@
 //! Scans along contiguous rows.
 //!
-//! Short rows are walked side by side, see `short_rows`. A longer row is cut into tiles, see `tile`, which are scanned
-//! one after the other; a row long enough to be shared by all threads is scanned by `chain`. The cut depends on the
-//! length of the row alone and carries are always combined in order, so the bits of a result do not depend on how
-//! many threads took part, or whether any did.
+//! Short rows are walked side by side, see [`short_rows`]. A longer row is split into tiles, which are scanned one
+//! after the other, see [`tile`]. All threads together scan a row that is long enough, see [`shared_row`]. The length
+//! of a row alone decides how it is split, and carries are always combined in order. So the bits of a result do not
+//! depend on the number of threads.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -14,16 +14,17 @@ use super::operator::Operator;
 use super::parallel;
 use super::{shared_row, short_rows, tile};
 
-/// The shortest row that is worth the attention of several threads at once, which costs a second reading of it: two
-/// blocks of `chain`.
+/// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of
+/// [`shared_row`].
 const LONG_ROW: usize = 1 << 16;
 
-/// Elements below which one thread does all the work.
+/// The fewest elements for which several threads work.
 ///
-/// With two busy cores, half as many took 1.7 times as long on two threads as on one, and as many 0.85 times.
+/// With two busy cores, two threads took 0.85 times as long as one for this many elements, and 1.7 times as long for
+/// half as many.
 pub(super) const PARALLEL: usize = 1 << 17;
 
-/// Elements a task takes at least: some 10 µs of work.
+/// The fewest elements of a task: some 10 µs of work.
 pub(super) const GRAIN: usize = 1 << 14;
 
 /// Scans each row of `len` elements.
@@ -37,9 +38,9 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
         return scan_rows::<T, O, REVERSE>(input, output, len, exclusive);
     }
     let rows = input.len() / len;
-    // Either way gives the same bits, so the number of threads may decide.
+    // Both ways give the same bits, so the number of threads may decide.
     if len < LONG_ROW || rows >= 4 * rayon::current_num_threads() {
-        // Short rows fill their sets.
+        // Each task has whole sets of short rows.
         let set = if len <= short_rows::SHORT {
             short_rows::ROWS
         } else {
@@ -109,7 +110,7 @@ fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     }
 }
 
-/// Rows of `len` elements, each scanned from `carry`. The output is the carry behind the last of them.
+/// Rows of `len` elements, each scanned from `carry`. The result is the carry behind the last row.
 pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
     pub(super) input: &'a [T],
     pub(super) output: &'a mut [MaybeUninit<T>],
@@ -123,18 +124,18 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_
     type Output = T::Acc;
 
     #[inline(always)]
-    fn run<L: Lanes<T>>(self) -> T::Acc {
+    fn run<L: Lanes<T>>(self, proof: L::Proof) -> T::Acc {
         let mut carry = self.carry;
         let rows = self.input.chunks_exact(self.len);
         for (input, output) in rows.zip(self.output.chunks_exact_mut(self.len)) {
             carry = self.carry;
             let tiles = input.len().div_ceil(TILE);
-            // No closure: it would not be compiled for the lanes.
+            // A loop and no closure, which would not be compiled for the lanes.
             for tile in 0..tiles {
                 let first = if REVERSE { tiles - 1 - tile } else { tile } * TILE;
                 let last = input.len().min(first + TILE);
                 let (input, output) = (&input[first..last], &mut output[first..last]);
-                carry = tile::scan::<T, O, L, REVERSE>(input, output, carry, self.exclusive);
+                carry = tile::scan::<T, O, L, REVERSE>(proof, input, output, carry, self.exclusive);
             }
         }
         carry

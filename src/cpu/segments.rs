@@ -1,23 +1,24 @@
 //! Sums of segments: each head receives the sum of the elements from it up to the next head, see
 //! [`float_segment_sums`](crate::ops::ScanOps::float_segment_sums).
 //!
-//! A line is walked from its end with what has been added up since the last head. Lines are walked a block of columns at a
-//! time, so that neighbouring elements are read together; blocks are what threads share. One long line is one
-//! thread's work.
+//! A line is walked from its end, and the walk carries the sum since the last head. Lines are walked a block of columns
+//! at a time, so that neighbouring elements are read together. Threads share the blocks. One thread walks one long
+//! line.
 
 use core::ops::Range;
 
 use rayon::prelude::*;
 
+use super::accumulator::Accumulator;
 use super::buffer::{Output, Shared};
-use super::element::{Accumulator, Element};
+use super::element::Element;
 use super::rows::{GRAIN, PARALLEL};
 
-/// Columns of a block: a cache line or more of each line.
+/// Columns of a block: at least a cache line of each line.
 const COLUMNS: usize = 64;
 
-/// The sums at the heads of a contiguous `[outer, len, inner]`, along its middle dimension and, in `reverse`, from its end;
-/// zero elsewhere. The first element of a line is a head whatever its byte says.
+/// The sums at the heads of a contiguous `[outer, len, inner]` along its middle dimension, in `reverse` from its end,
+/// and zero elsewhere. The first element of a line is a head whatever its byte says.
 pub(crate) fn segment_sums<T: Element>(
     values: &[T],
     heads: &[u8],
@@ -45,7 +46,7 @@ pub(crate) fn segment_sums<T: Element>(
             tasks.into_par_iter().with_min_len(least).for_each(walk);
         }
     }
-    // SAFETY: every element lies in one block, all of whose elements were written.
+    // SAFETY: every element lies in one block, and the walk has written all blocks.
     unsafe { output.finish() }
 }
 
@@ -66,7 +67,7 @@ unsafe fn walk_block<T: Element>(
     for (step, line) in lines.enumerate().rev() {
         let places = line * inner + columns.start..line * inner + columns.end;
         let (values, heads) = (&values[places.clone()], &heads[places.clone()]);
-        // SAFETY: the caller has these columns to itself.
+        // SAFETY: the caller has these columns alone.
         let sums = unsafe { sums.slice(places) };
         for (((slot, value), &head), flow) in sums.iter_mut().zip(values).zip(heads).zip(&mut flows)
         {

@@ -1,17 +1,18 @@
 //! One long row on all threads, in one pass over memory.
 //!
-//! The row is cut into blocks of [`TILES`] tiles, which fit a second-level cache. Threads take blocks in the order of
-//! the scan. Of each they compute the totals of its tiles, wait for the carry out of the block before, hand on their
-//! own, and scan their tiles from the carries into them, while the block is still in their cache:
+//! The row is split into blocks of [`TILES`] tiles, which fit a second-level cache. Threads take blocks in the order of
+//! the scan. For each block a thread computes the totals of the tiles, waits for the carry out of the block before,
+//! publishes the carry out of its own, and scans the tiles from the carries into them, while the block is still in its
+//! cache:
 //!
 //! ```text
 //! thread 0  | totals 0 | carry 0→1 | scan 0       | totals 2 | carry 2→3 | scan 2 ..
 //! thread 1  | totals 1 |            carry 1→2 | scan 1       | totals 3 | ..
 //! ```
 //!
-//! A thread that has waited for longer than the totals of a block take finds the carry out of that block itself, in
-//! case the system runs something else where it was being found ([`carries`](super::carries)). Carries are combined
-//! tile by tile in order, hence the bits of a result do not depend on who took which block, or found which carry.
+//! A thread that has waited for longer than the totals of a block take finds the missing carry itself: the system may
+//! have stopped the thread that was to find it, see [`carries`](super::carries). Carries are combined tile by tile in
+//! order. So the bits of a result do not depend on which thread took which block, or found which carry.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -30,9 +31,9 @@ use super::tile;
 const TILES: usize = 32;
 const BLOCK: usize = TILES * TILE;
 
-/// Looks at the number of carries before a thread finds the next one itself: some 10 µs, twice what the totals of a
-/// block take.
-const PATIENCE: usize = 200;
+/// How often a thread looks for a carry before it finds a missing one itself: some 10 µs, twice the time of the totals
+/// of a block.
+const SPIN_LIMIT: usize = 200;
 
 /// Scans whole tiles from `carry`. Returns the carry behind them.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
@@ -53,6 +54,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     shared_row.carries.get(shared_row.blocks())
 }
 
+/// A row that threads scan together.
 struct SharedRow<'a, T: Element, O: Operator<T::Acc>> {
     input: &'a [T],
     output: Shared<'a, T>,
@@ -66,7 +68,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         self.input.len().div_ceil(BLOCK)
     }
 
-    /// The input's part of a block. Blocks are numbered in the order of the scan.
+    /// The place of a block in memory. Blocks are numbered in the order of the scan.
     fn block<const REVERSE: bool>(&self, step: usize) -> Range<usize> {
         let block = if REVERSE {
             self.blocks() - 1 - step
@@ -76,6 +78,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         block * BLOCK..self.input.len().min((block + 1) * BLOCK)
     }
 
+    /// Takes and scans blocks until none is left.
     fn work<const REVERSE: bool>(&self) {
         loop {
             let step = self.carries.take();
@@ -86,7 +89,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
             let input = &self.input[block.clone()];
             let mut starts = self.totals::<REVERSE>(input);
             let find = |step, carry| self.carry_behind::<REVERSE>(step, carry);
-            let carry = self.carries.wait(step, PATIENCE, find);
+            let carry = self.carries.wait(step, SPIN_LIMIT, find);
             let carry = self.to_starts::<REVERSE>(input, &mut starts, carry);
             self.carries.publish(step + 1, carry);
             run(Scan::<T, O, REVERSE> {
@@ -100,6 +103,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         }
     }
 
+    /// The totals of the tiles of a block.
     fn totals<const REVERSE: bool>(&self, input: &[T]) -> [T::Acc; TILES] {
         let mut totals = [O::IDENTITY; TILES];
         run(Totals::<T, O, REVERSE> {
@@ -110,7 +114,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         totals
     }
 
-    /// Puts the carry into each tile in the place of the tile's total, and returns the carry behind them all.
+    /// Replaces the total of each tile by the carry into it. Returns the carry behind all tiles.
     fn to_starts<const REVERSE: bool>(
         &self,
         input: &[T],
@@ -132,7 +136,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         carry
     }
 
-    /// The carry behind a block, from that into it.
+    /// The carry behind a block, from the carry into it.
     fn carry_behind<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
         let input = &self.input[self.block::<REVERSE>(step)];
         let mut totals = self.totals::<REVERSE>(input);
@@ -151,15 +155,15 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes<T>>(self) {
+    fn run<L: Lanes<T>>(self, proof: L::Proof) {
         for (total, tile) in self.totals.iter_mut().zip(self.input.chunks_exact(TILE)) {
-            *total = tile::total::<T, O, L, REVERSE>(tile);
+            *total = tile::total::<T, O, L, REVERSE>(proof, tile);
         }
     }
 }
 
-/// The scan of each tile from its start. It is not that of `rows`: no total is computed a second time, which is a twentieth of the time
-/// where all is in the cache.
+/// The scan of each tile from the carry into it. The totals are known. The scan of [`rows`](super::rows) would compute
+/// them a second time, which takes a twentieth of the time where all is in the cache.
 struct Scan<'a, T: Element, O, const REVERSE: bool> {
     input: &'a [T],
     output: &'a mut [MaybeUninit<T>],
@@ -172,13 +176,13 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Scan<'_
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes<T>>(self) {
+    fn run<L: Lanes<T>>(self, proof: L::Proof) {
         let tiles = self
             .input
             .chunks_exact(TILE)
             .zip(self.output.chunks_exact_mut(TILE));
         for (&start, (input, output)) in self.starts.iter().zip(tiles) {
-            tile::scan::<T, O, L, REVERSE>(input, output, start, self.exclusive);
+            tile::scan::<T, O, L, REVERSE>(proof, input, output, start, self.exclusive);
         }
     }
 }

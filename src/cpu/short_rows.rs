@@ -1,25 +1,26 @@
-//! Rows too short to be cut.
+//! Rows too short for tiles.
 //!
-//! A few rows are walked side by side, one element of each at a time, so that as many operators are in flight as there
-//! are rows.
+//! A few rows are walked side by side, one element of each at a time, so that the processor works on as many operators
+//! at once as there are rows.
 
 use core::mem::MaybeUninit;
 
-use super::element::{Accumulator, Element};
+use super::accumulator::Accumulator;
+use super::element::Element;
 use super::operator::Operator;
-use super::simd::vectorize;
+use super::processor::vectorize;
 
-/// Rows that are walked side by side: enough of them to hide the latency of an addition, few enough for their carries
-/// to stay in registers.
+/// Rows that are walked side by side: enough to hide the latency of an addition, few enough for their carries to stay
+/// in registers.
 pub(super) const ROWS: usize = 8;
 
 /// The longest row that is walked in this way.
 ///
-/// Rows of 48 take the same time in lanes, one after the other; rows of 16 take 1.3 times the time there, and of 128 0.7
-/// times.
+/// In lanes, one after the other, rows of 48 take the same time, rows of 16 take 1.3 times the time, and rows of 128
+/// take 0.7 times.
 pub(super) const SHORT: usize = 48;
 
-/// Scans the rows of `len` elements that come in full sets of [`ROWS`]. Returns how many elements they are.
+/// Scans the rows of `len` elements that fill sets of [`ROWS`]. Returns how many elements these rows have.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -40,7 +41,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 
 /// Walks one set of rows.
 ///
-/// An exclusive scan is the inclusive one without the last element, stored one place further along, behind the
+/// An exclusive scan is the inclusive scan without the last element, stored one place further along, behind the
 /// identity.
 fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
     input: &[A],
@@ -69,7 +70,7 @@ fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
     });
 }
 
-/// Walks `steps` elements of each of `ROWS` rows that begin `len` elements apart.
+/// Walks `steps` elements of each of `ROWS` rows, whose first elements are `len` elements apart.
 ///
 /// # Safety
 ///

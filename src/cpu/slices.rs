@@ -1,7 +1,7 @@
-//! Whole slices under a mask, as `select` along a dimension moves them.
+//! Selections of whole slices along a dimension, under a mask.
 //!
-//! A plan says for each slice of the output where it comes from. A slice of one element for each row is nothing but an
-//! element, and goes through `compact` and `expand`.
+//! A plan says for each slice of the output which slice of the input it is. If all slices are single elements of one
+//! row, `compact` and `expand` do the work.
 
 use core::mem::MaybeUninit;
 
@@ -33,7 +33,7 @@ pub(crate) fn compact_rows<T: Word>(
     pick_rows(values, mask.len(), outer, inner, &kept, kept.len())
 }
 
-/// As [`compact_rows`], followed by slices of zeros up to the shape of the input, and how many slices were kept.
+/// [`compact_rows`], followed by slices of zeros up to the shape of the input; and how many slices survive.
 pub(crate) fn compact_rows_padded<T: Word>(
     values: &[T],
     mask: &[u8],
@@ -56,8 +56,8 @@ pub(crate) fn compact_rows_padded<T: Word>(
     )
 }
 
-/// Slices of a `[outer, k, inner]` go back to where they were before `compact_rows`: the result is
-/// `[outer, mask.len(), inner]`, and the slices it has no values for are zero.
+/// The inverse of [`compact_rows`]: the slices of a `[outer, k, inner]` go back to the trues of the mask. The result is
+/// `[outer, mask.len(), inner]`; slices without values are zero.
 pub(crate) fn expand_rows<T: Word>(
     values: &[T],
     mask: &[u8],
@@ -92,8 +92,8 @@ pub(crate) fn expand_rows<T: Word>(
 /// In the plan of [`pick_rows`]: a slice of zeros.
 const NOTHING: usize = usize::MAX;
 
-/// Takes slices of a `[outer, len, inner]` along the middle dimension: slice `i` of the `[outer, new_len, inner]`
-/// that is returned is slice `plan[i]` of `values`, or zero where the plan says [`NOTHING`] or has ended.
+/// Takes slices of a `[outer, len, inner]` along the middle dimension. The result is `[outer, new_len, inner]`. Its
+/// slice `i` is slice `plan[i]` of `values`, or zero where the plan says [`NOTHING`] or has ended.
 fn pick_rows<T: Word>(
     values: &[T],
     len: usize,
@@ -109,7 +109,7 @@ fn pick_rows<T: Word>(
             match plan.get(index) {
                 Some(&source) if source != NOTHING => {
                     let source = &values[(plane * len + source) * inner..][..inner];
-                    // A call to `memcpy` costs more than copying one element.
+                    // A call to `memcpy` costs more than the copy of one element.
                     if let ([slot], [value]) = (&mut *slots, source) {
                         slot.write(*value);
                     } else {
@@ -138,6 +138,6 @@ fn pick_rows<T: Word>(
             .enumerate()
             .for_each(|(task, part)| pick(task * rows, part));
     }
-    // SAFETY: every slot lies in one slice, which was copied or filled.
+    // SAFETY: every slot lies in one slice, and each slice was copied or filled.
     unsafe { output.finish() }
 }

@@ -1,4 +1,5 @@
-//! What threads share, in one place: a model checker compiles [`carries`](super::carries) and [`kept`](super::kept) with others.
+//! What threads share, in one place: a model checker compiles [`carries`](super::carries) and
+//! [`buffer_list`](super::buffer_list) with another `sync`.
 
 pub(super) use core::hint::spin_loop;
 pub(super) use core::sync::atomic::{AtomicUsize, Ordering};

@@ -1,301 +1,98 @@
-//! Waiting on an operation that Burn would run at once, without changing the plan when the wait is in vain.
+//! The fuser waits one operation longer than Burn would, and undoes a wait that was in vain.
 //!
-//! A `flip` closes every built-in fuser, so Burn settles it the moment it is queued. A fuser that wants to know
-//! whether a scan follows has to stay open one operation longer. Five things keep that invisible when no scan comes:
+//! A flip closes every built-in fuser. Burn then ends the search, settles the flip, and starts the next search with the
+//! next operation. The fuser keeps the search open to see whether a scan follows. It does this only where nothing else
+//! would keep the search open: the search has one block, and the built-in fusers have closed. Three rules then give
+//! the plan that Burn would have made without the next operation:
 //!
-//! 1. *What is settled.* Burn settles a head up to and including the operation that closed its last fuser. Had this
-//!    fuser closed on the operation behind the flip, that operation would be settled unfused with it and be lost to
-//!    the element-wise fuser. Burn notes when a fuser closed by asking its status once, right after feeding it; later
-//!    questions only decide whether the search goes on. So a hold answers the first question with `Closed` (for the
-//!    count, it closed on the flip) and those that follow with `Open`.
-//! 2. *What is settled along.* Burn extends a settled head over operations no fresh fuser would start on. The
-//!    operation behind the flip would have headed a search of its own, so [`Search`] remembers it, and a fresh fuser
-//!    that is asked about it wants it.
-//! 3. *How long.* Only for the very next operation of the stream. The fusers of one search share a count that grows
-//!    with every operation given to any of them, so a hold ends even when the next operation goes to another block.
-//! 4. *Where.* Burn also tries to merge blocks by feeding the operations of one to the fusers of the other. There a
-//!    hold would make a merge look worthwhile. In a merge some operation shares no tensor with those before it, which
-//!    never happens otherwise; [`History`] notices, and no hold is made.
-//! 5. *What comes between.* An operation behind the flip that does not touch the flipped tensor joins the flip's
-//!    segment as a block of its own. When a third operation then reads both blocks, Burn tries to merge them. A
-//!    [`Join`] lets it, and the third operation closes the merged block: the flip is settled, and what follows it is
-//!    searched afresh, as if it had never shared a segment with the flip. When Burn merges blocks at the end of a
-//!    segment instead, nothing would follow, so the merge is refused. Burn copies every block before it merges at
-//!    the end, and only the one it merges into otherwise: the number of copies tells the two apart.
+//! 1. *The wait does not move the place where the fuser closed.* Burn settles an unfused head up to that place. To find
+//!    it, Burn asks for the status right after it feeds the fuser. Later questions decide whether the search goes on.
+//!    So a waiting fuser answers `Closed` once, and `Open` after that.
+//! 2. *The next operation ends the search, whichever fuser receives it.* If the wait was in vain, that fuser *hands the
+//!    operation back*, and every fuser of the search is closed. This needs one fuser for each block, so this fuser
+//!    replaces the [built-in fusers](super::mirror).
+//! 3. *A fuser that receives the handed-back operation again is open.* This leaves the operation to the next search. If
+//!    the operation shares a tensor with the block, Burn asks fresh fusers how far to settle, and stops where one is
+//!    open. If not, the operation has its own block. Burn then tries to merge the two blocks, and succeeds because the
+//!    merged block is open. It settles the merged block up to the same place.
 //!
-//! What remains: with more than two blocks in the segment no join is made, and an operation behind the flip may then be
-//! planned as it is whenever another block is open, instead of as the head of a segment.
+//! A fuser of another crate can keep the search open nevertheless. The next operation then cancels rules 2 and 3.
 
-use std::cell::Cell;
-use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use burn_fusion::FuserStatus;
-use burn_ir::{OperationIr, TensorId};
+use burn_ir::OperationIr;
 
-/// What the fusers of one search share; so do their clones. Relaxed throughout: they live on one thread, the atomics
-/// are there because fusers have to be `Send`.
-#[derive(Clone, Debug)]
-pub(super) struct Search(Arc<SharedSearch>);
+/// What the fusers of one search and their copies share.
+#[derive(Clone, Default)]
+pub(super) struct Search(Arc<Mutex<State>>);
 
-#[derive(Debug)]
-struct SharedSearch {
-    operations_seen: AtomicU64,
-    copies_made: AtomicU64,
-    released: AtomicU64,
+#[derive(Default)]
+struct State {
+    /// How many operations the fusers received, all together.
+    fed: usize,
+    /// Whether a wait alone keeps the search open.
+    waits: bool,
+    handed_back: Option<OperationIr>,
 }
 
 impl Search {
-    const NOTHING_RELEASED: u64 = u64::MAX;
-
-    pub(super) fn new() -> Self {
-        Self(Arc::new(SharedSearch {
-            operations_seen: AtomicU64::new(0),
-            copies_made: AtomicU64::new(0),
-            released: AtomicU64::new(Self::NOTHING_RELEASED),
-        }))
+    /// Counts an operation that a fuser receives. Returns whether a fuser waited for it.
+    pub(super) fn feed(&self) -> bool {
+        let mut state = self.state();
+        state.fed += 1;
+        state.handed_back = None;
+        core::mem::take(&mut state.waits)
     }
 
-    /// Called by every fuser for every operation it is given. Returns how many copies of fusers were made since the
-    /// operation before.
-    pub(super) fn advance(&self) -> u64 {
-        self.0.operations_seen.fetch_add(1, Ordering::Relaxed);
-        self.0.copies_made.swap(0, Ordering::Relaxed)
+    /// Whether the search consists of one block of `operations`, not merged from others.
+    pub(super) fn is_one_block(&self, operations: usize) -> bool {
+        self.state().fed == operations
     }
 
-    /// Called by every fuser that is copied.
-    pub(super) fn count_copy(&self) {
-        self.0.copies_made.fetch_add(1, Ordering::Relaxed);
+    /// Waits for the next operation if the search is one block. Returns whether it does.
+    pub(super) fn wait(&self, operations: usize) -> bool {
+        let mut state = self.state();
+        state.waits = state.fed == operations;
+        state.waits
     }
 
-    /// Starts on a new segment.
-    pub(super) fn reset(&self) {
-        self.0.operations_seen.store(0, Ordering::Relaxed);
-        self.0
-            .released
-            .store(Self::NOTHING_RELEASED, Ordering::Relaxed);
+    /// Leaves `operation`, the last one, to the next search.
+    pub(super) fn hand_back(&self, operation: &OperationIr) {
+        self.state().handed_back = Some(operation.clone());
     }
 
-    /// Whether the search has seen no more than `count` operations.
-    pub(super) fn has_seen_only(&self, count: usize) -> bool {
-        self.now() == count as u64
+    pub(super) fn handed_back(&self) -> Option<OperationIr> {
+        self.state().handed_back.clone()
     }
 
-    fn now(&self) -> u64 {
-        self.0.operations_seen.load(Ordering::Relaxed)
-    }
-
-    /// Remembers `operation` as the one that ended a hold in vain.
-    pub(super) fn release(&self, operation: &OperationIr) {
-        self.0
-            .released
-            .store(Self::key(operation), Ordering::Relaxed);
-    }
-
-    pub(super) fn is_released(&self, operation: &OperationIr) -> bool {
-        self.0.released.load(Ordering::Relaxed) == Self::key(operation)
-    }
-
-    /// Tells an operation from the others of its segment: each writes a tensor of its own, and what writes none
-    /// frees one.
-    fn key(operation: &OperationIr) -> u64 {
-        let written = operation.outputs().next();
-        written
-            .or_else(|| operation.inputs().next())
-            .map_or(Self::NOTHING_RELEASED, |tensor| tensor.id.value())
-    }
-}
-
-/// A wait for the next operation of the stream, over once any fuser of the search has seen one.
-#[derive(Clone, Debug)]
-pub(super) struct Hold {
-    search: Search,
-    since: u64,
-    counts_as_closed: Cell<bool>,
-}
-
-impl Hold {
-    /// A hold on an operation that is to be settled on its own if nothing comes of it.
-    pub(super) fn on_unclaimed(search: &Search) -> Self {
-        Self {
-            search: search.clone(),
-            since: search.now(),
-            counts_as_closed: Cell::new(true),
-        }
-    }
-
-    /// A hold behind operations that are claimed whatever comes.
-    pub(super) fn on_claimed(search: &Search) -> Self {
-        Self {
-            counts_as_closed: Cell::new(false),
-            ..Self::on_unclaimed(search)
-        }
-    }
-
-    pub(super) fn status(&self) -> FuserStatus {
-        if self.counts_as_closed.replace(false) || self.search.now() != self.since {
-            FuserStatus::Closed
-        } else {
-            FuserStatus::Open
-        }
-    }
-}
-
-/// A held block another block is being merged into.
-#[derive(Clone, Debug)]
-pub(super) struct Join {
-    search: Search,
-    held: usize,
-    joined: usize,
-}
-
-impl Join {
-    /// A join of a block of `held` operations, with the first operation of the other block.
-    pub(super) fn new(search: &Search, held: usize) -> Self {
-        Self {
-            search: search.clone(),
-            held,
-            joined: 1,
-        }
-    }
-
-    pub(super) fn extend(self) -> Self {
-        Self {
-            joined: self.joined + 1,
-            ..self
-        }
-    }
-
-    /// The position of the first joined operation.
-    pub(super) fn start(&self) -> usize {
-        self.held
-    }
-
-    /// Open if the two blocks are the whole segment: the merge has fed the joined operations a second time.
-    pub(super) fn status(&self) -> FuserStatus {
-        match self.search.has_seen_only(self.held + 2 * self.joined) {
-            true => FuserStatus::Open,
-            false => FuserStatus::Closed,
-        }
-    }
-}
-
-/// The tensors of a block, and whether every operation shared one with those before it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct History {
-    tensors: HashSet<TensorId>,
-    is_merged: bool,
-}
-
-impl History {
-    pub(super) fn is_related(&self, operation: &OperationIr) -> bool {
-        let mut nodes = operation.nodes().into_iter();
-        self.tensors.is_empty() || nodes.any(|node| self.tensors.contains(&node.id))
-    }
-
-    pub(super) fn record(&mut self, operation: &OperationIr) {
-        self.is_merged |= !self.is_related(operation);
-        self.tensors
-            .extend(operation.nodes().iter().map(|node| node.id));
-    }
-
-    pub(super) fn is_merged(&self) -> bool {
-        self.is_merged
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::{cumsum, flip, freed};
+    use super::super::sample::flip;
     use super::*;
 
     #[test]
-    fn copies_are_counted_from_operation_to_operation() {
-        let search = Search::new();
-        assert_eq!(search.advance(), 0);
-        search.count_copy();
-        search.count_copy();
-        assert_eq!(search.advance(), 2);
-        assert_eq!(search.advance(), 0);
-        assert!(search.has_seen_only(3) && !search.has_seen_only(2));
+    fn one_block_waits_for_the_next_operation_of_any_fuser() {
+        let search = Search::default();
+        assert!(!search.feed(), "nobody waits yet");
+        assert!(search.is_one_block(1) && search.wait(1));
+        assert!(search.clone().feed(), "copies share the wait");
+        assert!(!search.feed(), "it lasts for one operation");
+        assert!(!search.is_one_block(2) && !search.wait(2));
+        assert!(!search.feed(), "several blocks do not wait");
     }
 
     #[test]
-    fn the_operation_that_ended_a_hold_is_known_again() {
-        let search = Search::new();
-        assert!(!search.is_released(&cumsum(0, 1, 0)), "none yet");
-        search.release(&cumsum(0, 1, 0));
-        assert!(search.is_released(&cumsum(0, 1, 0)));
-        assert!(!search.is_released(&cumsum(0, 2, 0)), "by what it writes");
-        search.release(&freed(7));
-        assert!(search.is_released(&freed(7)), "by what it frees");
-        assert!(!search.is_released(&freed(8)));
-        assert!(!search.is_released(&cumsum(0, 1, 0)));
-    }
-
-    #[test]
-    fn a_new_segment_starts_with_nothing() {
-        let search = Search::new();
-        search.advance();
-        search.release(&freed(7));
-        search.reset();
-        assert!(search.has_seen_only(0));
-        assert!(!search.is_released(&freed(7)));
-    }
-
-    #[test]
-    fn a_merge_brings_an_operation_that_shares_no_tensor() {
-        let mut history = History::default();
-        assert!(history.is_related(&flip(0, 1, &[0])), "the first one");
-        history.record(&flip(0, 1, &[0]));
-        assert!(
-            history.is_related(&flip(1, 2, &[0])),
-            "reads what was written"
-        );
-        assert!(history.is_related(&flip(0, 2, &[0])), "reads what was read");
-        assert!(!history.is_related(&flip(5, 6, &[0])));
-        history.record(&flip(1, 2, &[0]));
-        assert!(!history.is_merged());
-        history.record(&flip(5, 6, &[0]));
-        assert!(history.is_merged());
-        history.record(&flip(6, 7, &[0]));
-        assert!(history.is_merged(), "for good");
-    }
-
-    #[test]
-    fn an_unclaimed_hold_counts_as_closed_once() {
-        let hold = Hold::on_unclaimed(&Search::new());
-        assert_eq!(hold.status(), FuserStatus::Closed);
-        assert_eq!(hold.status(), FuserStatus::Open);
-        assert_eq!(hold.status(), FuserStatus::Open);
-    }
-
-    #[test]
-    fn a_hold_ends_with_the_next_operation_of_any_fuser() {
-        let search = Search::new();
-        let hold = Hold::on_claimed(&search);
-        assert_eq!(hold.status(), FuserStatus::Open);
-        search.clone().advance();
-        assert_eq!(hold.status(), FuserStatus::Closed);
-    }
-
-    #[test]
-    fn a_join_is_of_two_blocks_and_no_more() {
-        let search = Search::new();
-        // A flip and two operations of another block; then the merge feeds those two again.
-        for _ in 0..4 {
-            search.advance();
-        }
-        let first = Join::new(&search, 1);
-        search.advance();
-        assert_eq!(first.clone().extend().status(), FuserStatus::Open);
-        search.advance();
-        assert_eq!(first.clone().extend().status(), FuserStatus::Closed);
-        let third = first.clone().extend().extend();
-        search.advance();
-        assert_eq!(third.status(), FuserStatus::Open);
-        assert_eq!(first.start(), 1);
-        assert_eq!(Join::new(&search, 3).extend().start(), 3);
+    fn an_operation_is_handed_back_until_the_next_one() {
+        let (search, operation) = (Search::default(), flip(0, 1, &[0]));
+        assert_eq!(search.handed_back(), None);
+        search.hand_back(&operation);
+        assert_eq!(search.clone().handed_back(), Some(operation));
+        search.feed();
+        assert_eq!(search.handed_back(), None);
     }
 }

@@ -1,7 +1,8 @@
-//! Copies of Burn's built-in fusers.
+//! Burn's built-in fusers. [`ScanFuser`](super::fuser) replaces them in Burn's registry.
 //!
-//! Fed the same operations as the originals, they tell whether Burn keeps a search open, and what it would gain from
-//! fusing what it has seen. And they plan the operations in front of a claimed scan, as Burn itself would.
+//! They receive each operation. They tell whether Burn would keep a search open, and what it would gain from fusing
+//! what it has seen. They finish each block without a scan, and they plan the operations before a claimed scan, as Burn
+//! itself would.
 
 use burn_cubecl::CubeDevice;
 use burn_cubecl::fusion::{CubeOptimization, CubeOptimizationState, FusedOperation};
@@ -15,7 +16,16 @@ use burn_cubecl_fusion::optim::reduce_broadcasted::{
 use burn_fusion::{FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
-/// One of each fuser in `burn_cubecl::fusion::BUILTIN_NAMES`, made as Burn's registry makes it.
+/// Their names in Burn's registry, in its order.
+pub(super) const NAMES: [&str; 5] = [
+    elemwise::NAME,
+    matmul::NAME,
+    reduce::NAME,
+    reduce_broadcasted::NAME,
+    nhwc_relayout::NAME,
+];
+
+/// One fuser for each of [`NAMES`], made as Burn's registry makes it.
 pub(super) struct BuiltinMirror {
     device: CubeDevice,
     fusers: Vec<Box<dyn OperationFuser<CubeOptimization>>>,
@@ -63,7 +73,12 @@ impl BuiltinMirror {
         self.scores().max().unwrap_or(0)
     }
 
-    /// What the fuser of the best score makes of the first of these operations. Of equals the first one wins.
+    /// Whether Burn would call a fuser ready. It asks when it merges blocks, also for a fuser whose score is zero.
+    pub(super) fn is_ready(&self) -> bool {
+        self.fusers.iter().any(|fuser| fuser.properties().ready)
+    }
+
+    /// What the fuser of the best score makes of the first of these operations.
     pub(super) fn finish_best(&mut self, operations: &[OperationIr]) -> Option<CubeOptimization> {
         self.renew();
         for operation in operations {
@@ -72,6 +87,11 @@ impl BuiltinMirror {
                 break;
             }
         }
+        self.finish()
+    }
+
+    /// What the fuser of the best score makes of the operations seen so far. The first of several equal scores wins.
+    pub(super) fn finish(&mut self) -> Option<CubeOptimization> {
         let best_score = self.best_score();
         let best = self.scores().position(|score| score == best_score)?;
         (best_score > 0).then(|| self.fusers[best].finish())
@@ -127,15 +147,6 @@ mod tests {
     /// A built-in fuser that Burn adds or retires has to be added to or dropped from the mirror.
     #[test]
     fn mirrors_every_builtin() {
-        assert_eq!(
-            burn_cubecl::fusion::BUILTIN_NAMES,
-            [
-                "ElementWise",
-                "Matmul",
-                "Reduce",
-                "ReduceBroadcasted",
-                "NHWCRelayout"
-            ],
-        );
+        assert_eq!(burn_cubecl::fusion::BUILTIN_NAMES, super::NAMES);
     }
 }

@@ -4,6 +4,7 @@ use burn_cubecl::CubeDevice;
 use burn_cubecl::fusion::{self, CubeFuser, OptimizationProvider, RegistryError};
 
 use super::fuser::ScanFuser;
+use super::mirror;
 use super::operation::ScanOperation;
 
 struct ScanProvider;
@@ -16,7 +17,8 @@ impl OptimizationProvider for ScanProvider {
     }
 }
 
-/// Adds the provider to the registry, for every stream made from now on.
+/// Puts the provider in the place of the built-in ones, for every stream made from now on. Its fuser contains theirs.
 pub(crate) fn register() -> Result<(), RegistryError> {
-    fusion::register(ScanProvider)
+    fusion::register(ScanProvider)?;
+    mirror::NAMES.into_iter().try_for_each(fusion::remove)
 }

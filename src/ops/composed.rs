@@ -1,4 +1,5 @@
-//! Operations by others that every backend has: for backends without kernels of their own, and for what differentiates a gradient once more.
+//! Operations made of others that every backend has. They serve backends without own kernels, and gradients of
+//! gradients.
 
 use super::ScanOps;
 use super::shift::{first, pulled, pushed};
@@ -27,7 +28,7 @@ pub(crate) fn float_scan_behind<B: ScanOps>(
     )
 }
 
-/// A scan from `initial` by an inclusive one of all that it sees, in which `initial` comes first.
+/// A scan from `initial` as an inclusive scan of `initial` and the elements that it sees.
 pub(super) fn scan_behind<T: TensorMetadata>(
     tensor: T,
     initial: T,
@@ -66,8 +67,7 @@ pub(super) fn scan_behind<T: TensorMetadata>(
     }
 }
 
-/// The sums by additions at the index of each value's head, for backends without a walk of their own: what differentiates a gradient once
-/// more.
+/// [`ScanOps::float_segment_sums`] by additions at the index of each value's head.
 pub(super) fn segment_sums_by_index<B: ScanOps>(
     values: FloatTensor<B>,
     heads: BoolTensor<B>,
@@ -106,8 +106,8 @@ pub(super) fn segment_sums_by_index<B: ScanOps>(
     B::float_scatter(dim, zeros, sources, values, IndexingUpdateOp::Add)
 }
 
-/// [`ScanOps::float_recurrence_adjoint`]: the recurrence `g[t] = flow[t] + decay[t+1]·g[t+1]` the other way, and its product with the results
-/// of the step before.
+/// [`ScanOps::float_recurrence_adjoint`]: the recurrence `g[t] = flow[t] + decay[t+1]·g[t+1]` in the other direction,
+/// and its product with the results of the step before.
 pub(super) fn adjoint_by_scan<B: ScanOps>(
     flow: FloatTensor<B>,
     decay: FloatTensor<B>,
@@ -123,7 +123,7 @@ pub(super) fn adjoint_by_scan<B: ScanOps>(
     (of_values, of_decay)
 }
 
-/// [`ScanOps::float_recurrence_adjoint_from`] likewise.
+/// [`ScanOps::float_recurrence_adjoint_from`] in the same way.
 pub(super) fn adjoint_from_by_scan<B: ScanOps>(
     flow: FloatTensor<B>,
     decay: FloatTensor<B>,

@@ -1,11 +1,11 @@
-//! Lines moved by one in the order of a scan.
+//! Lines shifted by one in the order of a scan.
 
 use super::{ScanOps, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor};
 use burn::tensor::Slice;
 
-/// At each position of a scan what comes next, and 0 at the last.
+/// At each position of a scan the next element; 0 at the last position.
 pub(crate) fn pulled<B: ScanOps>(
     tensor: FloatTensor<B>,
     dim: usize,
@@ -20,7 +20,7 @@ pub(crate) fn pulled<B: ScanOps>(
     B::float_cat(parts, dim)
 }
 
-/// At each position of memory whether the mask is true at the next one.
+/// At each position in memory whether the mask is true at the next position.
 pub(crate) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
     let device = mask.device();
     let settings = burn_backend::get_or_init_device_settings::<B>(&device);
@@ -29,7 +29,7 @@ pub(crate) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolT
     B::float_greater_elem(next, 0.5.into(), settings.bool_dtype)
 }
 
-/// At each position of a scan what came before, and `first` at the first, 0 without it.
+/// At each position of a scan the element before it; at the first position `first`, or 0 without it.
 pub(crate) fn pushed<B: ScanOps>(
     tensor: FloatTensor<B>,
     first: Option<FloatTensor<B>>,
@@ -45,7 +45,7 @@ pub(crate) fn pushed<B: ScanOps>(
     B::float_cat(parts, dim)
 }
 
-/// What is at the first position of a scan.
+/// The element at the first position of a scan.
 pub(crate) fn first<B: ScanOps>(
     tensor: FloatTensor<B>,
     dim: usize,

@@ -1,19 +1,18 @@
-//! The client: every operation becomes a [`CustomOpIr`] in the device's queue.
+//! The client: each operation becomes a [`CustomOpIr`] in the device's queue.
 
-use super::ops::{every_operation, id, results_of, scan_operations, selection_operations};
-use super::peer;
-use super::wire::{PROTOCOL, Wire};
+use super::ops::{
+    every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+};
+use super::peer::{self, RemoteTensor};
+use super::protocol::PROTOCOL;
+use super::wire::Wire;
 use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::fusion::custom::TensorSpec;
-use burn::backend::tensor::FloatTensor;
 use burn::backend::{Remote, TensorMetadata};
 use burn::remote::CustomOpClient;
 use burn::tensor::{BoolDType, IntDType};
 use burn_ir::{CustomOpIr, ScalarIr, TensorIr, TensorStatus};
-
-/// A tensor on a remote device; of Burn's three kinds one type.
-pub(super) type RemoteTensor = FloatTensor<Remote>;
 
 /// Shape and dtype of a tensor, or of the several results of an operation.
 pub(super) trait Specs {
@@ -42,7 +41,7 @@ pub(super) fn spec(tensor: &impl TensorMetadata) -> TensorSpec {
     TensorSpec::new(tensor.shape(), tensor.dtype())
 }
 
-/// Puts the operation into the queue of its tensors' device.
+/// Puts the operation into the queue of the device of its tensors.
 fn call<const N: usize>(
     id: &'static str,
     tensors: Vec<RemoteTensor>,
@@ -69,13 +68,13 @@ fn call<const N: usize>(
         .unwrap_or_else(|_| unreachable!("Burn returns the results that were declared"))
 }
 
-/// The type of so many results.
+/// The type of one result, or of several.
 macro_rules! returned {
     ($one:ident) => { RemoteTensor };
     ($($one:ident)+) => { ($(returned!($one)),+) };
 }
 
-/// So many results, out of an array.
+/// One result or several, out of an array.
 macro_rules! unpacked {
     ($results:expr; $one:ident) => {{
         let [one] = $results;

@@ -1,11 +1,11 @@
-//! Why a server does not run an operation.
+//! The reasons why a server does not run an operation.
 
-use super::wire::PROTOCOL;
+use super::protocol::PROTOCOL;
 use burn::tensor::Shape;
 use burn_ir::{ScalarIr, TensorError};
 use thiserror::Error;
 
-/// What is wrong with a call. The text goes to the server's log.
+/// The fault of a call. The text goes to the server's log.
 #[derive(Debug, Error)]
 pub(super) enum Fault {
     #[error(
@@ -42,7 +42,7 @@ pub(super) enum Fault {
     Result { expected: Shape, found: Shape },
     #[error("{0}")]
     Rule(String),
-    /// A tensor that an earlier fault has kept from being written.
+    /// An earlier fault left this error in the place of a tensor.
     #[error("{0}")]
     Inherited(TensorError),
     /// The backend refused.

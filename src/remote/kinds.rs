@@ -1,4 +1,4 @@
-//! The kinds of tensors, and how a server takes and leaves them.
+//! The kinds of tensors, and how a server takes tensors from and leaves them in Burn's container.
 
 use super::fault::Fault;
 use burn::backend::TensorMetadata;
@@ -69,7 +69,7 @@ kind!(
     |dtype: DType| dtype.is_bool() || dtype == DType::U8
 );
 
-/// The tensors of a call, taken from front to back.
+/// The tensors of a call, taken in order.
 pub(super) struct Inputs<'a> {
     all: core::slice::Iter<'a, TensorIr>,
 }
@@ -110,7 +110,7 @@ impl<'a> Inputs<'a> {
 pub(super) trait Results<B: BackendIr> {
     type Tensors;
 
-    /// The client expects as many, of these kinds and shapes.
+    /// The client expects the same number of results, of these kinds and shapes.
     fn expect(ir: &CustomOpIr, specs: &[TensorSpec]) -> Result<(), Fault>;
     fn leave(handles: &mut HandleContainer<B::Handle>, ir: &CustomOpIr, tensors: Self::Tensors);
 }

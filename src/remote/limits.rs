@@ -1,22 +1,22 @@
-//! How large results may be on the device that hosts them.
+//! Limits of the size of results, on the device that hosts them.
 //!
-//! A client says with one number how long a result is. What the device cannot hold must end that call and nothing
-//! else: memory that the CPU backend does not get ends the process, and what CubeCL finds too large it reports to
-//! whoever reads next.
+//! A client sets the length of a result with one number. A result that the device cannot hold must end its call and
+//! nothing else. Without these checks, a failed allocation of the CPU backend ends the process, and CubeCL reports a
+//! result that is too large to the next read of any tensor.
 
 use super::fault::Fault;
 use burn::backend::Backend;
 use burn::backend::fusion::custom::TensorSpec;
 use core::any::Any;
 
-/// Results up to this size are not checked: every device is taken to hold them. WebGPU promises buffers of 128 MiB.
+/// Results up to this size are not checked: every device should hold them. WebGPU guarantees buffers of 128 MiB.
 const SMALL_BYTES: usize = 128 << 20;
 
 /// The limits of one device.
 pub(super) struct Limits {
-    /// The bytes of one buffer.
+    /// The most bytes of one buffer.
     buffer: Option<usize>,
-    /// The elements that positions can tell apart.
+    /// The most elements that positions can number.
     positions: Option<usize>,
 }
 
@@ -47,7 +47,7 @@ impl Limits {
         let fits = bytes.is_some_and(|bytes| match self.buffer {
             _ if bytes <= SMALL_BYTES => true,
             Some(largest) => bytes <= largest,
-            // The memory is there, or would be promised; nothing touches it.
+            // The allocator has the memory, or promises it; nothing touches it.
             None => Vec::<u8>::new().try_reserve_exact(bytes).is_ok(),
         });
         match fits {
@@ -59,7 +59,7 @@ impl Limits {
         }
     }
 
-    /// Its elements can be numbered.
+    /// This number of elements can be numbered.
     pub(super) fn numbered(&self, elements: usize) -> Result<(), Fault> {
         match self.positions {
             Some(most) if elements > most => Err(Fault::Rule(format!(

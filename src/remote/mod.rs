@@ -9,13 +9,13 @@
 //!                             ops.rs
 //! ```
 //!
-//! One row of `ops.rs` says all that both ends know of an operation: its tensors, its arguments, its results and
-//! their shapes, and what must hold of them. Client and server are made from the rows, so they cannot differ within
-//! one version. Between versions `peer.rs` compares [`PROTOCOL`] once a device, and every call carries it.
+//! One row of `ops.rs` holds all that both ends know of an operation: its tensors, its arguments, its results and their
+//! shapes, and the rules for them. Client and server are made from the rows, so they cannot differ within one version.
+//! Between versions, `peer.rs` compares [`PROTOCOL`] once for each device, and every call carries it.
 //!
-//! A client's operations wait in its queue and travel as a graph, as Burn's own do; of a graph sent before, the
-//! numbers alone travel. All arguments are scalars of the operation for that reason: Burn puts those of the new call
-//! into the graph it replays.
+//! A client's operations wait in its queue and travel as a graph, as Burn's own operations do. If the same graph was
+//! sent before, only the numbers travel. That is why all arguments are scalars of the operation: Burn puts the scalars
+//! of the new call into the graph that it replays.
 //!
 //! # Server
 //!
@@ -50,11 +50,12 @@ mod kinds;
 mod limits;
 mod ops;
 mod peer;
+mod protocol;
 mod rules;
 mod server;
 mod wire;
 
 pub use ops::{OPERATIONS, Operation};
 pub(crate) use peer::supports;
+pub use protocol::PROTOCOL;
 pub use server::custom_ops;
-pub use wire::PROTOCOL;

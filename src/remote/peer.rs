@@ -1,20 +1,20 @@
 //! Whether client and server understand each other.
 //!
-//! Before its first operation on a device a client greets: it sends its protocol and version, and reads back the
-//! server's. That is the one time that an operation without an exact form waits for the network. A server reports
-//! nothing that a client could read but tensors, so there is no other way to tell it.
+//! Before its first operation on a device, a client greets: it sends its protocol and version, and reads back the
+//! server's. Only then does an operation that reads back no number wait for the network. A client can read nothing but
+//! tensors from a server, so there is no other way.
 //!
 //! ```text
 //! greeting    scalars: protocol, major, minor, patch    result: [4] int, the same of the server
 //! ```
 //!
-//! The greeting itself never changes: it is what versions tell each other apart by.
+//! The greeting itself never changes: versions tell each other apart by it.
 
-use super::client::RemoteTensor;
 use super::fault::Fault;
 use super::kinds::{Int, Kind};
-use super::wire::PROTOCOL;
-use crate::check;
+use super::protocol::PROTOCOL;
+use crate::refusal;
+use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, DispatchDevice, Remote, TensorMetadata};
 use burn::remote::CustomOpClient;
 use burn::tensor::{DType, Device, Shape, TensorData};
@@ -25,6 +25,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 pub(super) const GREETING: &str = "burn-scan/greeting";
+
+/// A tensor on a remote device. Burn has one type for all three kinds.
+pub(super) type RemoteTensor = FloatTensor<Remote>;
 
 type RemoteDevice = <RemoteTensor as TensorMetadata>::Device;
 
@@ -39,7 +42,7 @@ fn own() -> [u64; 4] {
     ]
 }
 
-/// `None` while nobody has asked, else what came of the greeting.
+/// For each device the outcome of the greeting, once it is there.
 type Answers = HashMap<DeviceId, Arc<OnceLock<Result<(), String>>>>;
 
 /// Panics unless the server of `device` understands this client; asks it once.
@@ -52,11 +55,11 @@ pub(super) fn greet(operation: &str, device: &RemoteDevice) {
         answers.entry(device.to_id()).or_default().clone()
     };
     if let Err(reason) = answer.get_or_init(|| understands(device)) {
-        check::fail(operation, reason);
+        refusal::fail(operation, reason);
     }
 }
 
-/// Whether the device computes with that dtype. A server's answer is kept.
+/// Whether the device computes with that dtype. A server is asked once for each dtype.
 pub(crate) fn supports(device: &Device, dtype: DType) -> bool {
     static ANSWERS: LazyLock<Mutex<HashMap<(DeviceId, DType), bool>>> =
         LazyLock::new(Mutex::default);
@@ -66,11 +69,11 @@ pub(crate) fn supports(device: &Device, dtype: DType) -> bool {
         return device.supports_dtype(dtype);
     };
     let key = (remote.to_id(), dtype);
-    let kept = |answers: &Mutex<HashMap<_, _>>| {
+    let known = |answers: &Mutex<HashMap<_, _>>| {
         let answers = answers.lock().unwrap_or_else(PoisonError::into_inner);
         answers.get(&key).copied()
     };
-    kept(&ANSWERS).unwrap_or_else(|| {
+    known(&ANSWERS).unwrap_or_else(|| {
         let answer = device.supports_dtype(dtype);
         let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
         answers.insert(key, answer);
@@ -78,7 +81,7 @@ pub(crate) fn supports(device: &Device, dtype: DType) -> bool {
     })
 }
 
-/// A browser must not wait. Every call carries the protocol as well.
+/// A browser must not wait, and greets no server. Every call carries the protocol as well.
 #[cfg(target_family = "wasm")]
 fn understands(_: &RemoteDevice) -> Result<(), String> {
     Ok(())

@@ -1,14 +1,16 @@
-//! The server: what a [`CustomOpIr`] asks for is checked, and run on the backend that hosts the device.
+//! The server: it checks a [`CustomOpIr`] and runs it on the backend that hosts the device.
 //!
-//! Burn ends a session whose operation panics, and with it all tensors of that client. Here a call that is refused,
-//! or that the backend panics at, leaves an error in the place of its results: whatever does not need them goes on,
-//! and what does inherits the error. It ends the session only where a result is read or given to an operation of
-//! Burn's; the server's log then says why.
+//! If an operation panics, Burn ends the session, and with it all tensors of that client. Here a call that is refused,
+//! or at which the backend panics, leaves an error in the place of its results. Operations that do not need these
+//! results go on; operations that do inherit the error. The session ends only if a result is read or given to one of
+//! Burn's own operations. The server's log then gives the reason.
 
 use super::client::{Specs, spec};
 use super::fault::Fault;
 use super::kinds::{Bool, Float, Inputs, Int, Results};
-use super::ops::{every_operation, id, results_of, scan_operations, selection_operations};
+use super::ops::{
+    every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+};
 use super::peer;
 use super::rules::Rules;
 use super::wire::Arguments;
@@ -20,11 +22,10 @@ use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorError};
 use burn_router::CustomOpRegistry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// This crate's operations, for a server of Burn's remote backend whose devices belong to backend `B`: `Flex`, or
-/// `Cube` for every CubeCL device.
+/// This crate's operations, for a server of Burn's remote backend with devices of backend `B`: `Flex`, or `Cube` for
+/// every CubeCL device.
 ///
-/// For operations of your own beside them, `register` these in what is returned: a server has one registry for each
-/// backend.
+/// A server has one registry for each backend. To add your own operations, `register` them in the returned registry.
 ///
 /// # Example
 ///
@@ -80,13 +81,13 @@ pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
     registry
 }
 
-/// Runs a call. What goes wrong is left in the place of its results.
+/// Runs a call. A fault is left in the place of its results.
 fn answered<B: BackendIr>(
     handles: &mut HandleContainer<B::Handle>,
     ir: &CustomOpIr,
     call: impl FnOnce(&mut HandleContainer<B::Handle>) -> Result<(), Fault>,
 ) {
-    // A panic leaves the container with the tensors that were taken gone, as if the call had run.
+    // After a panic the container is without the taken tensors, as if the call had run.
     let outcome = catch_unwind(AssertUnwindSafe(|| call(handles)));
     let fault = match outcome {
         Ok(Ok(())) => return,
@@ -100,13 +101,13 @@ fn answered<B: BackendIr>(
     for result in &ir.outputs {
         handles.set_error(result.id, error.clone());
     }
-    // Those not taken yet that nothing else needs.
+    // Tensors that were not taken yet and that nothing else needs.
     for tensor in &ir.inputs {
         handles.free(tensor);
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(panic: &(dyn core::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned())

@@ -4,29 +4,19 @@
 //! scalars    protocol | argument | argument | …      one scalar each, of one kind each
 //! ```
 //!
-//! Decoding believes nothing: a scalar that is missing, too many, of another kind or without a meaning is a [`Fault`].
+//! Decoding trusts nothing: a scalar that is missing, too many, of another kind or without a meaning is a [`Fault`].
 
 use super::fault::Fault;
+use super::protocol::PROTOCOL;
 use crate::{ScanOp, ScanOptions};
 use burn::tensor::{BoolDType, IntDType};
 use burn_ir::ScalarIr;
-
-/// Which operations there are and how their arguments travel. Client and server must have the same.
-///
-/// It goes up whenever a row of [`OPERATIONS`](super::OPERATIONS) or the code of an argument changes.
-///
-/// # Example
-///
-/// ```
-/// assert_eq!(burn_scan::remote::PROTOCOL, 1);
-/// ```
-pub const PROTOCOL: u64 = 1;
 
 /// An argument that is not a tensor.
 pub(super) trait Wire: Sized {
     fn encode(&self) -> ScalarIr;
 
-    /// The argument back; `None` for what [`encode`](Self::encode) never makes.
+    /// The argument back; `None` for a scalar that [`encode`](Self::encode) never makes.
     fn decode(scalar: ScalarIr) -> Option<Self>;
 }
 
@@ -56,7 +46,7 @@ impl Wire for usize {
     }
 }
 
-/// Enumerations travel by these numbers, whatever the compiler makes of their order.
+/// Enumerations travel as these numbers, which do not depend on the order of variants.
 macro_rules! codes {
     ($Type:ident: $($Variant:ident = $code:literal),*) => {
         impl Wire for $Type {
@@ -97,14 +87,14 @@ impl Wire for ScanOptions {
     }
 }
 
-/// The scalars of a call, read from front to back.
+/// The scalars of a call, read in order.
 pub(super) struct Arguments<'a> {
     all: &'a [ScalarIr],
     read: usize,
 }
 
 impl<'a> Arguments<'a> {
-    /// Those behind the protocol number, which must be this side's.
+    /// The scalars behind the protocol number, which must be the number of this side.
     pub(super) fn of(all: &'a [ScalarIr]) -> Result<Self, Fault> {
         match all.first() {
             Some(&ScalarIr::UInt(PROTOCOL)) => Ok(Self { all, read: 1 }),
@@ -143,7 +133,7 @@ mod tests {
         ]
     }
 
-    /// What is decoded at all is encoded as it came.
+    /// A scalar that can be decoded is encoded to the same scalar.
     fn is_exact<T: Wire>(scalar: ScalarIr) -> bool {
         T::decode(scalar).is_none_or(|value| value.encode() == scalar)
     }

@@ -6,23 +6,25 @@ use crate::check;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Int, Tensor};
 
-/// Keeps what a mask marks, in order, for float, int and bool tensors.
+/// Keeps the elements that a mask marks, in order, for float, int and bool tensors.
 ///
-/// Replaces `mask_select`, which copies the whole mask to the host on CubeCL devices. The mask stays on the device: the exact forms
-/// read back one number, the count; the padded forms read back nothing and stay lazy under fusion.
+/// Replaces `mask_select`, which copies the whole mask to the host on CubeCL devices. Here the mask stays on the
+/// device. The exact forms read back one number, the count. The padded forms read back nothing and stay lazy under
+/// fusion.
 ///
-/// Values keep their dtype. Float results are differentiable with respect to the values; the gradient of a compaction is the
-/// expansion by the same mask.
+/// Values keep their dtype. Float results are differentiable with respect to the values. The gradient of a compaction
+/// is the expansion by the same mask.
 ///
 /// # Panics
 ///
-/// In Burn's message form: a mask of another shape (or length) or on another device, `dim` out of range, a quantized tensor, a dtype the
-/// device cannot compute with.
+/// In Burn's message form: a mask of another shape (or length) or on another device, `dim` out of range, a quantized
+/// tensor, a dtype the device cannot compute with.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices one pass over the mask: counts per tile, joined by the scan's decoupled lookback, survivors written at once; the scan of
-/// the mask is never stored. Strided tensors and masks are read in place.
+/// On CubeCL devices one pass over the mask. Each tile counts its survivors, learns the count before it by the scan's
+/// decoupled lookback, and writes its survivors at once; the scan of the mask is never stored. Strided tensors and
+/// masks are read in place.
 pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// The elements under `true`, flattened row-major. Waits for the device to read the count.
     ///
@@ -39,7 +41,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K>;
 
-    /// [`compact_by_mask`](Self::compact_by_mask) where waiting must not block, as in a browser.
+    /// [`compact_by_mask`](Self::compact_by_mask) for hosts that must not block, such as a browser.
     ///
     /// # Example
     ///
@@ -59,8 +61,8 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> impl Future<Output = Tensor<1, K>>;
 
-    /// The elements under `true` at the front of a tensor as long as the input, zero (or false) behind them, and their number as a
-    /// `[1]` tensor of the device's int dtype. Waits for nothing.
+    /// The elements under `true` at the front of a tensor as long as the input, zeros (or false) behind them, and their
+    /// number as a `[1]` tensor of the device's int dtype. Waits for nothing.
     ///
     /// # Example
     ///
@@ -77,8 +79,8 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>);
 
-    /// The slices along `dim` whose entry in `mask` is true (ONNX `Compress` with an axis). The mask has one entry per slice.
-    /// Waits for the device to read the count.
+    /// The slices along `dim` whose entry in `mask` is true (ONNX `Compress` with an axis). The mask has one entry per
+    /// slice. Waits for the device to read the count.
     ///
     /// # Example
     ///
@@ -93,7 +95,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K>;
 
-    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) where waiting must not block, as in a browser.
+    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) for hosts that must not block, such as a browser.
     ///
     /// # Example
     ///
@@ -113,8 +115,9 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
         dim: I,
     ) -> impl Future<Output = Tensor<D, K>>;
 
-    /// Each line along `dim` on its own, by a mask of the tensor's shape: survivors first and in order, zeros (or false) behind them; and how many they
-    /// are, of size 1 along `dim`, in the device's int dtype. Waits for nothing.
+    /// Each line along `dim` on its own, by a mask of the tensor's shape: survivors first and in order, zeros (or
+    /// false) behind them. Also returns their number in each line, with size 1 along `dim`, in the device's int dtype.
+    /// Waits for nothing.
     ///
     /// # Example
     ///
@@ -135,8 +138,8 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
         dim: I,
     ) -> (Tensor<D, K>, Tensor<D, Int>);
 
-    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, zero slices behind the kept ones, and the number of kept
-    /// slices as a `[1]` tensor of the device's int dtype. Waits for nothing.
+    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, with slices of zeros behind the
+    /// survivors, and the number of survivors as a `[1]` tensor of the device's int dtype. Waits for nothing.
     ///
     /// # Example
     ///

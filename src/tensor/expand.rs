@@ -7,22 +7,24 @@ use burn::backend::Dispatch;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Int, Tensor};
 
-/// The way back from packed values, and grouping by key, for one-dimensional float, int and bool tensors.
+/// The inverse of compaction, and grouping by key, for one-dimensional float, int and bool tensors.
 ///
 /// Nothing waits for the device. Float results are differentiable with respect to the values.
 ///
 /// # Panics
 ///
-/// In Burn's message form: tensors on different devices, keys and values of different length, no keys to place values under, 2³¹ − 1
-/// keys or more, a quantized tensor, a dtype the device cannot compute with, a result that no buffer of the device holds.
+/// In Burn's message form: tensors on different devices, keys and values of different length, `num_keys` of 0 with
+/// values to place, `num_keys` of 2³¹ − 1 or more, a quantized tensor, a dtype the device cannot compute with, a result
+/// that no buffer of the device holds.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices expansion is compaction with the write turned round; grouping a stable radix sort of positions, 4 bits a pass
-/// (Zagha & Blelloch 1991).
+/// On CubeCL devices expansion is compaction that reads where compaction writes. Grouping is a stable radix sort of
+/// positions, 4 bits a pass (Zagha & Blelloch 1991).
 pub trait TensorExpand<K: Basic>: Sized {
-    /// The inverse of [`compact_by_mask`](crate::TensorCompact::compact_by_mask): the `i`-th `true` of `mask` receives `values[i]`; `false` positions are
-    /// zero (or false). Values beyond the number of trues are ignored; missing ones are zero.
+    /// The inverse of [`compact_by_mask`](crate::TensorCompact::compact_by_mask): the `i`-th `true` of `mask` receives
+    /// `values[i]`; `false` positions are zero (or false). Values beyond the number of trues are ignored; missing ones
+    /// are zero.
     ///
     /// # Example
     ///
@@ -32,14 +34,15 @@ pub trait TensorExpand<K: Basic>: Sized {
     ///
     /// let device = burn::tensor::Device::flex();
     /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &device);
-    /// let packed = Tensor::<1, Int>::from_data([5, 6, 7], &device);
-    /// assert_eq!(packed.expand_by_mask(mask).into_data().try_to_vec::<i32>().unwrap(), [5, 0, 6, 7]);
+    /// let values = Tensor::<1, Int>::from_data([5, 6, 7], &device);
+    /// assert_eq!(values.expand_by_mask(mask).into_data().try_to_vec::<i32>().unwrap(), [5, 0, 6, 7]);
     /// ```
     fn expand_by_mask<const D: usize>(self, mask: Tensor<D, Bool>) -> Tensor<D, K>;
 
-    /// Groups values by a key in `0..num_keys`, keeping the order within each group: (values grouped by key, where each
-    /// group begins). The values have the length of the input; the offsets `num_keys + 1` entries of the device's int dtype, the last of
-    /// which is the number of values placed. Elements with a key out of range are dropped: zeros stand behind the last group.
+    /// Groups values by a key in `0..num_keys` and keeps the order within each group. Returns the grouped values, as
+    /// many as the input, and the offsets at which groups start: `num_keys + 1` entries of the device's int dtype, of
+    /// which the last is the number of placed values. Elements with a key out of range are dropped: zeros are behind
+    /// the last group.
     ///
     /// Group sizes follow from the offsets, so this is also a histogram.
     ///
@@ -73,7 +76,10 @@ impl<K: Selectable> TensorExpand<K> for Tensor<1, K> {
         let elements = mask.shape().num_elements();
         check::fits(operation, &self.device(), elements, self.dtype());
         check::countable(operation, &self.device(), elements);
-        Tensor::from_dispatch(K::expand(self.into_dispatch(), mask.into_dispatch()))
+        Tensor::from_dispatch(K::expand_by_mask(
+            self.into_dispatch(),
+            mask.into_dispatch(),
+        ))
     }
 
     fn partition_by_key(
@@ -111,7 +117,7 @@ impl<K: Selectable> TensorExpand<K> for Tensor<1, K> {
         check::fits(operation, &self.device(), num_keys + 1, int.into());
         let (destinations, offsets) =
             <Dispatch as ScanOps>::partition_ranks(keys.into_dispatch(), num_keys, int);
-        let values = K::scatter(self.into_dispatch(), destinations, offsets.clone());
+        let values = K::scatter_to(self.into_dispatch(), destinations, offsets.clone());
         (
             Tensor::from_dispatch(values),
             Tensor::from_dispatch(offsets),

@@ -13,11 +13,12 @@ use burn::tensor::{Bool, Int, IntDType, Tensor};
 ///
 /// # Panics
 ///
-/// In Burn's message form, where the positions of all elements would not fit a buffer of the device; `count_true` does not.
+/// In Burn's message form, if the positions of all elements would not fit a buffer of the device; `count_true` never
+/// panics.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices the compaction of [`TensorCompact`](crate::TensorCompact) with positions for values.
+/// On CubeCL devices the compaction of [`TensorCompact`](crate::TensorCompact), with positions as values.
 pub trait MaskIndices<const D: usize>: Sized {
     /// The row-major flat positions of the trues, in order. Waits for the device to read the count.
     ///
@@ -33,8 +34,8 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_indices(self) -> Tensor<1, Int>;
 
-    /// The coordinates of the trues as rows `[count, D]`, in row-major order, as Burn's `argwhere`. Waits for the device to read the
-    /// count.
+    /// The coordinates of the trues as rows `[count, D]`, in row-major order, as Burn's `argwhere`. Waits for the
+    /// device to read the count.
     ///
     /// # Example
     ///
@@ -49,7 +50,7 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_argwhere(self) -> Tensor<2, Int>;
 
-    /// [`compact_indices`](Self::compact_indices) where waiting must not block, as in a browser.
+    /// [`compact_indices`](Self::compact_indices) for hosts that must not block, such as a browser.
     ///
     /// # Example
     ///
@@ -63,7 +64,7 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_indices_async(self) -> impl Future<Output = Tensor<1, Int>>;
 
-    /// [`compact_argwhere`](Self::compact_argwhere) where waiting must not block, as in a browser.
+    /// [`compact_argwhere`](Self::compact_argwhere) for hosts that must not block, such as a browser.
     ///
     /// # Example
     ///

@@ -3,7 +3,7 @@
 mod compact;
 mod expand;
 mod indices;
-mod kind;
+pub(crate) mod kind;
 mod ragged;
 mod recurrence;
 mod running;
@@ -16,7 +16,6 @@ mod transfer;
 pub use compact::TensorCompact;
 pub use expand::TensorExpand;
 pub use indices::MaskIndices;
-pub(crate) use kind::Scannable;
 pub use ragged::RaggedIndices;
 pub use recurrence::TensorRecurrence;
 pub use running::{RunningRecurrence, RunningScan};

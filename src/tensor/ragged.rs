@@ -5,21 +5,24 @@ use crate::{TensorScan, check};
 use burn::backend::Dispatch;
 use burn::tensor::{Bool, DType, Device, Int, Tensor};
 
-/// Rows of any length packed one after the other: from their lengths to their offsets, and from those to the row of each element. For
-/// one-dimensional int tensors.
+/// Ragged rows, which lie one after the other: from their lengths to their offsets, and from the offsets to the row of
+/// each element. For one-dimensional int tensors.
 ///
-/// Nothing waits for the device, and nothing has a gradient. Results keep the dtype of the lengths or offsets. Offsets that decrease, or leave
-/// `0..=len`, give rows that are not specified; nothing out of bounds is read or written.
+/// Nothing waits for the device, and nothing has a gradient. Results keep the dtype of the lengths or offsets. Offsets
+/// that decrease, or leave `0..=len`, give unspecified rows; nothing out of bounds is read or written.
 ///
 /// # Panics
 ///
-/// In Burn's message form: no offsets, a dtype the device cannot compute with, a result that no buffer of the device holds.
+/// In Burn's message form: no offsets, a dtype the device cannot compute with, a result that no buffer of the device
+/// holds.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices marks are scattered to the offsets and spread by a running maximum: no search per element.
+/// On CubeCL devices marks are scattered to the offsets, and a running maximum carries them to the elements behind: no
+/// search per element.
 pub trait RaggedIndices: Sized {
-    /// `[n]` lengths to `[n + 1]` offsets, the first 0 and the last the total; others call them `cu_seqlens` or CSR row pointers.
+    /// `[n]` lengths to `[n + 1]` offsets. The first is 0 and the last the total. They are also known as `cu_seqlens`
+    /// or CSR row pointers.
     ///
     /// # Example
     ///
@@ -32,7 +35,8 @@ pub trait RaggedIndices: Sized {
     /// ```
     fn lengths_to_offsets(self) -> Tensor<1, Int>;
 
-    /// `[n + 1]` offsets to the row of each of `len` elements. Empty rows are skipped; elements behind the last offset get `n`.
+    /// `[n + 1]` offsets to the row of each of `len` elements. Empty rows are skipped; elements behind the last offset
+    /// get `n`.
     ///
     /// # Example
     ///
@@ -46,8 +50,8 @@ pub trait RaggedIndices: Sized {
     /// ```
     fn offsets_to_segment_ids(self, len: usize) -> Tensor<1, Int>;
 
-    /// `[n + 1]` offsets to `[len]`: true where a row with elements begins, and at the last offset if it is below `len`. What
-    /// [`segmented_scan`](TensorScan::segmented_scan) takes.
+    /// `[n + 1]` offsets to `[len]`: true where a row with elements starts, and at the last offset if it is below
+    /// `len`. [`segmented_scan`](TensorScan::segmented_scan) takes such starts.
     ///
     /// # Example
     ///

@@ -8,21 +8,24 @@ use burn::tensor::{AsIndex, Tensor};
 
 /// Recurrences along a dimension, for float tensors of any rank.
 ///
-/// The result has the shape and dtype of the tensor. f16 and bf16 are accumulated in f32 and rounded once per stored element. A float result has
-/// the same bits in every run on one device. Nothing waits for the device. All arguments are differentiable; the gradient of a recurrence
-/// is one recurrence in the other direction, for which the decays and the results are kept.
+/// The result has the shape and dtype of the tensor. f16 and bf16 are accumulated in f32 and rounded once per stored
+/// element. A float result has the same bits in every run on one device. Nothing waits for the device. All arguments
+/// are differentiable. The gradient of a recurrence is one recurrence in the other direction; the graph saves the
+/// decays and the results for it.
 ///
 /// # Panics
 ///
-/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with; a decay or an initial value of another
-/// dtype, on another device, or of a shape that does not broadcast.
+/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with; a decay or
+/// an initial value of another dtype, on another device, or of a shape that does not broadcast.
 ///
 /// # Algorithm
 ///
-/// An element stands for the map `h ↦ a·h + x`, and two such maps compose to one, so that the scans of [`TensorScan`] serve (Kogge & Stone 1973;
-/// Martin & Cundy 2018). Products of decays that underflow do no harm: what they would multiply no longer matters.
+/// An element stands for the map `h ↦ a·h + x`. Two such maps compose to one, so the algorithms of [`TensorScan`] apply
+/// (Kogge & Stone 1973; Martin & Cundy 2018). Products of decays that underflow do no harm: the terms that they
+/// multiply no longer matter.
 pub trait TensorRecurrence<const D: usize>: Sized {
-    /// `h[t] = decay[t]·h[t−1] + x[t]` along `dim`, from 0. The decay has the tensor's shape, or one that broadcasts to it and is read in place.
+    /// `h[t] = decay[t]·h[t−1] + x[t]` along `dim`, from 0. The decay has the tensor's shape, or a shape that
+    /// broadcasts to it; it is read in place.
     ///
     /// # Example
     ///
@@ -60,8 +63,8 @@ pub trait TensorRecurrence<const D: usize>: Sized {
         options: RecurrenceOptions<D>,
     ) -> Self;
 
-    /// The logarithm of the sum of the exponentials up to and with each element; stable for any range, −∞ where nothing but −∞ was met. Other
-    /// ways to run it: [`TensorScan::scan`] with [`ScanOp::LogSumExp`].
+    /// The logarithm of the sum of the exponentials up to and with each element. Stable for any range; −∞ where all
+    /// elements so far are −∞. [`TensorScan::scan`] with [`ScanOp::LogSumExp`] runs it in other ways.
     ///
     /// # Example
     ///

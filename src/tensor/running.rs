@@ -4,15 +4,17 @@ use crate::{RecurrenceOptions, ScanOp, ScanOptions, TensorRecurrence, TensorScan
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Float, Tensor};
 
-/// A scan over a sequence that arrives chunk by chunk along a dimension. The carry stays on the device: nothing waits, and the memory does not grow
-/// with the sequence.
+/// A scan over a sequence that arrives chunk by chunk along a dimension. The carry stays on the device: nothing waits,
+/// and the memory does not grow with the sequence.
 ///
-/// The results are those of one scan over all chunks, bit for bit for integers. A carry of floats is rounded to their dtype between chunks, and the
-/// cut into chunks is part of the order of operations. Gradients flow through the carry.
+/// The results are the results of one scan over all chunks; for integers bit for bit. A float carry is rounded to its
+/// dtype between chunks, and the lengths of the chunks are part of the order of operations. Gradients flow through the
+/// carry.
 ///
 /// # Panics
 ///
-/// In Burn's message form: where [`TensorScan`] does, options that are reverse, a chunk whose other dimensions differ from those before.
+/// In Burn's message form: where [`TensorScan`] does, reverse options, a chunk whose other dimensions differ from the
+/// chunks before.
 ///
 /// # Example
 ///
@@ -39,7 +41,7 @@ impl<const D: usize, K: Basic> RunningScan<D, K>
 where
     Tensor<D, K>: TensorScan,
 {
-    /// Begins a sequence along `dim`.
+    /// Starts a sequence along `dim`.
     pub fn new<I: AsIndex>(dim: I, op: ScanOp, options: ScanOptions) -> Self {
         let dim = check::dim(SCAN, dim, D);
         if options.reverse {
@@ -81,17 +83,19 @@ where
         results
     }
 
-    /// Forgets what came: the next chunk is the first.
+    /// Forgets all chunks: the next chunk is the first.
     pub fn reset(&mut self) {
         self.carry = Carry::new();
     }
 }
 
-/// A linear recurrence over a sequence that arrives chunk by chunk along a dimension, as in decoding. The state stays on the device.
+/// A linear recurrence over a sequence that arrives chunk by chunk along a dimension, as in decoding. The state stays
+/// on the device.
 ///
 /// # Panics
 ///
-/// In Burn's message form: where [`TensorRecurrence`] does, a chunk whose other dimensions differ from those before.
+/// In Burn's message form: where [`TensorRecurrence`] does, a chunk whose other dimensions differ from the chunks
+/// before.
 ///
 /// # Example
 ///
@@ -114,7 +118,7 @@ pub struct RunningRecurrence<const D: usize> {
 }
 
 impl<const D: usize> RunningRecurrence<D> {
-    /// Begins a sequence along `dim`, from 0.
+    /// Starts a sequence along `dim`, from 0.
     pub fn new<I: AsIndex>(dim: I) -> Self {
         Self {
             dim: check::dim(RECURRENCE, dim, D),
@@ -146,12 +150,12 @@ impl<const D: usize> RunningRecurrence<D> {
 const SCAN: &str = "Running Scan";
 const RECURRENCE: &str = "Running Recurrence";
 
-/// What is known of the chunks before.
+/// What the chunks so far leave to the next one.
 #[derive(Clone, Debug)]
 struct Carry<const D: usize, K: Basic> {
-    /// The shape of the first, with size 1 along the dimension.
+    /// The shape of the first chunk, with size 1 along the dimension.
     line: Option<[usize; D]>,
-    /// What the last element led to.
+    /// The carry behind the last element.
     state: Option<Tensor<D, K>>,
 }
 
@@ -163,7 +167,7 @@ impl<const D: usize, K: Basic> Carry<D, K> {
         }
     }
 
-    /// A chunk may have any length along `dim`, and else the shape of those before.
+    /// A chunk has any length along `dim`, and the shape of the chunks before it otherwise.
     #[track_caller]
     fn check(&mut self, operation: &str, chunk: &Tensor<D, K>, dim: usize) {
         let mut line = chunk.dims();

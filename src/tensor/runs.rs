@@ -8,20 +8,21 @@ use burn::tensor::{Int, Tensor};
 
 /// Runs of equal elements, to lengths and back, for one-dimensional float, int and bool tensors.
 ///
-/// Values keep their dtype; lengths and counts have the device's int dtype. NaN equals nothing, itself included, and is a run of one; −0 equals 0.
-/// Float results are differentiable with respect to the values: what flows back to a run goes to its first element, what flows back to
-/// repetitions to the value repeated, as their sum.
+/// Values keep their dtype; lengths and counts have the device's int dtype. NaN equals nothing, not even itself, so
+/// that each NaN is a run of length 1. −0 equals 0. Float results are differentiable with respect to the values: the
+/// gradient of a run goes to its first element, and the gradient of a repeated value is the sum over its repetitions.
 ///
 /// # Panics
 ///
-/// In Burn's message form: values and lengths of different length or on different devices, a quantized tensor, a dtype the device cannot compute with,
-/// a result that no buffer of the device holds.
+/// In Burn's message form: values and lengths of different length or on different devices, a quantized tensor, a dtype
+/// the device cannot compute with, a result that no buffer of the device holds.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices a run is found where an element differs from the one before it, ranked and written by the single pass of
-/// [`TensorCompact`](crate::TensorCompact); its length is the way to where the next one begins. Repetition fetches, for each element of the result, the
-/// value of its [segment](RaggedIndices::offsets_to_segment_ids).
+/// On CubeCL devices a run starts where an element differs from the element before it. The single pass of
+/// [`TensorCompact`](crate::TensorCompact) ranks and writes the starts. The length of a run is the distance to the next
+/// start. For repetition, each element of the result reads the value of its
+/// [segment](RaggedIndices::offsets_to_segment_ids).
 pub trait TensorRuns<K: Basic>: Sized {
     /// The value of each run, and its length. Waits for the device to read how many runs there are.
     ///
@@ -38,7 +39,7 @@ pub trait TensorRuns<K: Basic>: Sized {
     /// ```
     fn run_length_encode(self) -> (Tensor<1, K>, Tensor<1, Int>);
 
-    /// [`run_length_encode`](Self::run_length_encode) where waiting must not block, as in a browser.
+    /// [`run_length_encode`](Self::run_length_encode) for hosts that must not block, such as a browser.
     ///
     /// # Example
     ///
@@ -52,7 +53,8 @@ pub trait TensorRuns<K: Basic>: Sized {
     /// ```
     fn run_length_encode_async(self) -> impl Future<Output = (Tensor<1, K>, Tensor<1, Int>)>;
 
-    /// Values and lengths as long as the input, zeros (or false) behind the runs, and how many they are as a `[1]` tensor. Waits for nothing.
+    /// Values and lengths as long as the input, zeros (or false) behind the runs, and the number of runs as a `[1]`
+    /// tensor. Waits for nothing.
     ///
     /// # Example
     ///
@@ -68,8 +70,8 @@ pub trait TensorRuns<K: Basic>: Sized {
     /// ```
     fn run_length_encode_padded(self) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>);
 
-    /// Each value as often as its length says (torch's `repeat_interleave`, NumPy's `repeat`); lengths below 0 count as 0. Waits for the device to read
-    /// the total.
+    /// Each value as often as its length says (torch's `repeat_interleave`, NumPy's `repeat`). Lengths below 0 count as
+    /// 0. Waits for the device to read the total.
     ///
     /// # Example
     ///
@@ -84,7 +86,7 @@ pub trait TensorRuns<K: Basic>: Sized {
     /// ```
     fn repeat_by_lengths(self, lengths: Tensor<1, Int>) -> Tensor<1, K>;
 
-    /// [`repeat_by_lengths`](Self::repeat_by_lengths) where waiting must not block, as in a browser.
+    /// [`repeat_by_lengths`](Self::repeat_by_lengths) for hosts that must not block, such as a browser.
     ///
     /// # Example
     ///
@@ -101,7 +103,7 @@ pub trait TensorRuns<K: Basic>: Sized {
     fn repeat_by_lengths_async(self, lengths: Tensor<1, Int>)
     -> impl Future<Output = Tensor<1, K>>;
 
-    /// The same cut, or filled with zeros (or false), to `total` elements. Waits for nothing.
+    /// The same, shortened to `total` elements or filled with zeros (or false) up to them. Waits for nothing.
     ///
     /// # Example
     ///
@@ -172,7 +174,7 @@ fn encode_padded<K: Selectable>(
 ) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
     check::dtype(operation, &tensor);
     let int = check::position_dtype(operation, &tensor.device(), tensor.dims()[0]);
-    let (values, lengths, count) = K::run_lengths_padded(tensor.into_dispatch(), int);
+    let (values, lengths, count) = K::run_lengths_padded(tensor.into_dispatch(), true, int);
     (
         Tensor::from_dispatch(values),
         Tensor::from_dispatch(lengths),
@@ -180,7 +182,7 @@ fn encode_padded<K: Selectable>(
     )
 }
 
-/// Where the repetitions of each value begin, and the total.
+/// The offset of each value's repetitions, and the total.
 #[track_caller]
 fn offsets_of<K: Basic>(
     operation: &str,
@@ -223,7 +225,7 @@ fn repeat<K: Selectable>(
     Tensor::from_dispatch(K::repeat_rows(values, offsets, total))
 }
 
-/// The one number of a `[1]` tensor.
+/// The number in a `[1]` tensor.
 pub(super) async fn read_async(number: Tensor<1, Int>) -> usize {
     let data = number.into_data_async().await;
     let data = data.expect("the number can be read back");

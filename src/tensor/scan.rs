@@ -7,27 +7,29 @@ use burn::tensor::{AsIndex, Bool, Int, Tensor};
 
 /// Scans along a dimension, for `Tensor<D, Float>` and `Tensor<D, Int>` of any rank.
 ///
-/// The result has the shape and dtype of the tensor. Integer sums and products wrap; f16 and bf16 are accumulated in f32 and rounded
-/// once per stored element. NaN and infinities of the input propagate as in a loop from the first element to the last. Where
-/// partial results leave the range of the type on the way, the grouping of a parallel scan shows: what a loop brings back into
-/// range may stay infinite or become NaN, and the other way round. A float result has the same bits in every run on one device.
+/// The result has the shape and dtype of the tensor. Integer sums and products wrap; f16 and bf16 are accumulated in
+/// f32 and rounded once per stored element. NaN and infinities of the input propagate as in a loop from the first
+/// element to the last. If partial results leave the range of the type on the way, the grouping of a parallel scan
+/// shows: a result that a loop brings back into range may stay infinite or become NaN, and the other way round. A float
+/// result has the same bits in every run on one device.
 ///
-/// Strided, transposed, sliced and broadcast tensors are read where they lie, as far as neighbouring elements stay neighbours.
-/// Nothing waits for the device. Float results are differentiable with respect to the values.
+/// Strided, transposed, sliced and broadcast tensors are read in place, as far as neighbouring elements stay
+/// neighbours. Nothing waits for the device. Float results are differentiable with respect to the values.
 ///
 /// # Panics
 ///
-/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with, `LogSumExp` of integers.
+/// In Burn's message form: `dim` out of range, a quantized tensor, a dtype the device cannot compute with, `LogSumExp`
+/// of integers.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices a single pass with decoupled lookback and fallback (Merrill & Garland 2016; Smith, Levien & Owens 2025), or
-/// columns walked side by side where dimensions follow `dim`; on the CPU blocks of fixed size over all cores.
+/// On CubeCL devices a single pass with decoupled lookback and fallback (Merrill & Garland 2016; Smith, Levien & Owens
+/// 2025), or columns side by side if dimensions follow `dim`. On the CPU blocks of fixed size on all cores.
 pub trait TensorScan: Sized {
     /// Positions along a dimension: `Tensor<D, Int>`, of the tensor's shape.
     type Positions;
 
-    /// Where segments begin: `Tensor<D, Bool>`, of the tensor's shape.
+    /// The starts of segments: `Tensor<D, Bool>`, of the tensor's shape.
     type Starts;
 
     /// Scans with any operator, inclusive or exclusive, forward or reverse.
@@ -45,9 +47,10 @@ pub trait TensorScan: Sized {
     /// ```
     fn scan<I: AsIndex>(self, dim: I, op: ScanOp, options: ScanOptions) -> Self;
 
-    /// Scans as [`scan`](Self::scan), each line beginning with `initial` instead of the identity: the first inclusive result is `initial ⊕ x[0]`,
-    /// the first exclusive one `initial`. In reverse a line begins at its end. `initial` has the shape of the tensor with size 1 along `dim`, or one
-    /// that broadcasts to it. The results are differentiable with respect to both.
+    /// Scans as [`scan`](Self::scan), but each line starts with `initial` instead of the identity: the first inclusive
+    /// result is `initial ⊕ x[0]`, the first exclusive one `initial`. In reverse a line starts at its end. `initial`
+    /// has the shape of the tensor with size 1 along `dim`, or a shape that broadcasts to it. The results are
+    /// differentiable with respect to both.
     ///
     /// # Panics
     ///
@@ -68,8 +71,9 @@ pub trait TensorScan: Sized {
     fn scan_from<I: AsIndex>(self, initial: Self, dim: I, op: ScanOp, options: ScanOptions)
     -> Self;
 
-    /// Scans each segment of a line on its own. `starts` is true where a segment begins in the order of memory; the first element of a line always
-    /// begins one. In reverse a segment is scanned from its last element towards its first.
+    /// Scans each segment of a line on its own. `starts` is true where a segment starts in the order of memory. The
+    /// first element of a line always starts a segment. In reverse a segment is scanned from its last element towards
+    /// its first.
     ///
     /// # Panics
     ///
@@ -95,8 +99,8 @@ pub trait TensorScan: Sized {
         options: ScanOptions,
     ) -> Self;
 
-    /// The largest element so far, and its position along `dim` in the device's int dtype. Of equal elements the last counts; a NaN wins, and of
-    /// several the last: the rule of torch's `cummax`.
+    /// The largest element so far, and its position along `dim` in the device's int dtype. Of equal elements the last
+    /// counts. A NaN wins, and of several NaN the last: the rule of torch's `cummax`.
     ///
     /// # Example
     ///
@@ -127,7 +131,7 @@ pub trait TensorScan: Sized {
     /// ```
     fn cummin_with_indices<I: AsIndex>(self, dim: I) -> (Self, Self::Positions);
 
-    /// The sum up to and with each element. Always this crate's kernel, whether or not [`install`](crate::install) was called.
+    /// The sum up to and with each element. Always this crate's kernel, with and without [`install`](crate::install).
     ///
     /// # Example
     ///
@@ -142,7 +146,8 @@ pub trait TensorScan: Sized {
     /// ```
     fn inclusive_cumsum<I: AsIndex>(self, dim: I) -> Self;
 
-    /// The sum of all elements before each one; 0 for the first. Of lengths, the offsets at which packed rows begin.
+    /// The sum of all elements before each element; 0 for the first. For lengths of ragged rows, these are the offsets
+    /// at which the rows start.
     ///
     /// # Example
     ///
@@ -288,8 +293,8 @@ fn extremum<const D: usize, K: Scannable, I: AsIndex>(
     )
 }
 
-/// The cumulative sum along `dim`, as a function: [`TensorScan::inclusive_cumsum`] under the name everyone knows, which a trait
-/// method cannot carry because Burn's inherent `Tensor::cumsum` wins over it.
+/// The cumulative sum along `dim`, as a function: [`TensorScan::inclusive_cumsum`] under its usual name. A trait method
+/// cannot have that name, because Burn's inherent `Tensor::cumsum` wins over it.
 ///
 /// # Panics
 ///

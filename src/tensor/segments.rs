@@ -6,21 +6,22 @@ use burn::tensor::{Int, Tensor};
 
 /// Reductions of the segments of a tensor's first dimension, for float and int tensors of any rank.
 ///
-/// The result keeps the dtype; f16 and bf16 are accumulated in f32. A float result has the same bits in every run on one device. Nothing waits
-/// for the device. Float results are differentiable with respect to the tensor.
+/// The result keeps the dtype; f16 and bf16 are accumulated in f32. A float result has the same bits in every run on
+/// one device. Nothing waits for the device. Float results are differentiable with respect to the tensor.
 ///
 /// # Panics
 ///
-/// In Burn's message form: no offsets, offsets on another device, [`ScanOp::LogSumExp`] of integers, a quantized tensor, a dtype the device cannot
-/// compute with.
+/// In Burn's message form: no offsets, offsets on another device, [`ScanOp::LogSumExp`] of integers, a quantized
+/// tensor, a dtype the device cannot compute with.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices a segmented scan (Blelloch 1990), of which the last of each segment is its total. Balanced by elements: one giant segment beside
-/// a million small ones costs what the bytes cost.
+/// On CubeCL devices a segmented scan (Blelloch 1990): its last result in each segment is the total. The work is
+/// balanced by elements: one giant segment beside a million small ones costs what the bytes cost.
 pub trait TensorSegments: Sized {
-    /// `[len, ..]` to `[n, ..]`: segment `j` is rows `offsets[j]..offsets[j + 1]` (CSR). An empty segment gives the identity: 0, 1, the lowest, the
-    /// highest value, −∞. What offsets that decrease, or leave `0..=len`, lead to is not specified.
+    /// `[len, ..]` to `[n, ..]`: segment `j` is rows `offsets[j]..offsets[j + 1]` (CSR). An empty segment gives the
+    /// identity: 0 for sums, 1 for products, the lowest value for maxima, the highest for minima, −∞ for log-sum-exp.
+    /// Offsets that decrease, or leave `0..=len`, give unspecified totals; nothing out of bounds is read or written.
     ///
     /// # Example
     ///

@@ -4,11 +4,11 @@ use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, DType, Device, Shape, Tensor};
 
-/// The tensor on `device`; the same tensor where it is there already, so that a gradient's way is no longer than it
-/// must be.
+/// The tensor on `device`. A tensor that is there already is returned as it is, so that its gradient takes no further
+/// step.
 ///
-/// Booleans travel as integers: each backend stores them in its own way, and Burn 0.22.1 refuses to take over
-/// another's.
+/// Booleans travel as integers: each backend stores them in its own way, and Burn 0.22.1 does not convert between
+/// backends.
 pub(super) fn transfer<const D: usize, K: Basic>(
     tensor: Tensor<D, K>,
     device: &Device,
@@ -32,8 +32,8 @@ pub(super) fn transfer<const D: usize, K: Basic>(
     Tensor::from_dispatch(moved.into_dispatch())
 }
 
-/// Joined along `dim`. Burn's `cat` drops tensors that are empty along `dim`, and hands those that are empty
-/// otherwise to kernels.
+/// Joined along `dim`. Burn's `cat` drops tensors that are empty along `dim`, and gives tensors that are empty along
+/// another dimension to kernels.
 pub(super) fn joined<const D: usize, K: Basic>(
     tensors: Vec<Tensor<D, K>>,
     dim: usize,
@@ -41,13 +41,13 @@ pub(super) fn joined<const D: usize, K: Basic>(
     let mut shape = tensors[0].dims();
     shape[dim] = tensors.iter().map(|tensor| tensor.dims()[dim]).sum();
     match Shape::from(shape).num_elements() {
-        // Nothing in another shape, and still a part of the graph.
+        // No elements in another shape: still a step of the graph.
         0 => tensors.into_iter().next().expect("one").reshape(shape),
         _ => Tensor::cat(tensors, dim),
     }
 }
 
-/// Where operations end before they return. The other devices queue them, so that they are given theirs first.
+/// Whether operations end before they return. The other devices queue operations, and so get theirs first.
 pub(super) fn is_eager(device: &Device) -> bool {
     is_flex(device.as_dispatch())
 }

@@ -1,4 +1,4 @@
-//! Dimensions the tensor does not have.
+//! Dimensions that the tensor does not have.
 
 use burn::tensor::Device;
 use burn_scan::prelude::*;
@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{Bad, floats, ints, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
-    // Just beyond either end of `-2..2`, and as far as it goes.
+    // Just beyond either end of `-2..2`, and the furthest values.
     let dims = [2, 100, -3, i64::MAX, i64::MIN].into_iter();
     dims.flat_map(|dim| of_matrices(device, dim))
         .chain(of_rows(device))

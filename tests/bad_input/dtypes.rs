@@ -1,5 +1,5 @@
-//! Types nothing is computed with: quantized ones, and those the device does not hold. Burn uploads the latter all the
-//! same, and most of its operations fail on them later, some in the driver.
+//! Types that no operation takes: quantized types, and types that the device does not hold. Burn uploads the
+//! latter without an error. Most of its operations fail on them later, some in the driver.
 
 use burn::tensor::quantization::QuantScheme;
 use burn::tensor::{DType, Device, Int, Tensor};
@@ -32,7 +32,7 @@ pub fn quantized(device: &Device) -> Vec<Bad<'_>> {
     }
 }
 
-/// Nothing on a device that holds every type.
+/// Empty on a device that holds every type.
 pub fn unsupported(device: &Device) -> Vec<Bad<'_>> {
     let floats = [DType::F64, DType::F16, DType::BF16].into_iter();
     let ints = [

@@ -1,4 +1,4 @@
-//! Keys that do not fit the values, and none to place values under.
+//! Keys that do not fit the values, and a number of keys of zero.
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;

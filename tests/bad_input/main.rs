@@ -1,6 +1,6 @@
-//! Tables of bad calls. Each panics at the call (an async one when first polled), with the very message the table states, in
-//! the form of Burn's own checks, and leaves process and device at work. `install()` called too late has a process of its own:
-//! `fusion_install_late.rs`.
+//! Tables of bad calls. Each call panics at once (an async call when it is first polled) with exactly the
+//! table's message, in the form of Burn's own checks. Process and device work afterwards. A late `install()`
+//! has a process of its own: `fusion_install_late.rs`.
 
 #[macro_use]
 #[path = "../common/mod.rs"]
@@ -66,7 +66,7 @@ fn rows_and_runs_that_do_not_fit(device: &Device) {
     refuse_all(device, ragged::bad_calls(device));
 }
 
-/// Says `Unsupported` where there is only one device, through `common::devices::cube`.
+/// Where there is only one device, `common::devices::cube` prints `Unsupported`.
 fn another_device(device: &Device) {
     for other in common::devices::devices() {
         if other != *device {
@@ -111,7 +111,7 @@ fn how_many(device: &Device) {
     assert!(total >= 95, "{total} bad calls");
 }
 
-/// A call, and what it has to be refused with.
+/// A call, and the message of its refusal.
 struct Bad<'a> {
     operation: &'static str,
     reason: String,

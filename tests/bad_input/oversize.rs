@@ -1,4 +1,4 @@
-//! Results larger than a buffer of the device may be, of tensors that are small: broadcasts.
+//! Results that are larger than a buffer of the device may be, from small tensors by broadcast.
 
 use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Device, Int, Tensor};
@@ -36,7 +36,7 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     .collect()
 }
 
-/// As above, on the device's autodiff form.
+/// The same, on the device's autodiff form.
 #[cfg(feature = "autodiff")]
 pub fn with_gradients(device: &Device) -> Vec<Bad<'_>> {
     let DispatchDevice::Cube(cube) = device.as_dispatch() else {
@@ -55,7 +55,7 @@ pub fn with_gradients(device: &Device) -> Vec<Bad<'_>> {
     }
 }
 
-/// The positions of so many elements do not fit the device's int dtype.
+/// Tensors with more elements than the device's int dtype can number.
 pub fn too_many_to_number(device: &Device) -> Vec<Bad<'_>> {
     let most = i32::MAX as usize;
     let mask = move || -> Tensor<1, Bool> {

@@ -1,4 +1,4 @@
-//! What rows, runs and segments are given beside their values.
+//! The other arguments of operations on rows, runs and segments.
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;

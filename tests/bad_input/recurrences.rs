@@ -1,4 +1,4 @@
-//! What recurrences and scans from a value are given beside their values.
+//! The other arguments of recurrences and of scans from a value.
 
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_scan::prelude::*;
@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{Bad, floats, ints, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
-    // As many elements in another shape, fewer, more, none.
+    // The same number of elements in another shape, fewer, more, none.
     let shapes = [[3, 2], [2, 2], [6, 1], [2, 4], [0, 3]].into_iter();
     shapes
         .flat_map(|shape| of_shape(device, shape))

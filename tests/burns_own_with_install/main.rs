@@ -1,7 +1,8 @@
-//! Burn's own tests of its cumulative operations, its masks and their gradients, restated, with `install()` in place: on
-//! the fused Cube device, where each scan must then be this crate's, and on Flex.
+//! Burn's own tests of its cumulative operations, its masks and their gradients, restated, with `install()`
+//! called: on the fused Cube device, where each scan must be this crate's, and on Flex.
 //!
-//! Burn's tests of the gradient of `cumprod` at zeros are left out: Burn divides by the input and marks them as failing.
+//! Burn's tests of the gradient of `cumprod` at zeros are left out: Burn divides by the input and marks them as
+//! failing.
 #![cfg(all(
     feature = "fusion",
     feature = "wgpu",
@@ -34,7 +35,7 @@ mod select;
 use burn::tensor::Device;
 use fusion_support::{hooked_device, planned};
 
-/// Runs `test` on Flex and on the hooked device.
+/// Calls `test` on Flex and on the Cube device with the hook.
 fn on_both(test: impl Fn(&Device)) {
     let hooked = hooked_device();
     test(&Device::flex());
@@ -43,12 +44,12 @@ fn on_both(test: impl Fn(&Device)) {
     }
 }
 
-/// `test` on the devices of [`on_both`], with autodiff.
+/// Calls `test` on the devices of [`on_both`], with autodiff.
 fn with_gradients(test: impl Fn(&Device)) {
     on_both(|device| test(&device.clone().autodiff()));
 }
 
-/// The result of `graph`, whose cumulative operations must be this crate's on a Cube device.
+/// The result of `graph`. On a Cube device its cumulative operations must be this crate's.
 fn hooked<T>(device: &Device, graph: impl FnOnce() -> T) -> T {
     if device.clone().inner() == Device::flex() {
         return graph();

@@ -1,4 +1,4 @@
-//! What a mask selects, and where it is true.
+//! The elements that a mask selects, and the positions of its trues.
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 

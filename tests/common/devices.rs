@@ -1,8 +1,8 @@
 //! The devices under test: Flex, and one Cube device where the build and the machine have one.
 //!
-//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..); without it the first runtime of the build
-//! is taken. Where it does not start, the tests on it say `Unsupported: ..` and pass, or fail if a device was named
-//! or `BURN_SCAN_REQUIRE_CUBE=1`.
+//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..). Without it the first runtime of the
+//! build is taken. Where it does not start, its tests print `Unsupported: ..` and pass. They fail if a device
+//! was named or `BURN_SCAN_REQUIRE_CUBE=1`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -23,7 +23,7 @@ pub fn flex() -> Device {
     Device::flex()
 }
 
-/// The Cube device, started once a process.
+/// The Cube device. It is started once a process.
 pub fn cube() -> Option<&'static Cube> {
     static CUBE: OnceLock<Result<Cube, String>> = OnceLock::new();
     let required = std::env::var("BURN_SCAN_REQUIRE_CUBE").is_ok_and(|value| value == "1")
@@ -72,7 +72,7 @@ pub fn is_flex(_: &Device) -> bool {
     false
 }
 
-/// Whether it is one that Burn reaches over a network.
+/// Whether Burn reaches the device over a network.
 pub fn is_remote(device: &Device) -> bool {
     #[cfg(feature = "remote")]
     return matches!(
@@ -98,7 +98,7 @@ fn start() -> Result<Cube, String> {
     };
     let name = std::env::var("BURN_SCAN_DEVICE").unwrap_or_else(|_| first.to_string());
     let (device, driver) = open(&name)?;
-    // A device may open and still not run anything.
+    // A device may open and still not run an operation.
     let probe = || {
         Tensor::<1, Int>::from_data([1, 2, 3], &device)
             .sum()
@@ -113,7 +113,7 @@ fn start() -> Result<Cube, String> {
     })
 }
 
-/// The device of that name and what is known of its driver.
+/// The device of that name, and a description of its driver.
 fn open(name: &str) -> Result<(Device, String), String> {
     match name {
         #[cfg(feature = "wgpu")]
@@ -134,7 +134,7 @@ fn open(name: &str) -> Result<(Device, String), String> {
     }
 }
 
-/// Opened by its options, wgpu returns an error where there is no adapter; opened by the first operation, it panics.
+/// Where there is no adapter, this returns an error. Opened by the first operation, wgpu would panic.
 #[cfg(feature = "wgpu")]
 fn open_wgpu(api: burn::tensor::wgpu::WgpuBackend) -> Result<(Device, String), String> {
     let opened = Device::wgpu_options().graphics_api(api).init_with_setup();

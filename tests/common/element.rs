@@ -1,6 +1,6 @@
 //! Element types: the tensor kind that holds them, and sample data.
 //!
-//! No sample is uniform, and every partial result of a sample is exact in the accumulator of its type, so that any
+//! No sample is uniform, and every partial result of a sample is exact in the accumulator of its type. So any
 //! order of combination must give the same bits.
 
 use burn::tensor::kind::Basic;
@@ -12,7 +12,7 @@ use cubecl_scan::reference::Scalar;
 pub trait Element: burn::tensor::Element + Copy + Default + PartialEq {
     type Kind: Basic;
 
-    /// The `i`-th of a sequence without pattern or repetition to speak of.
+    /// The `i`-th element of a sequence without a pattern.
     fn nth(i: usize) -> Self;
 
     #[expect(clippy::eq_op, reason = "the NaN test that also holds for other types")]
@@ -27,7 +27,7 @@ pub trait Number: Element + Scalar {
     fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> Self;
 }
 
-/// Thorough bits of `i`.
+/// Well-mixed bits of `i`.
 pub fn hash(i: usize) -> usize {
     let mut bits = (i as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -49,7 +49,7 @@ pub fn numbered<T: Element>(n: usize) -> Vec<T> {
     (0..n).map(T::nth).collect()
 }
 
-/// Highest in the middle, so that a maximum changes to the last element from either side.
+/// Highest in the middle, so that a running maximum changes up to the middle from either side.
 fn tent(line: usize, position: usize, len: usize) -> usize {
     position.min(len - 1 - position) / 4 + hash(line * len + position) % 16
 }
@@ -73,7 +73,7 @@ macro_rules! integers {
         }
 
         impl Number for $t {
-            /// Sums wrap; products wrap and, of odd numbers, are never zero.
+            /// Sums wrap. Products wrap, and products of odd numbers are never zero.
             fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> $t {
                 match op {
                     ScanOp::Prod => (hash(line * len + position) | 1) as $t,
@@ -97,8 +97,8 @@ macro_rules! floats {
         }
 
         impl Number for $t {
-            /// Sums of small integers, below 2^24 in total up to a length of 2^21. Products are powers of two that come
-            /// to 2^±6 over any stretch.
+            /// Sums of small integers, in total below 2^24 up to a length of 2^21. Products of powers of two, between
+            /// 2^-6 and 2^6 over any stretch.
             fn sample(op: ScanOp, line: usize, position: usize, len: usize) -> $t {
                 let bits = hash(line * len + position);
                 let exponent = |position: usize| (hash(line * len + position) % 7) as i32;

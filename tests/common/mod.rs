@@ -1,4 +1,4 @@
-//! What the tests share: the oracle, the devices, element types with sample data, and tensors made of them.
+//! What the tests share: the oracle, the devices, element types with sample data, and tensors made from them.
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
@@ -41,7 +41,8 @@ pub const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Mi
 /// Whether a scan is exclusive, and whether it is reverse.
 pub const WAYS: [(bool, bool); 4] = [(false, false), (true, false), (false, true), (true, true)];
 
-/// Every way of summing and a way each of the other operators: where all 16 would be compiled over and over.
+/// Every way of summing, and one way of each other operator: for tests that would otherwise compile all 16
+/// again and again.
 pub const FEW: [(ScanOp, (bool, bool)); 7] = [
     (ScanOp::Sum, WAYS[0]),
     (ScanOp::Sum, WAYS[1]),
@@ -91,7 +92,7 @@ pub fn mask<const D: usize>(
     tensor(mask, shape, device)
 }
 
-/// The elements of a tensor, which must be of type `T` as its dtype goes; a bool tensor of whatever store.
+/// The elements of a tensor, whose dtype must match `T`. A bool tensor may have any store.
 pub fn host<T: Element, const D: usize>(tensor: Tensor<D, T::Kind>) -> Vec<T> {
     let dtype = tensor.dtype();
     let data = tensor.into_data();
@@ -115,7 +116,7 @@ pub fn host_indices<const D: usize>(tensor: Tensor<D, Int>) -> Vec<usize> {
     tensor.into_data().iter::<i64>().map(index).collect()
 }
 
-/// Element by element; NaN is equal to NaN.
+/// Compares element by element. NaN is equal to NaN.
 #[track_caller]
 pub fn assert_same<T: Element>(found: &[T], expected: &[T], context: impl Fn() -> String) {
     assert_eq!(found.len(), expected.len(), "{}: the length", context());
@@ -132,7 +133,7 @@ pub fn assert_same<T: Element>(found: &[T], expected: &[T], context: impl Fn() -
     }
 }
 
-/// What a caught panic said.
+/// The message of a caught panic.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned())

@@ -1,4 +1,4 @@
-//! What every operation must return, by the loops that the kernels are held to as well.
+//! The expected results of every operation, by the loops that also check the kernels.
 
 use burn_scan::ScanOp;
 use cubecl_scan::reference::{self, Scalar};

@@ -6,12 +6,11 @@ use burn::tensor::{Tensor, s};
 use super::devices::is_remote;
 use super::element::hash;
 
-/// Views of a tensor that has at least 2 elements along each dimension. A broadcast is among them.
+/// Views of a tensor that has at least 2 elements along each dimension, broadcasts included.
 pub fn views<K: Basic>(base: &Tensor<3, K>) -> Vec<(&'static str, Tensor<3, K>)> {
     let [a, b, c] = base.dims();
-    // Burn 0.22.1 sends the permutations and flips of float and the permutations of bool tensors to a remote device
-    // as those of integers, and Flex does not take them there. The same views by operations that arrive as what they
-    // are.
+    // Burn 0.22.1 sends permutations and flips of float tensors, and permutations of bool tensors, to a remote
+    // device as operations on integers, and Flex refuses them there. Other operations make the same views.
     let is_remote = is_remote(&base.device());
     let base = || base.clone();
     let permuted = match is_remote {
@@ -60,7 +59,7 @@ pub fn masks(n: usize) -> Vec<(&'static str, Vec<bool>)> {
     ]
 }
 
-/// Membership in a random half.
+/// Whether `i` is in a random half.
 pub fn half(i: usize) -> bool {
     hash(i) & 4096 != 0
 }

@@ -1,6 +1,8 @@
-//! The bits of float scans on the CPU, recorded so that an accidental change of the order of additions is seen.
+//! The bits of float scans on the CPU, recorded so that an accidental change of the order of additions is
+//! noticed.
 //!
-//! Neither threads nor vector instructions change them. Those of the kernels are recorded for each class of device, by the kernels' own tests.
+//! Neither threads nor vector instructions change these bits. The kernels' own tests record theirs for each
+//! class of device.
 
 use burn_scan::{ScanOp, TensorScan};
 use cubecl_scan::testing::digest;
@@ -8,8 +10,8 @@ use cubecl_scan::testing::digest;
 use crate::common::element::hash;
 use crate::common::{WAYS, devices, host, options, tensor};
 
-/// Shapes and dimensions that lead to every path of the engine: rows of many tiles, in blocks on all threads, several, short, of one tile;
-/// columns, narrow ones that are cut, and planes of them.
+/// Shapes and dimensions that lead to every path of the engine: rows of many tiles, in blocks on all threads,
+/// several rows, short rows, rows of one tile; columns, narrow columns that are split, and planes of columns.
 const SHAPES: [([usize; 3], i64); 8] = [
     ([1, 1, 50_003], 2),
     ([1, 1, 300_001], 2),
@@ -81,7 +83,7 @@ const RECORDED: [[u64; 5]; 8] = [
     ],
 ];
 
-/// Values of very different size, whose sums depend on the order of additions.
+/// Values of very different size: their sums depend on the order of additions.
 fn uneven(i: usize) -> f32 {
     let mixed = hash(i) % (1 << 24);
     (mixed as f32 / 16_777_216.0 - 0.5) * 8_f32.powi((mixed % 7) as i32 - 3)

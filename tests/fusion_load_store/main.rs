@@ -1,5 +1,6 @@
-//! Element-wise operations computed in the load and the store of a scan: which of them go there, and that the values are
-//! those of plain loops, for every way lines lie and are cut, and for every call that declines the plan.
+//! Element-wise operations in the load and the store of a scan. The tests check which operations go there, and
+//! compare the values with plain loops, for lines of every layout and split, and for every call that declines
+//! the plan.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 #[path = "../fusion_support/mod.rs"]
@@ -35,7 +36,7 @@ fn check_both_sides<const D: usize>(device: &Device, x: Tensor<D>, dim: usize) {
     check(BOTH_SIDES, device, graph, &expected);
 }
 
-/// The two operands of a bias, repeated to the shape of the tensor it is added to.
+/// The bias, repeated to the shape of the tensor that it is added to.
 fn expanded<const D: usize>(bias: &Tensor<D>, shape: [usize; D]) -> Host {
     Host::of(bias.clone().expand(shape))
 }
@@ -69,7 +70,7 @@ fn every_layout_of_lines() {
     }
 }
 
-/// Long columns are cut even where there are enough of them: software adapters end long loops.
+/// Long columns are split even where there are enough of them: software adapters end long loops.
 #[test]
 fn very_long_columns() {
     let Some(device) = hooked_device() else {
@@ -173,7 +174,7 @@ fn what_is_made_on_the_way_can_be_kept() {
     }
 }
 
-/// Units write while others still read: the store leaves what the load has read or made to the next kernel.
+/// Units write while others still read: the store leaves to the next kernel what the load has read or made.
 #[test]
 fn the_store_reads_nothing_of_the_load() {
     let Some(device) = hooked_device() else {
@@ -231,7 +232,7 @@ fn what_costs_more_twice_is_computed_in_front() {
     );
 }
 
-/// Read through the engine element by element, they would be slower than a copy.
+/// The fusion engine would read them element by element, slower than a copy.
 #[test]
 fn strided_tensors_are_declined() {
     let Some(device) = hooked_device() else {

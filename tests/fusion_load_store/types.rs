@@ -51,8 +51,9 @@ fn masks_on_both_sides() {
     }
 }
 
-/// A mask is cast on its own in front of a scan: Burn settles the cast before the scan is queued. Behind one it goes into the
-/// store, and in front of one into the load where the scan is queued before another block is settled.
+/// In front of a scan a mask is cast on its own, because Burn settles the cast before the scan is queued.
+/// Behind a scan the cast goes into the store. It goes into the load if the scan is queued before another block
+/// is settled.
 #[test]
 fn casts_of_masks() {
     let Some(device) = hooked_device() else {
@@ -107,7 +108,8 @@ fn half_precision_accumulates_in_single() {
         cubecl_scan::testing::unsupported("the device does not compute with f16");
         return;
     }
-    // Sums of 2^12 eighths: exact in f32, and off by whole steps once f16 has lost the eighths at 256.
+    // Sums of 2^12 eighths are exact in f32. In f16 the eighths are lost at 256, and the sums are off by whole
+    // steps.
     let x = (Tensor::<1>::ones([4096], &device) * 0.25).cast(DType::F16);
     device.sync().expect("the device syncs");
     let (output, plan) = planned(&device, || (x.clone() * 0.5).cumsum(0) + 1.0);

@@ -1,7 +1,7 @@
 //! What the fusion tests share: the device, the recorded plan of a graph, and the oracle of graphs.
 //!
-//! Burn's fusion registry and its plan cache are per process, so every `tests/fusion_*.rs` is a binary of its own and
-//! decides for itself whether and when `install()` is called.
+//! Burn's fusion registry and its plan cache are per process. So every `tests/fusion_*.rs` is a binary of its
+//! own and decides whether and when it calls `install()`.
 #![allow(
     dead_code,
     reason = "each test binary uses the part of the support it needs"
@@ -15,8 +15,8 @@ use cubecl_scan::{ScanOp, reference};
 
 pub(crate) mod plain_graphs;
 
-/// The wgpu device, once a first tensor has been through it. `None` after saying so on stderr when no adapter starts,
-/// and a failure instead when `BURN_SCAN_REQUIRE_CUBE=1`.
+/// The wgpu device, after a first tensor. If no adapter starts, this prints so on stderr and returns `None`, or
+/// fails with `BURN_SCAN_REQUIRE_CUBE=1`.
 pub(crate) fn device() -> Option<Device> {
     let device = Device::wgpu(DeviceKind::DefaultDevice);
     let probe = device.clone();
@@ -35,14 +35,14 @@ pub(crate) fn device() -> Option<Device> {
     None
 }
 
-/// [`device`] with the hook in place.
+/// [`device`] with the hook.
 pub(crate) fn hooked_device() -> Option<Device> {
     burn_scan::install().expect("no tensor operation precedes the first install of this process");
     device()
 }
 
-/// Runs `graph` and returns its result with the plan Burn executed it by, one `Name(Op Op ..)` per block in order;
-/// an unfused block is named `_`. `Drop`, which only frees a tensor, is left out.
+/// Calls `graph` and returns its result with Burn's plan, one `Name(Op Op ..)` per block in order. An unfused
+/// block is named `_`. `Drop`, which only frees a tensor, is left out.
 pub(crate) fn planned<T>(device: &Device, graph: impl FnOnce() -> T) -> (T, String) {
     device.sync().expect("the device syncs");
     let inspector = FusionInspector::install(StreamId::current());

@@ -1,5 +1,5 @@
-//! Graphs without a scan, and the plan Burn 0.22.1 gives them. The same list is checked with the hook in place and
-//! without it, each in a binary of its own.
+//! Graphs without a scan, and their plans by Burn 0.22.1. Two binaries check the same list, one with the hook
+//! and one without.
 
 use std::any::Any;
 
@@ -7,7 +7,8 @@ use burn::tensor::{Device, s};
 
 use super::{floats, ints, planned};
 
-/// What a graph leaves alive until its plan has run: Burn fuses a tensor that is dropped at once differently.
+/// The tensors that a graph keeps alive until its plan has run: Burn fuses a tensor that is dropped at once
+/// differently.
 type Kept = Box<dyn Any>;
 
 fn keep(tensors: impl Any) -> Kept {
@@ -15,6 +16,7 @@ fn keep(tensors: impl Any) -> Kept {
 }
 
 /// Plans every graph and compares. All differences are reported at once.
+#[expect(clippy::too_many_lines, reason = "a table of graphs and their plans")]
 pub(crate) fn assert_plans(device: &Device) {
     let (a, b) = (floats(device, [24, 16]), floats(device, [24, 16]) + 0.5);
     let (m, n) = (floats(device, [16, 16]), ints(device, [24, 16]));
@@ -210,7 +212,7 @@ pub(crate) fn assert_plans(device: &Device) {
 
     let mut differences = Vec::new();
     for (name, expected, graph) in graphs {
-        // The second round replays what the first one cached.
+        // The second round replays the plans that the first one cached.
         for round in ["planned", "replayed"] {
             let (_kept, plan) = planned(device, graph);
             if plan != *expected {

@@ -1,6 +1,12 @@
 //! Lines, rows, runs and repetitions.
 
-use super::*;
+use burn::tensor::{Device, Int, Tensor};
+use burn_scan::prelude::*;
+
+use super::{check, weights};
+use crate::common::element::{hash, samples};
+use crate::common::views::masks;
+use crate::common::{OPS, axis, mask, oracle, tensor};
 
 on_every_device![
     compact_along_by_mask,
@@ -31,7 +37,7 @@ fn compact_along_by_mask(device: &Device) {
     }
 }
 
-/// Empty rows at both ends and between, and elements beside all rows.
+/// Empty rows at both ends and between, and elements outside of all rows.
 const OFFSETS: [i32; 8] = [2, 2, 5, 6, 6, 90, 97, 97];
 const LEN: usize = 100;
 

@@ -3,7 +3,8 @@
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
 
-use super::{narrow, reached, trackings, weights};
+use super::scans::reached;
+use super::{narrow, trackings, weights};
 use crate::common::element::hash;
 use crate::common::{OPS, WAYS, axis, host, options, tensor};
 
@@ -128,7 +129,7 @@ fn linear_recurrences(device: &Device) {
     }
 }
 
-/// What is broadcast has the sum of the gradients of all places where it is read.
+/// A broadcast tensor has the sum of the gradients of all places that read it.
 fn broadcast_decays_and_states(device: &Device) {
     let device = device.clone().autodiff();
     let (x, a, w) = (drawn(48, 1), drawn(4, 2), weights(48));
@@ -155,13 +156,13 @@ fn broadcast_decays_and_states(device: &Device) {
     assert_gradient("state", &state, &gradients, &[dstate.iter().sum()]);
 }
 
-/// Each result's weight reaches what it saw as a softmax.
+/// The weight of each result reaches the elements it combines as a softmax.
 fn log_sum_exp_scans(device: &Device) {
     for device in trackings(device) {
         for (shape, dim) in [([2, 20, 3], 1), ([2, 3, 70], 2)] {
             let n: usize = shape.iter().product();
             let mut x = drawn(n, 4);
-            // A range that no exponential holds.
+            // A range that overflows every exponential.
             x[0] = 300.0;
             x[n - 1] = -300.0;
             let w = weights(n);
@@ -169,7 +170,7 @@ fn log_sum_exp_scans(device: &Device) {
                 let values = leaf(&x, shape, &device);
                 let y = values.clone().scan(dim, ScanOp::LogSumExp, options(way));
                 let shown = tensor::<f32, 3>(&narrow(&w), shape, &device);
-                // The first result of an exclusive scan is -inf, and no loss.
+                // The first result of an exclusive scan is -inf. It is masked out of the loss.
                 let y = y.clone().mask_fill(y.equal_elem(f32::NEG_INFINITY), 0.0);
                 let gradients = (y * shown).sum().backward();
                 let [outer, len, inner] = axis(&shape, dim);
@@ -199,7 +200,7 @@ fn log_sum_exp_scans(device: &Device) {
     }
 }
 
-/// What is -inf has no gradient, and takes none from others.
+/// An element of -inf has no gradient, and takes none from others.
 fn log_sum_exp_of_nothing(device: &Device) {
     let device = device.clone().autodiff();
     let none = f64::NEG_INFINITY;
@@ -225,7 +226,8 @@ fn scans_from_a_value(device: &Device) {
                 let gradients = (y * tensor::<f32, 3>(&narrow(&w), shape, &device))
                     .sum()
                     .backward();
-                // Differences on either side, which are exact for sums and products; extrema have ties, which are left to their own tests.
+                // Differences on either side are exact for sums and products. Extrema have ties, and tests of their
+                // own.
                 if matches!(op, ScanOp::Max | ScanOp::Min) {
                     assert!(
                         initial.grad(&gradients).is_some() && values.grad(&gradients).is_some()

@@ -1,9 +1,10 @@
-//! Gradients of segmented scans and of running extrema with positions: those of each segment as a line of its own.
+//! Gradients of segmented scans and of running extrema with positions: each segment is a line of its own.
 
 use burn::tensor::Device;
 use burn_scan::prelude::*;
 
-use super::{narrow, reached, scan_adjoint, trackings, weights};
+use super::scans::{reached, scan_adjoint};
+use super::{narrow, trackings, weights};
 use crate::common::element::hash;
 use crate::common::{OPS, WAYS, axis, mask, options, tensor};
 
@@ -21,7 +22,7 @@ fn starts() -> Vec<bool> {
     (0..N).map(|i| hash(i + 7).is_multiple_of(4)).collect()
 }
 
-/// The places in memory of each segment along the middle dimension.
+/// The elements of each segment along the middle dimension, as indices into memory.
 fn segments(starts: &[bool]) -> Vec<Vec<usize>> {
     let [outer, len, inner] = SHAPE;
     let mut segments = Vec::new();
@@ -42,7 +43,7 @@ fn segments(starts: &[bool]) -> Vec<Vec<usize>> {
     segments
 }
 
-/// Gradients of `Σ w·y` by `adjoint` of each segment.
+/// Compares the gradient of `Σ w·y` with the `adjoint` of each segment.
 #[track_caller]
 fn check(
     x: &[f64],
@@ -108,7 +109,7 @@ fn segmented_log_sum_exp(device: &Device) {
     }
 }
 
-/// As the plain scan's.
+/// The gradients agree with the plain scan's.
 fn extrema_with_positions(device: &Device) {
     for device in trackings(device) {
         let w = tensor::<f32, 3>(&narrow(&weights(N)), SHAPE, &device);
@@ -126,7 +127,7 @@ fn extrema_with_positions(device: &Device) {
     }
 }
 
-/// Through a running sum and a running recurrence from the second chunk to the first.
+/// The gradient flows through a running sum and a running recurrence from the second chunk to the first.
 fn carries_of_chunks(device: &Device) {
     let device = device.clone().autodiff();
     let x = tensor::<f32, 1>(&[1.0, 2.0, 3.0, 4.0], [4], &device).require_grad();

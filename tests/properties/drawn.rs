@@ -1,4 +1,4 @@
-//! What the cases have in common: shapes, views, element types, masks.
+//! What the cases share: shapes, views, element types, masks.
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Slice, Tensor};
@@ -8,18 +8,18 @@ use proptest::sample::Index;
 use crate::common::element::hash;
 use crate::common::unsupported;
 
-/// Elements of the largest tensor before it is viewed: several tiles.
+/// The most elements of a tensor before it is viewed: several tiles.
 const LIMIT: usize = 1 << 14;
 
-/// A tensor: contiguous, of `shape`, then seen through `views`, one after the other.
+/// A contiguous tensor of `shape`, seen through `views`, one after the other.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     pub shape: Vec<usize>,
     pub views: Vec<View>,
 }
 
-/// A step towards a tensor that is not contiguous. Dimensions count modulo the rank; what would leave no element, or has
-/// none to begin with, leaves the tensor as it is.
+/// A step towards a tensor that is not contiguous. Dimensions count modulo the rank. A step that would leave no
+/// element, or a tensor without elements, changes nothing.
 #[derive(Clone, Copy, Debug)]
 pub enum View {
     Swap(usize, usize),
@@ -53,7 +53,7 @@ impl View {
             Self::Swap(a, b) => tensor.swap_dims(a % D, b % D),
             Self::Flip(dim) => tensor.flip([dim % D]),
             Self::Step { dim, .. } if sizes[dim % D] == 0 => tensor,
-            // Burn expands nothing that has no elements, along whatever dimension.
+            // Burn expands no tensor without elements, along any dimension.
             Self::Broadcast { .. } if sizes.contains(&0) => tensor,
             Self::Step { dim, from, step } => {
                 let from = (from % sizes[dim % D]) as isize;
@@ -68,7 +68,7 @@ impl View {
     }
 }
 
-/// Tensors of rank 1 to `max_rank`: short along every dimension but one, and seen through up to two views.
+/// Tensors of rank 1 to `max_rank`, short along all dimensions but one, seen through up to two views.
 pub fn tensors(max_rank: usize) -> impl Strategy<Value = Drawn> {
     let short = prop::collection::vec(1..8_usize, 1..=max_rank);
     let long = prop_oneof![
@@ -102,7 +102,8 @@ pub fn dims() -> impl Strategy<Value = i64> {
     -4..4_i64
 }
 
-/// `dim` modulo the rank, as a dimension counted from the front and as the caller writes it: a negative one from the end.
+/// `dim` modulo the rank: counted from the front, and as the caller writes it, where a negative number counts
+/// from the end.
 pub fn dim_of(dim: i64, rank: usize) -> (usize, i64) {
     let rank = rank as i64;
     let written = if dim < 0 { !(!dim % rank) } else { dim % rank };
@@ -112,10 +113,10 @@ pub fn dim_of(dim: i64, rank: usize) -> (usize, i64) {
 /// Which elements of a mask are true.
 #[derive(Clone, Copy, Debug)]
 pub enum Density {
-    /// The one at this position, modulo the length.
+    /// One element, at this position modulo the length.
     One(usize),
     Permille(usize),
-    /// Runs of this length, and gaps as long.
+    /// Runs of this length, and gaps of the same length.
     Runs(usize),
 }
 
@@ -139,7 +140,7 @@ pub fn densities() -> impl Strategy<Value = Density> {
     ]
 }
 
-/// The types of `wanted` that the device holds; bool it holds in one store or another.
+/// The types of `wanted` that the device holds. Every device holds bool in one store or another.
 pub fn held(device: &Device, wanted: &[DType]) -> Vec<DType> {
     let is_held = |dtype: &DType| matches!(dtype, DType::Bool(_)) || device.supports_dtype(*dtype);
     let (held, lacking): (Vec<_>, Vec<_>) = wanted.iter().copied().partition(is_held);
@@ -149,7 +150,7 @@ pub fn held(device: &Device, wanted: &[DType]) -> Vec<DType> {
     held
 }
 
-/// Every number type, the ones of every device in front.
+/// Every number type. The types that every device has come first.
 pub const NUMBERS: [DType; 12] = [
     DType::F32,
     DType::I32,

@@ -1,4 +1,4 @@
-//! Grouping by key: a permutation of what has a key in range, stable, and counted by the offsets.
+//! Grouping by key: a stable permutation of the elements whose key is in range, counted by the offsets.
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::{TensorExpand, TensorScan};
@@ -15,7 +15,7 @@ on_every_device![groups];
 struct Grouping {
     keys: Drawn,
     num_keys: usize,
-    /// How many different keys below and how many from `num_keys` on are drawn along with those in range.
+    /// The number of different keys below 0, and from `num_keys` on, that are drawn along with those in range.
     strays: (usize, usize),
     seed: usize,
 }
@@ -59,7 +59,7 @@ fn check(case: &Grouping, device: &Device) {
     let offsets = host_indices(offsets);
     assert!(offsets == expected_offsets, "the offsets");
 
-    // The places an element comes from: each that has a key in range once, rising within its group.
+    // The source of each grouped element: each element with a key in range once, rising within its group.
     let positions: Vec<i32> = (0..n as i32).collect();
     let (order, _) = group(tensor::<i32, 1>(&positions, [n], device));
     let placed = offsets[case.num_keys];
@@ -76,7 +76,7 @@ fn check(case: &Grouping, device: &Device) {
         assert!(group.is_sorted(), "the group at {bounds:?} is not stable");
     }
 
-    // Grouped by themselves, keys are sorted; the offsets are the scan of their histogram.
+    // Keys grouped by themselves are sorted. The offsets are the scan of their histogram.
     let (own, _) = group(keys.clone());
     assert!(host::<i32, 1>(own)[..placed].is_sorted(), "keys by key");
     let mut histogram = vec![0_i32; case.num_keys];

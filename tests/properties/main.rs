@@ -1,6 +1,6 @@
 //! Random calls on every device, against the oracles and against laws that tie calls to one another.
 //!
-//! proptest draws a case, shrinks a failing one as far as it still fails, and the failure prints it as the value it is.
+//! proptest draws cases and shrinks a failing case to a smaller one that still fails. The failure prints it.
 //! `PROPTEST_RNG_SEED` repeats a whole run.
 
 #[macro_use]
@@ -9,18 +9,18 @@ mod common;
 
 mod drawn;
 mod groups;
-mod moves;
 mod ragged;
 mod recurrences;
 mod scans;
+mod selections;
 
 use std::fmt::Debug;
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
-/// Cases of each property on each device.
-const CASES: u32 = if cfg!(feature = "heavy") { 20_000 } else { 300 };
+/// Cases of each property on each device. The long tier has the large number.
+const CASES: u32 = if cfg!(feature = "heavy") { 20_000 } else { 100 };
 
 /// Checks [`CASES`] cases and panics with the smallest that fails.
 #[track_caller]

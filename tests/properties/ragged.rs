@@ -14,7 +14,7 @@ on_every_device![rows, runs, lines];
 #[derive(Clone, Debug)]
 struct Rows {
     count: usize,
-    /// The length of most rows, and of one of them.
+    /// The largest length of most rows, and the length of one row.
     most: usize,
     giant: usize,
     seed: usize,
@@ -128,15 +128,15 @@ fn lines(device: &Device) {
             host_indices(kept.clone().int().sum_dim(1)),
             "counts"
         );
-        // The survivors of all lines, one line after the other, are those of the whole.
+        // The survivors of all lines, one line after the other, are the survivors of the whole tensor.
         let flat: Vec<i32> = (host::<i32, 2>(left.clone())
             .chunks(shape[1].max(1))
             .zip(&counts))
         .flat_map(|(line, &count)| line[..count].to_vec())
         .collect();
         let whole = host::<i32, 1>(x.clone().compact_by_mask(kept.clone()));
-        assert_same(&flat, &whole, || "lines are cut from the whole".to_string());
-        // Columns of the transposed are rows.
+        assert_same(&flat, &whole, || "the survivors of all lines".to_string());
+        // Columns of the transposed tensor are rows.
         let (top, _) = x
             .swap_dims(0, 1)
             .compact_along_by_mask(kept.swap_dims(0, 1), 0);

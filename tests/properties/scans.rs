@@ -20,11 +20,12 @@ struct Scan {
     op: ScanOp,
     /// Exclusive, reverse.
     way: (bool, bool),
-    /// Where a concatenation is cut, modulo the length.
-    cut: usize,
+    /// Where the line is split into two parts, modulo the length.
+    split_at: usize,
 }
 
-/// Types and operators. Each pair is kernels of its own, so on a device that compiles them nine cases of ten keep to a few.
+/// Types and operators. Each pair needs kernels of its own. So on a device that compiles kernels, nine cases of
+/// ten use a few pairs.
 fn pairs(device: &Device) -> impl Strategy<Value = (DType, ScanOp)> + use<> {
     const FEW: [(DType, ScanOp); 3] = [
         (DType::F32, ScanOp::Sum),
@@ -40,13 +41,13 @@ fn pairs(device: &Device) -> impl Strategy<Value = (DType, ScanOp)> + use<> {
 fn scans(device: &Device) {
     let way = prop::sample::select(WAYS.to_vec());
     let cases = (tensors(4), pairs(device), dims(), way, any::<usize>());
-    let cases = cases.prop_map(|(input, (dtype, op), dim, way, cut)| Scan {
+    let cases = cases.prop_map(|(input, (dtype, op), dim, way, split_at)| Scan {
         input,
         dtype,
         dim,
         op,
         way,
-        cut,
+        split_at,
     });
     for_all(cases, |case| match case.input.shape.len() {
         1 => check_rank::<1>(&case, device),
@@ -74,7 +75,8 @@ fn check_rank<const D: usize>(case: &Scan, device: &Device) {
     }
 }
 
-/// Values of which any combination in any order is exact in the accumulator: a view may put any of them on one line.
+/// Values for which any combination in any order is exact in the accumulator, because a view may put any of
+/// them on one line.
 fn values<T: Number>(op: ScanOp, n: usize) -> Vec<T> {
     let value = |i| match op {
         ScanOp::Prod => T::sample(op, i, 0, 1),
@@ -113,7 +115,7 @@ where
         "flip, scan, flip".to_string()
     });
 
-    // A half float is rounded as it is stored: what is combined on the host afterwards has lost bits.
+    // A half float is rounded when it is stored, so a combination on the host afterwards has lost bits.
     if matches!(T::dtype(), DType::F16 | DType::BF16) {
         return;
     }
@@ -133,23 +135,23 @@ where
     });
 
     let [outer, len, inner] = lines;
-    let cut = case.cut % (len + 1);
-    if cut == 0 || cut == len {
+    let split_at = case.split_at % (len + 1);
+    if split_at == 0 || split_at == len {
         return;
     }
-    // The first part of a scan is the scan of the first part; the second carries the first one's total.
-    let (first, second) = (0..cut, cut..len);
+    // The first part of a scan is the scan of the first part. The second part starts from the first one's total.
+    let (first, second) = (0..split_at, split_at..len);
     let parts = [first, second].map(|part| input.clone().slice_dim(dim, part));
     let lead = usize::from(reverse);
     let scanned = parts.clone().map(|part| scan(part, case.way));
     let totals = scan(parts[lead].clone(), (false, reverse));
-    let lengths = [cut, len - cut];
+    let lengths = [split_at, len - split_at];
     let total_row = if reverse { 0 } else { lengths[lead] - 1 };
     for (i, &found) in found.iter().enumerate() {
         let (block, row, column) = (i / (len * inner), i / inner % len, i % inner);
-        let part = usize::from(row >= cut);
+        let part = usize::from(row >= split_at);
         let at = |part: usize, row: usize| (block * lengths[part] + row) * inner + column;
-        let own = scanned[part][at(part, row - part * cut)];
+        let own = scanned[part][at(part, row - part * split_at)];
         let expected = if part == lead {
             own
         } else {
@@ -157,7 +159,7 @@ where
         };
         assert!(
             found.same(expected),
-            "cut at {cut} of {outer}x{len}x{inner}, {i}: {found:?} instead of {expected:?}"
+            "split at {split_at} of {outer}x{len}x{inner}, {i}: {found:?} instead of {expected:?}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A Cube device behind WebSocket, fused as it is at home, and what bool tensors are there.
+//! A Cube device behind WebSocket, fused as on its own machine, and its bool tensors.
 
 use burn::backend::Cube;
 use burn::server::RemoteServer;
@@ -13,7 +13,7 @@ use crate::servers::{at, connect, serve};
 
 on_every_device![has_the_settings_of_the_local_device];
 
-/// Bool, int and float dtypes are those that the hosted device has at home.
+/// The remote device has the bool, int and float dtypes of the device behind it.
 fn has_the_settings_of_the_local_device(device: &Device) {
     let (found, local) = (device.settings(), Device::flex().settings());
     assert_eq!(found.bool_dtype, local.bool_dtype);
@@ -38,7 +38,7 @@ fn computes_what_flex_computes() {
     assert_eq!(found.0, results(&Device::flex()).0);
 }
 
-/// A few of every kind, and the dtype of the bool ones.
+/// A few operations of every kind, and the dtype of the bool results.
 fn results(device: &Device) -> (Vec<Vec<i64>>, DType) {
     const N: usize = 5000;
     let kept: Vec<bool> = (0..N).map(half).collect();

@@ -1,8 +1,8 @@
-//! Servers that end, clients that end, a network that stands still.
+//! Servers that end, clients that end, networks that stall.
 //!
-//! What must hold each time: an error instead of a wait without end, which names the host where this crate reads; and
-//! whatever else there is goes on, other servers, other sessions, the local device. Three rounds of each, 200 with
-//! the feature `heavy`.
+//! Each time, a call returns an error instead of waiting for ever, and this crate's reads name the host.
+//! Everything else works on: other servers, other sessions, the local device. Each fault happens three times,
+//! or 200 times with the feature `heavy`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Child;
@@ -28,10 +28,11 @@ fn rounds() -> usize {
     said.unwrap_or(if cfg!(feature = "heavy") { 200 } else { 3 })
 }
 
-/// Rounds in one process. A device whose server is gone keeps two threads that wake every 150 µs.
+/// Rounds in one process. A device without its server keeps two threads that wake every 150 µs.
 const TOGETHER: usize = 10;
 
-/// The rounds of a test that leave devices behind: if they are many, children of this process have run all but a few.
+/// The rounds that this process must make of a test that leaves devices behind. Child processes have made the
+/// rest.
 fn rounds_here(test: &str) -> usize {
     let mut left = rounds();
     while left > TOGETHER {
@@ -41,9 +42,9 @@ fn rounds_here(test: &str) -> usize {
     left
 }
 
-/// For what is noticed at once.
+/// The limit for faults that are noticed at once.
 const SOON: Duration = Duration::from_secs(20);
-/// For what Burn notices by silence, after 30 seconds.
+/// The limit for faults that Burn notices by silence, after 30 seconds.
 const SILENCE: Duration = Duration::from_secs(120);
 
 const N: usize = 10_000;
@@ -66,15 +67,15 @@ fn works(device: &Device) {
     assert!(kept.iter::<i64>().eq((0..N as i64 / 2).map(|i| 2 * i + 1)));
 }
 
-/// What a call panics with.
+/// The message of the call's panic.
 #[track_caller]
 pub fn panic_of<T>(call: impl FnOnce() -> T) -> String {
     let outcome = catch_unwind(AssertUnwindSafe(call));
     panic_message(&*outcome.err().expect("an error"))
 }
 
-/// The session of `device` is over: Burn's read is an error, ours names the host. Later calls are errors too, and at
-/// once.
+/// Asserts that the session of `device` is over: Burn's read returns an error, and the error of this crate's
+/// read names the host. Later calls fail at once.
 fn is_over(device: &Device, tensor: Tensor<1, Int>, host: &str, limit: Duration) -> Duration {
     let (begin, device, host) = (Instant::now(), device.clone(), host.to_string());
     let noticed = within(limit, move || {
@@ -92,7 +93,7 @@ fn is_over(device: &Device, tensor: Tensor<1, Int>, host: &str, limit: Duration)
     noticed
 }
 
-/// Ends a server behind a device that has worked, in the middle of work.
+/// Ends a server behind a device, in the middle of work.
 fn ends(mut server: Served, end: impl FnOnce(&mut Served), limit: Duration) -> Duration {
     let device = connect(&server.host());
     works(&device);
@@ -111,7 +112,7 @@ fn others_go_on(others: &[Device]) {
     }
 }
 
-/// Rounds in which servers fall silent, all at a time: it takes half a minute to notice.
+/// Rounds in which servers fall silent. All run at the same time, because it takes half a minute to notice.
 fn in_silence(rounds: usize, others: &[Device], end: fn(&mut Served)) {
     thread::scope(|scope| {
         for _ in 0..rounds {
@@ -140,7 +141,7 @@ fn a_server_that_ends_behind_iroh() {
     in_silence(rounds, &others, Served::kill);
 }
 
-/// As with a cable that was pulled: nothing comes, and nothing says so.
+/// As with a pulled cable: nothing arrives, and no message says so.
 #[cfg(unix)]
 #[test]
 fn a_server_that_stands_still_behind_iroh() {
@@ -182,7 +183,7 @@ fn a_network_that_stalls() {
     let tensor = ramp(&device);
     for _ in 0..rounds() {
         proxy.stall();
-        // What reads nothing does not wait.
+        // An operation that reads nothing does not wait.
         let tensor = tensor.clone();
         let sums = within(SOON, move || tensor.inclusive_cumsum(0));
         let reading = thread::spawn(move || sums.try_into_data());
@@ -196,16 +197,16 @@ fn a_network_that_stalls() {
     proxy.stall();
     let sums = tensor.clone().inclusive_cumsum(0);
     let reading = thread::spawn(move || sums.try_into_data());
-    proxy.cut();
+    proxy.disconnect();
     assert!(within(SOON, move || reading.join().expect("no panic")).is_err());
     is_over(&device, tensor, &proxy.address().port().to_string(), SOON);
     others_go_on(&others);
 }
 
-/// Says to this binary, started anew, which server to work on until it is ended.
+/// Tells a child process of this binary the server to work on until it is ended.
 const WORK: &str = "BURN_SCAN_TEST_WORKS_AT";
 
-/// In a child: works. Else there is nothing to do.
+/// In a child process: works until it is ended. Otherwise does nothing.
 #[test]
 fn works_where_it_is_told_to() {
     let Ok(url) = std::env::var(WORK) else {
@@ -226,7 +227,7 @@ fn client_of(url: &str) -> Child {
     client
 }
 
-/// Waits for so many sessions to be closed.
+/// Waits until `sessions` sessions are closed.
 fn closed(events: &mut TelemetrySubscription, sessions: usize) {
     let (begin, mut closed) = (Instant::now(), 0);
     while closed < sessions {

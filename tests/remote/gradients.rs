@@ -1,5 +1,5 @@
-//! Gradients through a remote device, bit for bit those of the local one, whose exact adjoints `tests/gradients`
-//! compares with.
+//! Gradients through a remote device have the same bits as on the local device, which `tests/gradients`
+//! compares with exact adjoints.
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
@@ -33,7 +33,7 @@ fn kept<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D, Bool> {
     tensor::<bool, D>(&mask, shape, &device.clone().autodiff())
 }
 
-/// The gradients of a sum of the results, each with a weight of its own.
+/// The gradients of the sum of the results, each with its own weight.
 fn gradients<const R: usize>(inputs: &[Tensor<2>], result: Tensor<R>) -> Vec<Vec<u32>> {
     let n = result.shape().num_elements();
     let weights: Vec<f32> = (0..n).map(|i| (hash(i + 5) % 9) as f32 - 4.0).collect();

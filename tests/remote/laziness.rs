@@ -1,6 +1,6 @@
-//! What crosses the network: the padded forms read nothing back, the exact ones one number.
+//! Reads over the network: the padded forms read nothing back, and the exact forms one number.
 //!
-//! The server tells of every read.
+//! The server reports every read.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct Session {
 }
 
 impl Session {
-    /// That has greeted, and whose tensors are on the server.
+    /// A session that has started, with its tensors on the server.
     fn new() -> Self {
         let (probe, events) = TelemetryProbe::channel(1 << 16);
         let device = connect(&at(serve(flex().with_telemetry(probe))));
@@ -45,7 +45,7 @@ impl Session {
         session
     }
 
-    /// All that the server did, up to now, since the last time.
+    /// Everything that the server did since the last call.
     fn seen(&mut self) -> Vec<Arc<TelemetryEvent>> {
         self.device.sync().expect("the server answers");
         let mut events = Vec::new();
@@ -59,7 +59,7 @@ fn reads(events: &[Arc<TelemetryEvent>]) -> usize {
     events.iter().filter(is_read).count()
 }
 
-/// Operations of ours that have run.
+/// The number of this crate's operations that ran.
 fn custom(events: &[Arc<TelemetryEvent>]) -> usize {
     let of = |event: &Arc<TelemetryEvent>| match &**event {
         TelemetryEvent::Op { kind, .. } => usize::from(*kind == OpClass::Custom),
@@ -101,7 +101,7 @@ fn padded_forms_read_nothing() {
     drop((spread, grouped, count, runs, repeated, ids, starts, totals));
 }
 
-/// An exact form, and what it is called.
+/// The name of an exact form, and the form.
 type Exact = (&'static str, fn(&Session));
 
 #[test]

@@ -1,8 +1,9 @@
-//! Remote devices: the public contract on Flex behind WebSocket and behind Iroh, and what only a network can do.
+//! Remote devices: the public contract on Flex behind WebSocket and behind Iroh, and faults that only a network
+//! has.
 //!
-//! The bodies of the contract's tests are those of `tests/contract`. Every test that goes by device has a session of
-//! its own, so that none can end another's. Servers are threads of this process, or, where one is to end or to stand
-//! still, children of it.
+//! The tests of the contract come from `tests/contract`. Every test that runs on each device has a session of
+//! its own, so that no test can end another's session. Servers are threads of this process. A server that is to
+//! end or to stall is a child process.
 
 #![allow(
     dead_code,

@@ -2,8 +2,8 @@
 
 use burn_scan::remote::{OPERATIONS, PROTOCOL};
 
-/// The operations of protocol 1. Whoever changes a row, an argument or the number of one changes the protocol: raise
-/// `PROTOCOL`, and record here what the test prints.
+/// The operations of protocol 1. A change of a row, an argument or an operation's number changes the protocol:
+/// raise `PROTOCOL`, and record here what the test prints.
 const RECORDED: (u64, &str) = (
     1,
     "\

@@ -1,4 +1,4 @@
-//! A network that stands still: bytes between client and server go through here while nobody has stopped them.
+//! A network that can stall: a proxy passes bytes between client and server while it is not stopped.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::thread;
 enum State {
     Flowing,
     Stalled,
-    Cut,
+    Disconnected,
 }
 
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// In front of `server`.
+    /// A proxy in front of `server`.
     pub fn before(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let proxy = Self {
@@ -51,8 +51,8 @@ impl Proxy {
     }
 
     /// Ends every connection.
-    pub fn cut(&self) {
-        self.set(State::Cut);
+    pub fn disconnect(&self) {
+        self.set(State::Disconnected);
     }
 
     fn set(&self, state: State) {
@@ -60,7 +60,7 @@ impl Proxy {
         self.gate.1.notify_all();
     }
 
-    /// Whether bytes may go on, once that is known.
+    /// Waits while the network is stalled. Returns whether bytes may pass.
     fn passes(&self) -> bool {
         let state = self.gate.0.lock().unwrap_or_else(PoisonError::into_inner);
         let stalled = |state: &mut State| *state == State::Stalled;
@@ -75,11 +75,11 @@ impl Proxy {
         );
         let watching = (self.clone(), from.try_clone().expect("a socket"));
         thread::spawn(move || {
-            // A cut wakes whoever reads.
+            // Ending the connections wakes the threads that read.
             let (proxy, from) = watching;
             let state = proxy.gate.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let uncut = |state: &mut State| *state != State::Cut;
-            drop(proxy.gate.1.wait_while(state, uncut));
+            let connected = |state: &mut State| *state != State::Disconnected;
+            drop(proxy.gate.1.wait_while(state, connected));
             let _ = from.shutdown(Shutdown::Both);
         });
         let proxy = self.clone();

@@ -1,7 +1,7 @@
 //! Graphs that a server has kept, replayed with other shapes, operators, dimensions, flags and lengths.
 //!
-//! A client sends a sequence of operations once; of the next such sequence the server gets the numbers alone, and
-//! puts them where the first had its own.
+//! A client sends a sequence of operations once. For the next such sequence the server gets only the numbers,
+//! and puts them in place of the first ones.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::common::element::hash;
 use crate::common::{OPS, WAYS, options, tensor};
 use crate::servers::{at, connect, flex, serve};
 
-/// All that one round leads to, as bits.
+/// All results of one round, as bits.
 type Bits = Vec<Vec<u32>>;
 
 fn bits<const D: usize>(tensor: Tensor<D>) -> Vec<u32> {
@@ -24,7 +24,7 @@ fn ints<const D: usize>(tensor: Tensor<D, Int>) -> Vec<u32> {
     tensor.into_data().iter::<u32>().collect()
 }
 
-/// One sequence of operations, whose numbers depend on the round.
+/// One sequence of operations. Its numbers depend on the round.
 fn round(device: &Device, round: usize) -> Bits {
     let shape = [[9, 14], [9, 14], [30, 5], [3, 70], [14, 9], [1, 8]][round % 6];
     let (n, dim) = (shape[0] * shape[1], round % 2);

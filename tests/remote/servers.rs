@@ -1,4 +1,4 @@
-//! Servers: as threads of this process, and as children of it that can be ended or stopped.
+//! Servers: threads of this process, and child processes that can be ended or stopped.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -17,13 +17,13 @@ use burn::server::{
 use burn::tensor::Device;
 use burn_scan::remote::custom_ops;
 
-/// Says to this binary, started anew, what to serve over.
+/// Tells a child process of this binary the transport to serve over.
 const SERVE: &str = "BURN_SCAN_TEST_SERVES";
-/// The test that does it.
+/// The test that serves.
 const CHILD: &str = "servers::serves_where_it_is_told_to";
-/// What a child prints before its address.
+/// A child process prints this before its address.
 const READY: &str = "serving at ";
-/// What its authorizer wants.
+/// The token that its authorizer wants.
 pub const TOKEN: &str = "the token of these tests";
 
 /// Flex with this crate's operations.
@@ -31,7 +31,7 @@ pub fn flex() -> RemoteServer {
     RemoteServer::new([Device::flex()]).with_custom_ops(custom_ops::<Flex>())
 }
 
-/// Serves on a port of loopback until the process ends: the address.
+/// Serves on a port of loopback until the process ends. Returns the address.
 pub fn serve(server: RemoteServer) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
@@ -54,14 +54,14 @@ pub fn connect(host: &RemoteHost) -> Device {
     connected.unwrap_or_else(|error| panic!("{host:?}: {error}"))
 }
 
-/// Sessions of one server that no test uses at the moment. Two threads of a remote device wake every 150 µs for as
-/// long as the process lives: a session for each test would leave the machine no time for anything else.
+/// The sessions of one server that no test uses at the moment. Each remote device has two threads that wake
+/// every 150 µs until the process ends, so a session for each test would take all of the machine's time.
 pub struct Sessions {
     host: RemoteHost,
     free: Mutex<Vec<Device>>,
 }
 
-/// A session that no other test uses meanwhile. One in which a test has failed is not used again.
+/// A session that no other test uses meanwhile. It is not used again after a failed test.
 pub struct Session {
     device: Device,
     from: &'static Sessions,
@@ -84,7 +84,7 @@ impl Sessions {
             .unwrap_or_else(PoisonError::into_inner)
             .pop();
         let open = || {
-            // Burn has one session for each host and credential; whoever it is, this server lets in.
+            // Burn has one session for each host and credential. This server accepts any credential.
             let number = OPENED.fetch_add(1, Ordering::Relaxed).to_string();
             connect(&self.host.clone().with_credential(number.as_str()))
         };
@@ -122,7 +122,7 @@ pub fn websocket() -> Session {
     SESSIONS.take()
 }
 
-/// The same behind a server of its own.
+/// The same behind another server.
 pub fn another_websocket() -> Session {
     static SESSIONS: LazyLock<Sessions> = LazyLock::new(|| Sessions::of(at(serve(flex()))));
     SESSIONS.take()
@@ -150,7 +150,7 @@ fn iroh_transport() -> (IrohTransport, u16) {
     )
 }
 
-/// This binary anew, for one of its tests, which learns something by a variable.
+/// A command that starts this binary again for one test. The variable tells the test its task.
 fn one_test(test: &str, variable: &str, value: &str) -> Command {
     let binary = std::env::current_exe().expect("this binary has a path");
     let mut command = Command::new(binary);
@@ -159,7 +159,7 @@ fn one_test(test: &str, variable: &str, value: &str) -> Command {
     command
 }
 
-/// Runs one of these tests in a process of its own, where it must pass.
+/// Runs one test in another process, where it must pass.
 #[track_caller]
 pub fn again(test: &str, variable: &str, value: &str) {
     let ended = one_test(test, variable, value).output();
@@ -171,7 +171,7 @@ pub fn again(test: &str, variable: &str, value: &str) {
     );
 }
 
-/// Starts this binary anew, for one of its tests, which learns by the variable that it is a child.
+/// Starts this binary again for one test. The variable tells the test that it is a child.
 pub fn child(test: &str, variable: &str, value: &str) -> Child {
     one_test(test, variable, value)
         .stdin(Stdio::piped())
@@ -181,7 +181,7 @@ pub fn child(test: &str, variable: &str, value: &str) -> Child {
         .expect("this binary starts again")
 }
 
-/// Waits until a child prints what stands behind `mark`.
+/// Waits until a child prints a line with `mark`. Returns the rest of that line.
 pub fn told_by(child: &mut Child, mark: &str) -> String {
     let output = child.stdout.take().expect("its output is piped");
     let mut lines = BufReader::new(output).lines();
@@ -190,11 +190,11 @@ pub fn told_by(child: &mut Child, mark: &str) -> String {
         .expect("the child says what it was started for")
 }
 
-/// A process that serves Flex to whoever has [`TOKEN`], until this is dropped.
+/// A process that serves Flex to clients with [`TOKEN`], until this is dropped.
 pub struct Served {
     process: Child,
     host: RemoteHost,
-    /// What a message about the host must contain.
+    /// The part of the host that an error message must contain.
     pub name: String,
 }
 
@@ -218,7 +218,7 @@ impl Served {
     fn over(transport: &str, host: impl FnOnce(&str) -> RemoteHost) -> Self {
         let mut process = child(CHILD, SERVE, transport);
         let address = told_by(&mut process, READY);
-        // An id, or the port of loopback: Burn shows an address by its parts.
+        // An id, or the port of loopback: Burn shows the parts of an address.
         let shown = address.split(' ').next().expect("not empty");
         let name = shown.rsplit(':').next().expect("not empty").to_string();
         Self {
@@ -232,13 +232,13 @@ impl Served {
         self.host.clone().with_credential(TOKEN)
     }
 
-    /// The process is gone when this returns.
+    /// Ends the process and waits for its end.
     pub fn kill(&mut self) {
         self.process.kill().expect("it runs");
         self.process.wait().expect("it ends");
     }
 
-    /// Stands still, as a machine does whose network is gone, until [`resume`](Self::resume).
+    /// Stops the process, as if the machine's network were gone, until [`resume`](Self::resume).
     #[cfg(unix)]
     pub fn stop(&self) {
         self.signal("-STOP");
@@ -264,7 +264,7 @@ impl Drop for Served {
     }
 }
 
-/// In a child: serves until its parent is gone. Else there is nothing to do.
+/// In a child process: serves until its parent ends. Otherwise does nothing.
 #[test]
 fn serves_where_it_is_told_to() {
     let Ok(transport) = std::env::var(SERVE) else {
@@ -288,7 +288,7 @@ fn serves_where_it_is_told_to() {
     served.expect("it serves until it is ended");
 }
 
-/// A child's input ends with its parent.
+/// Ends this process with its parent, because the parent's end closes this process's input.
 pub fn end_with_the_parent() {
     thread::spawn(|| {
         let mut rest = Vec::new();
@@ -297,7 +297,7 @@ pub fn end_with_the_parent() {
     });
 }
 
-/// Runs `body` on a thread of its own, and fails if it takes longer than `limit`.
+/// Calls `body` on another thread. Panics if that takes longer than `limit`.
 #[track_caller]
 pub fn within<T: Send + 'static>(limit: Duration, body: impl FnOnce() -> T + Send + 'static) -> T {
     let running = thread::spawn(body);

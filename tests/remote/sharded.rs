@@ -1,10 +1,11 @@
-//! A tensor cut over this machine's devices and two servers: what `tests/sharded` asks of local devices.
+//! A tensor that is split over this machine's devices and two servers: the checks of `tests/sharded`.
 
 use burn::tensor::Device;
 
 use crate::common::devices;
 use crate::servers::{another_websocket, websocket};
 
+#[macro_use]
 #[path = "../sharded/checks/mod.rs"]
 mod checks;
 
@@ -27,22 +28,4 @@ macro_rules! beyond_this_machine {
     )*};
 }
 
-beyond_this_machine![
-    scans::integers,
-    scans::exact_floats,
-    scans::halves_are_rounded_once,
-    scans::what_is_not_finite,
-    scans::random_floats,
-    scans::nothing_to_scan,
-    scans::more_shards_than_devices,
-    bits::bits_stay_under_load,
-    recurrences::exact_recurrences,
-    recurrences::random_recurrences,
-    recurrences::decays_that_broadcast,
-    moves::split_and_gather,
-    moves::compaction,
-    moves::compaction_and_scan,
-    gradients::of_scans,
-    gradients::of_recurrences,
-    gradients::of_compaction,
-];
+every_check!(beyond_this_machine);

@@ -14,12 +14,12 @@ use crate::servers::{at, connect, serve, within};
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
-/// The server's port, and what the first scan on its device panics with, and the second one.
+/// The server's port, and the panic messages of the first and the second scan on its device.
 #[track_caller]
 fn refusals(server: RemoteServer) -> (String, [String; 2]) {
     let address = serve(server);
     let device = connect(&at(address));
-    // Burn's own operations need nothing of ours.
+    // Burn's own operations need nothing of this crate.
     let tensor = Tensor::<1, Int>::from_data([1, 2, 3], &device);
     assert_eq!((tensor.clone() * 2).sum().into_scalar::<i32>(), 12);
     let scan = move || {

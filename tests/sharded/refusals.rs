@@ -1,4 +1,4 @@
-//! Bad calls of `Sharded`: each panics at once, with the very message stated here, and leaves the devices at work.
+//! Bad calls of `Sharded`: each panics at once with exactly this message, and the devices work afterwards.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,7 @@ use crate::common::{host, panic_message};
 
 on_every_device![cuts_that_do_not_fit, masks_and_decays_that_do_not_fit];
 
-/// Runs a call that has to be refused, and then one that has not.
+/// Makes a call that must be refused, and then one that must not.
 #[track_caller]
 fn refuse<T>(device: &Device, operation: &str, reason: &str, call: impl FnOnce() -> T) {
     let panic = match catch_unwind(AssertUnwindSafe(call)) {
@@ -24,7 +24,7 @@ fn refuse<T>(device: &Device, operation: &str, reason: &str, call: impl FnOnce()
     assert_eq!(host::<i32, 1>(sums), [1, 2, 3, 4, 5], "after: {reason}");
 }
 
-/// Ones in shards of those lengths.
+/// Ones in shards of these lengths.
 fn ints(device: &Device, lengths: [usize; 2]) -> Sharded<1, Int> {
     let shard = |length| Tensor::<1, Int>::ones([length], device);
     Sharded::new(lengths.map(shard).to_vec(), 0)

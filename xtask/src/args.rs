@@ -1,15 +1,19 @@
 //! A command line of `--flag`, `--option VALUE` (or `--option=VALUE`), plain words and `-- REST`.
 
+use anyhow::{anyhow, bail};
+use lexopt::{Arg, Parser, ValueExt};
+
 use crate::Result;
 
 /// What a command accepts: the names of its flags and of its options, with their dashes.
+#[derive(Default)]
 pub(crate) struct Spec {
     pub(crate) flags: &'static [&'static str],
     pub(crate) options: &'static [&'static str],
 }
 
 /// A parsed command line.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Args {
     flags: Vec<String>,
     options: Vec<(String, String)>,
@@ -21,29 +25,43 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn parse(args: &[String], spec: &Spec) -> Result<Self> {
-        let mut parsed = Self::default();
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            let (name, value) = match arg.split_once('=') {
-                Some((name, value)) => (name, Some(value.to_owned())),
-                None => (arg.as_str(), None),
+        // The parser would not tell the words before `--` from those after it.
+        let end = args.iter().position(|arg| arg == "--");
+        let end = end.unwrap_or(args.len());
+        let mut parsed = Self {
+            rest: args.iter().skip(end + 1).cloned().collect(),
+            ..Self::default()
+        };
+        let mut parser = Parser::from_args(&args[..end]);
+        while let Some(arg) = parser.next()? {
+            let name = match arg {
+                Arg::Value(word) => {
+                    parsed.words.push(word.string()?);
+                    continue;
+                }
+                Arg::Long(name) => format!("--{name}"),
+                Arg::Short(letter) => format!("-{letter}"),
             };
-            if arg == "--" {
-                parsed.rest = args.by_ref().cloned().collect();
-            } else if !arg.starts_with('-') {
-                parsed.words.push(arg.clone());
-            } else if spec.flags.contains(&name) && value.is_none() {
-                parsed.flags.push(name.to_owned());
-            } else if spec.options.contains(&name) {
-                let value = value.or_else(|| args.next().cloned());
-                let value = value.ok_or_else(|| format!("{name} needs a value"))?;
-                parsed.options.push((name.to_owned(), value));
+            if spec.flags.contains(&name.as_str()) {
+                parsed.flags.push(name);
+            } else if spec.options.contains(&name.as_str()) {
+                let value = parser.value();
+                let value = value.map_err(|_| anyhow!("{name} needs a value"))?;
+                parsed.options.push((name, value.string()?));
             } else {
                 let known = [spec.flags, spec.options].concat().join(" ");
-                return Err(format!("no option `{arg}` here; there are: {known}"));
+                bail!("no option `{name}` here; there are: {known}");
             }
         }
         Ok(parsed)
+    }
+
+    /// Refuses plain words. `hint` says where they belong.
+    pub(crate) fn no_words(&self, hint: &str) -> Result<()> {
+        match self.words.first() {
+            Some(word) => bail!("unexpected `{word}`{hint}"),
+            None => Ok(()),
+        }
     }
 
     pub(crate) fn flag(&self, name: &str) -> bool {
@@ -51,17 +69,14 @@ impl Args {
     }
 
     /// Every value given for `name`, in order.
-    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
-        self.options
-            .iter()
-            .filter(|(option, _)| option == name)
-            .map(|(_, value)| value.as_str())
-            .collect()
+    pub(crate) fn all<'a>(&'a self, name: &str) -> impl DoubleEndedIterator<Item = &'a str> {
+        let of_name = self.options.iter().filter(move |(known, _)| known == name);
+        of_name.map(|(_, value)| value.as_str())
     }
 
     /// The last value given for `name`.
     pub(crate) fn last(&self, name: &str) -> Option<&str> {
-        self.all(name).last().copied()
+        self.all(name).next_back()
     }
 }
 
@@ -86,14 +101,16 @@ mod tests {
         assert!(args.flag("--heavy") && !args.flag("--driver"));
         assert_eq!(args.words, ["out"]);
         assert_eq!(args.last("--driver"), Some("lavapipe"));
-        assert_eq!(args.all("--test"), ["a", "b"]);
+        assert!(args.all("--test").eq(["a", "b"]));
         assert_eq!(args.rest, ["--heavy", "--", "x"]);
+        assert!(args.no_words("").is_err() && parse("--heavy").unwrap().no_words("").is_ok());
     }
 
     #[test]
     fn mistakes_are_named() {
-        assert!(parse("--fast").unwrap_err().contains("no option `--fast`"));
-        assert!(parse("--heavy=1").unwrap_err().contains("no option"));
-        assert_eq!(parse("--driver").unwrap_err(), "--driver needs a value");
+        let error = |line| parse(line).unwrap_err().to_string();
+        assert!(error("--fast").contains("no option `--fast`"));
+        assert!(error("--heavy=1").contains("'--heavy'"));
+        assert_eq!(error("--driver"), "--driver needs a value");
     }
 }

@@ -1,6 +1,8 @@
-//! The pieces of a GPU bundle that are text: cargo's messages, read, and the run script.
+//! The parts of a GPU bundle that are text: cargo's messages, and the run script.
 
 use std::path::{Path, PathBuf};
+
+use serde_json::Value;
 
 /// One executable that cargo built.
 #[derive(Debug, PartialEq)]
@@ -12,33 +14,19 @@ pub(crate) struct Binary {
 
 /// The test or bench executable that a line of `cargo --message-format=json` reports.
 pub(crate) fn binary_of(line: &str, root: &Path) -> Option<Binary> {
-    let path = json_string(line, "executable")?;
-    let manifest = json_string(line, "manifest_path")?;
-    let in_root = Path::new(&manifest).parent() == Some(root);
+    let message: Value = serde_json::from_str(line).ok()?;
+    let target = &message["target"];
+    let path = message["executable"].as_str()?;
+    let manifest = Path::new(message["manifest_path"].as_str()?);
+    let in_root = manifest.parent() == Some(root);
     let package = if in_root { "burn-scan" } else { "cubecl-scan" };
     let kind = ["test", "bench"]
         .into_iter()
-        .find(|kind| line.contains(&format!("\"kind\":[\"{kind}\"]")))?;
-    let name = format!("{package}.{kind}.{}", json_string(line, "name")?);
+        .find(|kind| target["kind"][0] == *kind)?;
     Some(Binary {
-        name,
+        name: format!("{package}.{kind}.{}", target["name"].as_str()?),
         path: path.into(),
     })
-}
-
-/// The first string called `key`. Cargo writes one compact object on a line, and no value in front of the
-/// keys asked for here can contain them, so this stands in for a JSON reader.
-fn json_string(line: &str, key: &str) -> Option<String> {
-    let (_, after) = line.split_once(&format!("\"{key}\":\""))?;
-    let mut value = String::new();
-    let mut chars = after.chars();
-    loop {
-        match chars.next()? {
-            '"' => return Some(value),
-            '\\' => value.push(chars.next()?),
-            c => value.push(c),
-        }
-    }
 }
 
 /// `run.sh` of the bundle.
@@ -66,7 +54,8 @@ if [ -e "$cloud" ] && ! ls /etc/vulkan/icd.d/*.json /usr/share/vulkan/icd.d/*.js
 fi
 export BURN_SCAN_REQUIRE_CUBE=1 BURN_SCAN_DEVICE=$flavour
 
-unpack() { xz -dc "$1" 2>/dev/null || python3 -c 'import lzma,shutil,sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)' "$1"; }
+python='import lzma,shutil,sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)'
+unpack() { xz -dc "$1" 2>/dev/null || python3 -c "$python" "$1"; }
 
 run_one() {
   local name=$1; shift
@@ -110,7 +99,14 @@ esac
 mod tests {
     use super::*;
 
-    const LINE: &str = r#"{"reason":"compiler-artifact","package_id":"path+file:///w/kernels#cubecl-scan@0.1.0","manifest_path":"/w/kernels/Cargo.toml","target":{"kind":["bench"],"crate_types":["bin"],"name":"scan","src_path":"/w/kernels/benches/scan.rs"},"profile":{"test":true},"filenames":["/w/t/scan-1"],"executable":"/w/t/a \"b\"/scan-1","fresh":false}"#;
+    const LINE: &str = r#"{
+        "reason": "compiler-artifact",
+        "package_id": "path+file:///w/kernels#cubecl-scan@0.1.0",
+        "manifest_path": "/w/kernels/Cargo.toml",
+        "target": {"kind": ["bench"], "name": "scan", "src_path": "/w/kernels/benches/scan.rs"},
+        "filenames": ["/w/t/scan-1"],
+        "executable": "/w/t/a \"b\"/scan-1"
+    }"#;
 
     #[test]
     fn an_executable_is_named_by_package_kind_and_target() {
@@ -128,18 +124,11 @@ mod tests {
 
     #[test]
     fn other_messages_are_passed_over() {
-        assert_eq!(
-            binary_of(
-                r#"{"reason":"build-finished","success":true}"#,
-                Path::new("/w")
-            ),
-            None
-        );
-        assert_eq!(
-            binary_of(&LINE.replace("[\"bench\"]", "[\"bin\"]"), Path::new("/w")),
-            None
-        );
+        let of = |line: &str| binary_of(line, Path::new("/w"));
+        assert_eq!(of(r#"{"reason":"build-finished","success":true}"#), None);
+        assert_eq!(of(&LINE.replace("[\"bench\"]", "[\"bin\"]")), None);
         let library = r#"{"manifest_path":"/w/Cargo.toml","target":{"kind":["lib"],"name":"x"},"executable":null}"#;
-        assert_eq!(binary_of(library, Path::new("/w")), None);
+        assert_eq!(of(library), None);
+        assert_eq!(of("no JSON"), None);
     }
 }

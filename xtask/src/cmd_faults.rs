@@ -1,14 +1,17 @@
-//! `cargo xtask faults`: mistakes are made in the kernels, one at a time, and each must fail the test that is named for it.
+//! `cargo xtask faults`: plants mistakes in the kernels, one at a time. Each must fail the test that the list names for
+//! it.
 //!
-//! The list is `kernels/tests/faults.txt`. The mistakes are made in a [`copy`](crate::copy) of the tree. First the copy as it
-//! is: every named test must exist and pass. A test that does not end counts as failed.
+//! The list is `kernels/tests/faults.txt`. The mistakes go into a [`copy`](crate::copy) of the tree. First, every named
+//! test must exist and pass in the copy as it is. A test that does not end counts as failed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use fs_err as fs;
 
 use crate::Result;
 use crate::args::{Args, Spec};
@@ -25,19 +28,16 @@ const SPEC: Spec = Spec {
 
 const LIST: &str = "kernels/tests/faults.txt";
 
-/// Ten times what the slowest of the named tests takes.
+/// A test may take this long: ten times as long as the slowest of them does.
 const LIMIT: Duration = Duration::from_secs(180);
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
-    let path = root().join(LIST);
-    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let mut faults = parse(&text).map_err(|e| format!("{LIST}, {e}"))?;
+    let text = fs::read_to_string(root().join(LIST))?;
+    let mut faults = parse(&text).context(LIST)?;
     let named = |fault: &Fault| args.words.iter().any(|word| fault.name.contains(word));
     faults.retain(|fault| args.words.is_empty() || named(fault));
-    if faults.is_empty() {
-        return Err(format!("no such fault in {LIST}"));
-    }
+    ensure!(!faults.is_empty(), "no such fault in {LIST}");
     let trial = Trial::new(args.last("--driver").unwrap_or("system"), &faults)?;
     trial.passes_as_it_is(&faults)?;
     let mut found = Vec::new();
@@ -45,8 +45,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let start = Instant::now();
         let outcome = trial.outcome(fault);
         let (state, note) = match &outcome {
-            Ok(note) => ("caught", *note),
-            Err(message) => ("MISSED", message.as_str()),
+            Ok(note) => ("caught", (*note).to_owned()),
+            Err(error) => ("MISSED", format!("{error:#}")),
         };
         let (binary, test) = &fault.test;
         let line = format!(
@@ -63,16 +63,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     let missed = found.iter().filter(|(caught, _)| !caught).count();
     println!("{} of {} faults caught", found.len() - missed, found.len());
-    match missed {
-        0 => Ok(()),
-        _ => Err(format!("{missed} faults were not caught")),
-    }
+    ensure!(missed == 0, "{missed} faults were not caught");
+    Ok(())
 }
 
-/// The copy in which mistakes are made.
+/// The copy, and the drivers that the tests run on.
 struct Trial {
     copy: Copy,
-    /// By name; a fault that names no driver has the one that was asked for.
+    /// By name. A fault that names no driver has the one that the command line asks for.
     drivers: BTreeMap<Option<String>, Env>,
 }
 
@@ -98,35 +96,33 @@ impl Trial {
         for ((binary, test), driver) in tests {
             let path = self.build(binary)?;
             let (passed, printed) = self.ran(&path, test, driver)?;
-            if !passed || !printed.contains("1 passed") {
-                return Err(format!(
-                    "`{test}` of {binary} does not pass without any fault:\n{printed}"
-                ));
-            }
+            ensure!(
+                passed && printed.contains("1 passed"),
+                "`{test}` of {binary} does not pass without any fault:\n{printed}"
+            );
         }
         Ok(())
     }
 
-    /// How the fault was caught, or that it was not.
+    /// How a test caught the fault. An error means that it did not.
     fn outcome(&self, fault: &Fault) -> Result<&'static str> {
         let path = self.copy.tree.join("kernels").join(&fault.file);
-        let error = |e: std::io::Error| format!("{}: {e}", path.display());
-        let text = fs::read_to_string(&path).map_err(error)?;
-        fs::write(&path, fault.plant(&text)?).map_err(error)?;
+        let text = fs::read_to_string(&path)?;
+        fs::write(&path, fault.plant(&text)?)?;
         let outcome = self.build(&fault.test.0).and_then(|binary| {
             match self.ran(&binary, &fault.test.1, &fault.driver)? {
-                (true, _) => Err("the test passes all the same".to_owned()),
+                (true, _) => bail!("the test passes all the same"),
                 (false, printed) if printed.is_empty() => Ok("(it did not end)"),
                 (false, _) => Ok(""),
             }
         });
-        fs::write(&path, text).map_err(error)?;
+        fs::write(&path, text)?;
         outcome
     }
 
-    /// The test executable of the copy as it stands.
+    /// Builds a test of the copy as it stands.
     fn build(&self, binary: &str) -> Result<PathBuf> {
-        // The copy has a folder of its own to be built in, and needs nothing of Burn.
+        // The copy has a target folder of its own. The kernels need nothing of Burn.
         let mut command = cargo(&["test", "-p", "cubecl-scan", "--features", "wgpu"]);
         command
             .args(["--test", binary, "--no-run"])
@@ -139,15 +135,14 @@ impl Trial {
             let binary = binary_of(line, &self.copy.tree).filter(|binary| binary.name == wanted);
             found = found.take().or(binary);
         })?;
-        let found = found.ok_or_else(|| format!("cubecl-scan has no test `{binary}`"))?;
+        let found = found.with_context(|| format!("cubecl-scan has no test `{binary}`"))?;
         Ok(found.path)
     }
 
-    /// Whether the test passed, and what it printed; nothing where it was stopped.
+    /// Whether the test passed, and what it printed. That is nothing if the test had to be stopped.
     fn ran(&self, binary: &Path, test: &str, driver: &Option<String>) -> Result<(bool, String)> {
         let log = self.copy.tree.with_file_name("test.log");
-        let error = |e: std::io::Error| format!("{}: {e}", log.display());
-        let out = File::create(&log).map_err(error)?;
+        let out = fs::File::create(&log)?.into_file();
         let mut child = Command::new(binary)
             .args(["--exact", test])
             .envs(
@@ -157,18 +152,15 @@ impl Trial {
             )
             .current_dir(self.copy.tree.join("kernels"))
             .stdin(Stdio::null())
-            .stdout(out.try_clone().map_err(error)?)
+            .stdout(out.try_clone()?)
             .stderr(out)
             .spawn()
-            .map_err(|e| format!("{}: {e}", binary.display()))?;
+            .with_context(|| binary.display().to_string())?;
         let start = Instant::now();
         loop {
-            if let Some(status) = child.try_wait().map_err(error)? {
-                let printed = fs::read(&log).map_err(error)?;
-                return Ok((
-                    status.success(),
-                    String::from_utf8_lossy(&printed).into_owned(),
-                ));
+            if let Some(status) = child.try_wait()? {
+                let printed = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+                return Ok((status.success(), printed));
             }
             if start.elapsed() > LIMIT {
                 let _ = child.kill();

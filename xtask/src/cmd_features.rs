@@ -1,73 +1,49 @@
 //! `cargo xtask features`: clippy with each feature alone, and with all that build together.
 //!
-//! The features are read from the manifests, so that a new one cannot be forgotten. Warnings are errors by
-//! clippy's own arguments, not by `RUSTFLAGS`, which would rebuild every dependency.
+//! Cargo names the features, so a new one is never left out. Warnings become errors by clippy's own arguments.
+//! `RUSTFLAGS` would rebuild every dependency.
 
-use std::fs;
+use anyhow::bail;
 
 use crate::Result;
 use crate::args::{Args, Spec};
-use crate::process::{Steps, cargo, root, run as run_to_success};
+use crate::metadata::packages;
+use crate::process::{cargo, root, run as run_to_success};
+use crate::steps::Steps;
 
-const PACKAGES: [(&str, &str); 2] = [
-    ("burn-scan", "Cargo.toml"),
-    ("cubecl-scan", "kernels/Cargo.toml"),
-];
+const PACKAGES: [&str; 2] = ["burn-scan", "cubecl-scan"];
 
-/// These link CubeCL's LLVM bundle, which is fetched at build time. `DOCS_RS=1` leaves it out, which is
-/// enough to check the code.
+/// These link CubeCL's LLVM bundle, which a build script fetches. `DOCS_RS=1` leaves the bundle out, and that is enough
+/// to check the code.
 const NEED_LLVM: [&str; 4] = ["cuda", "cuda-cpp", "rocm", "cpu"];
 
-/// Turned on by the features of the runtimes, and checked with each of those. Without any Burn's own crates do not compile.
+/// The features of the runtimes turn these on, so each of those checks them. Alone, they leave Burn's crates unable to
+/// compile.
 const PART_OF_OTHERS: [&str; 1] = ["cubecl-backend"];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let args = Args::parse(
-        args,
-        &Spec {
-            flags: &[],
-            options: &[],
-        },
-    )?;
+    let words = Args::parse(args, &Spec::default())?.words;
     let mut steps = Steps::default();
     let mut left_out = Vec::new();
-    let mut known = Vec::new();
-    for (package, manifest) in PACKAGES {
-        let path = root().join(manifest);
-        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        let mut features = features_of(&text);
-        known.extend(features.iter().map(|name| (*name).to_owned()));
-        features.retain(|name| args.words.is_empty() || args.words.iter().any(|w| w == name));
-        features.retain(|name| !PART_OF_OTHERS.contains(name));
+    let known = features()?;
+    for package in PACKAGES {
+        let mut features: Vec<&str> = (known.iter())
+            .filter(|(of, _)| of == package)
+            .map(|(_, feature)| feature.as_str())
+            .collect();
+        features.retain(|name| words.is_empty() || words.iter().any(|word| word == name));
         if !cfg!(target_os = "macos") && features.contains(&"metal") {
             features.retain(|name| *name != "metal");
             left_out.push(format!("{package}: metal builds on macOS only"));
         }
-        let (need_llvm, plain): (Vec<&str>, Vec<&str>) = features
-            .into_iter()
-            .partition(|name| NEED_LLVM.contains(name));
-        for feature in &plain {
-            steps.step(&format!("{package}: {feature}"), || {
-                clippy(package, feature, false)
-            });
-        }
-        if plain.len() > 1 {
-            let together = plain.join(",");
-            steps.step(&format!("{package}: {together}"), || {
-                clippy(package, &together, false)
-            });
-        }
-        // Last: the variable makes build scripts run again.
-        for feature in &need_llvm {
-            let name = format!("{package}: {feature} (DOCS_RS=1: checked, not linked)");
-            steps.step(&name, || clippy(package, feature, true));
-        }
+        check(package, &features, &mut steps);
     }
     left_out
         .extend(PART_OF_OTHERS.map(|name| format!("{name} alone: it is a part of wgpu, cuda, ..")));
     let result = steps.finish();
-    if let Some(word) = args.words.iter().find(|word| !known.contains(word)) {
-        return Err(format!("no feature `{word}` in either crate"));
+    let is_known = |word: &&String| known.iter().any(|(_, feature)| feature == *word);
+    if let Some(word) = words.iter().find(|word| !is_known(word)) {
+        bail!("no feature `{word}` in either crate");
     }
     for line in left_out {
         println!("left out: {line}");
@@ -75,45 +51,64 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     result
 }
 
+/// Each feature of both crates with its package.
+fn features() -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for package in packages(&root())? {
+        let of = package["name"].as_str().unwrap_or_default();
+        let names = package["features"].as_object().into_iter().flatten();
+        let names = names.map(|(name, _)| name.clone());
+        let wanted = names.filter(|name| name != "default" && PACKAGES.contains(&of));
+        found.extend(wanted.map(|name| (of.to_owned(), name)));
+    }
+    Ok(found)
+}
+
+fn check(package: &str, features: &[&str], steps: &mut Steps) {
+    let checked = features
+        .iter()
+        .filter(|name| !PART_OF_OTHERS.contains(name));
+    let (need_llvm, plain): (Vec<&str>, Vec<&str>) =
+        checked.partition(|name| NEED_LLVM.contains(name));
+    for feature in &plain {
+        steps.step(&format!("{package}: {feature}"), || {
+            clippy(package, feature, false)
+        });
+    }
+    if plain.len() > 1 {
+        let together = plain.join(",");
+        steps.step(&format!("{package}: {together}"), || {
+            clippy(package, &together, false)
+        });
+    }
+    // Last, because the variable makes build scripts run again.
+    for feature in &need_llvm {
+        let name = format!("{package}: {feature} (DOCS_RS=1: checked, not linked)");
+        steps.step(&name, || clippy(package, feature, true));
+    }
+}
+
 fn clippy(package: &str, features: &str, docs_rs: bool) -> Result<()> {
-    let mut command = cargo(&[
-        "clippy",
-        "-p",
-        package,
-        "--no-default-features",
-        "--features",
-        features,
-    ]);
-    command.args(["--", "-D", "warnings"]);
+    let mut command = cargo(&["clippy", "-p", package, "--no-default-features"]);
+    command.args(["--features", features, "--", "-D", "warnings"]);
     if docs_rs {
         command.env("DOCS_RS", "1");
     }
     run_to_success(&mut command)
 }
 
-/// The names in a manifest's `[features]`, without `default`. Lists may span lines; those are indented.
-fn features_of(manifest: &str) -> Vec<&str> {
-    let section = manifest
-        .lines()
-        .skip_while(|line| line.trim() != "[features]")
-        .skip(1);
-    section
-        .take_while(|line| !line.starts_with('['))
-        .filter(|line| line.starts_with(|c: char| c.is_ascii_alphanumeric()))
-        .filter_map(|line| line.split_once('=').map(|(name, _)| name.trim()))
-        .filter(|name| *name != "default")
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::features_of;
+    use super::*;
 
     #[test]
-    fn features_are_read_from_a_manifest() {
-        let manifest = "[package]\nname = \"x\"\n\n[features]\ndefault = [\"a\"]\n# Why.\na = []\n\
-            long-one = [\n    \"dep:b\",\n]\n\n[dependencies]\nc = \"1\"\n";
-        assert_eq!(features_of(manifest), ["a", "long-one"]);
-        assert!(features_of("[package]\nname = \"x\"\n").is_empty());
+    fn cargo_names_the_features_of_both_crates() {
+        let found = features().unwrap();
+        let has = |package: &str, name: &str| {
+            let is_it = |(of, feature): &(String, String)| of == package && feature == name;
+            found.iter().any(is_it)
+        };
+        assert!(has("burn-scan", "remote") && has("cubecl-scan", "cuda-source"));
+        assert!(!has("burn-scan", "default") && !has("xtask", "report"));
     }
 }

@@ -4,14 +4,17 @@
 //! OUT/run.sh           ./run.sh FLAVOUR [tests | benches | NAME] [ARGS]
 //! OUT/wgpu/*.xz        WGSL, what wgpu's own compiler takes
 //! OUT/vulkan/*.xz      SPIR-V from CubeCL's compiler (--vulkan)
-//! OUT/cuda/*.xz        CUDA C++ through NVRTC (--cuda), with libllvm_stub.so: see [`llvm_stub`]
+//! OUT/cuda/*.xz        CUDA C++ through NVRTC (--cuda), with libllvm_stub.so, see [`llvm_stub`]
 //! OUT/lib/             this machine's Vulkan loader, for hosts that have a driver but no loader
 //! ```
-//! A binary is called PACKAGE.KIND.NAME, as in `cubecl-scan.bench.scan`.
+//! The name of a binary is PACKAGE.KIND.NAME, as in `cubecl-scan.bench.scan`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::{bail, ensure};
+use fs_err as fs;
+use walkdir::WalkDir;
 
 use crate::Result;
 use crate::args::{Args, Spec};
@@ -24,23 +27,21 @@ const SPEC: Spec = Spec {
     options: &["--test", "--bench"],
 };
 
-/// What the way to a GPU host (a mail, a slow link, an upload form) commonly takes.
+/// A mail, a slow link or an upload form commonly carries this much to a GPU host.
 const LIMIT_MIB: u64 = 60;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
     let [out] = args.words.as_slice() else {
-        return Err(
-            "usage: cargo xtask gpu-bundle OUT [--vulkan] [--cuda] [--test N] [--bench N]".into(),
-        );
+        bail!("usage: cargo xtask gpu-bundle OUT [--vulkan] [--cuda] [--test N] [--bench N]");
     };
     let out = PathBuf::from(out);
-    if out.join("Cargo.toml").exists() {
-        return Err(format!(
-            "{} is a source folder: name a new one",
-            out.display()
-        ));
-    }
+    let is_source = out.join("Cargo.toml").exists();
+    ensure!(
+        !is_source,
+        "{} is a source folder: name a new one",
+        out.display()
+    );
     let targets = targets(&args);
     let mut flavours = vec!["wgpu"];
     flavours.extend(args.flag("--vulkan").then_some("vulkan"));
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     for flavour in flavours {
         let folder = out.join(flavour);
         let _ = fs::remove_dir_all(&folder);
-        fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        fs::create_dir_all(&folder)?;
         pack(flavour, &targets, &folder)?;
     }
     write_script(&out.join("run.sh"))?;
@@ -56,17 +57,16 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     check_size(&out)
 }
 
-/// The selection as cargo takes it; everything in tests/ and benches/ where nothing is named.
+/// The selection as arguments of cargo. Without a name, it is everything in tests/ and benches/.
 fn targets(args: &Args) -> Vec<String> {
-    let pairs =
-        ["--test", "--bench"].map(|kind| args.all(kind).into_iter().map(move |name| (kind, name)));
-    let named: Vec<_> = pairs.into_iter().flatten().collect();
-    let all = vec![("--test", "*"), ("--bench", "*")];
-    let chosen = if named.is_empty() { all } else { named };
-    chosen
+    let of_kind = |kind| args.all(kind).flat_map(move |name| [kind, name]);
+    let named: Vec<_> = ["--test", "--bench"]
         .into_iter()
-        .flat_map(|(kind, name)| [kind.to_owned(), name.to_owned()])
-        .collect()
+        .flat_map(of_kind)
+        .collect();
+    let all = vec!["--test", "*", "--bench", "*"];
+    let chosen = if named.is_empty() { all } else { named };
+    chosen.into_iter().map(str::to_owned).collect()
 }
 
 fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<()> {
@@ -75,22 +75,10 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<()> {
         "cuda" => "cuda-cpp,cubecl-scan/cuda-cpp",
         _ => "cubecl-scan/wgpu",
     };
-    let mut command = cargo(&[
-        "test",
-        "--release",
-        "--no-run",
-        "--message-format=json-render-diagnostics",
-    ]);
-    command
-        .args([
-            "-p",
-            "burn-scan",
-            "-p",
-            "cubecl-scan",
-            "--features",
-            features,
-        ])
-        .args(targets);
+    let mut command = cargo(&["test", "--release", "--no-run"]);
+    command.arg("--message-format=json-render-diagnostics");
+    command.args(["-p", "burn-scan", "-p", "cubecl-scan"]);
+    command.args(["--features", features]).args(targets);
     if flavour == "cuda" {
         llvm_stub::prepare(&mut command, &target_dir().join("cuda"));
     }
@@ -98,9 +86,7 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<()> {
     run_reading(&mut command, false, |line| {
         binaries.extend(binary_of(line, &root()))
     })?;
-    if binaries.is_empty() {
-        return Err("cargo built no test and no bench".into());
-    }
+    ensure!(!binaries.is_empty(), "cargo built no test and no bench");
     if flavour == "cuda" {
         llvm_stub::build(binaries.iter().map(|b| b.path.as_path()), folder)?;
     }
@@ -113,12 +99,11 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<()> {
 }
 
 fn write_script(path: &Path) -> Result<()> {
-    let error = |e: std::io::Error| format!("{}: {e}", path.display());
-    fs::write(path, RUN_SH).map_err(error)?;
+    fs::write(path, RUN_SH)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).map_err(error)?;
+        fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))?;
     }
     Ok(())
 }
@@ -128,30 +113,27 @@ fn copy_loader(folder: &Path) -> Result<()> {
         eprintln!("no Vulkan loader here to pack: the GPU host must have libvulkan.so.1");
         return Ok(());
     };
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::copy(&loader, folder.join("libvulkan.so.1")))
-        .map(|_| ())
-        .map_err(|e| format!("{}: {e}", loader.display()))
+    fs::create_dir_all(folder)?;
+    fs::copy(&loader, folder.join("libvulkan.so.1"))?;
+    Ok(())
 }
 
 /// Lists the bundle and refuses one that is too large to carry.
 fn check_size(out: &Path) -> Result<()> {
     let mut total = 0;
-    for folder in ["", "lib", "wgpu", "vulkan", "cuda"].map(|name| out.join(name)) {
-        for file in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let size = file
-                .metadata()
-                .map_or(0, |meta| if meta.is_file() { meta.len() } else { 0 });
-            if size > 0 {
-                println!("{:>9} KiB  {}", size.div_ceil(1024), file.path().display());
-            }
+    for file in WalkDir::new(out).sort_by_file_name() {
+        let file = file?;
+        if file.file_type().is_file() {
+            let size = file.metadata()?.len();
+            println!("{:>9} KiB  {}", size.div_ceil(1024), file.path().display());
             total += size;
         }
     }
     let mib = total.div_ceil(1 << 20);
     println!("{mib} MiB in {} (limit {LIMIT_MIB})", out.display());
-    let within = mib <= LIMIT_MIB;
-    within
-        .then_some(())
-        .ok_or_else(|| "the bundle is too large: pick binaries with --test and --bench".to_owned())
+    ensure!(
+        mib <= LIMIT_MIB,
+        "the bundle is too large: pick binaries with --test and --bench"
+    );
+    Ok(())
 }

@@ -1,14 +1,19 @@
-//! `cargo xtask gpu-code`: what NVIDIA's and AMD's compilers make of the kernels, without a GPU.
+//! `cargo xtask gpu-code`: what NVIDIA's and AMD's compilers make of the kernels. It needs no GPU.
 //!
-//! 1. The tests `cuda` and `hip` of `cubecl-scan` call the crate on devices that lower every kernel to CUDA C++ or HIP C++ and run none.
-//! 2. NVRTC compiles every module of the first for sm_90, and those at a GPU's own tuning for sm_80 too; Clang every module of the second for
-//!    gfx942, and those at a GPU's own tuning for gfx1100 too.
-//! 3. The machine code at a GPU's own tuning is read: registers, spills, widths of accesses, barriers; CUB's beside it.
+//! 1. The tests `cuda` and `hip` of `cubecl-scan` call the crate on devices that lower every kernel to CUDA C++ or HIP
+//!    C++ and run none.
+//! 2. NVRTC compiles every CUDA module for sm_90, and those at a GPU's own tuning for sm_80, too. Clang compiles every
+//!    HIP module for gfx942, and those at a GPU's own tuning for gfx1100, too.
+//! 3. The command reads the machine code of the modules at a GPU's own tuning: registers, spills, widths of accesses,
+//!    barriers. The table has CUB's kernels beside them.
 //!
-//! A module that is refused, a spill, or an access to contiguous memory that is not as wide as the GPU has them fails the command.
+//! The command fails if a compiler refuses a module, if a kernel spills, or if it accesses contiguous memory less
+//! widely than the GPU can.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail, ensure};
+use fs_err as fs;
 
 use crate::Result;
 use crate::args::{Args, Spec};
@@ -18,14 +23,15 @@ use crate::gpu_code::code::{Code, HEAD, is_tuned, narrow, row};
 use crate::gpu_code::nvidia::sass::Multiprocessor;
 use crate::gpu_code::nvidia::toolkit::Toolkit as Nvrtc;
 use crate::gpu_code::record::{self, CUDA, HIP, Module};
-use crate::process::{Steps, root};
+use crate::process::root;
+use crate::steps::Steps;
 
 const SPEC: Spec = Spec {
     flags: &["--replay", "--write"],
     options: &[],
 };
 
-/// CUB's kernels, each with its units.
+/// CUB's kernels, each with the units of its cubes.
 const CUB: [(&str, &str, u32); 2] = [
     (
         "CUB: DeviceScan::InclusiveSum of f32",
@@ -77,7 +83,7 @@ const AMD_PLACES: [(&str, isa::Multiprocessor); 2] = [
     ),
 ];
 
-/// What was found: rows of the table, and what must not be.
+/// The rows of the table, and the faults.
 struct Findings {
     table: String,
     faults: Vec<String>,
@@ -85,22 +91,22 @@ struct Findings {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
-    if !args.words.is_empty() && args.flag("--write") {
-        return Err("--write is for the whole table".into());
+    if args.flag("--write") {
+        ensure!(args.words.is_empty(), "--write is for the whole table");
     }
     let mut steps = Steps::default();
     let mut findings = Findings {
         table: String::from(HEAD),
         faults: Vec::new(),
     };
-    let mut is_whole = true;
+    let mut is_complete = true;
     for (test, vendor) in [(CUDA, "NVIDIA"), (HIP, "AMD")] {
         let recorded = args.flag("--replay")
             || steps.step(
                 &format!("record what the kernels' callers ask of a device of {vendor}"),
                 || record::write(test),
             );
-        is_whole &= recorded
+        is_complete &= recorded
             && steps.step(&format!("compile and read, {vendor}"), || {
                 let modules = modules(test, &args.words)?;
                 let before = findings.faults.len();
@@ -108,24 +114,22 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
                     CUDA => look_at_nvidia(&modules, &mut findings)?,
                     _ => look_at_amd(&modules, &mut findings)?,
                 }
-                match findings.faults.len() == before {
-                    true => Ok(()),
-                    false => Err(findings.faults[before..].join("\n")),
-                }
+                let faults = &findings.faults[before..];
+                ensure!(faults.is_empty(), "{}", faults.join("\n"));
+                Ok(())
             });
     }
     println!("\n{}", findings.table);
-    if is_whole && args.flag("--write") {
+    if is_complete && args.flag("--write") {
         steps.step("write the table", || {
-            let path = root().join("benches/results/compiled.md");
-            fs::write(&path, format!("{INTRODUCTION}{}", findings.table))
-                .map_err(|e| format!("{}: {e}", path.display()))
+            let text = format!("{INTRODUCTION}{}", findings.table);
+            Ok(fs::write(root().join("benches/results/compiled.md"), text)?)
         });
     }
     steps.finish()
 }
 
-/// Those with one of `words` in the name of their case.
+/// The modules with one of `words` in the name of their case.
 fn modules(test: &str, words: &[String]) -> Result<Vec<Module>> {
     let mut modules = record::modules(test)?;
     modules
@@ -137,7 +141,7 @@ fn paths(modules: &[&Module]) -> Vec<PathBuf> {
     modules.iter().map(|module| module.path.clone()).collect()
 }
 
-/// Of the modules, those at a GPU's own tuning, and the others.
+/// The modules at a GPU's own tuning, and the others.
 fn split(modules: &[Module]) -> (Vec<&Module>, Vec<&Module>) {
     modules.iter().partition(|module| is_tuned(&module.case))
 }
@@ -162,7 +166,7 @@ fn look_at_nvidia(modules: &[Module], findings: &mut Findings) -> Result<()> {
         let refused = toolkit.compile(&paths, arch, &out(arch))?;
         let of_cub = |line: &&String| line.contains("/cub_");
         if let Some(why) = refused.iter().find(of_cub) {
-            return Err(why.clone());
+            bail!("{why}");
         }
         findings.faults.extend(refused);
         let code = |path: &Path| read(&toolkit, &out(arch), path);
@@ -175,7 +179,7 @@ fn look_at_nvidia(modules: &[Module], findings: &mut Findings) -> Result<()> {
         }
         for module in &tuned {
             let Ok(code) = code(&module.path) else {
-                continue; // refused, and said so
+                continue; // The compiler refused it, and the faults say so.
             };
             let resident = code.resident(module.units, module.shared, multiprocessor);
             findings.see(arch, module, &code, resident, Some(&of_cub[0]));
@@ -199,7 +203,7 @@ fn look_at_amd(modules: &[Module], findings: &mut Findings) -> Result<()> {
         findings.faults.extend(refused);
         for module in of_arch.iter().filter(|module| is_tuned(&module.case)) {
             let Ok(text) = fs::read_to_string(hip::assembly(&module.path, &out)) else {
-                continue; // refused, and said so
+                continue; // The compiler refused it, and the faults say so.
             };
             let (code, planes) = isa::read(&text)?;
             let resident = isa::resident(planes, module.units, module.shared, multiprocessor);
@@ -210,7 +214,7 @@ fn look_at_amd(modules: &[Module], findings: &mut Findings) -> Result<()> {
 }
 
 impl Findings {
-    /// Where CUB's scan is given, the sums are judged by it.
+    /// Adds a kernel to the table, and its faults. `cub` is CUB's scan, which the sums must match.
     fn see(&mut self, arch: &str, module: &Module, code: &Code, resident: u32, cub: Option<&Code>) {
         let Module { case, kernel, .. } = module;
         self.table += &row(arch, case, kernel, code, module.shared, resident);
@@ -242,15 +246,16 @@ impl Findings {
 const INTRODUCTION: &str = "\
 ## Compiled, not measured
 
-`cargo xtask gpu-code` lowers the kernels at the tuning of a GPU to CUDA C++ and to HIP C++, compiles them with NVRTC 12.9 and Clang 19,
-and reads the machine code; CUB's agents, with their policies for sm_90, beside them. Of AMD's, gfx942 has planes of 64 units and gfx1100 of
-32. CubeCL can also lower for AMD's GPUs through LLVM, which is not looked at here. Loads and stores are those of global memory by bits that do not speak
-with other cubes, each counted once however often it runs; threads are those that a multiprocessor
-holds, spills are instructions that reach the stack.
+`cargo xtask gpu-code` lowers the kernels at the tuning of a GPU to CUDA C++ and to HIP C++, compiles them with NVRTC
+12.9 and Clang 19, and reads the machine code. CUB's agents, with their policies for sm_90, stand beside them. On AMD's
+gfx942 a plane has 64 units, on gfx1100 it has 32. CubeCL can also lower for AMD's GPUs through LLVM; the command does
+not look at that. Loads and stores are those of global memory that do not speak with other cubes, by their bits. Each
+counts once, however often it runs. Threads are those that a multiprocessor holds. Spills are instructions that reach
+the stack.
 
 ";
 
-/// The sums that a scan is judged by: none spills.
+/// The sums that count most. None of them may spill.
 const JUDGED: [&str; 5] = [
     "Pass of Float(F32) [1, 16777216] along 1, Sum",
     "Pass of Float(F16) [1, 16777216] along 1, Sum",
@@ -259,7 +264,7 @@ const JUDGED: [&str; 5] = [
     "ColumnTiles of Int(I64)",
 ];
 
-/// Accesses to spilled words that other operators, and f64 with 40 registers, may have across a lookback.
+/// How many accesses to spilled words others may have across a lookback: other operators, and f64 with 40 registers.
 const SPILLS: u32 = 24;
 
 fn cub_path(name: &str) -> PathBuf {
@@ -270,12 +275,12 @@ fn cub_path(name: &str) -> PathBuf {
 
 fn cub_file(name: &str, source: &str) -> Result<PathBuf> {
     let path = cub_path(name);
-    fs::write(&path, source).map_err(|e| format!("{}: {e}", path.display()))?;
+    fs::write(&path, source)?;
     Ok(path)
 }
 
 fn read(toolkit: &Nvrtc, folder: &Path, source: &Path) -> Result<Code> {
-    let stem = source.file_stem().ok_or("a file without a name")?;
+    let stem = source.file_stem().context("a file without a name")?;
     let file = folder.join(stem).with_extension("cubin");
     let usage = toolkit.tool("cuobjdump", "--dump-resource-usage", &file)?;
     let listing = toolkit.tool("nvdisasm", "-c", &file)?;

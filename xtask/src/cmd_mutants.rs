@@ -1,13 +1,15 @@
-//! `cargo xtask mutants`: cargo-mutants on the code that plans on the host, whose mistakes a test must notice.
+//! `cargo xtask mutants`: cargo-mutants on the code that plans on the host. A test must notice each mistake there.
 //!
-//! Kernels are left out: what runs on a device is mutated by hand instead, see `cargo xtask faults`. Each part of the code
-//! is tried against the tests that are meant to hold it, since the whole suite takes minutes a mutant. The changes are made in a
-//! [`copy`](crate::copy) of the tree; the CPU engine is a crate of its own there. Survivors are printed; `docs/testing.md`
-//! explains the known ones.
+//! `cargo xtask faults` takes the kernels, where a person chose the mistakes. The whole suite takes minutes for one
+//! mutant, so each part of the code is tried against the tests that are meant to hold it. The mutants go into a
+//! [`copy`](crate::copy) of the tree, and the CPU engine is a crate of its own there. The command prints the survivors,
+//! and `docs/testing.md` explains the known ones.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+use anyhow::{Context, ensure};
+use fs_err as fs;
 
 use crate::Result;
 use crate::args::{Args, Spec};
@@ -22,7 +24,7 @@ const SPEC: Spec = Spec {
     options: &["--driver"],
 };
 
-/// Host-side code and the tests that hold it.
+/// Code of the host, and the tests that hold it.
 struct Part {
     name: &'static str,
     copy: fn() -> Result<Copy>,
@@ -31,12 +33,12 @@ struct Part {
     package: &'static [&'static str],
     /// The tests, as arguments of cargo.
     tests: &'static [&'static str],
-    /// Tests left out: those of what kernels do among themselves, and the longest.
+    /// The tests that do not run: those of what kernels do among themselves, and the longest.
     skip: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
 }
 
-/// Unoptimised, the tensor crate is built in seconds.
+/// Unoptimised, the tensor crate builds in seconds.
 const UNOPTIMISED: &str = "--cargo-arg=--config=profile.dev.package.burn-scan.opt-level=0";
 
 const PARTS: [Part; 4] = [
@@ -70,7 +72,7 @@ const PARTS: [Part; 4] = [
             "fallback::",
             "golden::",
             "many_columns_longer_than_any_loop",
-            "mute_tiles",
+            "stalled_tiles",
             "one_long_row",
             "tiles_that_never_publish",
         ],
@@ -82,7 +84,7 @@ const PARTS: [Part; 4] = [
         files: &["src/check.rs"],
         package: &["--package", "burn-scan", UNOPTIMISED],
         tests: &["--lib", "--test=bad_input", "--test=narrow_ints"],
-        // The CPU engine is a part of its own.
+        // The part `engine` has these.
         skip: &["cpu::"],
         env: &[],
     },
@@ -95,7 +97,7 @@ const PARTS: [Part; 4] = [
             "src/fusion/mirror.rs",
             "src/fusion/hold.rs",
         ],
-        // No test of these asks Flex.
+        // None of these tests needs Flex.
         package: &[
             "--package",
             "burn-scan",
@@ -120,7 +122,8 @@ const PARTS: [Part; 4] = [
         package: &["--package", "engine"],
         tests: &["--lib"],
         skip: &[],
-        // Unoptimised it is built in seconds, and it is slow: the largest inputs are left out, as under valgrind.
+        // Unoptimised, it builds in seconds but runs slowly. So the tests leave out the largest inputs, as under
+        // valgrind.
         env: &[
             ("BURN_SCAN_MEMCHECK", "1"),
             ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
@@ -128,11 +131,11 @@ const PARTS: [Part; 4] = [
     },
 ];
 
-/// A mutant is caught by the first test that fails: the others need not run. The test harness holds its `--fail-fast` for unstable,
-/// and asks for this variable at run time; nothing is compiled with it.
+/// The first test that fails catches a mutant, and the others need not run. The harness calls its `--fail-fast`
+/// unstable and asks for this variable at run time. The compiler does not see it.
 const FAIL_FAST_IS_ALLOWED: &str = "env RUSTC_BOOTSTRAP=1";
 
-/// A mutant that loops for ever is killed after this.
+/// After this time a mutant counts as one that loops for ever.
 const TIMEOUT_SECONDS: &str = "150";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -153,7 +156,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut lines = Vec::new();
     for part in parts {
         let folder = target_dir().join("mutants").join(part.name);
-        fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        fs::create_dir_all(&folder)?;
         let mut command = command(part, &(part.copy)()?);
         command
             .args(["--timeout", TIMEOUT_SECONDS, "--output"])
@@ -164,18 +167,17 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             .env(runner_variable()?, FAIL_FAST_IS_ALLOWED)
             .envs(part.env.iter().copied())
             .envs(env.iter().map(|(name, value)| (name, value)));
-        // 2: some were missed; 3: some did not end. Both are results.
+        // 2: the tests missed some. 3: some did not end. Both are results.
         let status = status_of(&mut command)?;
-        if !matches!(status.code(), Some(0 | 2 | 3)) {
-            return Err(format!("cargo-mutants ended with {status}"));
-        }
+        let is_result = matches!(status.code(), Some(0 | 2 | 3));
+        ensure!(is_result, "cargo-mutants ended with {status}");
         lines.push(summary(part.name, &folder.join("mutants.out"))?);
     }
     println!("\n{}", lines.join("\n"));
     Ok(())
 }
 
-/// The parts of those names, or all.
+/// The parts with these names, or all.
 fn chosen(names: &[String]) -> Result<Vec<&'static Part>> {
     if names.is_empty() {
         return Ok(PARTS.iter().collect());
@@ -183,7 +185,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Part>> {
     let find = |name: &String| {
         let known = PARTS.map(|part| part.name).join(" ");
         let part = PARTS.iter().find(|part| part.name == *name);
-        part.ok_or_else(|| format!("no part `{name}`; there are: {known}"))
+        part.with_context(|| format!("no part `{name}`; there are: {known}"))
     };
     names.iter().map(find).collect()
 }
@@ -198,10 +200,11 @@ fn command(part: &Part, copy: &Copy) -> Command {
     command
         .args(part.package)
         .args(part.files.iter().flat_map(|file| ["--file", file]))
-        // For all that cargo does: of what follows `--` the build knows nothing, and would build every test and example.
+        // As arguments of cargo, because the build does not see what follows `--` and would build every test and
+        // example.
         .args(part.tests.iter().map(|test| format!("--cargo-arg={test}")))
         .env("CARGO_TARGET_DIR", &copy.target)
-        // A mutant changes one line of a crate, and nobody looks at its backtrace.
+        // A mutant changes one line of a crate, and nobody reads its backtrace.
         .env("CARGO_INCREMENTAL", "1")
         .env("CARGO_PROFILE_DEV_DEBUG", "0")
         .env("RUST_BACKTRACE", "0")
@@ -209,11 +212,10 @@ fn command(part: &Part, copy: &Copy) -> Command {
     command
 }
 
-/// One line of counts, and one for each survivor.
+/// A line of counts, and one for each survivor.
 fn summary(name: &str, folder: &Path) -> Result<String> {
     let read = |file: &str| -> Result<Vec<String>> {
-        let path = folder.join(file);
-        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let text = fs::read_to_string(folder.join(file))?;
         Ok(text.lines().map(str::to_owned).collect())
     };
     let [caught, missed, endless, unviable] =
@@ -242,15 +244,11 @@ mod tests {
     fn parts_are_chosen_by_name() {
         assert_eq!(chosen(&[]).unwrap().len(), PARTS.len());
         assert_eq!(chosen(&["engine".to_owned()]).unwrap()[0].name, "engine");
-        assert!(
-            chosen(&["gpu".to_owned()])
-                .err()
-                .unwrap()
-                .contains("there are: kernels")
-        );
+        let error = chosen(&["gpu".to_owned()]).err().unwrap().to_string();
+        assert!(error.contains("there are: kernels"));
     }
 
-    /// A file that moved would silently be left out.
+    /// cargo-mutants would pass over a file that moved, and say nothing.
     #[test]
     fn the_files_exist() {
         for file in PARTS.iter().flat_map(|part| part.files) {

@@ -1,24 +1,29 @@
 //! `cargo xtask test`: every test of the workspace on Flex and on Cube.
 //!
-//! 1. A Vulkan driver is found or got ([`drivers`]).
-//! 2. The test `adapter` prints which adapter that is: one line `adapter: NAME …`. Nothing else runs if it
-//!    does not start: the Cube tests are never skipped silently.
-//! 3. The whole workspace with its default features, then the public contract without `fusion`, where ops
-//!    run one by one. Beside all that, the kernels' own tests, and where the driver is lavapipe, those on SwiftShader as well, with
-//!    plane operations. Drivers compile kernels on one thread a process: two processes keep two cores busy.
+//! 1. [`drivers`] finds or gets a Vulkan driver.
+//! 2. The test `adapter` prints its adapter in one line `adapter: NAME …`. If the adapter does not start, nothing else
+//!    runs. So no Cube test is left out without a word.
+//! 3. The whole workspace with its default features, then the public contract without `fusion`, where operations run
+//!    one by one. Beside that, the kernels' own tests run. If the driver is lavapipe, these run on SwiftShader as well,
+//!    with plane operations. Drivers compile kernels on one thread of a process, and two processes keep two cores busy.
 //!
-//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU engine under valgrind,
-//! again in two processes at a time.
+//! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU
+//! engine under valgrind, again in two processes.
 //!
-//! The tests read two variables: `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, where no adapter
-//! starts; `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
+//! The tests read two variables. `BURN_SCAN_REQUIRE_CUBE=1` makes a test fail, not skip, if no adapter starts.
+//! `BURN_SCAN_FORCE_PLANE=1` uses plane operations although the adapter does not advertise them.
 
 use std::process::Command;
+
+use anyhow::ensure;
+use serde_json::Value;
 
 use crate::Result;
 use crate::args::{Args, Spec};
 use crate::drivers::{self, Env};
-use crate::process::{Beside, Steps, cargo, root, run as run_to_success, run_reading, targets_in};
+use crate::metadata::{packages, targets};
+use crate::process::{cargo, root, run as run_to_success, run_reading};
+use crate::steps::{Beside, Steps};
 use crate::swiftshader;
 
 const SPEC: Spec = Spec {
@@ -26,18 +31,20 @@ const SPEC: Spec = Spec {
     options: &["--driver"],
 };
 
-/// What else is selected is as in the other steps, so that most dependencies are built already: building `burn-scan` alone without it took
-/// six minutes, this takes one. The CPU engine, by far the longest to compile, is tested here neither for its speed nor for its sizes.
+/// The contract without fusion. The rest of the selection is that of the other steps, so most dependencies are built
+/// already: this takes one minute, and `burn-scan` alone took six. The CPU engine takes longest to compile, and these
+/// tests need neither its speed nor its large inputs, so it stays unoptimised.
 const NO_FUSION: [&str; 6] = [
     "--workspace",
     "--no-default-features",
     "--features",
-    "burn-scan/std,burn-scan/flex,burn-scan/wgpu,burn-scan/autodiff,cubecl-scan/std,cubecl-scan/wgpu,xtask/report",
+    "burn-scan/std,burn-scan/flex,burn-scan/wgpu,burn-scan/autodiff,cubecl-scan/std,cubecl-scan/wgpu,xtask/report,xtask/remote-dependencies",
     "--config",
     "profile.dev.package.burn-scan.opt-level=0",
 ];
 
-/// The tests of the kernels, by which the package is selected: `-p cubecl-scan` would build all dependencies with other features.
+/// The tests of the kernels. Their names select the package, because `-p cubecl-scan` would build all dependencies with
+/// other features.
 const KERNEL_TESTS: [&str; 7] = [
     "scan",
     "compact",
@@ -50,9 +57,9 @@ const KERNEL_TESTS: [&str; 7] = [
 
 /// The tests that have a long form: the kernels' and the tensors'.
 const LONG_KERNEL_TESTS: [&str; 2] = ["kernel_properties", "scan"];
-const LONG_TESTS: [&str; 1] = ["properties"];
+const LONG_TESTS: [&str; 2] = ["properties", "concurrency"];
 
-/// The tests that run once more without fusion: every operation on every rank, and every gradient, but not every size again.
+/// The tests that run once more without fusion: every operation on every rank and every gradient, but not every size.
 const WITHOUT_FUSION: [&str; 12] = [
     "names",
     "every_rank",
@@ -72,11 +79,7 @@ const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
-    if let Some(word) = args.words.first() {
-        return Err(format!(
-            "unexpected `{word}`; arguments for cargo test go after `--`"
-        ));
-    }
+    args.no_words("; arguments for cargo test go after `--`")?;
     let driver = args.last("--driver").unwrap_or("system");
     let is_long = args.flag("--heavy");
     let tests = Tests::new(drivers::for_tests(driver)?, is_long, &args.rest);
@@ -114,7 +117,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// How the steps call cargo.
 struct Tests<'a> {
     env: Env,
-    /// One selection of packages and features for all steps that can share it: one build.
+    /// All steps that can share these do, so cargo builds once.
     features: String,
     /// Arguments for `cargo test`.
     rest: &'a [String],
@@ -125,7 +128,9 @@ impl<'a> Tests<'a> {
         let heavy = if is_long { ",heavy" } else { "" };
         Self {
             env,
-            features: format!("cubecl-scan/wgpu,remote,xtask/report{heavy}"),
+            features: format!(
+                "cubecl-scan/wgpu,remote,xtask/report,xtask/remote-dependencies{heavy}"
+            ),
             rest,
         }
     }
@@ -134,7 +139,7 @@ impl<'a> Tests<'a> {
         cargo_test(&["--workspace", "--features", &self.features], env)
     }
 
-    /// The tests of these names, or all; what fails does not keep the others from running.
+    /// The tests of these names, or all. After a failure the others still run.
     fn selected(&self, names: &[&str], env: &Env) -> Command {
         let mut command = self.workspace(env);
         command.arg("--no-fail-fast");
@@ -152,15 +157,13 @@ impl<'a> Tests<'a> {
             run_reading(&mut command, true, |line| {
                 adapter = adapter.take().or(adapter_of(line))
             })?;
-            adapter
-                .is_some()
-                .then_some(())
-                .ok_or_else(|| "the test `adapter` printed no adapter".to_owned())
+            ensure!(adapter.is_some(), "the test `adapter` printed no adapter");
+            Ok(())
         });
         adapter.filter(|_| started)
     }
 
-    /// The long tier. By its parts, the tensors' laws take somewhat longer than what runs beside them.
+    /// The long tier. The tensors' laws take somewhat longer than the steps beside them.
     fn long(&self, steps: &mut Steps) {
         let kernels = self.selected(&LONG_KERNEL_TESTS, &self.env);
         let beside = Beside::start(vec![
@@ -207,28 +210,27 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// The tests of the workspace that are not [`KERNEL_TESTS`]. Of those in `kernels/tests/recorded`, which are named in a manifest, `cuda` is
-/// for `cargo xtask gpu-code`.
+/// The tests of the workspace that are not [`KERNEL_TESTS`]. `cargo xtask gpu-code` runs those that need `cuda-source`.
 fn others_than_kernels() -> Result<Vec<String>> {
-    let mut names = vec!["webgpu".to_owned()];
-    for folder in ["tests", "kernels/tests", "protocol/tests", "xtask/tests"] {
-        names.extend(targets_in(&root().join(folder))?);
-    }
+    let runs = |required: &[Value]| !required.iter().any(|feature| feature == "cuda-source");
+    let mut names = targets(&packages(&root())?, "test", runs);
     names.retain(|name| !KERNEL_TESTS.contains(&name.as_str()));
     Ok(names)
 }
 
-fn cargo_test(line: &[&str], env: &Env) -> Command {
+/// `cargo test LINE` with the variables of a driver.
+pub(crate) fn cargo_test(line: &[&str], env: &Env) -> Command {
     let mut command = cargo(&["test"]);
     command
         .args(line)
-        // Kernels compile five times as slowly where `RUST_BACKTRACE=1` has each of their errors trace its origin; panics still do.
+        // With `RUST_BACKTRACE=1` each error in a kernel traces its origin, and kernels compile five times as slowly.
+        // Panics still have a trace.
         .env("RUST_LIB_BACKTRACE", "0")
         .envs(env.iter().map(|(name, value)| (name, value)));
     command
 }
 
-/// The adapter's line in what the test prints; the harness may have put the test's name before it.
+/// The adapter's line in the output of the test. The harness may have put the test's name before it.
 fn adapter_of(line: &str) -> Option<String> {
     line.find("adapter: ").map(|at| line[at..].to_owned())
 }
@@ -239,14 +241,15 @@ mod tests {
 
     #[test]
     fn every_test_is_selected() {
-        let names = targets_in(&root().join("kernels/tests")).unwrap();
+        let all = targets(&packages(&root()).unwrap(), "test", |_| true);
         for name in KERNEL_TESTS {
-            assert!(names.iter().any(|found| found == name), "{name}");
+            assert!(all.iter().any(|found| found == name), "{name}");
         }
         let others = others_than_kernels().unwrap();
         for name in ["webgpu", "contract", "laziness", "documents", "protocol"] {
             assert!(others.iter().any(|found| found == name), "{name}");
         }
+        assert!(!others.iter().any(|name| name == "cuda" || name == "scan"));
     }
 
     #[test]

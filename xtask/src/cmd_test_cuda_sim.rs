@@ -1,24 +1,27 @@
-//! `cargo xtask test-cuda-sim`: the kernels as CUDA, executed by a cycle-level GPU simulator.
+//! `cargo xtask test-cuda-sim`: the kernels as CUDA, in a cycle-level GPU simulator.
 //!
-//! 1. The test `cuda` of `cubecl-scan` writes down every module, launch and result, as in `cargo xtask gpu-code`.
-//! 2. The simulator's own script compiles each module to the PTX that it can parse; what it cannot is named.
-//! 3. It runs each case, and what is in memory afterwards is compared with what plain loops gave.
+//! 1. The test `cuda` of `cubecl-scan` writes down every module, launch and result, as for `cargo xtask gpu-code`.
+//! 2. The simulator's own script compiles each module to the PTX that it can parse. The command names the others.
+//! 3. It runs each case, and the command compares the memory afterwards with the results of plain loops.
 //!
-//! The simulator stays outside of this repository: `--simulator` names the folder with its `sim.py`, `--built` the one that its `build.sh`
-//! filled. The headline cases print cycles. Cycles compare programs on a machine that does not exist.
+//! The simulator is no part of this repository: `--simulator` names the folder with its `sim.py`, and `--built` the
+//! folder that its `build.sh` filled. The headline cases print cycles. Cycles compare programs on a machine that does
+//! not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
+
+use anyhow::{Context, bail, ensure};
+use fs_err as fs;
 
 use crate::Result;
 use crate::args::{Args, Spec};
 use crate::gpu_code::record::{self, CUDA};
-use crate::process::{Steps, root};
+use crate::process::{in_parallel, root};
+use crate::steps::Steps;
 
 const SPEC: Spec = Spec {
     flags: &["--replay", "--headlines"],
@@ -26,14 +29,14 @@ const SPEC: Spec = Spec {
 };
 
 const MISSING: &str = "\
-the simulator is no part of this repository. It is a folder with `sim.py` and `build.sh`, made of GPGPU-Sim (gpgpu-sim.org, with
-support for PTX 7.8), NVRTC and a runner of launches described in a text file; give it as --simulator DIR, and as --built DIR what its
-build.sh filled";
+the simulator is no part of this repository. It is a folder with `sim.py` and `build.sh`, made of GPGPU-Sim
+(gpgpu-sim.org, with support for PTX 7.8), NVRTC and a runner of launches described in a text file; give it as
+--simulator DIR, and as --built DIR what its build.sh filled";
 
 /// The group of the cases whose cycles count.
 const HEADLINE: &str = "headline";
 
-/// Seconds after which a case hangs.
+/// A case may take this many seconds.
 const PATIENCE: &str = "1200";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -48,7 +51,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let headlines = args.flag("--headlines");
         steps.step("run it in the simulator", || {
             let cases = cases(&args.words, headlines)?;
-            let outcomes = simulator.run_all(&cases)?;
+            let outcomes = simulator.run_all(&cases);
             report(&cases, &outcomes, headlines)
         });
     }
@@ -62,14 +65,12 @@ struct Case {
     name: String,
 }
 
-/// Those with one of `words` in their names; the headline cases, or the others.
+/// The headline cases or the others. `words` selects those with one of them in their names.
 fn cases(words: &[String], headlines: bool) -> Result<Vec<Case>> {
-    let folder = record::folder(CUDA).join("cases");
-    let error = |e| format!("{}: {e}", folder.display());
     let mut cases = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(error)? {
-        let folder = entry.map_err(error)?.path();
-        let text = fs::read_to_string(folder.join("name")).map_err(error)?;
+    for entry in fs::read_dir(record::folder(CUDA).join("cases"))? {
+        let folder = entry?.path();
+        let text = fs::read_to_string(folder.join("name"))?;
         let (group, name) = text.trim().split_once('\n').unwrap_or((&text, ""));
         let (group, name) = (group.to_owned(), name.to_owned());
         let full = format!("{group}: {name}");
@@ -87,10 +88,8 @@ fn cases(words: &[String], headlines: bool) -> Result<Vec<Case>> {
         name.to_string_lossy().parse::<u32>().ok()
     };
     cases.sort_by_key(number);
-    match cases.is_empty() {
-        true => Err("no such case".into()),
-        false => Ok(cases),
-    }
+    ensure!(!cases.is_empty(), "no such case");
+    Ok(cases)
 }
 
 /// How a case ended.
@@ -98,7 +97,7 @@ enum Outcome {
     /// The cycles of its launches, by kernel.
     Right(Vec<(String, u64)>),
     Wrong(String),
-    /// The simulator does not know what a module needs.
+    /// The simulator cannot run a module of the case.
     Unknown(String),
 }
 
@@ -110,13 +109,12 @@ struct Simulator {
 impl Simulator {
     fn of(args: &Args) -> Result<Self> {
         let folder = |option| args.last(option).map(|folder| root().join(folder));
-        let scripts = folder("--simulator").ok_or(MISSING)?;
+        let scripts = folder("--simulator").context(MISSING)?;
         let built = folder("--built").or_else(|| Some(std::env::var_os("SIM_DIR")?.into()));
-        let built: PathBuf = built.ok_or(MISSING)?;
-        match scripts.join("sim.py").is_file() && built.join("bin").is_dir() {
-            true => Ok(Self { scripts, built }),
-            false => Err(MISSING.into()),
-        }
+        let built: PathBuf = built.context(MISSING)?;
+        let is_there = scripts.join("sim.py").is_file() && built.join("bin").is_dir();
+        ensure!(is_there, MISSING);
+        Ok(Self { scripts, built })
     }
 
     fn command(&self, verb: &str) -> Command {
@@ -126,114 +124,80 @@ impl Simulator {
         command
     }
 
-    /// As many at once as there are processors.
-    fn run_all(&self, cases: &[Case]) -> Result<Vec<Outcome>> {
-        let next = AtomicUsize::new(0);
-        let outcomes = Mutex::new(BTreeMap::new());
+    fn run_all(&self, cases: &[Case]) -> Vec<Outcome> {
         let compiled = Mutex::new(BTreeSet::new());
-        let work = || {
-            loop {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                let Some(case) = cases.get(index) else {
-                    break;
-                };
-                let outcome = self.run(case, &compiled);
-                let outcome = outcome.unwrap_or_else(Outcome::Wrong);
-                let state = match &outcome {
-                    Outcome::Right(_) => "right".to_owned(),
-                    Outcome::Wrong(why) => format!("WRONG: {why}"),
-                    Outcome::Unknown(why) => format!("left out: {why}"),
-                };
-                eprintln!("{}: {}: {state}", case.group, case.name);
-                outcomes
-                    .lock()
-                    .expect("no thread panicked")
-                    .insert(index, outcome);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().map_or(2, Into::into) {
-                scope.spawn(work);
-            }
-        });
-        Ok(outcomes
-            .into_inner()
-            .expect("no thread panicked")
-            .into_values()
-            .collect())
+        in_parallel(cases, |case| {
+            let outcome = self.run(case, &compiled);
+            let outcome = outcome.unwrap_or_else(|error| Outcome::Wrong(format!("{error:#}")));
+            let state = match &outcome {
+                Outcome::Right(_) => "right".to_owned(),
+                Outcome::Wrong(why) => format!("WRONG: {why}"),
+                Outcome::Unknown(why) => format!("left out: {why}"),
+            };
+            eprintln!("{}: {}: {state}", case.group, case.name);
+            outcome
+        })
     }
 
     fn run(&self, case: &Case, compiled: &Mutex<BTreeSet<PathBuf>>) -> Result<Outcome> {
+        let compiled = || compiled.lock().expect("no thread panicked");
         let job = case.folder.join("job");
-        let text = fs::read_to_string(&job).map_err(|e| format!("{}: {e}", job.display()))?;
+        let text = fs::read_to_string(&job)?;
         for module in text.lines().filter_map(|line| line.strip_prefix("ptx ")) {
             let module = case.folder.join(module);
-            if compiled
-                .lock()
-                .expect("no thread panicked")
-                .contains(&module)
-            {
+            if compiled().contains(&module) {
                 continue;
             }
             if let Err(why) = self.compile(&module) {
-                return Ok(Outcome::Unknown(why));
+                return Ok(Outcome::Unknown(format!("{why:#}")));
             }
-            compiled.lock().expect("no thread panicked").insert(module);
+            compiled().insert(module);
         }
         let mut command = self.command("run");
-        command
-            .arg(&job)
-            .args(["--config", "h100q", "--timeout", PATIENCE]);
-        let out = command.output().map_err(|e| e.to_string())?;
+        command.arg(&job);
+        command.args(["--config", "h100q", "--timeout", PATIENCE]);
+        let out = command.output()?;
         let said = String::from_utf8_lossy(&out.stdout);
         if !out.status.success() {
             let why = said.lines().find(|line| line.starts_with("JOB failed"));
-            return Ok(Outcome::Wrong(
-                why.unwrap_or("the simulator ended").to_owned(),
-            ));
+            bail!("{}", why.unwrap_or("the simulator ended"));
         }
         compare(&case.folder)?;
         Ok(Outcome::Right(said.lines().filter_map(launch).collect()))
     }
 
-    /// `N.ptx` from `N.cu`. `N.againI.ptx` is the same under another name.
+    /// Makes `N.ptx` from `N.cu`. `N.againI.ptx` is the same with another name of its kernel.
     fn compile(&self, module: &Path) -> Result<()> {
-        let file = module
-            .file_name()
-            .ok_or("a module without a name")?
-            .to_string_lossy()
-            .into_owned();
+        let file = module.file_name().context("a module without a name")?;
+        let file = file.to_string_lossy();
         let stem = file.trim_end_matches(".ptx");
         let (first, again) = stem.split_once('.').unwrap_or((stem, ""));
         let ptx = module.with_file_name(format!("{first}.ptx"));
         if !ptx.is_file() {
             let mut command = self.command("compile");
             command.arg(ptx.with_extension("cu"));
-            // Another thread may be at the same module.
+            // Another thread may compile the same module.
             let own = ptx.with_extension(format!("{:?}", thread::current().id()));
-            let out = command.arg(&own).arg("--schedule").output();
-            let out = out.map_err(|e| e.to_string())?;
-            if !out.status.success() {
-                let why = String::from_utf8_lossy(&out.stderr);
-                return Err(why.lines().last().unwrap_or("no reason").to_owned());
-            }
-            fs::rename(&own, &ptx).map_err(|e| e.to_string())?;
+            let out = command.arg(&own).arg("--schedule").output()?;
+            let why = String::from_utf8_lossy(&out.stderr);
+            let why = why.lines().last().unwrap_or("no reason");
+            ensure!(out.status.success(), "{why}");
+            fs::rename(&own, &ptx)?;
         }
         if !again.is_empty() {
-            let text = fs::read_to_string(&ptx).map_err(|e| e.to_string())?;
+            let text = fs::read_to_string(&ptx)?;
             let entry = text
                 .split(".entry ")
                 .nth(1)
                 .and_then(|rest| rest.split('(').next());
-            let entry = entry.ok_or("a module without a kernel")?.trim();
-            let text = text.replace(entry, &format!("{entry}_{again}"));
-            fs::write(module, text).map_err(|e| e.to_string())?;
+            let entry = entry.context("a module without a kernel")?.trim();
+            fs::write(module, text.replace(entry, &format!("{entry}_{again}")))?;
         }
         Ok(())
     }
 }
 
-/// `LAUNCH kernel cycles=C …`
+/// Reads a line `LAUNCH kernel cycles=C …`.
 fn launch(line: &str) -> Option<(String, u64)> {
     let mut words = line.strip_prefix("LAUNCH ")?.split_whitespace();
     let kernel = words.next()?.split("_kernel").next()?.to_owned();
@@ -241,24 +205,26 @@ fn launch(line: &str) -> Option<(String, u64)> {
     Some((kernel, cycles.parse().ok()?))
 }
 
-/// What is in memory after a case, with what should be.
+/// Compares the memory after a case with the wanted bytes.
 fn compare(folder: &Path) -> Result<()> {
-    let read = |name: &str| fs::read(folder.join(name)).map_err(|e| format!("{name}: {e}"));
-    let list = String::from_utf8(read("wanted")?).map_err(|e| e.to_string())?;
+    let list = fs::read_to_string(folder.join("wanted"))?;
     for line in list.lines() {
         let mut words = line.split(' ');
-        let mut word = || words.next().ok_or_else(|| format!("`{line}`"));
-        let (found, start, wanted) = (read(word()?)?, word()?, read(word()?)?);
-        let start: usize = start.parse().map_err(|_| format!("`{line}`"))?;
+        let mut word = || words.next().with_context(|| format!("`{line}`"));
+        let (found, start, wanted) = (word()?, word()?, word()?);
+        let (found, wanted) = (
+            fs::read(folder.join(found))?,
+            fs::read(folder.join(wanted))?,
+        );
+        let start: usize = start.parse().with_context(|| format!("`{line}`"))?;
         let found = found.get(start..start + wanted.len());
-        let found = found.ok_or("a buffer is too short")?;
-        let wrong = (0..wanted.len()).filter(|i| found[*i] != wanted[*i]);
-        if let Some(first) = wrong.clone().next() {
-            let wrong = wrong.count();
-            return Err(format!(
-                "{wrong} of {} bytes, the first at {first}",
-                wanted.len()
-            ));
+        let found = found.context("a buffer is too short")?;
+        let wrong: Vec<usize> = (0..wanted.len())
+            .filter(|at| found[*at] != wanted[*at])
+            .collect();
+        if let Some(first) = wrong.first() {
+            let (wrong, all) = (wrong.len(), wanted.len());
+            bail!("{wrong} of {all} bytes, the first at {first}");
         }
     }
     Ok(())
@@ -273,12 +239,7 @@ fn report(cases: &[Case], outcomes: &[Outcome], headlines: bool) -> Result<()> {
             Outcome::Right(cycles) => {
                 counts[0] += 1;
                 if headlines {
-                    let total: u64 = cycles.iter().map(|(_, cycles)| cycles).sum();
-                    let each: Vec<_> = cycles
-                        .iter()
-                        .map(|(kernel, cycles)| format!("{kernel} {cycles}"))
-                        .collect();
-                    println!("{}: {total} cycles ({})", case.name, each.join(", "));
+                    print_cycles(&case.name, cycles);
                 }
             }
             Outcome::Wrong(why) => {
@@ -295,10 +256,17 @@ fn report(cases: &[Case], outcomes: &[Outcome], headlines: bool) -> Result<()> {
     for (group, [right, wrong, unknown]) in groups {
         println!("{right:>6} {wrong:>6} {unknown:>8}  {group}");
     }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.join("\n")),
-    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+fn print_cycles(case: &str, cycles: &[(String, u64)]) {
+    let total: u64 = cycles.iter().map(|(_, cycles)| cycles).sum();
+    let each: Vec<_> = cycles
+        .iter()
+        .map(|(kernel, cycles)| format!("{kernel} {cycles}"))
+        .collect();
+    println!("{case}: {total} cycles ({})", each.join(", "));
 }
 
 #[cfg(test)]

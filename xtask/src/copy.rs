@@ -1,16 +1,19 @@
-//! Copies of the sources, in which other commands make mistakes on purpose.
+//! Copies of the sources, which other commands change.
 //!
-//! A copy is built in a folder of its own. Cargo names artifacts by paths relative to the workspace and judges them by the times of
-//! files: in one folder, those of the copy and of the sources would be taken for each other.
+//! A copy is built in a folder of its own. Cargo names artifacts by paths relative to the workspace and judges them by
+//! the times of files. In one folder, cargo would take those of the copy for those of the sources.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use anyhow::ensure;
+use fs_err as fs;
+use walkdir::WalkDir;
 
 use crate::Result;
 use crate::process::{output, root, target_dir};
 
-/// The manifest of [`copy_engine`]; the versions are those of the workspace's lock file.
+/// The manifest of [`copy_engine`]. The workspace's lock file names the versions.
 const ENGINE_MANIFEST: &str = r#"[package]
 name = "engine"
 version = "0.0.0"
@@ -28,7 +31,7 @@ rayon = "*"
 opt-level = 2
 "#;
 
-/// Where the copy is, and where it is built.
+/// Where the copy is, and where cargo builds it.
 pub(crate) struct Copy {
     pub(crate) tree: PathBuf,
     pub(crate) target: PathBuf,
@@ -44,15 +47,20 @@ impl Copy {
     }
 }
 
-/// Everything that git tracks or would track.
-pub(crate) fn copy_sources() -> Result<Copy> {
-    let copy = Copy::new("mistakes");
+/// The sources in `target/NAME`: every file that git tracks or would track.
+pub(crate) fn copy_tree(name: &str) -> Result<Copy> {
+    let copy = Copy::new(name);
     let names = listed(".")?;
     for name in &names {
         bring(name, &copy.tree.join(name))?;
     }
     forget_others(&copy.tree, &names)?;
     Ok(copy)
+}
+
+/// The copy in which other commands make mistakes on purpose.
+pub(crate) fn copy_sources() -> Result<Copy> {
+    copy_tree("mistakes")
 }
 
 /// The CPU engine as a crate of its own. It depends on nothing of Burn, and alone it builds in seconds.
@@ -71,25 +79,20 @@ pub(crate) fn copy_engine() -> Result<Copy> {
 /// The files under a folder that git tracks or would track.
 fn listed(folder: &str) -> Result<Vec<String>> {
     let root = root();
+    let root = root.to_string_lossy();
+    let line = ["-C", &root, "ls-files", "--cached", "--others"];
     let listed = output(
         "git",
-        &[
-            "-C",
-            &root.to_string_lossy(),
-            "ls-files",
-            "--cached",
-            "--others",
-            "--exclude-standard",
-            folder,
-        ],
+        &[&line, &["--exclude-standard", folder][..]].concat(),
     );
-    if listed.is_empty() {
-        return Err("git lists no files: the copy is made of what it tracks".into());
-    }
+    ensure!(
+        !listed.is_empty(),
+        "git lists no files: the copy is made of what it tracks"
+    );
     Ok(listed.lines().map(str::to_owned).collect())
 }
 
-/// Copies a file of the workspace; one that is listed, yet deleted in the working tree, is deleted in the copy.
+/// Copies a file of the workspace. A listed file that the working tree no longer has is deleted in the copy.
 fn bring(name: &str, to: &Path) -> Result<()> {
     match fs::read(root().join(name)) {
         Ok(bytes) => write(to, &bytes),
@@ -100,33 +103,27 @@ fn bring(name: &str, to: &Path) -> Result<()> {
     }
 }
 
-/// Deletes the files of a copy that are no longer listed: moved tests would be built twice.
+/// Deletes the files of a copy that are no longer listed. Cargo would build a moved test twice.
 fn forget_others(tree: &Path, names: &[String]) -> Result<()> {
     let listed: HashSet<PathBuf> = names.iter().map(|name| tree.join(name)).collect();
-    let mut folders = vec![tree.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if !listed.contains(&path) {
-                fs::remove_file(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-            }
+    for entry in WalkDir::new(tree) {
+        let entry = entry?;
+        if !entry.file_type().is_dir() && !listed.contains(entry.path()) {
+            fs::remove_file(entry.path())?;
         }
     }
     Ok(())
 }
 
-/// A file that holds the same already keeps its time, so that cargo builds it no second time.
-fn write(to: &Path, bytes: &[u8]) -> Result<()> {
-    let error = |e: std::io::Error| format!("{}: {e}", to.display());
+/// Writes a file. One that holds the same already keeps its time, so that cargo does not build it again.
+pub(crate) fn write(to: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(to).is_ok_and(|old| old == bytes) {
         return Ok(());
     }
     if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(error)?;
+        fs::create_dir_all(folder)?;
     }
-    fs::write(to, bytes).map_err(error)
+    Ok(fs::write(to, bytes)?)
 }
 
 #[cfg(test)]
@@ -135,12 +132,10 @@ mod tests {
 
     #[test]
     fn the_engine_has_what_it_depends_on() {
-        let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
-        let code: String = listed("src/cpu")
-            .unwrap()
-            .iter()
-            .map(|name| read(name))
-            .collect();
+        // Git lists a file that is deleted and not yet committed.
+        let read = |name: &str| fs::read_to_string(root().join(name)).unwrap_or_default();
+        let files = listed("src/cpu").unwrap();
+        let code: String = files.iter().map(|name| read(name)).collect();
         let manifest = read("Cargo.toml");
         let dependencies = manifest
             .lines()

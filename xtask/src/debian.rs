@@ -1,33 +1,32 @@
-//! Debian's packages, downloaded and unpacked where they do not touch the system.
+//! Debian's packages, downloaded and unpacked into a folder of their own. The system stays as it is.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::ensure;
+use fs_err as fs;
 
 use crate::Result;
 use crate::drivers::as_root;
 use crate::process::{in_path, run};
 
-/// The tree of files that the packages have, in `folder`. Those that are there already are not downloaded.
+/// Downloads packages and unpacks them in `folder`, once. Returns the tree of their files.
 pub(crate) fn unpack(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
     let tree = folder.join("tree");
     if tree.is_dir() {
         return Ok(tree);
     }
-    if !in_path("apt-get") || !in_path("dpkg-deb") {
-        let packages = packages.join(" ");
-        return Err(format!(
-            "Debian's packages {packages} are downloaded and unpacked: needs apt-get and dpkg-deb"
-        ));
-    }
-    let io = |error: std::io::Error| format!("{}: {error}", folder.display());
+    ensure!(
+        in_path("apt-get") && in_path("dpkg-deb"),
+        "Debian's packages {} are downloaded and unpacked: needs apt-get and dpkg-deb",
+        packages.join(" ")
+    );
     let _ = fs::remove_dir_all(folder);
-    fs::create_dir_all(folder).map_err(io)?;
+    fs::create_dir_all(folder)?;
     let download = || {
-        run(Command::new("apt-get")
-            .arg("download")
-            .args(packages)
-            .current_dir(folder))
+        let mut command = Command::new("apt-get");
+        command.arg("download").args(packages).current_dir(folder);
+        run(&mut command)
     };
     download().or_else(|_| {
         run(&mut as_root(&["apt-get", "update"]))?;
@@ -35,16 +34,14 @@ pub(crate) fn unpack(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
     })?;
     // The name that is returned marks success.
     let unfinished = folder.join("unfinished");
-    for file in fs::read_dir(folder).map_err(io)?.flatten() {
+    for file in fs::read_dir(folder)?.flatten() {
         let path = file.path();
         if path.extension().is_some_and(|ext| ext == "deb") {
-            run(Command::new("dpkg-deb")
-                .arg("-x")
-                .arg(&path)
-                .arg(&unfinished))?;
-            fs::remove_file(&path).map_err(io)?;
+            let mut command = Command::new("dpkg-deb");
+            run(command.arg("-x").arg(&path).arg(&unfinished))?;
+            fs::remove_file(&path)?;
         }
     }
-    fs::rename(unfinished, &tree).map_err(io)?;
+    fs::rename(unfinished, &tree)?;
     Ok(tree)
 }

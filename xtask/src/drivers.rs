@@ -5,6 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::{Context, anyhow, bail, ensure};
+
 use crate::Result;
 use crate::process::{in_path, output, run};
 use crate::swiftshader;
@@ -13,7 +15,8 @@ use crate::vulkan::{Machine, OVERRIDES};
 /// Variables that make a process use the driver.
 pub(crate) type Env = Vec<(&'static str, OsString)>;
 
-/// The same with what the tests read beside it: a device must start, and SwiftShader runs planes without advertising them.
+/// The variables of a driver, and those that the tests read: a device must start, and SwiftShader runs plane operations
+/// although it does not advertise them.
 pub(crate) fn for_tests(name: &str) -> Result<Env> {
     let mut env = get(name)?;
     env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
@@ -29,13 +32,11 @@ pub(crate) fn get(name: &str) -> Result<Env> {
         "system" => system(),
         "lavapipe" => lavapipe(),
         "swiftshader" => swiftshader::get(),
-        other => Err(format!(
-            "no driver `{other}`; there are: system lavapipe swiftshader"
-        )),
+        other => bail!("no driver `{other}`; there are: system lavapipe swiftshader"),
     }
 }
 
-/// Whatever the loader finds (it prefers a GPU), or lavapipe where it would find nothing.
+/// The loader's own choice (it prefers a GPU), or lavapipe where the loader would find nothing.
 fn system() -> Result<Env> {
     if !cfg!(target_os = "linux") {
         eprintln!("Metal or DirectX 12 comes with this system: no driver to look for");
@@ -50,9 +51,7 @@ fn system() -> Result<Env> {
         .iter()
         .find(|name| std::env::var_os(name).is_some())
     {
-        return Err(format!(
-            "{name} is set but names no driver that can start: unset or correct it"
-        ));
+        bail!("{name} is set but names no driver that can start: unset or correct it");
     }
     install_lavapipe().map(|manifest| pin(&manifest))
 }
@@ -66,7 +65,7 @@ fn lavapipe() -> Result<Env> {
     }
 }
 
-/// The loader's variable under its present and its older name (before 1.3.207, as in Ubuntu 22.04).
+/// Sets the loader's variable under its present name and under the one before 1.3.207, which Ubuntu 22.04 has.
 pub(crate) fn pin(manifest: &Path) -> Env {
     OVERRIDES
         .map(|name| (name, manifest.as_os_str().to_owned()))
@@ -76,11 +75,11 @@ pub(crate) fn pin(manifest: &Path) -> Env {
 fn install_lavapipe() -> Result<PathBuf> {
     eprintln!("this machine has no Vulkan adapter: installing lavapipe, Mesa's software driver");
     apt_install("mesa-vulkan-drivers", &[])
-        .map_err(|error| format!("{error}. {}", by_hand(in_path)))?;
+        .map_err(|error| anyhow!("{error:#}. {}", by_hand(in_path)))?;
     let machine = Machine::look();
     eprintln!("{machine}");
     let manifest = machine.lavapipe().map(Path::to_owned);
-    manifest.ok_or_else(|| "mesa-vulkan-drivers is installed but brought no lavapipe".to_owned())
+    manifest.context("mesa-vulkan-drivers is installed but brought no lavapipe")
 }
 
 /// The line a person types where this program cannot install a driver.
@@ -107,14 +106,15 @@ fn by_hand(has: impl Fn(&str) -> bool) -> &'static str {
         .map_or(other, |(_, line)| line)
 }
 
-/// Installs a package of Debian's.
+/// Installs a package of Debian.
 pub(crate) fn apt_install(package: &str, options: &[&str]) -> Result<()> {
-    if !cfg!(target_os = "linux") || !in_path("apt-get") {
-        return Err(format!("cannot install {package} here (no apt-get)"));
-    }
-    if !is_root() && !in_path("sudo") {
-        return Err(format!("cannot install {package} here (not root, no sudo)"));
-    }
+    let has_apt = cfg!(target_os = "linux") && in_path("apt-get");
+    ensure!(has_apt, "cannot install {package} here (no apt-get)");
+    let may_install = is_root() || in_path("sudo");
+    ensure!(
+        may_install,
+        "cannot install {package} here (not root, no sudo)"
+    );
     run(&mut as_root(&["apt-get", "update"]))?;
     let mut command = as_root(&["apt-get", "install", "-y"]);
     run(command.args(options).arg(package))
@@ -124,7 +124,7 @@ fn is_root() -> bool {
     output("id", &["-u"]).trim() == "0"
 }
 
-/// `line` as root; apt asks nothing.
+/// `line` as root. apt asks no question.
 pub(crate) fn as_root(line: &[&str]) -> Command {
     let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive"];
     words.extend(line);

@@ -1,8 +1,10 @@
-//! Reads `kernels/tests/faults.txt`, whose head says what a fault looks like, and makes one in a file's text.
+//! Reads `kernels/tests/faults.txt`, and plants a fault in a file's text. The head of that list describes a fault.
+
+use anyhow::{anyhow, bail};
 
 use crate::Result;
 
-/// A mistake to make, and the test that must notice.
+/// A mistake, and the test that must notice it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) name: String,
@@ -19,7 +21,7 @@ pub(crate) struct Fault {
 pub(crate) fn parse(text: &str) -> Result<Vec<Fault>> {
     let mut faults: Vec<Fault> = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let error = |what: &str| Err(format!("line {}: {what}: {line}", number + 1));
+        let error = |what: &str| Err(anyhow!("line {}: {what}: {line}", number + 1));
         if let Some(name) = line.strip_prefix("== ") {
             faults.push(Fault {
                 name: name.trim().to_owned(),
@@ -50,21 +52,18 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Fault>> {
         !fault.file.is_empty() && !fault.test.0.is_empty() && !fault.without.is_empty()
     };
     match faults.iter().find(|fault| !whole(fault)) {
-        Some(fault) => Err(format!("`{}` lacks its file, test or lines", fault.name)),
+        Some(fault) => bail!("`{}` lacks its file, test or lines", fault.name),
         None => Ok(faults),
     }
 }
 
 impl Fault {
-    /// The text with the mistake made; an error where its place is not exactly one.
+    /// The text with the mistake in it. The text must have exactly one place for it.
     pub(crate) fn plant(&self, text: &str) -> Result<String> {
         let without = self.without.join("\n");
         match text.matches(&without).count() {
             1 => Ok(text.replacen(&without, &self.with.join("\n"), 1)),
-            count => Err(format!(
-                "its lines stand in {count} places of {}",
-                self.file
-            )),
+            count => bail!("its lines stand in {count} places of {}", self.file),
         }
     }
 }
@@ -73,7 +72,7 @@ impl Fault {
 mod tests {
     use super::*;
 
-    /// The code under `kernels/` changes; each fault must still find its place there.
+    /// The code under `kernels/` changes, and each fault must still find its place there.
     #[test]
     fn every_fault_of_the_list_can_be_planted() {
         let kernels = crate::process::root().join("kernels");
@@ -117,27 +116,16 @@ driver swiftshader
     #[test]
     fn a_place_that_is_gone_or_not_unique_is_an_error() {
         let fault = &parse(LIST).unwrap()[0];
-        assert!(fault.plant("").unwrap_err().contains("0 places"));
-        let twice = "    one();\n    sync();\n".repeat(2);
-        assert!(fault.plant(&twice).unwrap_err().contains("2 places"));
+        let error = |text| fault.plant(text).unwrap_err().to_string();
+        assert!(error("").contains("0 places"));
+        assert!(error(&"    one();\n    sync();\n".repeat(2)).contains("2 places"));
     }
 
     #[test]
     fn mistakes_in_the_list_are_named() {
-        assert!(
-            parse("file a.rs\n")
-                .unwrap_err()
-                .contains("line 1: no fault")
-        );
-        assert!(
-            parse("== a\ncolour red\n")
-                .unwrap_err()
-                .contains("line 2: not understood")
-        );
-        assert!(
-            parse("== a\nfile a.rs\n")
-                .unwrap_err()
-                .contains("`a` lacks")
-        );
+        let error = |list| parse(list).unwrap_err().to_string();
+        assert!(error("file a.rs\n").contains("line 1: no fault"));
+        assert!(error("== a\ncolour red\n").contains("line 2: not understood"));
+        assert!(error("== a\nfile a.rs\n").contains("`a` lacks"));
     }
 }

@@ -1,11 +1,11 @@
-//! Which shared libraries a program here can load by name: what the loader's cache lists.
+//! The shared libraries that a program here can load by name. The loader's cache lists them.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::process::output;
 
-/// The loader's file, where the library cache has it.
+/// The file of the Vulkan loader, if the library cache has it.
 pub(crate) fn loader_path() -> Option<PathBuf> {
     let printed = print_cache();
     let entries = cache_entries(&printed, env::consts::ARCH);
@@ -33,7 +33,7 @@ impl Libraries {
         Self { cached, folders }
     }
 
-    /// `name` as a manifest gives it: a bare name, or a path (relative to the manifest).
+    /// A manifest gives `name` as a bare name, or as a path relative to the manifest.
     pub(crate) fn has(&self, name: &str, manifest: &Path) -> bool {
         if name.contains('/') {
             return manifest.with_file_name("").join(name).exists();
@@ -43,7 +43,7 @@ impl Libraries {
     }
 }
 
-/// The output of `ldconfig -p`; the tool is often outside the `PATH` of a user who is not root.
+/// The output of `ldconfig -p`. The tool is often outside the `PATH` of a user who is not root.
 fn print_cache() -> String {
     let tools = ["ldconfig", "/sbin/ldconfig", "/usr/sbin/ldconfig"];
     let printed = tools.iter().map(|tool| output(tool, &["-p"]));
@@ -53,7 +53,7 @@ fn print_cache() -> String {
         .unwrap_or_default()
 }
 
-/// Names and paths in the output of `ldconfig -p`, of libraries that fit the architecture.
+/// The libraries in the output of `ldconfig -p` that fit the architecture: names and paths.
 fn cache_entries<'a>(text: &'a str, arch: &str) -> Vec<(&'a str, &'a str)> {
     let fits = |line: &&str| arch != "x86_64" || line.contains("x86-64");
     let entries = text

@@ -1,19 +1,20 @@
-//! CUDA binaries built on a machine without CUDA and without CubeCL's LLVM bundle.
+//! CUDA binaries from a machine that has neither CUDA nor CubeCL's LLVM bundle.
 //!
-//! With the feature `cuda-cpp` CubeCL compiles kernels through NVRTC and calls no LLVM function, so the
-//! bundle is left out (`DOCS_RS=1`), the linker is told to accept the symbols that are then undefined, and
-//! one small library, preloaded on the GPU host, gives each of them a body that aborts. CubeCL's other CUDA
-//! path (LLVM to PTX) is not what such a build tests.
+//! With the feature `cuda-cpp` CubeCL compiles kernels through NVRTC and calls no LLVM function. So this build leaves
+//! the bundle out (`DOCS_RS=1`), and the linker accepts undefined symbols. On the GPU host a small preloaded library
+//! gives each of these symbols a body that aborts. Such a build does not test CubeCL's other CUDA path, from LLVM to
+//! PTX.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+
+use fs_err as fs;
 
 use crate::Result;
 use crate::process::{output, run};
 
-/// Sets up a cargo command for such a build, in a target folder of its own since `RUSTFLAGS` differ.
+/// Sets up a cargo command for such a build. Its `RUSTFLAGS` differ, so it has a target folder of its own.
 pub(crate) fn prepare(command: &mut Command, target_dir: &Path) {
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     let flags =
@@ -24,7 +25,7 @@ pub(crate) fn prepare(command: &mut Command, target_dir: &Path) {
         .env("CARGO_TARGET_DIR", target_dir);
 }
 
-/// Builds `libllvm_stub.so` for what the executables leave undefined.
+/// Builds `libllvm_stub.so` with the symbols that the executables leave undefined.
 pub(crate) fn build<'a>(executables: impl Iterator<Item = &'a Path>, folder: &Path) -> Result<()> {
     let mut symbols = BTreeSet::new();
     for executable in executables {
@@ -35,13 +36,13 @@ pub(crate) fn build<'a>(executables: impl Iterator<Item = &'a Path>, folder: &Pa
         )));
     }
     let source = folder.join("stub.c");
-    fs::write(&source, stub_source(&symbols)).map_err(|e| format!("{}: {e}", source.display()))?;
+    fs::write(&source, stub_source(&symbols))?;
     let library = folder.join("libllvm_stub.so");
     run(Command::new("cc")
         .args(["-shared", "-fPIC", "-o"])
         .arg(library)
         .arg(&source))?;
-    fs::remove_file(&source).map_err(|e| e.to_string())
+    Ok(fs::remove_file(&source)?)
 }
 
 /// The symbols of the bundle in the output of `nm`.

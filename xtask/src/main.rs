@@ -1,7 +1,8 @@
 //! Development commands of burn-scan, run as `cargo xtask COMMAND`. Without a command it prints [`HELP`].
 //!
-//! One file per command; what they share is [`args`] (the command line), [`process`] (running a program,
-//! steps and their summary), [`vulkan`] (which drivers this machine has) and [`drivers`] (getting one).
+//! Each command has a file `cmd_NAME.rs`. They share [`args`] (the command line), [`process`] (running a program),
+//! [`steps`] (several programs and their summary), [`vulkan`] (the drivers that this machine has) and [`drivers`]
+//! (getting one).
 
 mod args;
 mod bundle_files;
@@ -12,6 +13,7 @@ mod cmd_gpu_bundle;
 mod cmd_gpu_code;
 mod cmd_memcheck;
 mod cmd_mutants;
+mod cmd_next_burn;
 mod cmd_peers;
 mod cmd_test;
 mod cmd_test_cuda_sim;
@@ -21,21 +23,22 @@ mod debian;
 mod drivers;
 mod faults;
 mod gpu_code;
-mod http;
 mod libraries;
 mod llvm_stub;
+mod metadata;
 mod process;
 mod python;
 #[cfg(feature = "report")]
 mod report;
+mod steps;
 mod swiftshader;
 mod vulkan;
 mod webgpu_report;
 
 use std::process::ExitCode;
 
-/// Errors are messages for a person: nothing here is handled by code.
-type Result<T> = std::result::Result<T, String>;
+// Errors are messages for a person. No code here handles one.
+use anyhow::{Result, bail};
 
 const HELP: &str = "\
 Development commands of burn-scan.
@@ -66,8 +69,8 @@ usage: cargo xtask COMMAND [OPTIONS]
   memcheck      Run the tests of the CPU engine under valgrind (installed by apt where missing).
       NAME...               only tests with one of these in their name
 
-  faults        Make the mistakes that kernels/tests/faults.txt lists, one at a time in a copy of the tree; each must fail
-                the test that is named for it.
+  faults        Make the mistakes that kernels/tests/faults.txt lists, one at a time in a copy of the tree; each must
+                fail the test that is named for it.
       WORD...               only faults with one of these in their name
       --driver NAME         as for `test`
 
@@ -80,6 +83,12 @@ usage: cargo xtask COMMAND [OPTIONS]
 
   features      clippy with every feature alone, for both crates, warnings being errors.
       NAME...               only these features
+
+  next-burn     Check a copy of the tree with the newest pre-release of Burn and the CubeCL that goes with it. Prints
+                the errors by file; without an error the tests run.
+      --burn VERSION        this version of Burn instead
+      -- ARGS               passed to `cargo check` in place of the whole workspace, e.g. `-- -p cubecl-scan -j1`;
+                            no test runs then
 
   peers         Run the benches of other libraries (numpy, jax, polars) in a Python venv under target/.
       --torch               torch too. On Linux pip takes the CUDA build, which is gigabytes: point pip
@@ -121,37 +130,37 @@ fn main() -> ExitCode {
         Some((command, rest)) => (command.as_str(), rest),
         None => ("help", args.as_slice()),
     };
-    let own = || rest.iter().take_while(|arg| *arg != "--");
-    let done = match command {
-        _ if own().any(|arg| arg == "-h" || arg == "--help") => {
-            print!("{HELP}");
-            Ok(())
+    let mut own = rest.iter().take_while(|arg| *arg != "--");
+    let asks_for_help = own.any(|arg| arg == "-h" || arg == "--help");
+    let command = if asks_for_help { "help" } else { command };
+    match run(command, rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
         }
-        "test" => cmd_test::run(rest),
-        "test-cuda-sim" => cmd_test_cuda_sim::run(rest),
-        "test-webgpu" => cmd_test_webgpu::run(rest),
-        "memcheck" => cmd_memcheck::run(rest),
-        "faults" => cmd_faults::run(rest),
-        "mutants" => cmd_mutants::run(rest),
-        "features" => cmd_features::run(rest),
-        "peers" => cmd_peers::run(rest),
-        "report" => report(rest),
-        "gpu-code" => cmd_gpu_code::run(rest),
-        "gpu-bundle" => cmd_gpu_bundle::run(rest),
+    }
+}
+
+fn run(command: &str, args: &[String]) -> Result<()> {
+    match command {
+        "test" => cmd_test::run(args),
+        "test-cuda-sim" => cmd_test_cuda_sim::run(args),
+        "test-webgpu" => cmd_test_webgpu::run(args),
+        "memcheck" => cmd_memcheck::run(args),
+        "faults" => cmd_faults::run(args),
+        "mutants" => cmd_mutants::run(args),
+        "features" => cmd_features::run(args),
+        "next-burn" => cmd_next_burn::run(args),
+        "peers" => cmd_peers::run(args),
+        "report" => report(args),
+        "gpu-code" => cmd_gpu_code::run(args),
+        "gpu-bundle" => cmd_gpu_bundle::run(args),
         "help" | "-h" | "--help" => {
             print!("{HELP}");
             Ok(())
         }
-        other => Err(format!(
-            "no command `{other}`; `cargo xtask` alone lists them"
-        )),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            eprintln!("xtask: {message}");
-            ExitCode::FAILURE
-        }
+        other => bail!("no command `{other}`; `cargo xtask` alone lists them"),
     }
 }
 
@@ -160,8 +169,8 @@ fn report(args: &[String]) -> Result<()> {
     report::run(args)
 }
 
-/// A report draws and reads JSON: its dependencies are behind a feature, so that the other commands need not wait for
-/// them, and it is run by a build that has them, in a folder of its own since this executable is running.
+/// A report draws plots. Its dependencies are optional, so the other commands need not wait for them. A second build of
+/// xtask has them, in a folder of its own because this executable is running.
 #[cfg(not(feature = "report"))]
 fn report(args: &[String]) -> Result<()> {
     let folder = process::target_dir().join("xtask-report");

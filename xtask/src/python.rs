@@ -1,7 +1,9 @@
-//! Python virtual environments under `target`, for what is to be had as Python packages only.
+//! Python virtual environments under `target`, for programs and libraries that come as Python packages only.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::{Context, anyhow};
 
 use crate::Result;
 use crate::process::{in_path, output, run, target_dir};
@@ -12,7 +14,7 @@ pub(crate) struct Venv {
 }
 
 impl Venv {
-    /// `target/NAME/venv`, made where it is missing.
+    /// `target/NAME/venv`. Makes it where it is missing.
     pub(crate) fn get(name: &str) -> Result<Self> {
         let folder = target_dir().join(name).join("venv");
         let python = folder.join(match cfg!(windows) {
@@ -29,20 +31,15 @@ impl Venv {
         Command::new(&self.python)
     }
 
-    /// Installs packages from wheels; those that are there already are left as they are.
+    /// Installs packages from wheels. Those that are there already stay as they are.
     pub(crate) fn install(&self, packages: &[&str]) -> Result<()> {
-        let line = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ];
-        let wheels = ["--only-binary", ":all:"];
-        run(self.command().args(line).args(wheels).args(packages))
+        let mut command = self.command();
+        command.args(["-m", "pip", "install", "--quiet"]);
+        command.args(["--disable-pip-version-check", "--only-binary", ":all:"]);
+        run(command.args(packages))
     }
 
-    /// Where packages are installed.
+    /// Where pip installs packages.
     pub(crate) fn packages(&self) -> PathBuf {
         let python = self.python.to_string_lossy();
         let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
@@ -50,7 +47,7 @@ impl Venv {
     }
 }
 
-/// A venv on Debian without its package `python3-venv` is made, but has no pip.
+/// A venv on Debian without its package `python3-venv` exists, but has no pip.
 fn has_pip(python: &Path) -> bool {
     let pip = Command::new(python)
         .args(["-m", "pip", "--version"])
@@ -62,8 +59,8 @@ fn make(venv: &Path) -> Result<()> {
     let base = ["python3", "python"].into_iter().find(|name| in_path(name));
     let base = base
         .or(cfg!(windows).then_some("python"))
-        .ok_or("this needs Python 3 (python3 in PATH)")?;
+        .context("this needs Python 3 (python3 in PATH)")?;
     run(Command::new(base).args(["-m", "venv", "--clear"]).arg(venv)).map_err(|error| {
-        format!("{error}. On Debian and Ubuntu: sudo apt-get install -y python3-venv")
+        anyhow!("{error:#}. On Debian and Ubuntu: sudo apt-get install -y python3-venv")
     })
 }

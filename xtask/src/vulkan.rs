@@ -1,17 +1,18 @@
-//! Which Vulkan drivers this Linux machine has, found out without building anything.
+//! Finds the Vulkan drivers of this Linux machine, and builds nothing for it.
 //!
-//! A driver can start when three things are there: the loader (`libvulkan.so.1`), a manifest (a JSON file
-//! that names the driver's library) in one of the loader's folders, and that library. A driver for hardware
-//! also needs a device node: distributions install the drivers of all vendors together, so a manifest alone
-//! says nothing about a GPU.
+//! A driver can start when three things are there: the loader (`libvulkan.so.1`), a manifest (a JSON file that names
+//! the driver's library) in one of the loader's folders, and that library. A driver for hardware also needs a device
+//! node. Distributions install the drivers of all vendors together, so a manifest alone says nothing about a GPU.
 
 use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::libraries::Libraries;
 
-/// Variables that replace the loader's folders; the second is the older name.
+/// Variables that replace the loader's folders. The second is the older name.
 pub(crate) const OVERRIDES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
 /// What the machine has.
@@ -37,7 +38,7 @@ pub(crate) enum State {
 }
 
 impl Machine {
-    /// Looks at the folders the loader would read.
+    /// Looks into the folders that the loader would read.
     pub(crate) fn look() -> Self {
         let libraries = Libraries::look();
         let gpu = has_gpu_node();
@@ -56,13 +57,13 @@ impl Machine {
         }
     }
 
-    /// Whether some driver can start.
+    /// Whether a driver can start.
     pub(crate) fn has_adapter(&self) -> bool {
         let starts = |d: &Driver| matches!(d.state, State::Gpu | State::Software);
         self.loader && self.drivers.iter().any(starts)
     }
 
-    /// The manifest of Mesa's software driver, if that can start.
+    /// The manifest of Mesa's software driver, if this driver can start.
     pub(crate) fn lavapipe(&self) -> Option<&Path> {
         let found = self.drivers.iter().find(|driver| {
             driver.state == State::Software && file_name(&driver.manifest).starts_with("lvp_icd")
@@ -95,7 +96,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// Whether the kernel offers a GPU. A display alone (`/dev/dri/card0` of a virtual machine) is none.
+/// Whether Linux has a node of a GPU. A display alone (`/dev/dri/card0` of a virtual machine) is no GPU.
 fn has_gpu_node() -> bool {
     let render = |file: std::fs::DirEntry| file_name(&file.path()).starts_with("renderD");
     let nodes = ["/dev/nvidiactl", "/dev/dxg", "/dev/kgsl-3d0", "/dev/mali0"];
@@ -117,7 +118,7 @@ fn state(manifest: &Path, library: bool, gpu: bool) -> State {
     }
 }
 
-/// Where the loader looks for manifests: files or folders, given the environment.
+/// The files or folders where the loader looks for manifests. `var` reads the environment.
 fn search_path(var: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
     let list = |value: String| env::split_paths(&value).collect::<Vec<_>>();
     if let Some(value) = OVERRIDES.iter().find_map(|name| var(name)) {
@@ -130,12 +131,12 @@ fn search_path(var: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
     bases.push(var("XDG_DATA_HOME").map_or(home.join(".local/share"), PathBuf::from));
     let data = var("XDG_DATA_DIRS").unwrap_or("/usr/local/share:/usr/share".into());
     bases.extend(list(data));
-    // Where NixOS keeps the drivers of the running system.
+    // NixOS keeps the drivers of the running system here.
     bases.push("/run/opengl-driver/share".into());
     bases.iter().map(|base| base.join("vulkan/icd.d")).collect()
 }
 
-/// The manifests that `path` (files and folders) holds.
+/// The manifests in `path`, which holds files and folders.
 fn manifests(path: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for place in path {
@@ -151,11 +152,10 @@ fn manifests(path: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// The value of `"library_path"` in a manifest.
+/// The library that a manifest names.
 fn library_path(json: &str) -> Option<String> {
-    let (_, after) = json.split_once("\"library_path\"")?;
-    let (_, value) = after.split_once('"')?;
-    value.split_once('"').map(|(path, _)| path.to_owned())
+    let manifest: Value = serde_json::from_str(json).ok()?;
+    Some(manifest["ICD"]["library_path"].as_str()?.to_owned())
 }
 
 fn file_name(path: &Path) -> String {

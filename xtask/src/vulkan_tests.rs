@@ -1,4 +1,4 @@
-//! Tests of the driver search on made-up machines.
+//! Tests of the search for drivers, on machines that do not exist.
 
 use super::*;
 

@@ -1,12 +1,9 @@
-// Compiles every module of record.json, runs its launches, compares its results, and posts what it found.
+// Compiles every module of record.json, runs its launches, compares its results, and posts what it finds.
 //
-// record.json: { modules: [{file, kernel, group}], steps: [..] }, a step being one of
-//   ["alloc", buffer, bytes]
-//   ["write", buffer, offset, [word..]]
-//   ["launch", module, [[buffer, offset, bytes]..], [info word..], [x, y, z]]
-//   ["case", group, name]
-//   ["expect", buffer, offset, [word..]]
-// Offsets are in bytes, words are 32 bits. Buffers of a case are kept: scratch memory lives from launch to launch.
+// record.json is { modules: [{file, kernel, group}], steps: [..] }. A step is one of ["alloc", buffer, bytes] ["write",
+// buffer, offset, [word..]] ["launch", module, [[buffer, offset, bytes]..], [info word..], [x, y, z]] ["case", group,
+// name] ["expect", buffer, offset, [word..]] Offsets are in bytes, and words have 32 bits. Buffers live as long as the
+// page: scratch memory goes from launch to launch.
 
 const log = document.getElementById("log");
 let lines = [];
@@ -29,7 +26,7 @@ async function openDevice() {
   if (!adapter) throw new Error("no WebGPU adapter");
   const { vendor, architecture, subgroupMinSize, subgroupMaxSize } = adapter.info;
   await say("adapter", `${vendor} ${architecture}, planes of ${subgroupMinSize} to ${subgroupMaxSize}`);
-  // As CubeCL asks: everything the adapter has.
+  // CubeCL asks for everything that the adapter has.
   const limits = {};
   for (const name in adapter.limits) {
     if (typeof adapter.limits[name] === "number") limits[name] = adapter.limits[name];
@@ -40,7 +37,7 @@ async function openDevice() {
   return device;
 }
 
-// The pipeline of a module with the layout that CubeCL gives it: every binding that is declared, as it is declared.
+// Makes the pipeline of a module with the layout that CubeCL gives it: every declared binding, as it is declared.
 async function compile(device, { file, kernel }) {
   const code = await (await fetch("/" + file)).text();
   const module = device.createShaderModule({ code });
@@ -138,7 +135,8 @@ class Replay {
     if (wrong >= 0) {
       const count = words.filter((word, i) => word !== found[i]).length;
       const hex = (word) => "0x" + word.toString(16).padStart(8, "0");
-      this.fault(`${count} of ${words.length} wrong, first ${wrong}: ${hex(found[wrong])} instead of ${hex(words[wrong])}`);
+      const first = `${hex(found[wrong])} instead of ${hex(words[wrong])}`;
+      this.fault(`${count} of ${words.length} wrong, first ${wrong}: ${first}`);
     }
     this.case.compared += words.length;
     staging.destroy();

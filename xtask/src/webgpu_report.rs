@@ -1,4 +1,4 @@
-//! What the page of `test-webgpu` found: lines of fields between tabs.
+//! What the page of `test-webgpu` finds: lines of fields between tabs.
 //!
 //! ```text
 //! adapter  NAME
@@ -10,9 +10,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use anyhow::ensure;
+
 use crate::Result;
 
-/// Messages printed in full; the rest is counted.
+/// So many messages are printed in full. The rest is only counted.
 const SHOWN: usize = 20;
 
 #[derive(Default)]
@@ -21,11 +23,11 @@ pub(crate) struct Report {
     modules: Tally,
     cases: Tally,
     complete: bool,
-    /// Lines that are none of the above: the page's own failure.
+    /// Lines of no known form: the page itself failed.
     strange: Vec<String>,
 }
 
-/// What passed and what was tried, by kernel or by group, and what was said of the others.
+/// How many passed and how many ran, by kernel or by group, and the messages of those that failed.
 #[derive(Default)]
 struct Tally {
     groups: BTreeMap<String, (usize, usize)>,
@@ -62,7 +64,7 @@ impl Tally {
 }
 
 impl Report {
-    /// Takes in what the page posted.
+    /// Adds what the page posted.
     pub(crate) fn add(&mut self, text: &str) {
         for line in text.lines() {
             match *line.split('\t').collect::<Vec<_>>() {
@@ -83,16 +85,13 @@ impl Report {
         self.complete
     }
 
-    /// An error if anything failed, or nothing was tried.
+    /// An error if something failed, or if nothing ran.
     pub(crate) fn verdict(&self) -> Result<()> {
         let failures = self.modules.failures.len() + self.cases.failures.len() + self.strange.len();
-        if failures > 0 {
-            return Err(format!("{failures} failures in the browser"));
-        }
+        ensure!(failures == 0, "{failures} failures in the browser");
         let tried = self.modules.total() > 0 && self.cases.total() > 0;
-        tried
-            .then_some(())
-            .ok_or_else(|| "the record is empty: nothing was tried".to_owned())
+        ensure!(tried, "the record is empty: nothing was tried");
+        Ok(())
     }
 }
 
@@ -124,7 +123,7 @@ mod tests {
     fn what_is_accepted_and_correct_passes() {
         let good = report("adapter\tx\nmodule\tk\t0.wgsl\tok\t\ncase\tscan\ta\tok\t\ndone\n");
         assert!(good.is_complete());
-        assert_eq!(good.verdict(), Ok(()));
+        assert!(good.verdict().is_ok());
         assert!(good.to_string().contains("1 of     1 accepted  k"));
     }
 

@@ -34,7 +34,7 @@ pub fn tensor(handle: &Handle, shape: &[usize]) -> TensorBinding {
     }
 }
 
-/// `BURN_SCAN_FORCE_PLANE=1`: plane operations on software adapters, which have but do not advertise them.
+/// `BURN_SCAN_FORCE_PLANE=1`: uses plane operations on software adapters, which run them without advertising them.
 pub fn force_plane() -> bool {
     std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1")
 }

@@ -9,7 +9,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl_scan::monoid::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 
-/// The product of quaternions `w + x·i + y·j + z·k`, whose parts lie in a tensor each.
+/// The product of quaternions `w + x·i + y·j + z·k`. Each of the four parts has its own tensor.
 pub struct Rotations;
 
 /// `((w, x), (y, z))`.

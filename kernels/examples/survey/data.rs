@@ -1,4 +1,4 @@
-//! What is scanned: five kinds of values. Ones alone would not show a carry that is lost and another that is added twice.
+//! What is scanned: five kinds of values. With ones alone, a lost carry and one that is added twice would cancel out.
 
 /// A kind of values. Sums wrap: every bit of a carry counts.
 #[derive(Clone, Copy, Debug)]

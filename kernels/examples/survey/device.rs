@@ -110,7 +110,7 @@ fn spell(device: &Device) -> String {
     }
 }
 
-/// Opened by its options, wgpu returns an error where there is no adapter; opened by its client, it panics.
+/// Without an adapter, `try_init_setup` returns an error where `client` would panic.
 fn start(device: Device) -> Result<Opened, String> {
     let (name, software) = match &device {
         Device::Wgpu(wgpu) => {

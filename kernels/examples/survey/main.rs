@@ -1,17 +1,18 @@
-//! Every cube-level algorithm and every device-level routine of `cubecl-scan`, over powers of two and sizes beside them: validated,
-//! timed, and set against a copy of as many elements by the same device in the same run.
+//! Validates and times every cube-level algorithm and every device-level routine of `cubecl-scan`, over powers of two
+//! and sizes beside them. Compares each with a copy of as many elements on the same device in the same run.
 //!
 //! ```text
 //! cargo run --release -p cubecl-scan --features wgpu --example survey [-- OPTIONS]
 //! ```
 //!
-//! - Validation: inclusive and exclusive sums of i32 against plain loops, once for each of five kinds of data, or `--torture N`
-//!   times; wherever a kernel writes nothing, or past its end, it shows.
-//! - Timing: the median of several samples, each of as many launches as take a few milliseconds, to the end of the
-//!   device's queue. What was wrong is not timed.
+//! - Validation: inclusive and exclusive sums of i32 against plain loops, once for each of five kinds of data, or
+//!   `--torture N` times. It also notices elements that a kernel did not write, and writes past the end.
+//! - Timing: the median of several samples. A sample has as many launches as take a few milliseconds, and waits for the
+//!   device's queue. Wrong results are not timed.
 //! - Reports: a table on standard output, a CSV file, and the throughput of the inclusive scans against n as an SVG.
 //!
-//! `--help` lists the options. After the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only and ends at sums of 2^30.
+//! `--help` lists the options. After the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only and ends at
+//! sums of 2^30.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -18,7 +18,8 @@ Environment: BURN_SCAN_FORCE_PLANE=1 uses plane operations although the device d
 Exit code: 0, or 1 if a result was wrong, 2 if the run could not start or its reports could not be written.
 ";
 
-/// Elements at most by default: on CPU cores a run stays under two minutes, on a GPU most of the time is memory traffic.
+/// Elements at most by default: on CPU cores a run stays under two minutes, on a GPU most of the time is memory
+/// traffic.
 const SOFTWARE_LOG: u32 = 20;
 const GPU_LOG: u32 = 26;
 
@@ -91,7 +92,7 @@ impl Options {
     }
 }
 
-/// Some cubes that are no power of two, then powers of two and neighbours of powers of two by turns.
+/// Some small sizes that are no powers of two, then powers of two and their neighbours in turn.
 fn default_sizes(largest: u32) -> Vec<usize> {
     let ladder = (8..=largest).map(|log| match log % 4 {
         1 => (1 << log) - 1,

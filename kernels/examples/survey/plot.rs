@@ -18,7 +18,7 @@ const LEGEND: i32 = 200;
 const INK: RGBColor = RGBColor(40, 40, 40);
 const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// Told apart by people with any colour vision as far as eleven colours can be, on white.
+/// As distinct on white as eleven colours can be, for people with any colour vision.
 const COLOURS: [RGBColor; 11] = [
     RGBColor(0, 114, 178),
     RGBColor(230, 159, 0),
@@ -41,7 +41,7 @@ struct Line {
     is_copy: bool,
 }
 
-/// The plot as SVG text. Sizes of less than a cube are left out where there are others: they time a launch.
+/// The plot as SVG text. Sizes of less than a cube are left out if there are others: they only time a launch.
 pub fn svg(records: &[Record], device: &str) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     {

@@ -43,7 +43,7 @@ fn cell(record: &Record, records: &[Record]) -> String {
     }
 }
 
-/// One line a subject and size.
+/// One line for each subject and size.
 pub fn csv(out: &mut impl Write, records: &[Record], device: &str) -> io::Result<()> {
     writeln!(
         out,

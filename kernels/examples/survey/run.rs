@@ -1,4 +1,4 @@
-//! The run: at every size every subject, first validated, then timed.
+//! The run: at every size, validates and then times every subject.
 
 use crate::common::upload;
 use crate::data::Data;
@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct Record {
     pub subject: Subject,
     pub n: usize,
-    /// The elements that it made of n.
+    /// The elements that it scans: n, rounded to its layout.
     pub elements: usize,
     /// How often it was validated.
     pub runs: usize,

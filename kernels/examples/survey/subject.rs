@@ -1,12 +1,12 @@
-//! What is surveyed, what it makes of n elements, and how it is launched.
+//! The subjects of the survey: how each lays out n elements, and how it is launched.
 //!
 //! | subject | reads n elements as |
 //! |---|---|
 //! | the copy | vectors, rounded up |
-//! | a cube-level algorithm | tiles of one element per unit, the last one in part; fewer elements than units are a smaller cube |
+//! | a cube-level algorithm | tiles of one element per unit; the last tile or cube may be smaller |
 //! | `SinglePass`, `ReduceThenScan`, `PerUnit` | one row |
-//! | `SingleCube` | rows of at most [`ROW`], as many as it takes, of one length: off-sizes are rounded down to whole rows |
-//! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer where that does not divide n, rounded down to whole rows |
+//! | `SingleCube` | equal rows of at most [`ROW`]; n is rounded down to whole rows |
+//! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer if that does not divide n; whole rows |
 
 use crate::common::{arg, force_plane, runs_on, tensor};
 use crate::kernels::{COPY_VECTORS, copy_kernel, tiles_kernel};
@@ -17,9 +17,9 @@ use cubecl_scan::cube::{CubeScanAlgorithm, CubeScanConfig};
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 
-/// Units of a cube of the survey's own kernels, where the device allows so many.
+/// Units of a cube of the survey's own kernels, if the device allows so many.
 pub const UNITS: usize = 256;
-/// The longest row of `SingleCube`: fits a tile without vectors, which rows of odd length are read by.
+/// The longest row of `SingleCube`. It fits a tile even without vectors, as rows of odd length are read.
 const ROW: usize = 1024;
 const COLUMNS: usize = 16;
 
@@ -36,7 +36,7 @@ pub struct Subject {
     pub exclusive: bool,
 }
 
-/// A tensor, and how many of its elements are really there; behind them are zeros.
+/// A tensor, and how many of its elements are data. Behind them are zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Vec<usize>,
@@ -49,12 +49,12 @@ pub struct Layout {
 pub struct Buffers {
     pub input: Handle,
     pub output: Handle,
-    /// The elements of each.
+    /// Elements of each buffer.
     pub capacity: usize,
 }
 
 impl Buffers {
-    /// Overwrites the whole output with what `blank`, a buffer like the two, holds.
+    /// Overwrites the whole output with the content of `blank`, a buffer of the same size.
     pub fn blank(&self, client: &Client, blank: &Handle) {
         let buffers = Buffers {
             input: blank.clone(),
@@ -64,13 +64,14 @@ impl Buffers {
     }
 }
 
-/// Elements of the buffers for a size of `n`: enough for whole tiles and whole vectors, and more than any subject writes.
+/// Elements of the buffers for a size of `n`: enough for whole tiles and whole vectors, and more than any subject
+/// writes.
 pub fn capacity(n: usize) -> usize {
     n.next_multiple_of(UNITS) + UNITS
 }
 
 impl Layout {
-    /// What the first elements of the output must be. `values` are as many as the buffers hold.
+    /// What the first elements of the output must be. There are as many `values` as the buffers hold.
     pub fn expected(&self, values: &[i32], scan: Option<ScanOptions>) -> Vec<i32> {
         let values = &values[..self.shape.iter().product()];
         let mut expected = match scan {
@@ -125,7 +126,7 @@ impl Kind {
 }
 
 impl Subject {
-    /// As messages and reports have it.
+    /// The name in messages and reports.
     pub fn name(self) -> String {
         match self.scan() {
             None => self.kind.name(),
@@ -202,7 +203,7 @@ impl Subject {
         Ok(())
     }
 
-    /// The scan that it computes; none is a copy.
+    /// The scan that it computes. `None` for the copy.
     pub fn scan(self) -> Option<ScanOptions> {
         let options = ScanOptions {
             exclusive: self.exclusive,

@@ -4,8 +4,8 @@ use cubecl::client::Client;
 use cubecl::future::block_on;
 use std::time::{Duration, Instant};
 
-/// Launches that take less are measured several at a time, as a program queues them: the host waits for the device once
-/// a sample, not once a launch.
+/// Faster launches are measured several at a time, as a program queues them: the host waits for the device once for
+/// each sample, not for each launch.
 const SAMPLE: Duration = Duration::from_millis(5);
 const MAX_LAUNCHES: u128 = 64;
 
@@ -13,8 +13,8 @@ const MAX_LAUNCHES: u128 = 64;
 const MIN_SAMPLES: usize = 3;
 const BUDGET: Duration = Duration::from_millis(400);
 
-/// The median of at most `samples` samples, each to the end of the device's queue, after a launch that warms up and one
-/// that says how many make a sample.
+/// The median of at most `samples` samples. Each waits for the device's queue. A launch to warm up comes first, then
+/// one that decides how many launches make a sample.
 pub fn median(client: &Client, samples: usize, mut launch: impl FnMut()) -> Duration {
     let mut sample = |launches: u32| {
         let start = Instant::now();

@@ -9,10 +9,10 @@ use cubecl::server::Handle;
 use cubecl_scan::scan::ScanOptions;
 use std::iter;
 
-/// What the output holds before each launch, so that nothing passes that an earlier one has left there.
+/// What the output holds before each launch, so that results of an earlier launch do not pass.
 pub const UNWRITTEN: i32 = 0x5ca1_ab1e;
 
-/// Scans on the host, each made once for all subjects that it answers.
+/// Scans on the host. Each is computed once for all subjects with the same layout.
 pub struct Oracle {
     values: Vec<i32>,
     known: Vec<(Layout, Option<ScanOptions>, Vec<i32>)>,
@@ -38,13 +38,13 @@ impl Oracle {
     }
 }
 
-/// A subject at a size, and how it has fared.
+/// A subject at a size, and its results so far.
 pub struct Trial {
     pub subject: Subject,
     pub layout: Layout,
     pub runs: usize,
     refused: Option<String>,
-    /// The first mistake, and the number of runs that had any.
+    /// The first mistake, and the number of wrong runs.
     wrong: Option<(String, usize)>,
 }
 
@@ -59,7 +59,7 @@ impl Trial {
         }
     }
 
-    /// Runs the subject once and returns what is wrong if nothing was before.
+    /// Runs the subject once. Returns the first mistake of all runs, when it happens.
     pub fn validate(
         &mut self,
         client: &Client,
@@ -91,7 +91,7 @@ impl Trial {
         }
     }
 
-    /// Times it unless there is nothing worth timing.
+    /// Times the subject, unless it was refused or wrong.
     pub fn finish(&self, client: &Client, buffers: &Buffers, samples: usize) -> Outcome {
         if let Some(reason) = &self.refused {
             return Outcome::Refused(reason.clone());

@@ -1,4 +1,4 @@
-//! The destinations of a stable grouping by key: by [`digits`], or by [`keys_per_unit`] on software adapters.
+//! The destinations of a stable grouping by key. [`digits`] computes them, or [`keys_per_unit`] on software adapters.
 
 use super::{digits, keys_per_unit};
 use crate::ScanError;
@@ -8,15 +8,17 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// For each key its destination in a stable grouping by keys `0..num_keys`, or −1 for a key out of range, into `destinations` (as long as the keys); and
-/// where each group begins into `offsets` (`num_keys + 1` entries, the last being the number of keys in range). All tensors are
-/// contiguous; `destinations` and `offsets` have the integer type `index`. Nothing waits for the device. Options other than the default choose the
-/// radix sort on every device.
+/// Writes the destination of each key in a stable grouping by keys `0..num_keys` into `destinations`, or −1 for a key
+/// out of range. Writes where each group begins into `offsets`: `num_keys + 1` entries, of which the last is the number
+/// of keys in range.
+///
+/// `destinations` is as long as the keys. All tensors are contiguous; `destinations` and `offsets` have the integer
+/// type `index`. Nothing waits for the device. Options other than the default choose the radix sort on every device.
 ///
 /// # Errors
 ///
-/// [`ScanError::UnsupportedType`] where the device cannot hold a type, [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] of
-/// outputs.
+/// [`ScanError::UnsupportedType`] if the device cannot hold a type, [`ScanError::InvalidOutput`] and
+/// [`ScanError::OverlappingMemory`] for outputs.
 ///
 /// # Panics
 ///

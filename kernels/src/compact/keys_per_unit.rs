@@ -1,15 +1,16 @@
-//! Grouping by key without a barrier: a counting sort in which each unit has a chunk of the keys, and a counter for every key and chunk.
+//! Grouping by key without a barrier: a counting sort. Each unit has a chunk of the keys. There is a counter for every
+//! key and chunk.
 //!
 //! ```text
 //! launch 1   unit: count the keys of its chunk           → counts [key, chunk], zero where a chunk lacks a key
-//! scan       exclusive                                 → the destination of each chunk's first element of each key
-//! launch 2   copy the first destination of each key           → offsets
+//! scan       exclusive                                   → the destination of each chunk's first element of each key
+//! launch 2   copy the first destination of each key      → offsets
 //! launch 3   unit: walk its chunk again; a key's counter is the destination of its next element
 //! ```
 //!
-//! One pass, whatever the number of keys, where [`digits`](super::digits) takes one for each four bits of them; but every counter is in global memory
-//! and no two units read together, which is the better bargain only on software adapters. 2^20 keys below 256 take an eighth of the digits' time on
-//! lavapipe.
+//! One pass, whatever the number of keys; [`digits`](super::digits) takes one for each four bits of a key. But every
+//! counter is in global memory, and neighbouring units read far apart. So this is faster only on software adapters: on
+//! lavapipe, 2^20 keys below 256 take an eighth of the digits' time.
 
 use super::offsets::copy_offsets;
 use super::plan::offsets_of;
@@ -23,23 +24,24 @@ use cubecl::prelude::*;
 /// Units of a cube.
 const UNITS: usize = 64;
 
-/// The fewest keys of a chunk: a few times what starting a unit costs. And the most, whatever their number: no loop may come near the 65,535 rounds
-/// after which some drivers end it.
+/// The fewest keys of a chunk, which take a few times as long as starting a unit; and the most. No loop may come near
+/// the 65,535 rounds after which some drivers end it.
 const CHUNK: usize = 256;
 const LONGEST_CHUNK: usize = 1 << 15;
 
-/// Elements of a chunk for each key, so that the counters stay few beside the keys. On lavapipe, 2^22 keys below 256 take 0.87 of the time that they
-/// take with 4.
+/// Elements of a chunk for each key, so that counters are few compared with keys. On lavapipe, 2^22 keys below 256 take
+/// 0.87 of the time with 4.
 const ELEMENTS_PER_KEY: usize = 16;
 
-/// Elements that are added to every chunk: chunks of a power of two would make the counters of a unit, and the keys of its neighbours, meet in one
-/// set of the cache. 2^22 keys below 256 take 0.7 of the time on lavapipe.
+/// Elements that are added to every chunk. With chunks of a power of two, the counters of a unit would share one set of
+/// the cache, and so would the keys of neighbouring units. On lavapipe, 2^22 keys below 256 take 0.7 of the time
+/// without.
 const UNEVEN: usize = 16;
 
-/// The most keys to tell apart.
+/// The most different keys.
 const MAX_KEYS: usize = 1 << 12;
 
-/// The key as an index, or `num_keys` where it is out of range.
+/// The key as an index, or `num_keys` if it is out of range.
 #[cube]
 pub(super) fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
     // The last test catches what the cast to 32 bits would fold into range.
@@ -48,7 +50,7 @@ pub(super) fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
     select(valid, narrow, num_keys)
 }
 
-/// How keys are dealt out, in vectors.
+/// How keys are dealt to units, in vectors.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 struct KeysPerUnit {
@@ -116,7 +118,7 @@ fn place_keys_kernel<K: Numeric, I: Numeric, N: Size>(
     }
 }
 
-/// Whether this is the better way on the device at hand.
+/// Whether this is the better way for the device and the call.
 pub(super) fn serves(
     client: &Client,
     elements: usize,
@@ -155,7 +157,8 @@ pub(super) fn partition_ranks(
     let of = || KeysPerUnitLaunch::new(vectors, chunk, chunks, num_keys);
     let cube_dim = CubeDim::new_1d(UNITS as u32);
     let cubes = |units: usize| cube_count(client, units.div_ceil(UNITS));
-    // SAFETY: one counter per key and chunk, and one more; a chunk ends with the keys, and only keys in range have a counter.
+    // SAFETY: one counter per key and chunk, and one more; a chunk ends with the keys, and only keys in range have a
+    // counter.
     unsafe {
         count_keys_kernel::launch_unchecked(
             client,

@@ -1,8 +1,10 @@
 //! Compaction of each line on its own.
 
+use super::emit::Emit;
+use super::launch::launch_selection;
 use super::mask_tile::Mark;
 use super::plan::{Lines, same_elements};
-use super::select::{Emit, Selection};
+use super::selection::Selection;
 use crate::ScanError;
 use crate::error::expect_room;
 use crate::scan::LaunchOptions;
@@ -10,13 +12,15 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Compacts each line of `values` along `axis` by `mask` (any non-zero is true): survivors first and in order, zeros behind them; and counts them.
+/// Compacts each line of `values` along `axis` by `mask` (any non-zero is true): survivors first and in order, zeros
+/// behind them. Writes the number of survivors of each line into `counts`.
 ///
-/// Three tensors of one shape. Values and mask may have any strides and are read in place; `output` is contiguous. `counts` holds an `index` for
-/// each line, in row-major order of the other dimensions. Nothing waits for the device.
+/// The first three tensors have one shape. Values and mask may have any strides and are read in place; `output` is
+/// contiguous. `counts` holds an `index` for each line, in row-major order of the other dimensions. Nothing waits for
+/// the device.
 ///
-/// One launch for lines that lie along the last dimension, by cubes as large as a line, which look back where it takes several; lines of other
-/// dimensions are walked side by side, and cut where they are few.
+/// Lines along the last dimension take one launch of cubes as large as a line; if a line takes several cubes, they look
+/// back. Along other dimensions units walk lines side by side, and lines are split if they are few.
 ///
 /// # Errors
 ///
@@ -61,5 +65,5 @@ pub fn compact_lines(
         index,
         emit: Emit::Values,
     };
-    selection.launch(client, launch)
+    launch_selection(client, selection, launch)
 }

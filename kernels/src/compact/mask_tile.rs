@@ -1,4 +1,4 @@
-//! The mask of one tile: its bits in registers, and where its survivors go.
+//! The mask of one tile: its bits in registers, and the ranks of its survivors.
 //!
 //! ```text
 //! mask     1 0 1 1 │ 0 0 1 0 │ 1 1 1 1 │ …     vectors of four lanes
@@ -6,8 +6,8 @@
 //! before   0         3         4               survivors that the unit (or its plane) holds before the vector
 //! ```
 //!
-//! Vectors are dealt to units as [`tile`](crate::scan::components::tile) says. Where the planes of the device are used, the survivors of a run
-//! of vectors are counted by one ballot per lane; elsewhere each unit counts its own.
+//! Vectors are dealt to units as [`tile`](crate::scan::components::tile) says. With planes, one ballot for each lane
+//! counts the survivors of a stripe of vectors. Without planes, each unit counts its own.
 
 use crate::ScanOp;
 use crate::monoid::Fold;
@@ -30,16 +30,17 @@ pub(crate) struct MaskConfig {
     pub ballot_words: usize,
     /// How tiles look back.
     pub lookback: LookbackConfig,
-    /// What is true of an element.
+    /// Which elements are marked.
     pub mark: Mark,
 }
 
-/// Which elements of a mask count as true.
+/// Which elements of a mask are marked, that is, survive.
 #[derive_cube_comptime]
 pub(crate) enum Mark {
-    /// Those that are not zero.
+    /// Elements that are not zero.
     NonZero,
-    /// Those that differ from the one before them, and the first: where runs of equal elements begin. NaN differs from everything.
+    /// The first element, and elements that differ from the one before: where runs of equal elements begin. NaN differs
+    /// from everything.
     Head,
 }
 
@@ -55,9 +56,9 @@ pub(crate) struct MaskTile {
 /// Survivors in a stripe of vectors, one per unit of a plane.
 #[derive(CubeType)]
 struct Stripe {
-    /// Those of the units before this one.
+    /// Survivors of the units before this one.
     earlier: u32,
-    /// Those of the whole plane.
+    /// Survivors of the whole plane.
     total: u32,
 }
 
@@ -85,7 +86,7 @@ pub(super) fn units_before(#[comptime] word: usize) -> u32 {
 fn differ<M: Numeric>(before: M, own: M) -> bool {
     let elem = elem_type_of::<M>();
     if comptime!(elem.is_float()) {
-        // Shader compilers may assume that there is no NaN.
+        // The bits tell a NaN, because shader compilers may assume that there is none.
         let (left, right) = (f32::cast_from(before), f32::cast_from(own));
         before != own || is_nan::<f32>(left) || is_nan::<f32>(right)
     } else {
@@ -93,7 +94,7 @@ fn differ<M: Numeric>(before: M, own: M) -> bool {
     }
 }
 
-/// The lanes of a vector that are marked, lane 0 lowest; `before` is the element before it.
+/// The marked lanes of a vector, lane 0 lowest. `before` is the element before the vector.
 #[cube]
 pub(super) fn marks_behind<M: Numeric, N: Size>(
     own: Vector<M, N>,
@@ -116,7 +117,7 @@ pub(super) fn marks_behind<M: Numeric, N: Size>(
     }
 }
 
-/// The element before vector `at`, for marks that depend on it; else 0.
+/// The element before vector `at`, if marks depend on it; else 0.
 #[cube]
 pub(super) fn element_before<M: Numeric, N: Size>(
     mask: &LinearView<'_, Vector<M, N>>,
@@ -158,7 +159,7 @@ pub(super) struct Row {
     pub index: usize,
     /// Its first vector.
     pub begin: usize,
-    /// The tile's first vector, from there.
+    /// The tile's first vector, counted from `begin`.
     pub first: usize,
     /// Vectors of the row.
     pub vectors: usize,
@@ -166,7 +167,7 @@ pub(super) struct Row {
 
 #[cube]
 impl Row {
-    /// That of a tile, of rows of so many vectors.
+    /// The row of a tile, where rows have so many vectors.
     pub fn of_tile(
         tile: usize,
         vectors: usize,
@@ -273,7 +274,7 @@ impl MaskTile {
         self.before[k]
     }
 
-    /// Counts the tile's survivors and publishes how many they are.
+    /// Counts the tile's survivors and publishes their number.
     pub fn publish(
         &self,
         state: &[Atomic<u32>],
@@ -296,7 +297,7 @@ impl MaskTile {
     }
 }
 
-/// A tile whose survivors are counted, and the other tiles know.
+/// A tile whose number of survivors is published.
 #[derive(CubeType)]
 pub(crate) struct Published {
     /// Survivors of the tile before this unit (or its plane).

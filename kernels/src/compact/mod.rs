@@ -1,11 +1,12 @@
 //! Stream compaction and its relatives, on the components of the scan, as CUB's select is built on its scan.
 //!
-//! - [`compact()`]: the survivors of a mask, in order, and their number; also their positions, or for each position the destination it goes to.
-//! - [`compact_lines`]: the same of each line along an axis.
+//! - [`compact()`]: the survivors of a mask, in order, and their number. Also their positions, or the destination of
+//!   each position.
+//! - [`compact_lines`]: the same for each line along an axis.
 //! - [`run_lengths`]: the runs of equal elements, and their lengths.
 //! - [`expand`]: the way back.
-//! - [`gather`] and [`scatter`]: move slices to and from such destinations; each is the adjoint of the other.
-//! - [`scatter_ranks`]: the same where destinations are ranks, with the zeros behind them.
+//! - [`gather`] and [`scatter`]: move slices to and from destinations. Each is the adjoint of the other.
+//! - [`scatter_ranks`]: scatters to destinations that are ranks, and writes zeros behind them.
 //! - [`partition_ranks`]: the destinations of a stable grouping by key.
 //!
 //! ```text
@@ -13,7 +14,7 @@
 //! values    a  b  c  d  e
 //! compact   a  c  d  0  0     count 3
 //! indices   0  2  3  0  0
-//! destinations     0 −1  1  2 −1     expand: `false` receives 0, the i-th `true` the i-th packed value
+//! ranks     0 −1  1  2 −1     as destinations; expand: `false` receives 0, the i-th `true` the i-th value
 //! ```
 //!
 //! # Example
@@ -22,7 +23,7 @@
 //! use cubecl::{client::Client, prelude::*, server::Handle};
 //! use cubecl_scan::{ScanError, compact::{Emit, compact}, scan::LaunchOptions};
 //!
-//! /// The positive ones of five numbers, and how many they are.
+//! /// The positive numbers among five, and their count.
 //! fn positive(client: &Client) -> Result<(Handle, Handle), ScanError> {
 //!     let values = client.create_from_slice(i32::as_bytes(&[3, -1, 4, 1, -5]));
 //!     let mask = client.create_from_slice(u32::as_bytes(&[1, 0, 1, 1, 0]));
@@ -50,8 +51,10 @@
 //! ```
 
 mod digits;
+mod emit;
 mod keys;
 mod keys_per_unit;
+mod launch;
 mod lines;
 mod mask_tile;
 mod offsets;
@@ -62,10 +65,12 @@ mod plan;
 mod run_lengths;
 mod run_lengths_per_unit;
 mod select;
+mod selection;
 
+pub use emit::Emit;
 pub use keys::partition_ranks;
+pub use launch::compact;
 pub use lines::compact_lines;
 pub use permute::{PermutationShape, gather, scatter, scatter_ranks};
 pub use place::expand;
 pub use run_lengths::run_lengths;
-pub use select::{Emit, compact};

@@ -9,7 +9,7 @@ use cubecl::server::Handle;
 /// Units of a cube of the element-wise kernels.
 const UNITS: usize = 128;
 
-/// `starts` has so many entries for each key.
+/// `entry_offsets` has `entries` entries for each key.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn copy_offsets_kernel<I: Numeric>(
     entry_offsets: &[u32],
@@ -23,7 +23,7 @@ fn copy_offsets_kernel<I: Numeric>(
     }
 }
 
-/// The first of the `entries` that `starts` has for each key, and the one behind all.
+/// Copies the first of the `entries` entries of each key, and the entry behind all.
 pub(super) fn copy_offsets(
     client: &Client,
     entry_offsets: &Handle,
@@ -32,7 +32,7 @@ pub(super) fn copy_offsets(
     index: ElemType,
     address_type: AddressType,
 ) {
-    // SAFETY: `starts` was made with so many words, and `offsets` has room for one more than there are keys.
+    // SAFETY: `entry_offsets` was made with so many words, and `offsets` has room for one more than there are keys.
     unsafe {
         copy_offsets_kernel::launch_unchecked(
             client,
@@ -73,7 +73,7 @@ fn find_offsets_kernel<I: Numeric>(
     }
 }
 
-/// The places of the first of each key, found by bisection in `n` sorted keys, and that of the first that is none of the keys.
+/// Finds the place of the first of each key by bisection in `n` sorted keys, and of the first that is out of range.
 pub(super) fn find_offsets(
     client: &Client,
     (sorted, n): (&Handle, usize),
@@ -82,7 +82,8 @@ pub(super) fn find_offsets(
     index: ElemType,
     address_type: AddressType,
 ) {
-    // SAFETY: `sorted` was made with `n` words, in which bisection stays; `offsets` has room for one more than there are keys.
+    // SAFETY: `sorted` was made with `n` words, in which bisection stays; `offsets` has room for one more than there
+    // are keys.
     unsafe {
         find_offsets_kernel::launch_unchecked(
             client,

@@ -1,18 +1,20 @@
-//! Compaction without a barrier: each unit walks a part of a line of its own.
+//! Compaction without a barrier: each unit walks a part of a line.
 //!
 //! ```text
 //! launch 1   unit: count the trues of its part          → counts, one per unit
 //! launch 2   their exclusive scan, in place             → the rank of each part's first true in its line
-//! launch 3   unit: walk its part again and write                                          short lines: launch 3 alone
+//! launch 3   unit: walk its part again and write        (lines of one part: launch 3 alone)
 //! ```
 //!
-//! The mask is read twice, where [`select`](super::select) reads it once. On software adapters that is the better bargain: they run a cube as
-//! one coroutine per few units, which every barrier parks and wakes, and they run both sides of every branch. On any device it is the way of lines
-//! whose elements do not lie side by side, where neighbouring units walk neighbouring lines, and of lines of a few elements.
+//! It reads the mask twice; [`select`](super::select) reads it once. It is still faster on software adapters: they run
+//! a cube as coroutines of a few units, which every barrier suspends and wakes, and they run both sides of every
+//! branch. On all devices it serves lines whose elements do not lie side by side, so that neighbouring units walk
+//! neighbouring lines; and lines of a few elements.
 
+use super::emit::{Emit, LineOut, emitted, write_vector};
 use super::mask_tile::lane_bits;
 use super::plan::{Lines, Plan, bindable, view};
-use super::select::{Emit, LineOut, Selection, emitted, write_vector};
+use super::selection::Selection;
 use crate::ScanOp;
 use crate::monoid::{Fold, write_state};
 use crate::scan::cube_count;
@@ -26,7 +28,7 @@ use cubecl::std::tensor::layout::linear::LinearView;
 /// Units of a cube.
 const UNITS: usize = 64;
 
-/// `[outer, vectors, inner]`, cut in parts.
+/// `[outer, vectors, inner]`, split into parts.
 #[derive(CubeType, CubeLaunch)]
 struct Walks {
     inner: FastDivmod<usize>,
@@ -68,7 +70,7 @@ impl Walks {
         }
     }
 
-    /// The states of a line's parts begin there, `inner_len` apart.
+    /// Where the states of a line's parts begin. They lie `inner_len` apart.
     fn states(&self, part: &Part) -> usize {
         part.outer * self.parts_len * self.inner_len + part.column
     }
@@ -190,8 +192,8 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
             mask.1,
         );
     };
-    // SAFETY: mask, values and output hold the same number of elements, and a part ends with its line; a rank is below the number of
-    // trues of the line, and its tail begins behind them; there is a count for each line.
+    // SAFETY: mask, values and output hold the same number of elements, and a part ends with its line; a rank is below
+    // the number of trues of the line, and its tail begins behind them; there is a count for each line.
     let write = |states| unsafe {
         write_parts_kernel::launch_unchecked(
             client,

@@ -1,12 +1,12 @@
-//! What a mask says of each position: the destination it goes to, or the packed value it receives.
+//! What a mask assigns to each position: its destination, or a value to receive.
 //!
 //! ```text
-//! mask      1  0  1  1  0           packed   a b c
-//! destinations     0 −1  1  2 −1
-//! expanded  a  0  b  c  0
+//! mask           1  0  1  1  0      packed   a b c
+//! destinations   0 −1  1  2 −1
+//! expanded       a  0  b  c  0
 //! ```
 //!
-//! Tiles, ranks and their chain are those of [`compact`](super::compact()); the output is written by whole vectors.
+//! Tiles, ranks and lookback are as in [`compact`](super::compact()). The output is written in whole vectors.
 
 use super::mask_tile::{Mark, MaskConfig, MaskTile, Row};
 use super::plan::{Lines, Plan, Typed, bindable, same_elements, unused, view};
@@ -24,7 +24,7 @@ use cubecl::std::tensor::layout::linear::LinearView;
 enum Place {
     /// Its rank among the `true`s, −1 under `false`.
     Destination,
-    /// The packed value of its rank, zero under `false` and where values are missing.
+    /// The packed value of its rank; zero under `false` and if that value is missing.
     Packed,
 }
 
@@ -68,7 +68,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
                         let destination = select(keep == 1u32, V::cast_from(rank), V::from_int(-1));
                         result.insert(lane, destination);
                     } else {
-                        // Read whether it is used or not: a read that is not there to be skipped cannot be mispredicted.
+                        // It is read whether it is used or not: without a branch there is no misprediction.
                         let there = (rank as usize) < packed_len;
                         let value = packed[select(there, rank as usize, 0usize)];
                         let used = select(there, keep, 0u32) == 1u32;
@@ -101,10 +101,11 @@ pub(super) fn destinations(
     )
 }
 
-/// The inverse of [`compact`](super::compact()): the `i`-th `true` of `mask` receives `packed[i]`; zero elsewhere and where values are missing.
+/// The inverse of [`compact`](super::compact()): the `i`-th `true` of `mask` receives `packed[i]`. Elsewhere, and if
+/// `packed` is too short, it writes zero.
 ///
-/// `mask` may have any strides; `packed` is contiguous, of any length; `output` is contiguous and has the size of the mask. Nothing
-/// waits for the device.
+/// `mask` may have any strides. `packed` is contiguous, of any length. `output` is contiguous and has the size of the
+/// mask. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -152,8 +153,9 @@ fn place(
         .address_type
         .max(packed.required_address_type(output.1.size()));
     let (state, words) = plan.words(client);
-    // SAFETY: mask and output hold the same number of elements, and the kernel guards each vector by it; a rank is checked against the
-    // packed values before it is read; the state holds an aggregate and a fallback per tile and a prefix per block.
+    // SAFETY: mask and output hold the same number of elements, and the kernel guards each vector by it; a rank is
+    // checked against the packed values before it is read; the state holds an aggregate and a fallback per tile and a
+    // prefix per block.
     unsafe {
         place_kernel::launch_unchecked(
             client,

@@ -1,4 +1,4 @@
-//! How a mask is cut into tiles and launched.
+//! How a mask is split into tiles, and the launch of its kernel.
 
 use super::mask_tile::{Mark, MaskConfig};
 use crate::error::check_types;
@@ -18,7 +18,7 @@ use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
 /// A tensor and its element type.
 pub(super) type Typed = (TensorBinding, ElemType);
 
-/// The lines of a mask, `[outer, len, inner]`, each of which is compacted on its own.
+/// The lines of a mask, `[outer, len, inner]`. Each is compacted on its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Lines {
     pub outer: usize,
@@ -36,7 +36,7 @@ impl Lines {
         }
     }
 
-    /// Those along an axis.
+    /// The lines along an axis.
     pub fn along(mask: &TensorBinding, axis: usize) -> Self {
         Self {
             outer: mask.shape[..axis].iter().product(),
@@ -52,6 +52,25 @@ impl Lines {
     fn is_flat(&self) -> bool {
         self.count() == 1
     }
+
+    /// Elements of the widest vector that straddles no line of any of `tensors`, the mask among them.
+    fn lanes<'t>(
+        &self,
+        client: &Client,
+        tensors: impl Iterator<Item = &'t Typed> + Clone,
+    ) -> usize {
+        let elements = self.count() * self.len;
+        if elements == 0 || self.inner > 1 {
+            return 1;
+        }
+        let largest = tensors.clone().map(|(_, dtype)| dtype.size()).max();
+        let widths = client.io_optimized_vector_sizes(largest.unwrap_or(1));
+        let of_lines = if self.is_flat() { 0 } else { self.len };
+        widest_vector(
+            widths,
+            tensors.fold(of_lines, |bits, tensor| bits | common_alignment(tensor)),
+        )
+    }
 }
 
 /// The launch of a kernel that walks a mask.
@@ -59,7 +78,7 @@ pub(super) struct Plan {
     pub cube_count: CubeCount,
     pub cube_dim: CubeDim,
     pub address_type: AddressType,
-    /// Lanes of a vector, in the mask and in all that is read or written beside it.
+    /// Lanes of a vector, in the mask and in all tensors beside it.
     pub lanes: usize,
     /// Vectors of a line.
     pub vectors: usize,
@@ -72,18 +91,18 @@ pub(super) struct Plan {
     tuning: Tuning,
 }
 
-/// Tiles from which on two launches more are worth their while on a software adapter.
-const MIN_TILES_FOR_RUNS: usize = 4;
+/// The fewest tiles for which a software adapter takes [`per_unit`](super::per_unit), with two more launches.
+const MIN_TILES_PER_UNIT: usize = 4;
 
-/// Elements of a line that a unit walks alone on any device: it reads whole sectors of memory. Not measured.
+/// The most elements of a line that a unit walks on any device. It reads whole sectors of memory. Not measured.
 const SHORT_LINE: usize = 32;
 
-/// The fewest units of a tile: those that may look back together.
+/// The fewest units of a tile: as many as look back together.
 const FEWEST_UNITS: usize = MAX_BLOCK;
 
 impl Plan {
-    /// `beside` are the tensors read or written at the mask's own positions, by vectors; `staged` the bytes of an element that a tile keeps in
-    /// shared memory, if it does.
+    /// `beside` are the tensors that are read or written in vectors at the positions of the mask. `staged` is the bytes
+    /// of an element that a tile keeps in shared memory, or 0.
     pub fn new(
         client: &Client,
         mask: &Typed,
@@ -98,20 +117,7 @@ impl Plan {
         }
         let all = || beside.iter().copied().chain([mask]);
         check_types(client, all().map(|(_, dtype)| *dtype))?;
-        let elements: usize = mask.0.shape.iter().product();
-        let largest = all().map(|(_, dtype)| dtype.size()).max().unwrap_or(1);
-        let widths = client.io_optimized_vector_sizes(largest);
-        let lanes = match elements {
-            0 => 1,
-            _ if lines.inner > 1 => 1,
-            _ => {
-                let of_lines = if lines.is_flat() { 0 } else { lines.len };
-                widest_vector(
-                    widths,
-                    all().fold(of_lines, |bits, tensor| bits | common_alignment(tensor)),
-                )
-            }
-        };
+        let lanes = lines.lanes(client, all());
         let tuning = Tuning::of(client, &launch);
         let hardware = &client.properties().hardware;
         let mut tile_vectors = tuning.vectors;
@@ -123,7 +129,7 @@ impl Plan {
         let is_default = launch == LaunchOptions::default();
         let units = match lines.is_flat() || !is_default {
             true => tuning.units,
-            // A cube for each of many short lines, no larger than the line.
+            // For many short lines, a cube no larger than a line.
             false => {
                 let fewest = FEWEST_UNITS.max(hardware.plane_size_max as usize);
                 let wanted = vectors.div_ceil(tile_vectors).next_power_of_two();
@@ -157,7 +163,7 @@ impl Plan {
             vectors,
             lines,
             per_unit: lines.inner > 1
-                || (is_software && (tiles >= MIN_TILES_FOR_RUNS || !lines.is_flat()))
+                || (is_software && (tiles >= MIN_TILES_PER_UNIT || !lines.is_flat()))
                 || (is_default && !lines.is_flat() && lines.len <= SHORT_LINE),
             config: MaskConfig {
                 tile,
@@ -176,7 +182,7 @@ impl Plan {
     }
 }
 
-/// Where each of `len` counted runs begins: the exclusive scan of their 32-bit counts.
+/// The exclusive scan of `len` 32-bit counts.
 pub(super) fn offsets_of(
     client: &Client,
     counts: &Handle,
@@ -195,13 +201,13 @@ pub(super) fn offsets_of(
     )
 }
 
-/// The vectors of so many bytes for all units that a tile may stage: half of the shared memory, so that two cubes of a processor can be at
-/// work, and one at least.
+/// The vectors that a unit may stage, where a vector of each unit takes `vector` bytes. They take half of the shared
+/// memory, so that two cubes share a multiprocessor. At least one.
 fn room_for(vector: usize, shared_memory: usize) -> usize {
     (shared_memory / 2 / vector).max(1)
 }
 
-/// What a vector of the tensor has to divide, see [`widest_vector`]: where it begins, every run of its last dimension, and every step.
+/// What a vector of the tensor must divide, see [`widest_vector`]: offset, length of the last dimension, and strides.
 fn common_alignment((tensor, dtype): &Typed) -> usize {
     let offset = elements_before(tensor.handle.offset_start, dtype.size());
     common_alignment_of(offset, &tensor.shape, &tensor.strides)
@@ -220,8 +226,8 @@ fn common_alignment_of(offset: usize, shape: &[usize], strides: &[usize]) -> usi
     }
 }
 
-/// A buffer that is bound but never accessed: what a form of the kernel does not use, and everything of an empty mask, since no
-/// buffer of no bytes can be bound.
+/// A buffer that is bound but never accessed: for what a kernel does not use, and for tensors without elements, because
+/// a buffer of no bytes cannot be bound.
 pub(super) fn unused(client: &Client) -> TensorBinding {
     TensorBinding {
         handle: client.empty(64).binding(),
@@ -231,12 +237,12 @@ pub(super) fn unused(client: &Client) -> TensorBinding {
     }
 }
 
-/// The view of a tensor, or of nothing where it has no elements.
+/// The view of a tensor, or of a stand-in if it has no elements.
 pub(super) fn view(client: &Client, tensor: TensorBinding) -> LinearViewLaunch {
     linear_view(bindable(client, tensor))
 }
 
-/// The tensor, or a stand-in where it has no elements.
+/// The tensor, or a stand-in if it has no elements.
 pub(super) fn bindable(client: &Client, tensor: TensorBinding) -> TensorBinding {
     if tensor.shape.iter().product::<usize>() == 0 {
         unused(client)
@@ -245,7 +251,7 @@ pub(super) fn bindable(client: &Client, tensor: TensorBinding) -> TensorBinding 
     }
 }
 
-/// `tensor` must have the elements of the mask.
+/// Refuses a `tensor` that has another number of elements than the mask.
 pub(super) fn same_elements(
     operand: &'static str,
     tensor: &TensorBinding,

@@ -1,16 +1,18 @@
-//! Run-length encoding: a compaction by where runs begin, with positions; a run ends where the next one begins.
+//! Run-length encoding: a compaction of the elements at which runs begin, with their positions. A run ends where the
+//! next one begins.
 //!
 //! ```text
 //! values     a a b b b a
-//! marks      1 0 1 0 0 1        never stored: each unit compares the elements that it has loaded
-//! runs       a b a · · ·        begins   0 2 5 · · ·
+//! heads      1 0 1 0 0 1        never stored: each unit compares the elements that it has loaded
+//! runs       a b a · · ·        positions   0 2 5 · · ·
 //! lengths    2 3 1 0 0 0
 //! ```
 
+use super::emit::Emit;
 use super::mask_tile::Mark;
 use super::plan::{Lines, bindable, same_elements};
 use super::run_lengths_per_unit::{self, Runs};
-use super::select::{Emit, Selection};
+use super::selection::Selection;
 use crate::ScanError;
 use crate::error::expect_room;
 use crate::scan::problem::{elements_before, widest_vector};
@@ -19,11 +21,11 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Units of a cube of the second launch; as of CubeCL's element-wise kernels on GPUs.
+/// Units of a cube of the second launch, as in CubeCL's element-wise kernels on GPUs.
 const UNITS: usize = 128;
 
-/// Where one run begins and the next one does, for as many runs as were counted; 0 behind them if `fills`. A unit has a
-/// vector of runs.
+/// Writes the lengths of runs from the positions at which they begin; 0 behind them if `fills`. A unit has a vector of
+/// runs.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn lengths_kernel<I: Numeric, N: Size>(
     heads: &[Vector<I, N>],
@@ -62,11 +64,13 @@ fn lengths_kernel<I: Numeric, N: Size>(
     }
 }
 
-/// The runs of equal elements: the value of each into `output` and its length into `lengths`, and how many they are into `count`. Behind them are zeros
-/// with [`Emit::Values`]; with [`Emit::ValuesUnpadded`] what is behind them is unspecified. NaN equals nothing, and is a run of one.
+/// Finds the runs of equal elements. Writes the value of each into `output`, its length into `lengths`, and the number
+/// of runs into `count`. Behind them [`Emit::Values`] writes zeros; with [`Emit::ValuesUnpadded`] the rest is
+/// unspecified. NaN equals nothing, and is a run of one element.
 ///
-/// `values` may have any strides, are taken in row-major order and read in place; `output` and `lengths` are contiguous and as long. Lengths and count
-/// have the type `index`. Two launches, up to five where the device is no GPU; nothing waits for the device.
+/// `values` may have any strides, and are read in place and in row-major order. `output` and `lengths` are contiguous
+/// and as long. Lengths and count have the type `index`. Two launches, or up to five on a software adapter. Nothing
+/// waits for the device.
 ///
 /// # Errors
 ///
@@ -135,14 +139,14 @@ pub fn run_lengths(
     };
     selection.positions = Some(bindable(client, heads.clone()));
     let count = selection.counts.clone();
-    selection.launch_tiles(client, &plan);
+    super::select::launch(client, &plan, selection);
     if len > 0 {
         lengths_between(client, heads, count, lengths, index, emit);
     }
     Ok(())
 }
 
-/// Launches what tells lengths from where runs begin.
+/// Launches the kernel that computes lengths from positions.
 fn lengths_between(
     client: &Client,
     heads: TensorBinding,
@@ -156,7 +160,7 @@ fn lengths_between(
     let begin = elements_before(lengths.handle.offset_start, index.size());
     let lanes = widest_vector(client.io_optimized_vector_sizes(index.size()), len | begin);
     let vectors = len / lanes;
-    // SAFETY: as many lengths and begins as elements, and no unit beyond them does anything.
+    // SAFETY: as many lengths and positions as elements; units beyond them do nothing.
     unsafe {
         lengths_kernel::launch_unchecked(
             client,

@@ -1,17 +1,18 @@
-//! Run-length encoding by units that each walk a part of the elements, for devices whose units best do so: software adapters.
+//! Run-length encoding on software adapters: each unit walks a part of the elements.
 //!
 //! ```text
-//! launch 1   unit: how many runs begin in its part, and where the last one does
+//! launch 1   unit: how many runs begin in its part, and where the last of them begins
 //! launch 2   the exclusive scan of these pairs, in place
 //! launch 3   unit: walk its part again; where a run begins, write its value and the length of the run before it
-//! launch 4   zeros behind the runs, where they are asked for
+//! launch 4   zeros behind the runs, if they are asked for
 //! ```
 //!
-//! Nothing is written that is read again, and without zeros nothing is written but the runs.
+//! Except for the states of parts, nothing is written that is read again. Without zeros nothing is written but the
+//! runs.
 
+use super::emit::Emit;
 use super::mask_tile::{Mark, element_before, last_of, marks_behind};
 use super::plan::{Plan, Typed, view};
-use super::select::Emit;
 use crate::monoid::{Heads, Pair, write_state};
 use crate::scan::cube_count;
 use crate::scan::parts::{CarryIn, Parts, Split, before_part};
@@ -27,7 +28,7 @@ const UNITS: usize = 64;
 /// Vectors of a unit that writes zeros. On lavapipe, one or 32 take 1.6 times as long.
 const TAIL: usize = 8;
 
-/// What is read and written, `lengths` and `count` as `index`.
+/// What is read and written. `lengths` and `count` have the type `index`.
 pub(super) struct Runs {
     pub values: Typed,
     pub output: TensorBinding,
@@ -37,7 +38,7 @@ pub(super) struct Runs {
     pub emit: Emit,
 }
 
-/// The elements, in vectors, cut in parts.
+/// The elements, in vectors, split into parts.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 struct Walk {
@@ -47,11 +48,11 @@ struct Walk {
     parts: usize,
 }
 
-/// Elements whose marks a unit holds at once, and then goes from mark to mark: a loop that neighbouring units go round as often as the one with the most
-/// marks. Asked element by element, 2^22 elements in runs of four take 1.7 times as long on lavapipe.
+/// Elements whose marks a unit holds in one word. It then loops over the marks, and neighbouring units loop as often as
+/// the unit with the most marks. On lavapipe, 2^22 elements in runs of four take 1.7 times as long element by element.
 const CHUNK: usize = 32;
 
-/// The marks of a chunk that begins with vector `first`, those behind `end` left out.
+/// The marks of a chunk that begins with vector `first`, without those at `end` and behind it.
 #[cube]
 fn marks_of_chunk<V: Numeric, N: Size>(
     values: &LinearView<'_, Vector<V, N>>,
@@ -132,7 +133,7 @@ fn runs_kernel<V: Numeric, I: Numeric, N: Size>(
             }
         }
         if part + 1 == walk.parts {
-            // There is an element, hence a run.
+            // There is an element, so there is a run.
             let elements = walk.vectors * lanes;
             let runs = runs as usize;
             lengths[runs - 1] = I::cast_from(u32::cast_from(elements) - head);

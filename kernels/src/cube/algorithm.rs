@@ -4,19 +4,19 @@ use cubecl::client::Client;
 use cubecl::ir::features::Plane;
 use cubecl::prelude::*;
 
-/// How the units of a cube scan their values: the choice that CUB's `BlockScan` offers, and the forms of the GPU prefix-sum survey
-/// (Smith, "GPUPrefixSums", 2023).
+/// How the units of a cube scan their values: the choice that CUB's `BlockScan` offers, and the forms of the GPU
+/// prefix-sum survey (Smith, "GPUPrefixSums", 2023).
 ///
-/// All return the same for an associative operator; sums and products of floats may differ in their rounding, each algorithm having
-/// a fixed order of its own.
+/// All return the same for an associative operator. Sums and products of floats may differ in rounding, because each
+/// algorithm has its own fixed order.
 #[derive_cube_comptime]
 #[non_exhaustive]
 pub enum CubeScanAlgorithm {
-    /// A hardware scan per plane, then one of the planes' totals (Sengupta, Harris, Garland 2008).
+    /// A hardware scan per plane, then a scan of the planes' totals (Sengupta, Harris, Garland 2008).
     PlaneScans,
     /// One plane's worth of units walks segments of shared memory twice (Merrill, CUB's `BLOCK_SCAN_RAKING`, 2011).
     Raking,
-    /// As `Raking`, with the segment kept in registers between the two walks.
+    /// `Raking` that keeps the segment in registers between the two walks.
     RakingMemoize,
     /// Each superstep doubles the distance looked back (Kogge & Stone 1973, Hillis & Steele 1986).
     HillisSteele,
@@ -52,7 +52,7 @@ impl CubeScanAlgorithm {
         Self::PlaneRakingReduceScan,
     ];
 
-    /// `PlaneScans` where the device has plane operations and planes of one size, else `Raking`.
+    /// `PlaneScans` if the device has plane operations and planes of one size, else `Raking`.
     pub fn default_for(client: &Client) -> Self {
         let hardware = &client.properties().hardware;
         let one_size = hardware.plane_size_min == hardware.plane_size_max;
@@ -63,7 +63,7 @@ impl CubeScanAlgorithm {
         }
     }
 
-    /// Whether the algorithm cannot do without [`Plane::Ops`].
+    /// Whether the algorithm needs [`Plane::Ops`].
     pub fn needs_plane_ops(self) -> bool {
         match self {
             Self::Raking

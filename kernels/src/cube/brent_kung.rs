@@ -1,7 +1,7 @@
 //! Brent & Kung, "A regular layout for parallel adders" (1982); Blelloch, "Prefix sums and their applications" (1990).
 //!
-//! A tree of totals up, then down again, where each node gives its prefix to the one half a width ahead. 2n combinations,
-//! as few as a parallel scan can do, in 2 ⌈log₂ n⌉ − 1 supersteps of one barrier.
+//! A tree of totals, up and then down. On the way down each node gives its prefix to the node half a width ahead. 2n
+//! combinations, as few as a parallel scan can do, in 2 ⌈log₂ n⌉ − 1 supersteps of one barrier.
 //!
 //! ```text
 //! unit        0    1    2    3    4    5    6    7
@@ -13,8 +13,8 @@
 //! down 1      a    ab   abc  a..d a..e a..f a..g a..h
 //! ```
 //!
-//! A cube that is no power of two is one padded with the identity, and as nothing flows from later places to earlier ones the
-//! padding needs to be neither stored nor combined.
+//! A cube that is no power of two acts like one padded with the identity. Nothing flows from later units to earlier
+//! ones, so the padding is neither stored nor combined.
 
 use super::config::CubeScanConfig;
 use crate::operator::combine;

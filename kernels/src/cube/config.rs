@@ -8,15 +8,15 @@ use cubecl::prelude::*;
 /// The comptime facts of a cube-level scan. [`CubeScanConfig::new`] fills them in for a device.
 #[derive_cube_comptime]
 pub struct CubeScanConfig {
-    /// How.
+    /// How the units scan.
     pub algorithm: CubeScanAlgorithm,
     /// What is accumulated.
     pub op: ScanOp,
-    /// Units of the cube, of which any number will do: exactly the `CUBE_DIM` of the launch.
+    /// Units of the cube, any number of them: exactly the `CUBE_DIM` of the launch.
     pub units: usize,
-    /// The fewest units a plane of the device has: from 1 to 128, a power of two. Planes may be larger, up to 128.
+    /// The units of the smallest plane of the device: a power of two from 1 to 128. Planes may be larger, up to 128.
     pub plane_size_min: usize,
-    /// Whether the algorithms that can do without plane operations use them nonetheless.
+    /// Whether algorithms that can do without plane operations use them.
     pub plane_ops: bool,
 }
 
@@ -41,7 +41,8 @@ impl CubeScanConfig {
         Self { plane_ops, ..self }
     }
 
-    /// The algorithm that runs. A plane of one unit is no radix; the algorithms built on planes are then those they generalise.
+    /// The algorithm that runs. A plane of one unit is no radix: then an algorithm built on planes becomes the one that
+    /// it generalises.
     pub(super) fn effective(&self) -> CubeScanAlgorithm {
         use CubeScanAlgorithm::*;
         match self.algorithm {
@@ -52,7 +53,7 @@ impl CubeScanConfig {
         }
     }
 
-    /// The planes of the cube where they are smallest.
+    /// The most planes of the cube: all of the smallest size.
     pub(super) fn max_planes(&self) -> usize {
         self.units.div_ceil(self.plane_size_min)
     }
@@ -85,7 +86,7 @@ impl CubeScanConfig {
 
     /// The values a raking unit walks.
     pub(super) fn raking_segment(&self) -> usize {
-        // Where the device does not say what a plane is, as many raking units as most GPUs have lanes.
+        // If the device does not say how large a plane is, as many raking units as planes of most GPUs have units.
         let plane = if self.plane_size_min > 1 {
             self.plane_size_min
         } else {
@@ -94,7 +95,7 @@ impl CubeScanConfig {
         self.units.div_ceil(plane)
     }
 
-    /// From one raking segment to the next: odd, so that raking units meet different banks of shared memory.
+    /// The distance between raking segments. It is odd, so that raking units access different banks of shared memory.
     pub(super) fn raking_stride(&self) -> usize {
         self.raking_segment() | 1
     }
@@ -105,7 +106,7 @@ impl CubeScanConfig {
     }
 }
 
-/// The number of elements of shared memory a cube-level scan needs: the length to give `Shared::new_slice`. More does no harm.
+/// The elements of shared memory that a cube-level scan needs: the length for `Shared::new_slice`. More does no harm.
 pub fn cube_scan_storage(config: CubeScanConfig) -> usize {
     use CubeScanAlgorithm::*;
     match config.effective() {

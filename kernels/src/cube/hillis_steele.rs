@@ -1,8 +1,8 @@
 //! Hillis & Steele, "Data parallel algorithms" (1986); the network of Kogge & Stone (1973).
 //!
-//! After the superstep of distance `d` a unit holds the total of the `2d` values that end with its own. Short and
-//! wide: ⌈log₂ n⌉ supersteps in which nearly every unit combines. Each has two barriers, one between reading and writing and one
-//! between writing and the next reading, because all work in one array.
+//! After the superstep of distance `d` a unit holds the total of the `2d` values that end with its own. There are ⌈log₂
+//! n⌉ supersteps, and nearly every unit combines in each. All units work in one array, so a superstep has two barriers:
+//! between reading and writing, and between writing and the next reading.
 //!
 //! ```text
 //! unit     0    1    2    3    4    5

@@ -1,12 +1,14 @@
 //! Scans across one cube and one plane, for use inside other kernels.
 //!
-//! Every unit of the cube brings one value and receives the scan up to its place, and the total of the cube. The order
-//! is that of `UNIT_POS`; in every combination the left operand stands before the right one, so an operator need not commute.
+//! Every unit of the cube brings one value. It receives the scan up to its position, and the total of the cube. Values
+//! are in the order of `UNIT_POS`. In every combination the left operand precedes the right one, so an operator need
+//! not commute.
 //!
 //! | algorithm | barriers after the first store | work | plane operations |
 //! |---|---|---|---|
 //! | [`PlaneScans`](CubeScanAlgorithm::PlaneScans) | 2 | n | yes |
-//! | [`Raking`](CubeScanAlgorithm::Raking), [`RakingMemoize`](CubeScanAlgorithm::RakingMemoize) | 2, or 3 without plane operations | 2n | optional |
+//! | [`Raking`](CubeScanAlgorithm::Raking) | 2, or 3 without plane operations | 2n | optional |
+//! | [`RakingMemoize`](CubeScanAlgorithm::RakingMemoize) | 2, or 3 without plane operations | 2n | optional |
 //! | [`HillisSteele`](CubeScanAlgorithm::HillisSteele) | 2 log₂ n | n log₂ n | no |
 //! | [`Sklansky`](CubeScanAlgorithm::Sklansky) | log₂ n | n/2 log₂ n | no |
 //! | [`BrentKung`](CubeScanAlgorithm::BrentKung) | 2 log₂ n | 2n | no |
@@ -16,7 +18,7 @@
 //! | [`PlaneSerial`](CubeScanAlgorithm::PlaneSerial) | 2 | n | yes |
 //! | [`PlaneRakingReduceScan`](CubeScanAlgorithm::PlaneRakingReduceScan) | 3 | 2n | yes |
 //!
-//! n is the number of units of the cube and p that of a plane; work counts combinations outside of plane scans.
+//! n is the number of units of the cube, and p of a plane. Work counts combinations outside of plane scans.
 //!
 //! # Example
 //!

@@ -1,7 +1,7 @@
 //! Brent & Kung's tree with the plane as its radix, from the survey "GPUPrefixSums" (Smith 2023).
 //!
-//! A level up scans, plane by plane, the last places of the blocks of the level below; a level down hands each block's end to the
-//! block behind it. Up and down are as many levels as it takes for the plane size to the power of the levels to cover the cube.
+//! A level up scans, plane by plane, the ends of the blocks of the level below. A level down hands each block's end to
+//! the block behind it. For n units in planes of p there are ⌈logₚ n⌉ levels up, and one fewer down.
 //!
 //! ```text
 //! planes of 4    a b c d       │ e f g h       │ i j k l       │ m n
@@ -10,7 +10,7 @@
 //! down 1                       │ a..e a..f ..  │ a..i ..       │ a..m a..n
 //! ```
 //!
-//! No padding: nothing flows from later places to earlier ones.
+//! No padding: nothing flows from later units to earlier ones.
 
 use super::config::CubeScanConfig;
 use crate::operator::combine;
@@ -40,7 +40,8 @@ pub(super) fn scan<A: Numeric>(
     }
 }
 
-/// The width of a block at `level`: `PLANE_DIM` to its power, or more than a cube can have where that is less.
+/// The width of a block at `level`: `PLANE_DIM` to the power of `level`, at most 65,536, which is more than a cube can
+/// have.
 #[cube]
 pub(super) fn plane_power(#[comptime] level: usize) -> usize {
     let mut width = 1usize.runtime();
@@ -51,7 +52,7 @@ pub(super) fn plane_power(#[comptime] level: usize) -> usize {
     width
 }
 
-/// Scans the ends of blocks of `width`, in groups of as many blocks as a plane has units.
+/// Scans the ends of blocks of `width`. A group has as many blocks as a plane has units.
 #[cube]
 pub(super) fn up<A: Numeric>(
     width: usize,
@@ -70,8 +71,8 @@ pub(super) fn up<A: Numeric>(
     }
 }
 
-/// Gives the end of each block of `PLANE_DIM * width` to the blocks of `width` that begin the next one, but not to its own last place,
-/// which has it.
+/// Combines the end of each block of `PLANE_DIM * width` into the ends of the blocks of `width` within the next one.
+/// The last of these has it already.
 #[cube]
 fn fan<A: Numeric>(width: usize, shared: &mut Shared<[A]>, #[comptime] config: CubeScanConfig) {
     let unit = UNIT_POS as usize;

@@ -1,9 +1,9 @@
-//! Brent & Kung's tree with the plane as its radix and the way down fused into the way up, from the survey "GPUPrefixSums"
-//! (Smith 2023).
+//! Brent & Kung's tree with the plane as its radix and the way down fused into the way up, from the survey
+//! "GPUPrefixSums" (Smith 2023).
 //!
-//! As soon as the ends of the blocks of one width are scanned, the places between take them over, so that each level leaves blocks
-//! that are wholly scanned and no way down remains. The fan of a level and the scan of the next touch different places
-//! and share one superstep: one barrier a level instead of two.
+//! As soon as the ends of the blocks of one width are scanned, the units between combine them into their values. So
+//! each level leaves blocks that are wholly scanned, and there is no way down. The fan of a level and the scan of the
+//! next touch different elements and share one superstep: one barrier a level instead of two.
 //!
 //! ```text
 //! planes of 4     a b c d       │ e f g h       │ i j k l       │ m n
@@ -41,7 +41,8 @@ pub(super) fn scan<A: Numeric>(
     }
 }
 
-/// Every place between the ends of blocks of `width` takes the end before its block, unless its group begins there.
+/// Every unit between the ends of blocks of `width` combines the end before its block into its value, unless its group
+/// begins there.
 #[cube]
 fn fan<A: Numeric>(width: usize, shared: &mut Shared<[A]>, #[comptime] config: CubeScanConfig) {
     let unit = UNIT_POS as usize;

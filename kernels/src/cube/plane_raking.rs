@@ -1,8 +1,8 @@
 //! Raking reduce-scan with planes as the rakes, from the survey "GPUPrefixSums" (Smith 2023).
 //!
-//! About the square root of the planes rake: each walks a part of the cube as
-//! [`PlaneSerial`](super::CubeScanAlgorithm::PlaneSerial) walks the whole, plane 0 scans the parts' totals, and every unit takes the
-//! total before its part. It lies between `PlaneSerial`, where one plane rakes, and `PlaneScans`, where all do.
+//! Of p planes, about √p rake. Each walks a part of the cube as [`PlaneSerial`](super::CubeScanAlgorithm::PlaneSerial)
+//! walks the whole. Plane 0 scans the parts' totals, and every unit takes the total before its part. In `PlaneSerial`
+//! one plane rakes, in `PlaneScans` all do.
 //!
 //! ```text
 //! planes of 2, 2 raking    a b → c d → e f      │ g h → i j
@@ -60,7 +60,7 @@ pub(super) fn scan<A: Numeric>(
     }
 }
 
-/// The inclusive scan at `at`: what its part holds, after the total of the parts before.
+/// The inclusive scan at `at`: the total of the parts before, combined with the scan of its own part.
 #[cube]
 fn in_part<A: Numeric>(
     at: usize,

@@ -1,5 +1,5 @@
-//! A hardware scan per plane, then a scan of the planes' totals: Sengupta, Harris & Garland, "Efficient parallel scan algorithms
-//! for GPUs" (2008); CUB's `BLOCK_SCAN_WARP_SCANS`.
+//! A hardware scan per plane, then a scan of the planes' totals: Sengupta, Harris & Garland, "Efficient parallel scan
+//! algorithms for GPUs" (2008); CUB's `BLOCK_SCAN_WARP_SCANS`.
 //!
 //! ```text
 //! planes of 4         a b c d          │ e f g h          │ i j
@@ -9,7 +9,7 @@
 //! each adds           –                  a..d               a..h
 //! ```
 //!
-//! Only the totals meet in shared memory. Where there are more planes than a plane has lanes, plane 0 takes several steps.
+//! Only the totals meet in shared memory. If there are more planes than a plane has units, plane 0 takes several steps.
 
 use super::config::CubeScanConfig;
 use super::plane::last_unit_of_plane;

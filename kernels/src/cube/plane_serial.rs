@@ -1,5 +1,5 @@
-//! The serial scan with the plane as its word: one plane walks the cube, as many values a step as it has lanes.
-//! From the survey "GPUPrefixSums" (Smith 2023), which calls it warp-sized-radix serial.
+//! The serial scan with the plane as its word: one plane walks the cube, as many values a step as it has units. From
+//! the survey "GPUPrefixSums" (Smith 2023), which calls it warp-sized-radix serial.
 //!
 //! ```text
 //! plane of 4     a b c d            │ e f g h            │ i j
@@ -8,7 +8,8 @@
 //! step 2                            │              └─────┼ a..i a..j
 //! ```
 //!
-//! Two barriers whatever the size, but the other planes wait: good for a cube of few planes, and for the totals of others.
+//! Two barriers, whatever the size, but the other planes wait. Good for a cube of few planes, and for the totals of
+//! other algorithms.
 
 use super::config::CubeScanConfig;
 use super::plane::last_unit_of_plane;
@@ -38,10 +39,12 @@ pub(super) fn scan<A: Numeric>(
     sync_cube();
 }
 
-/// This plane scans the elements from `first` to before `end` in place, in at most `steps` steps, and returns their total.
+/// This plane scans the elements from `first` to before `end` in place, in at most `steps` steps, and returns their
+/// total.
 ///
-/// Plane operations belong in uniform control flow, so every plane of the cube calls this with the same `steps`; one with nothing
-/// to do passes an empty range. A plane that the cube does not fill may have a range no longer than itself.
+/// Plane operations need uniform control flow, so every plane of the cube calls this with the same `steps`. A plane
+/// with nothing to do passes an empty range. A plane that the cube does not fill may have a range no longer than
+/// itself.
 #[cube]
 pub(super) fn walk<A: Numeric>(
     shared: &mut Shared<[A]>,

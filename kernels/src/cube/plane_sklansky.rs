@@ -1,5 +1,5 @@
-//! Sklansky's network (1960) over planes, from the survey "GPUPrefixSums" (Smith 2023): the supersteps whose blocks fit a plane
-//! are one hardware scan.
+//! Sklansky's network (1960) over planes, from the survey "GPUPrefixSums" (Smith 2023): the supersteps whose blocks fit
+//! a plane are one hardware scan.
 //!
 //! ```text
 //! planes of 4     a b c d       │ e f g h       │ i j k l       │ m n

@@ -12,7 +12,7 @@ use cubecl::prelude::*;
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub struct CubeScan<A: Numeric> {
-    /// The scan at this unit's place.
+    /// The scan at this unit's position.
     pub value: A,
     /// The total of the whole cube, the same in every unit.
     pub aggregate: A,
@@ -20,15 +20,15 @@ pub struct CubeScan<A: Numeric> {
 
 /// Inclusive scan across the cube: the unit with `UNIT_POS == i` receives `v₀ ⊕ … ⊕ vᵢ`.
 ///
-/// - `identity`: the identity of `config.op` in `A`, e.g. 0 for a sum and the lowest value for a maximum. It is an argument because
-///   infinity is not a valid WGSL constant.
-/// - `shared`: at least [`cube_scan_storage(config)`](cube_scan_storage) elements, whatever they hold. The caller keeps it, and
-///   may use it again, for another scan too, after a `sync_cube`.
+/// - `identity`: the identity of `config.op` in `A`, e.g. 0 for a sum and the lowest value for a maximum. It is an
+///   argument because infinity is not a valid WGSL constant.
+/// - `shared`: at least [`cube_scan_storage(config)`](cube_scan_storage) elements, whatever they hold. After a
+///   `sync_cube` the caller may use it again, also for another scan.
 ///
-/// The whole cube calls it in uniform control flow; `CUBE_DIM` is `config.units`. Where the algorithm uses planes, unit `i` of plane
-/// `j` is expected to be the unit `j * PLANE_DIM + i` of the cube, as it is on every backend of CubeCL for cubes of one dimension.
-/// No value passes from later units to earlier ones, so what the last units bring (the identity, say, where a tile is not
-/// full) does not disturb the others.
+/// The whole cube calls it in uniform control flow. `CUBE_DIM` is `config.units`. If the algorithm uses planes, unit
+/// `i` of plane `j` must be unit `j * PLANE_DIM + i` of the cube. It is on every backend of CubeCL for cubes of one
+/// dimension. No value passes from later units to earlier ones: the last units of a tile that is not full may bring any
+/// value, such as the identity.
 #[cube]
 pub fn cube_inclusive_scan<A: Numeric>(
     value: A,
@@ -41,7 +41,7 @@ pub fn cube_inclusive_scan<A: Numeric>(
 
 /// Exclusive scan across the cube: the unit with `UNIT_POS == i` receives `v₀ ⊕ … ⊕ vᵢ₋₁`, and unit 0 the identity.
 ///
-/// All that [`cube_inclusive_scan()`] says of its arguments holds here. The aggregate includes the last unit's value.
+/// The arguments are those of [`cube_inclusive_scan()`]. The aggregate includes the last unit's value.
 #[cube]
 pub fn cube_exclusive_scan<A: Numeric>(
     value: A,
@@ -104,7 +104,7 @@ fn cube_scan<A: Numeric>(
     }
 }
 
-/// What a unit takes from shared memory that holds the inclusive scan of the cube, complete and behind a barrier.
+/// Reads a unit's result from shared memory. It holds the inclusive scan of the cube, complete and behind a barrier.
 #[cube]
 fn read_scanned<A: Numeric>(
     shared: &mut Shared<[A]>,

@@ -1,7 +1,8 @@
 //! Sklansky, "Conditional-sum addition logic" (1960).
 //!
-//! Blocks that are scanned already are joined in pairs: every unit of the right block takes the total of the left
-//! one. ⌈log₂ n⌉ supersteps of one barrier each: what is read, the end of a left block, is written by no one in the same superstep.
+//! Scanned blocks are joined in pairs: every unit of the right block combines the total of the left one. There are
+//! ⌈log₂ n⌉ supersteps of one barrier each. A superstep reads only ends of left blocks, and no unit writes these in the
+//! same superstep.
 //!
 //! ```text
 //! unit       0    1    2    3    4    5
@@ -31,7 +32,8 @@ pub(super) fn scan<A: Numeric>(
     );
 }
 
-/// Joins blocks of `width` units, each scanned on its own, `doublings` times. `scanned` is this unit's part of its block.
+/// Joins blocks of `width` units, each scanned on its own, `doublings` times. `scanned` is this unit's part of its
+/// block.
 #[cube]
 pub(super) fn join<A: Numeric>(
     scanned: A,

@@ -1,7 +1,7 @@
-//! Maximum or minimum, and where it was met.
+//! Maximum or minimum, and its position.
 //!
-//! Of equal elements the last met counts, and of several NaN the last: the rule of torch's `cummax` and `cummin`. A state without a
-//! position is that of no elements, and the identity whatever it holds.
+//! Of equal elements, and of several NaN, the last in scan order counts: the rule of torch's `cummax` and `cummin`. A
+//! state without a position stands for no elements and is the identity, whatever value it holds.
 
 use super::element::NOWHERE;
 use super::{Element, Monoid, Operator, Pair, State, Written, plane_ladder};
@@ -9,7 +9,8 @@ use crate::operator::{ScanOp, is_nan};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Writes the extremum so far and its position in the line; −1 where nothing was met, and while it is what the line resumed.
+/// Writes the extremum so far and its position in the line. The position is −1 before the first element, and while the
+/// extremum is the value that the line resumed from.
 pub struct ArgExtremum;
 
 /// Which extremum.

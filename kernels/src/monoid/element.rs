@@ -1,4 +1,4 @@
-//! What an operator is given of a position, and what it gives back.
+//! What an operator reads at a position, and what it writes.
 
 use cubecl::prelude::*;
 
@@ -7,16 +7,18 @@ use cubecl::prelude::*;
 pub struct Element<A: Numeric> {
     /// An element of each input.
     pub values: Sequence<A>,
-    /// Whether another segment begins here, in the order of the scan. For operators that [ask](super::Operator::BEGINS); else false. Where the
-    /// scan goes against the order in which begins are marked, the first position of a line has no mark and begins none.
+    /// Whether another segment begins here, in the order of the scan. False unless the operator has
+    /// [`STARTS`](super::Operator::STARTS). Where the scan goes against the direction in which starts are marked, the
+    /// first position of a line is no start.
     pub starts: bool,
-    /// Whether a segment ends here, in the order of the scan. Told only where that goes against the order in which begins are marked.
+    /// Whether a segment ends here, in the order of the scan. Set only where the scan goes against the direction in
+    /// which starts are marked.
     pub ends: bool,
     /// The position in memory, counted from the first element of the line.
     pub position: usize,
 }
 
-/// What is written of a state.
+/// What an operator writes of a state.
 #[derive(CubeType)]
 pub struct Written<A: Numeric> {
     /// An element of each output.
@@ -44,7 +46,8 @@ impl<A: Numeric> Written<A> {
         Written::<A>::values(values)
     }
 
-    /// The element of the only output, and where it was [found](super::Operator::POSITIONS): below 2^32 − 1, which says nowhere.
+    /// The element of the only output, and its [position](super::Operator::POSITIONS), which is below 2^32 − 1: that
+    /// number stands for no position.
     pub fn at(value: A, position: u32) -> Written<A> {
         let mut values = Sequence::<A>::new();
         values.push(value);

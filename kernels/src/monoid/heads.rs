@@ -1,7 +1,7 @@
-//! How many segments have begun, and where the last one did.
+//! How many segments have begun, and where the last one begins.
 //!
 //! ```text
-//! begins   1 0 1 0 0 1
+//! starts   1 0 1 0 0 1
 //! state    (1, 0) (1, 0) (2, 2) (2, 2) (2, 2) (3, 5)
 //! ```
 
@@ -9,7 +9,7 @@ use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Counts segments as 32-bit numbers, and keeps the position at which the last one began, which is 0 where none did.
+/// Counts segments in 32 bits, and keeps the position of the last start, or 0 before the first.
 pub(crate) struct Heads;
 
 impl Operator for Heads {

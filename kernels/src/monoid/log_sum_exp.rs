@@ -1,7 +1,7 @@
 //! The logarithm of a sum of exponentials, stable for any range.
 //!
-//! The state is the largest element `m` so far and the sum of `exp(x − m)`, which never overflows (Milakov & Gimelshein, "Online normalizer
-//! calculation for softmax", 2018):
+//! The state is the largest element `m` so far and the sum of `exp(x − m)`, which never overflows (Milakov &
+//! Gimelshein, "Online normalizer calculation for softmax", 2018):
 //!
 //! ```text
 //! (m, s) ⊕ (m′, s′)  =  (M, s·exp(m − M) + s′·exp(m′ − M))      with M = max(m, m′)
@@ -12,7 +12,7 @@ use crate::operator::{ScanOp, combine};
 use cubecl::ir::{ElemType, FloatKind};
 use cubecl::prelude::*;
 
-/// Writes `log(Σ exp(x))` of floats: −∞ where nothing but −∞ was met, and NaN from the first NaN on.
+/// Writes `log(Σ exp(x))` of floats: −∞ while all elements are −∞, and NaN from the first NaN on.
 pub struct LogSumExp;
 
 impl Operator for LogSumExp {
@@ -53,7 +53,7 @@ impl<A: Numeric> Monoid<A> for LogSumExp {
     }
 
     fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Written<A> {
-        // Where the sum is empty the largest element is −∞, and so is the result.
+        // If the sum is empty, the largest element is −∞, and so is the result.
         let sum = select(state.second == A::from_int(0), A::from_int(1), state.second);
         Written::value(state.first + logarithm::<A>(sum))
     }

@@ -1,7 +1,7 @@
 //! What a scan can accumulate: any associative operator over a state of a few scalars.
 //!
-//! A [`Monoid`] says how an element becomes a state, how two states that lie side by side become one, and what of a state is written. The
-//! routines know no more of an operator than that: each is compiled once for every monoid.
+//! A [`Monoid`] says how an element becomes a state, how two neighbouring states become one, and what is written of a
+//! state. Routines know nothing else of an operator. Each is compiled once for every monoid.
 //!
 //! ```text
 //! elements     x₀        x₁        x₂
@@ -10,7 +10,7 @@
 //! write        y₀        y₁        y₂
 //! ```
 //!
-//! A state is made of [`State`]s: any numeric scalar is one, and a [`Pair`] of states is one.
+//! Every numeric scalar is a [`State`], and so is a [`Pair`] of states.
 
 #![expect(
     missing_docs,
@@ -49,16 +49,17 @@ use cubecl::prelude::*;
 pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     /// What is carried from element to element.
     type State: State;
-    /// What tells the operators of one family apart when a kernel is compiled.
+    /// Distinguishes the operators of one family when a kernel is compiled.
     type Config: CubeComptime + Send + Sync;
 
-    /// The state of no elements. `seed` is a scalar of the launch, for identities that are no literal of a shader language, such as infinity.
+    /// The state of no elements. `seed` is a scalar of the launch. It is there for identities that are no literal of a
+    /// shader language, such as infinity.
     fn identity(seed: A, #[comptime] config: Self::Config) -> Self::State;
 
     /// The state of one position.
     fn read(element: &Element<A>, #[comptime] config: Self::Config) -> Self::State;
 
-    /// The state with which a line goes on where an earlier one ended: one that writes these elements, one for each output.
+    /// The state from which a line resumes. It writes the elements `written`, one for each output.
     fn resume(written: &Sequence<A>, #[comptime] config: Self::Config) -> Self::State;
 
     /// The state of the elements of `lhs`, then those of `rhs`.
@@ -71,8 +72,8 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     /// What is written of a state.
     fn write(state: &Self::State, #[comptime] config: Self::Config) -> Written<A>;
 
-    /// The inclusive scan over the units of a plane: [`plane_ladder()`] or what the hardware offers. Every unit takes part. `plane_size` is 0
-    /// where it is not known when the kernel is compiled.
+    /// The inclusive scan over the units of a plane: [`plane_ladder()`], or an instruction of the hardware. Every unit
+    /// takes part. `plane_size` is 0 if it is not known when the kernel is compiled.
     fn plane_inclusive(
         state: &Self::State,
         #[comptime] plane_size: usize,
@@ -80,7 +81,8 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     ) -> Self::State;
 }
 
-/// `lhs ⊕ rhs` of states that may be variables: what an operator returns must not be another name of what is assigned next.
+/// `lhs ⊕ rhs` of states that may be variables. It copies them, because an operator may return its argument, and the
+/// caller may assign to that variable next.
 #[cube]
 pub(crate) fn join<A: Numeric, M: Monoid<A>>(
     lhs: &M::State,
@@ -90,7 +92,7 @@ pub(crate) fn join<A: Numeric, M: Monoid<A>>(
     M::combine(&M::State::copy(lhs), &M::State::copy(rhs), op)
 }
 
-/// A monoid whatever the type that its elements are accumulated in: what a launch is generic over.
+/// A monoid for every accumulator type. Launches are generic over it.
 pub trait Operator: Send + Sync + 'static {
     /// The monoid over elements accumulated as `A`.
     type Monoid<A: Numeric>: Monoid<A, Config = Self::Config>;
@@ -100,10 +102,10 @@ pub trait Operator: Send + Sync + 'static {
     /// How many tensors are read.
     const INPUTS: usize = 1;
 
-    /// How many are written.
+    /// How many tensors are written.
     const OUTPUTS: usize = 1;
 
-    /// Whether it is told where segments begin: [`Element::begins`].
+    /// Whether it reads where segments begin: [`Element::starts`].
     const STARTS: bool = false;
 
     /// Whether it writes positions: [`Written::at`].
@@ -112,7 +114,7 @@ pub trait Operator: Send + Sync + 'static {
     /// The bytes of all scalars of a state, each counted as 4 or 8.
     fn state_size(accumulator: ElemType) -> usize;
 
-    /// What [`Monoid::identity`] is given. `dtype` is the type of the stored elements.
+    /// The `seed` of [`Monoid::identity`]. `dtype` is the type of the stored elements.
     fn seed(_config: Self::Config, _dtype: ElemType, accumulator: ElemType) -> InputScalar {
         InputScalar::new(0, accumulator)
     }

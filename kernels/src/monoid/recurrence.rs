@@ -1,7 +1,7 @@
 //! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`.
 //!
-//! An element stands for the map `h ↦ decay·h + value`, and the composition of two such maps is one (Kogge & Stone 1973; Martin & Cundy,
-//! "Parallelizing Linear Recurrent Neural Nets Over Sequence Length", 2018):
+//! An element stands for the map `h ↦ decay·h + value`. The composition of two such maps is another one (Kogge & Stone
+//! 1973; Martin & Cundy, "Parallelizing Linear Recurrent Neural Nets Over Sequence Length", 2018):
 //!
 //! ```text
 //! (a, b) ∘ (a′, b′)  =  (a·a′, a′·b + b′)
@@ -11,8 +11,8 @@ use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Reads values, then decays; writes `h`, which begins with 0 or what a line resumes. Where products of decays underflow, earlier elements no longer matter, and
-/// their part of the sum is 0 as it should be.
+/// Reads values, then decays. Writes `h`, which begins with 0 or what the line resumes from. Where a product of decays
+/// underflows, earlier elements no longer matter: their part of the sum is 0.
 pub struct LinearRecurrence;
 
 impl Operator for LinearRecurrence {
@@ -27,7 +27,7 @@ impl Operator for LinearRecurrence {
 
 #[cube]
 impl<A: Numeric> Monoid<A> for LinearRecurrence {
-    /// The product of the decays, and the last `h` that a start with 0 leads to.
+    /// The product of the decays, and the last `h` if the line begins with 0.
     type State = Pair<A, A>;
     type Config = ();
 

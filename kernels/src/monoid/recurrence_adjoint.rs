@@ -1,22 +1,23 @@
-//! The adjoint of the linear recurrence: `g[t] = flow[t] + decay[t−1]·g[t−1]`, the steps counted in the order of this scan.
+//! The adjoint of the linear recurrence: `g[t] = flow[t] + decay[t−1]·g[t−1]`, with steps in the order of this scan.
 //!
-//! What multiplies a result is the decay of the step *before* it, so that no shifted copy of the decays is read. A state holds the decay that
-//! comes next apart from the map up to the last result:
+//! The decay of the step *before* a result multiplies it. So that no shifted copy of the decays is read, a state holds
+//! the next decay apart from the map up to the last result:
 //!
 //! ```text
-//! a state     (p, q, a)      u ↦ g = p·u + q, and a·g is what the next step takes in as its u
+//! a state     (p, q, a)      u ↦ g = p·u + q; a·g is the u of the next step
 //! composed    (p, q, a) ∘ (p′, q′, a′)  =  (p′·a·p,  p′·a·q + q′,  a′)
 //! ```
 //!
-//! With (1, 0, 1) on the right a state hands the same on to the next step, but writes `a·g`: it is an identity to what follows, not to what is written.
-//! An inclusive scan writes no such state, hence the only use of this operator is inclusive, and it is not public.
+//! A state joined with (1, 0, 1) on its right hands the same `a·g` on, but writes `a·g` too. So (1, 0, 1) is an
+//! identity for what follows, not for what is written. An inclusive scan never writes such a state. This operator is
+//! only used inclusively, and is not public.
 
 use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Reads what flows back to each result, then decays; writes what flows back to each value. A line goes on where an earlier one ended as if the
-/// decay there were 1.
+/// Reads what flows back to each result, then decays. Writes what flows back to each value. A line that resumes does so
+/// with a decay of 1.
 pub(crate) struct RecurrenceAdjoint;
 
 impl Operator for RecurrenceAdjoint {

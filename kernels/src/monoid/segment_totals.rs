@@ -1,14 +1,14 @@
-//! The totals of segments, each at the element with which its segment begins.
+//! The totals of segments, each at the first element of its segment.
 //!
-//! The scan goes against the order in which begins are marked: it ends a segment at the marked element, where the total is complete, and
-//! writes zero elsewhere.
+//! The scan goes against the direction in which starts are marked. It reaches the marked element of a segment last,
+//! when the total is complete, and writes it there. Elsewhere it writes zero.
 
 use super::{Element, Monoid, Operator, Pair, State, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use std::marker::PhantomData;
 
-/// What `O` makes of each segment, at its begin. The first element of a line always begins one.
+/// The total by `O` of each segment, at its start. The first element of a line always starts a segment.
 pub struct SegmentTotals<O>(PhantomData<O>);
 
 /// [`SegmentTotals`] over accumulators of one type.
@@ -19,7 +19,7 @@ const STARTS: u32 = 1;
 /// A segment ends with the last of them.
 const ENDS: u32 = 2;
 
-/// The flags, and the total since the last begin.
+/// The flags, and the total since the last start.
 type Flagged<A, M> = Pair<u32, <M as Monoid<A>>::State>;
 
 impl<O: Operator> Operator for SegmentTotals<O> {

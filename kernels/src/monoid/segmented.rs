@@ -1,23 +1,24 @@
-//! Scans that begin anew wherever a segment does.
+//! Scans that begin anew at every start of a segment.
 //!
-//! A state remembers whether a segment begins among its elements (Schwartz 1980; Blelloch, "Prefix sums and their applications", 1990):
+//! A state remembers whether a segment begins among its elements (Schwartz 1980; Blelloch, "Prefix sums and their
+//! applications", 1990):
 //!
 //! ```text
 //! (f, s) ⊕ (f′, s′)  =  (f ∨ f′, s′)        where f′
 //!                       (f, s ⊕ s′)         elsewhere
 //! ```
 //!
-//! What precedes the first element of a segment is nothing, which the routines see to where they write exclusive results.
+//! The exclusive result at the first element of a segment is the identity. The routines write it.
 
 use super::{Element, Monoid, Operator, Pair, State, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use std::marker::PhantomData;
 
-/// The operator `O` on each segment of a line. What a line resumes flows on to the first begin of a segment.
+/// The operator `O` on each segment of a line. What a line resumes from flows up to the first start.
 pub struct Segmented<O>(PhantomData<O>);
 
-/// The state of a segmented scan: 1 where a segment begins, and the total since the last begin.
+/// The state of a segmented scan: 1 if a segment begins among the elements, and the total since the last start.
 type Flagged<A, M> = Pair<u32, <M as Monoid<A>>::State>;
 
 /// [`Segmented`] over accumulators of one type.

@@ -1,34 +1,36 @@
-//! What a scan carries: scalars, alone or in pairs, and how they are held in registers, passed between units and cut into words.
+//! What a scan carries: scalars, alone or in pairs. How they are held in registers, passed between units and split into
+//! words.
 
 use cubecl::prelude::*;
 
 /// One or several scalars of 32 or 64 bits that are accumulated together.
 ///
-/// Every [`Numeric`] scalar is a state, and so is a [`Pair`] of states; an operator picks one of these and implements nothing here.
+/// Every [`Numeric`] scalar is a state, and so is a [`Pair`] of states. An operator picks one of these; it need not
+/// implement this trait.
 #[cube]
 pub trait State: CubeType<ExpandType: Assign + Clone> + Clone + Send + Sync + 'static {
     /// An array of states in shared memory.
     type Shared: CubeType;
 
-    /// `yes` where the condition holds, else `no`; without a branch.
+    /// `yes` if the condition holds, else `no`. Without a branch.
     fn select(condition: bool, yes: &Self, no: &Self) -> Self;
 
-    /// The state as it is now; `clone` would be another name of the same variable.
+    /// A copy of the state. `clone` would be another name for the same variable.
     fn copy(value: &Self) -> Self;
 
     /// The state of another unit of the plane. Every unit takes part.
     fn shuffle(value: &Self, lane: u32) -> Self;
 
-    /// The state of the unit `distance` before this one; unspecified where there is none. Every unit takes part.
+    /// The state of the unit `distance` before this one; unspecified if there is none. Every unit takes part.
     fn shuffle_up(value: &Self, distance: u32) -> Self;
 
     /// Room for `len` states.
     fn allocate(#[comptime] len: usize) -> Self::Shared;
 
-    /// The state at a place of the array.
+    /// The state at an index of the array.
     fn get(shared: &Self::Shared, at: usize) -> Self;
 
-    /// Puts a state in its place.
+    /// Sets the state at an index of the array.
     fn set(shared: &mut Self::Shared, at: usize, value: &Self);
 
     /// The bits of the state in words, the lowest first.
@@ -67,7 +69,7 @@ impl<A: Numeric> State for A {
 
     #[allow(
         clippy::let_and_return,
-        reason = "without a variable the kernel gets a place"
+        reason = "without a variable the kernel gets a reference to shared memory"
     )]
     fn get(shared: &Shared<[A]>, at: usize) -> A {
         let value = shared[at];
@@ -120,7 +122,7 @@ pub fn read_state<S: State>(buffer: &[u32], at: usize) -> S {
     S::from_words(&words, 0usize)
 }
 
-/// Puts a state in its place of a buffer of states.
+/// Writes state number `at` of a buffer of states.
 #[cube]
 pub fn write_state<S: State>(buffer: &mut [u32], at: usize, value: &S) {
     let count = S::words().comptime();

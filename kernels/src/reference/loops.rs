@@ -1,9 +1,9 @@
-//! The loops; their arithmetic is that of [`Scalar`].
+//! The loops, with the arithmetic of [`Scalar`].
 
 use super::Scalar;
 use crate::{ScanOp, scan::ScanOptions};
 
-/// Visits the elements of each line along `axis` in order: which of its line each is, and where it lies.
+/// Visits the elements of each line along `axis` in scan order, with the number of each in its line and its index.
 fn walk(shape: &[usize], axis: usize, reverse: bool, mut visit: impl FnMut(usize, usize)) {
     let len = shape[axis];
     let step: usize = shape[axis + 1..].iter().product();
@@ -35,7 +35,8 @@ pub fn scan<T: Scalar>(
     output
 }
 
-/// The sums of the segments of lines along `axis`, each at its head, and zero elsewhere. The first of a line is a head whatever `heads` says.
+/// The sums of the segments of lines along `axis`, each at its head, and zero elsewhere. The first element of a line is
+/// a head whatever `heads` says.
 pub fn segment_sums<T: Scalar>(
     values: &[T],
     heads: &[u32],
@@ -52,7 +53,8 @@ pub fn segment_sums<T: Scalar>(
     sums.into_iter().map(T::finish).collect()
 }
 
-/// What flows back to the values, the decays and the initial values of a linear recurrence along `axis`, where `flow` flows back to its `results`.
+/// The gradients of the values, the decays and the initial values of a linear recurrence along `axis`. `flow` is the
+/// gradient of its `results`.
 pub fn recurrence_adjoint<T: Scalar>(
     [flow, decay, results]: [&[T]; 3],
     initial: &[T],
@@ -122,8 +124,8 @@ pub fn expand<T: Copy + Default>(values: &[T], mask: &[bool]) -> Vec<T> {
     output
 }
 
-/// Where the element at each place of a stable grouping by keys comes from, and where the groups begin and the last one ends. Keys outside
-/// of `0..num_keys` are in no group.
+/// A stable grouping by keys: the source of each element, and where each group begins and the last one ends. Keys
+/// outside of `0..num_keys` are in no group.
 pub fn partition(keys: &[i64], num_keys: usize) -> (Vec<usize>, Vec<usize>) {
     let in_range = |&at: &usize| (0..num_keys as i64).contains(&keys[at]);
     let mut sources: Vec<usize> = (0..keys.len()).filter(in_range).collect();

@@ -1,4 +1,5 @@
-//! Plain loops over row-major tensors that say what every operation must return. Slow on purpose: one glance shows that they are right.
+//! Plain loops over row-major tensors that say what every operation must return. They are slow, and so simple that one
+//! glance shows they are right.
 //!
 //! ```
 //! use cubecl_scan::{ScanOp, reference, scan::ScanOptions};

@@ -3,7 +3,7 @@
 use crate::ScanOp;
 use half::{bf16, f16};
 
-/// An element as the oracle computes with it: integers wrap, floats are accumulated in f64 and rounded once.
+/// An element of the oracle: integers wrap, floats are accumulated in f64 and rounded once.
 pub trait Scalar: Copy {
     /// What the loop carries.
     type Acc: Copy;

@@ -16,22 +16,22 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::into_contiguous;
 
-/// The facts of one call. A tensor is `[outer…, len, inner]` around the scan axis. Where there is no dimension behind the axis, lines are rows,
-/// whose elements lie side by side; else they are columns, of which neighbours lie side by side.
+/// The facts of one call. A tensor is `[outer…, len, inner]` around the scan axis. Without a dimension behind the axis,
+/// lines are rows: their elements lie side by side. Otherwise lines are columns: neighbouring columns lie side by side.
 pub(crate) struct Call<'a, O: Operator> {
     pub client: &'a Client,
     pub launch: LaunchOptions,
     pub tuning: Tuning,
     pub lines: Lines,
-    /// Elements of a vector, in which all tensors are read and written.
+    /// Elements of a vector. All tensors are read and written in such vectors.
     pub lanes: usize,
-    /// Rows are read and written one by one, and dealt to units in vectors nevertheless.
+    /// Rows are read and written element by element, but still dealt to units in vectors.
     pub by_elements: bool,
     /// Elements of the widest vector of the device.
     pub widest: usize,
-    /// All tensors begin where such a vector may.
+    /// All tensors begin at a multiple of that vector.
     pub starts_aligned: bool,
-    /// The same for tensors read as one flat run.
+    /// As `lanes`, for tensors read as one flat sequence.
     pub flat_lanes: usize,
     pub address_type: AddressType,
     pub tensors: ScanTensors,
@@ -41,7 +41,7 @@ pub(crate) struct Call<'a, O: Operator> {
 }
 
 impl<'a, O: Operator> Call<'a, O> {
-    /// `None` where there is nothing to scan.
+    /// `None` if there is nothing to scan.
     pub(crate) fn new(
         client: &'a Client,
         mut tensors: ScanTensors,
@@ -93,7 +93,7 @@ impl<'a, O: Operator> Call<'a, O> {
             by_elements: false,
             widest: widths(0),
             starts_aligned: widths(offset) == widths(0),
-            flat_lanes: widths(lines.flat_granule(offset)),
+            flat_lanes: widths(lines.flat_alignment(offset)),
             address_type: tensors.address_type(),
             lines,
             tensors,
@@ -103,8 +103,8 @@ impl<'a, O: Operator> Call<'a, O> {
         }))
     }
 
-    /// Elements of a vector in a tile of a row: the widest, whatever the length of the row and wherever it begins, but where planes cannot hand
-    /// elements over.
+    /// Elements of a vector in a tile of a row: the widest, whatever the row's length and offset, unless planes cannot
+    /// hand elements over.
     fn tile_lanes(&self) -> usize {
         let smallest = self.client.properties().hardware.plane_size_min as usize;
         let refuses = self.tuning.plane && self.widest > smallest;
@@ -114,7 +114,7 @@ impl<'a, O: Operator> Call<'a, O> {
         }
     }
 
-    /// Rows in tiles, read and written one by one where vectors straddle them.
+    /// Rows in tiles, read and written element by element if vectors straddle them.
     pub(crate) fn in_tiles(mut self) -> Self {
         let lanes = self.tile_lanes();
         self.by_elements = self.lanes < lanes;
@@ -136,7 +136,7 @@ impl<'a, O: Operator> Call<'a, O> {
         self.lines.outer_count()
     }
 
-    /// The types that kernels are defined by: of elements, of their accumulators, of begins and of positions.
+    /// The types that define a kernel: of elements, accumulators, starts and positions.
     pub(crate) fn types(&self) -> [ElemType; 4] {
         let word = u32::elem_type_native();
         let starts = self.tensors.starts.as_ref().map_or(word, |it| it.1);
@@ -162,7 +162,7 @@ impl<'a, O: Operator> Call<'a, O> {
         self.reads_beside(self.tensors.initial.as_deref().unwrap_or_default())
     }
 
-    /// The inputs in vectors, and the same ones in elements.
+    /// The inputs, both in vectors and in elements.
     pub(crate) fn reads_both_ways<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
         ReadsLaunch::new(
             buffers(&self.tensors.inputs),
@@ -183,7 +183,7 @@ impl<'a, O: Operator> Call<'a, O> {
         )
     }
 
-    /// What a total depends on: not on what its line resumes.
+    /// As [`reads`](Self::reads), for totals, which do not depend on what a line resumes from.
     pub(crate) fn reads_of_totals<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
         self.reads_beside(&[])
     }
@@ -216,7 +216,7 @@ impl<'a, O: Operator> Call<'a, O> {
         )
     }
 
-    /// The tensors that are accessed in vectors, and those one by one.
+    /// The tensors that are accessed in vectors, and those accessed element by element.
     fn dealt<'t>(&self, tensors: &'t [TensorBinding]) -> [&'t [TensorBinding]; 2] {
         match self.by_elements {
             true => [&[], tensors],
@@ -224,7 +224,7 @@ impl<'a, O: Operator> Call<'a, O> {
         }
     }
 
-    /// Elements of what a row is accessed in.
+    /// Elements of one access to a row.
     fn stored_lanes(&self) -> usize {
         match self.by_elements {
             true => 1,
@@ -232,7 +232,7 @@ impl<'a, O: Operator> Call<'a, O> {
         }
     }
 
-    /// The strides of the dimensions before the axis, those of each input, in what rows are accessed in.
+    /// The strides of the dimensions before the axis, of each input, in accesses to a row.
     pub(crate) fn outer_strides(&self) -> impl Iterator<Item = Vec<usize>> {
         (0..self.tensors.inputs.len()).map(|input| {
             let of_input = |dim: &Dim| dim.strides[input] / self.stored_lanes();
@@ -265,7 +265,7 @@ impl<'a, O: Operator> Call<'a, O> {
         self.waiting(self.tuning.units, vectors, vectors)
     }
 
-    /// A tile of so many units and vectors a unit, of which so many are parked where there is room.
+    /// A tile of so many units, and of so many vectors a unit. A unit parks `parked` of its vectors if there is room.
     pub(crate) fn waiting(&self, units: usize, vectors: usize, parked: usize) -> TileConfig {
         let elements = units * parked * self.lanes * self.tensors.inputs.len();
         let bytes = elements * self.tensors.dtype.size();

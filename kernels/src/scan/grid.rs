@@ -3,7 +3,7 @@
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
-/// A grid of at least `cubes` cubes, within the device's limit per axis; kernels do nothing in cubes beyond their work.
+/// A grid of at least `cubes` cubes, within the device's limit per axis. Kernels do nothing in cubes beyond their work.
 pub(crate) fn cube_count(client: &Client, cubes: usize) -> CubeCount {
     let (x, y) = grid(cubes, client.properties().hardware.max_cube_count.0);
     CubeCount::Static(x, y, 1)

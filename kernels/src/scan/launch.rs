@@ -11,11 +11,11 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Scans `input` along `axis` into `output`, with the strategy that [`Strategy::Inferred`] describes.
+/// Scans `input` along `axis` into `output`, with [`Strategy::Inferred`].
 ///
-/// `input` may have any strides that address memory (0 included); it is read in place where neighbouring units read neighbouring
-/// elements, and from a contiguous copy where they would not. `output` is contiguous, of the same shape and element type, and
-/// does not share memory with `input`. Nothing waits for the device.
+/// `input` may have any strides that address memory, 0 included. It is read in place if neighbouring units read
+/// neighbouring elements, and otherwise from a contiguous copy. `output` is contiguous, has the same shape and element
+/// type, and shares no memory with `input`. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn scan(
 ///
 /// # Errors
 ///
-/// As [`scan`], and [`ScanError::Refused`] where a forced routine cannot serve.
+/// As [`scan`], and [`ScanError::Refused`] if a forced routine cannot serve.
 #[expect(
     clippy::too_many_arguments,
     reason = "a tensor operation's arguments, then the launch options"
@@ -64,7 +64,7 @@ pub fn scan_with(
     scan_operator::<Fold>(client, tensors, op, options, launch)
 }
 
-/// Scans with any [`Operator`]: those of [`monoid`](crate::monoid), or one of the caller's own.
+/// Scans with any [`Operator`]: one of [`monoid`](crate::monoid), or your own.
 ///
 /// Half-precision floats are accumulated in f32, narrow integers in 32 bits. Nothing waits for the device.
 ///
@@ -130,7 +130,7 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
     Ok(())
 }
 
-/// Launches tiles that look back, where the device lets them.
+/// Launches tiles that look back, if the device supports it.
 fn look_back<O: Operator>(
     call: Call<O>,
     routine: RoutineKind,
@@ -148,8 +148,8 @@ fn look_back<O: Operator>(
     }
 }
 
-/// The rules of [`Strategy::Inferred`]: `per_unit` where those serve better than tiles, `column_tiles` where those serve better than whole
-/// columns and reduce-then-scan, `can_look_back` where tiles can communicate.
+/// The rules of [`Strategy::Inferred`]. `per_unit`: units that walk chunks serve better than tiles. `column_tiles`:
+/// tiles of columns serve better than whole columns and reduce-then-scan. `can_look_back`: tiles can communicate.
 fn infer(
     lines: &Lines,
     tile: usize,

@@ -1,12 +1,13 @@
 //! Scans of tensors: problem → strategy → routine → kernel.
 //!
-//! The tensor is seen as `[outer…, len, inner…]` around the scan axis. [`Strategy::Inferred`] chooses a [`RoutineKind`] by rules on
-//! shape and device, never by timing; a caller may force one. Rows longer than a tile are scanned in a single pass where the device has 32-bit
-//! atomics: each cube takes the next tile, publishes the tile's total and folds what its predecessors have published.
+//! The tensor is `[outer…, len, inner…]` around the scan axis. [`Strategy::Inferred`] chooses a [`RoutineKind`] by
+//! rules on shape and device, never by timing. A caller may force one. Rows longer than a tile are scanned in a single
+//! pass if the device has 32-bit atomics: each cube takes the next tile, publishes its aggregate and folds what earlier
+//! tiles have published.
 //!
 //! ```text
 //! row          │ tile 0    │ tile 1    │ tile 2    │ …
-//! totals         a₀          a₁          a₂            published as soon as a tile is scanned
+//! aggregates     a₀          a₁          a₂            published as soon as a tile is scanned
 //! prefixes       a₀          a₀⊕a₁       a₀⊕a₁⊕a₂      always folded from left to right
 //!
 //! tile, without plane operations      with them
@@ -14,8 +15,8 @@
 //! unit 1   v4 v5 v6 v7                unit 1   v1 v9  v17 …       v: a vector of neighbouring elements
 //! ```
 //!
-//! No cube waits for another without a bound, and a float result has the same bits whatever the schedule. Decoupled lookback: Merrill & Garland
-//! (2016); the fallback for totals that do not come: Smith, Levien & Owens (2025).
+//! No cube waits for another without a bound. A float result has the same bits in every schedule. Decoupled lookback:
+//! Merrill & Garland (2016). The fallback for aggregates that are missing: Smith, Levien & Owens (2025).
 
 mod call;
 pub(crate) mod components;
@@ -27,7 +28,7 @@ mod routines;
 pub(crate) mod scratch;
 mod scratch_cache;
 mod split;
-mod strategy;
+pub(crate) mod strategy;
 mod tensors;
 pub(crate) mod tile_words;
 pub(crate) mod tuning;

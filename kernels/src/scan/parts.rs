@@ -1,15 +1,16 @@
-//! Lines that are cut into parts, whatever walks them: reduce, then scan.
+//! Lines that are split into parts: reduce, then scan. Any kernel may walk the parts.
 //!
 //! ```text
 //! launch 1   each part: its total
-//! launch 2   each line: the exclusive scan of its totals, in place; left out where they are few
+//! launch 2   each line: the exclusive scan of its totals, in place; left out if they are few
 //! launch 3   each part: what precedes it, then its scan
 //! ```
 //!
-//! A line of one part needs launch 3 alone. A cube scans the totals of a line, each unit those of neighbouring parts.
+//! A line of one part needs launch 3 alone. In launch 2 a cube scans the totals of a line; each unit takes neighbouring
+//! parts.
 //!
-//! Kernels of one's own that know how to walk a part need nothing else: [`Split`] says how long parts should be, [`Parts::launch`] launches,
-//! [`write_state()`] leaves a total and [`before_part()`] finds what precedes a part.
+//! A kernel of your own needs only to walk a part. [`Split`] says how long parts should be, [`Parts::launch`] launches,
+//! [`write_state()`] leaves a total, and [`before_part()`] finds what precedes a part.
 //!
 //! ```no_run
 //! use cubecl::client::Client;
@@ -82,8 +83,8 @@ use cubecl::prelude::*;
 /// The most totals that each part folds for itself: more take longer than a launch.
 const FOLDED_BY_EACH: usize = 16;
 
-/// Units that scan the totals of a line: as many as one of them still walks in a moment. No loop comes near the 65,535 rounds after which
-/// some drivers end it, since that would take 2^22 parts.
+/// Units that scan the totals of a line. Few enough that one of them walks all their totals quickly. No loop comes near
+/// the 65,535 rounds after which some drivers end it: that would take 2^22 parts.
 const UNITS: usize = 64;
 
 /// Lines, `[outer, parts, inner]`.
@@ -112,10 +113,11 @@ impl Parts {
         }
     }
 
-    /// Launches what walks the parts: `totals` writes the state of each into the buffer that it is given, `scan` reads what is there then. Lines
-    /// of one part have no totals: only `scan` is called, with a buffer that it does not read.
+    /// Launches the kernels that walk the parts. `totals` writes the state of each part into its buffer. `scan` reads
+    /// from that buffer what [`before_part()`] needs. If lines have one part only `scan` is called, and does not read
+    /// its buffer.
     ///
-    /// The two types are those of elements and of their accumulator. Nothing waits for the device.
+    /// The two types are of elements and of their accumulator. Nothing waits for the device.
     pub fn launch<O: Operator>(
         self,
         client: &Client,
@@ -157,7 +159,7 @@ impl Parts {
     }
 }
 
-/// The cube of [`prefixes_kernel`]: a total a unit.
+/// The cube of [`prefixes_kernel`]: one total for each unit.
 fn totals_of_units() -> TileConfig {
     TileConfig {
         exclusive: true,

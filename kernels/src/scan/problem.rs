@@ -5,7 +5,7 @@ use cubecl::prelude::*;
 /// What a scan leaves out and where it begins. The default is inclusive and forward.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ScanOptions {
-    /// `output[i]` leaves element `i` out; the first output is the identity, or what the line resumes.
+    /// `output[i]` leaves element `i` out. The first output is the identity, or what the line resumes from.
     pub exclusive: bool,
     /// From the last element towards the first.
     pub reverse: bool,
@@ -19,8 +19,9 @@ pub(crate) struct Dim {
     pub strides: Vec<usize>,
 }
 
-/// A scan reduced to what decides how it is computed: dimensions of size 1 are gone and neighbours that lie one behind the
-/// other in every input are merged, so that a contiguous `[2, 3, 5, 7]` scanned along axis 2 is `outer [6], axis 5, inner [7]`.
+/// The shape of a scan, reduced to what matters. Dimensions of size 1 are dropped. Neighbouring dimensions are merged
+/// if they are contiguous in every input: a contiguous `[2, 3, 5, 7]` scanned along axis 2 is `outer [6], axis 5, inner
+/// [7]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lines {
     /// The dimensions before the axis, outermost first.
@@ -32,7 +33,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Of tensors of one shape, which has an axis `axis`.
+    /// The lines along `axis` of tensors of one shape.
     pub(crate) fn of(tensors: &[TensorBinding], axis: usize) -> Self {
         let shape = &tensors[0].shape;
         let dim = |at: usize| Dim {
@@ -46,7 +47,7 @@ impl Lines {
         }
     }
 
-    /// Lines of one element are rows as well as columns: as rows, where they lie side by side.
+    /// Lines of one element are both rows and columns. Makes them rows if they lie side by side.
     pub(crate) fn with_single_elements_as_rows(mut self) -> Self {
         let dims = merge(self.outer.iter().chain(&self.inner).cloned());
         if self.len() == 1
@@ -63,12 +64,12 @@ impl Lines {
         self.axis.size
     }
 
-    /// How many independent scans there are before the axis.
+    /// The product of the dimensions before the axis.
     pub(crate) fn outer_count(&self) -> usize {
         count(&self.outer)
     }
 
-    /// How many independent scans lie side by side.
+    /// The product of the dimensions after the axis.
     pub(crate) fn inner_count(&self) -> usize {
         count(&self.inner)
     }
@@ -77,18 +78,18 @@ impl Lines {
         self.outer_count() * self.len() * self.inner_count()
     }
 
-    /// Whether neighbouring elements of the inputs are read by neighbouring units: rows whose elements lie side by side, or columns
-    /// that do.
+    /// Whether neighbouring units read neighbouring elements of each input: rows whose elements lie side by side, or
+    /// columns that lie side by side.
     pub(crate) fn is_coalesced(&self) -> bool {
-        let is_run = |dim: &Dim| dim.strides.iter().all(|stride| *stride == 1);
+        let is_dense = |dim: &Dim| dim.strides.iter().all(|stride| *stride == 1);
         match self.inner.as_slice() {
-            [] => is_run(&self.axis) || self.len() == 1,
-            [inner] => is_run(inner),
+            [] => is_dense(&self.axis) || self.len() == 1,
+            [inner] => is_dense(inner),
             _ => false,
         }
     }
 
-    /// Whether each input is one contiguous run of rows.
+    /// Whether the rows of each input lie one behind the other, without gaps.
     pub(crate) fn is_contiguous_rows(&self) -> bool {
         let follows = |dim: &Dim| dim.strides.iter().all(|stride| *stride == self.len());
         self.inner.is_empty()
@@ -99,7 +100,7 @@ impl Lines {
             }
     }
 
-    /// What a vector in which the inputs are read and the outputs written has to divide, where they begin at `offset`: see [`widest_vector`].
+    /// The common alignment of inputs and outputs, which begin at `offset`: see [`widest_vector`].
     pub(crate) fn common_alignment(&self, offset: usize) -> usize {
         let or = |bits, dim: &Dim| dim.strides.iter().fold(bits, |bits, stride| bits | stride);
         let line = match self.inner.is_empty() {
@@ -109,14 +110,16 @@ impl Lines {
         self.outer.iter().fold(offset | line, or)
     }
 
-    /// As [`common_alignment`](Self::common_alignment), of tensors that are one flat run whatever the length of their rows.
-    pub(crate) fn flat_granule(&self, offset: usize) -> usize {
+    /// As [`common_alignment`](Self::common_alignment), for tensors read as one flat sequence, whatever the length of
+    /// their rows.
+    pub(crate) fn flat_alignment(&self, offset: usize) -> usize {
         offset | self.elements()
     }
 }
 
-/// The widest vector, of those a device offers, that divides a common alignment: the bitwise or of every length, stride and offset that vectors must
-/// not straddle. Widths are powers of two, and one of those divides several numbers where it divides their bitwise or.
+/// The widest vector of a device that divides a common alignment: the bitwise or of every length, stride and offset
+/// that vectors must not straddle. Widths are powers of two, and a power of two divides several numbers if it divides
+/// their bitwise or.
 pub(crate) fn widest_vector(widths: impl Iterator<Item = usize>, common_alignment: usize) -> usize {
     widths
         .filter(|width| common_alignment % width == 0)
@@ -124,7 +127,7 @@ pub(crate) fn widest_vector(widths: impl Iterator<Item = usize>, common_alignmen
         .unwrap_or(1)
 }
 
-/// How many elements of `size` bytes lie before byte `begin`, where a tensor begins.
+/// How many elements of `size` bytes precede a tensor that begins at byte `begin`.
 pub(crate) fn elements_before(begin: Option<u64>, size: usize) -> usize {
     begin.unwrap_or(0) as usize / size
 }
@@ -133,16 +136,16 @@ fn count(dims: &[Dim]) -> usize {
     dims.iter().map(|dim| dim.size).product()
 }
 
-/// Drops dimensions of size 1 and merges each with its neighbour where the two are one run.
+/// Drops dimensions of size 1, and merges each dimension with its neighbour if the two are contiguous.
 fn merge(dims: impl Iterator<Item = Dim>) -> Vec<Dim> {
     let mut merged: Vec<Dim> = Vec::new();
     for dim in dims.filter(|dim| dim.size != 1) {
-        let is_run = |outer: &Dim| {
+        let follows = |outer: &Dim| {
             let mut pairs = outer.strides.iter().zip(&dim.strides);
             pairs.all(|(outer, inner)| *outer == dim.size * inner)
         };
         match merged.last_mut() {
-            Some(outer) if is_run(outer) => {
+            Some(outer) if follows(outer) => {
                 outer.size *= dim.size;
                 outer.strides = dim.strides;
             }
@@ -212,9 +215,10 @@ mod tests {
 
     #[test]
     fn counts() {
-        let cut = lines(&[(2, 105), (3, 35)], (5, 7), &[(7, 1)]);
-        assert_eq!((cut.outer_count(), cut.len(), cut.inner_count()), (6, 5, 7));
-        assert_eq!(cut.elements(), 210);
+        let split = lines(&[(2, 105), (3, 35)], (5, 7), &[(7, 1)]);
+        let counts = (split.outer_count(), split.len(), split.inner_count());
+        assert_eq!(counts, (6, 5, 7));
+        assert_eq!(split.elements(), 210);
         assert_eq!(lines(&[], (0, 1), &[(4, 1)]).elements(), 0);
     }
 
@@ -295,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_flat_run_may_have_rows_of_any_length() {
-        let flat = |outer: &[Pair], axis, offset| lines(outer, axis, &[]).flat_granule(offset);
+        let flat = |outer: &[Pair], axis, offset| lines(outer, axis, &[]).flat_alignment(offset);
         assert_eq!(
             widest_vector([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 0)),
             4

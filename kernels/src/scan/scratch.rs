@@ -1,8 +1,8 @@
 //! The words through which tiles communicate, kept from launch to launch.
 //!
-//! A launch recognises its own words by its epoch (see [`tile_state`](super::components::tile_state)), so the buffer is
-//! cleared once per 65,535 launches and never allocated per call. It is keyed by device and by the stream of the launch: launches of one
-//! stream run one after the other, which is what makes the sharing safe.
+//! A launch recognises its own words by its epoch (see [`tile_state`](super::components::tile_state)). So the buffer is
+//! cleared once per 65,535 launches, and not allocated for each call. There is one buffer for each device and stream.
+//! Launches of one stream run one after the other, so they can share it.
 
 use super::components::tile_state::{HEADER_WORDS, epoch_bits_of};
 use super::scratch_cache::{Made, ScratchCache};
@@ -20,7 +20,7 @@ type Key = (ServiceId, StreamId);
 
 static CACHE: LazyLock<ScratchCache<Key, Handle>> = LazyLock::new(Default::default);
 
-/// Why tiles cannot look back on this device, or in its present state; none if they can.
+/// Why tiles cannot look back on this device, or in its present state. `None` if they can.
 pub(crate) fn unsupported_reason(client: &Client) -> Option<&'static str> {
     let word = Type::atomic(u32::elem_type_native());
     let usage = client.properties().atomic_type_usage(word);
@@ -43,13 +43,13 @@ fn unsupported_reason_of(
     }
 }
 
-/// A buffer of so many bytes for what one launch leaves to the next.
+/// A buffer of so many bytes, through which one launch passes data to the next.
 pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
     testing::guarded_bytes(client, bytes).unwrap_or_else(|| client.empty(bytes))
 }
 
-/// The exclusive scan of totals, `[outer, totals of a line, lines side by side]`, from one buffer to another: what precedes each part of a
-/// line that was cut. In `reverse`, the last total is that of the first part.
+/// The exclusive scan of totals, `[outer, totals of a line, lines side by side]`, from one buffer to another: what
+/// precedes each part of a line. In `reverse`, the last total belongs to the first part.
 pub(crate) fn prefixes_of(
     client: &Client,
     totals: &Handle,
@@ -95,14 +95,14 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     (arg, epoch_bits_of(scratch.epoch))
 }
 
-/// The stream that a launch by `client` goes to: that which the client is pinned to, or else the current one. A client tells it of what
-/// it allocates only. The allocation is noted on the device's thread, and nobody waits for it.
+/// The stream of a launch by `client`: the one that the client is pinned to, or else the current one. A client only
+/// tells the stream of an allocation, so this makes one. It does not wait for the device's thread.
 fn stream_of(client: &Client) -> StreamId {
     client.empty(size_of::<u32>()).stream
 }
 
-/// So many words of zeros. An allocation or a write that fails is noted on the buffer by the device's thread, which is asked: a buffer
-/// that is kept must hold what its epoch says.
+/// So many words of zeros. The device's thread notes on the buffer whether allocation or writing failed, and this asks
+/// for it: a buffer in the cache must really be cleared.
 fn cleared(client: &Client, words: usize) -> Made<Handle> {
     let handle = client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
     match client.check([&handle]) {

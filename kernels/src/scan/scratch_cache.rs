@@ -1,20 +1,21 @@
-//! Buffers that outlive a launch: one for each stream, with the number of the launch that has it.
+//! Buffers that outlive a launch: one for each stream, with the epoch of its last launch.
 //!
 //! ```text
 //! take    lock: look up, count the launch ── it serves ──→ done
 //!                    └─ new, too small, or its launches are used up → unlock: make one → lock: remember it
 //! ```
 //!
-//! A buffer is made between the locks, because that talks to the device: other streams go on meanwhile, and one that panics leaves
-//! everything as it was. Two launches of one stream that make a buffer at once both get their own, of which one is remembered.
+//! Making a buffer talks to the device, so it happens between the locks. Meanwhile other streams go on, and a panic
+//! leaves the cache as it was. If two launches of one stream make a buffer at once, each gets its own, and the cache
+//! remembers one of them.
 
 use super::components::tile_state::{FIRST_EPOCH, epoch_after};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Streams remembered; one more, and the stream that has not launched for longest is forgotten. A thread has a stream of its own, and a
-/// program that starts threads without end must not keep a buffer for each.
+/// The most streams in the cache. Beyond that the least recently used stream is forgotten. Each thread has its own
+/// stream, and a program may start threads without end.
 const MAX_STREAMS: usize = 64;
 
 /// The smallest buffer, in words: enough for 2^24 elements in tiles of 4,096.
@@ -25,28 +26,29 @@ const MIN_WORDS: usize = 1 << 15;
 pub(super) struct ScratchBuffer<B> {
     pub(super) buffer: B,
     pub(super) words: usize,
-    /// Which launch has the buffer.
+    /// The number of the launch that has the buffer.
     pub(super) epoch: u32,
 }
 
 impl<B> ScratchBuffer<B> {
-    /// The epoch of one launch more, if that can have the buffer: it is large enough, and epochs are left.
+    /// The epoch of the next launch, if the buffer serves it: it is large enough, and epochs are left.
     fn next_epoch(&self, words: usize) -> Option<u32> {
         epoch_after(self.epoch).filter(|_| self.words >= words)
     }
 }
 
-/// What came of making a buffer.
+/// The result of making a buffer.
 pub(super) enum Made<B> {
     /// A buffer of zeros.
     Cleared(B),
-    /// The device could not make or clear it. The launch that asked reports that; no other launch gets this buffer.
+    /// The device could not make or clear it. The launch that asked reports the error. No other launch gets this
+    /// buffer.
     Broken(B),
 }
 
 struct Entry<B> {
     scratch: ScratchBuffer<B>,
-    /// The time of its last launch, in launches of all streams.
+    /// When it was last used, counted in launches of all streams.
     last_used: u64,
 }
 
@@ -68,8 +70,8 @@ impl<K, B> Default for ScratchCache<K, B> {
 }
 
 impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
-    /// The buffer of `key` for one launch more, of at least `words` words. `make` makes those that are new, larger, or used by as many
-    /// launches as an epoch tells apart.
+    /// The buffer of `key` for the next launch, of at least `words` words. Calls `make` if there is none, if it is too
+    /// small, or if its epochs are used up.
     pub(super) fn take(
         &self,
         key: K,
@@ -96,14 +98,14 @@ impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
         }
     }
 
-    /// No code of a caller runs under the lock: if it is poisoned all the same, the entries are whole.
+    /// No code of a caller runs under the lock. So the entries are valid even if the lock is poisoned.
     fn entries(&self) -> MutexGuard<'_, Entries<K, B>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
-    /// The buffer of `key` if it serves; else how many words the one known has.
+    /// The buffer of `key` if it serves. Otherwise how many words the known one has, or 0.
     fn take(&mut self, key: &K, words: usize) -> Result<ScratchBuffer<B>, usize> {
         self.launches += 1;
         let entry = self.by_stream.get_mut(key).ok_or(0usize)?;

@@ -1,10 +1,11 @@
-//! How long the parts of lines are which units walk alone, one element after the other.
+//! How lines are split into parts. A unit walks a part alone.
 
 use super::tuning::{COLUMN_PART, LONGEST_PART, ROW_PART, Tuning};
 use crate::scan::LaunchOptions;
 use cubecl::client::Client;
 
-/// A line cut into parts of one length, the last of which may be shorter. Lengths are in steps: a step is a vector of a row, or of columns.
+/// A line split into parts of one length. The last part may be shorter. Lengths are in steps: a step is a vector of a
+/// row, or of columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Split {
     /// Steps of a part.
@@ -14,19 +15,19 @@ pub struct Split {
 }
 
 impl Split {
-    /// How this device is best given `rows` of so many vectors, which lie one behind the other in a row.
+    /// The best split on this device for `rows` rows of so many vectors each.
     pub fn rows(client: &Client, rows: usize, vectors: usize) -> Self {
         let tuning = Tuning::of(client, &LaunchOptions::default());
         Self::of(vectors, longest_in_rows(&tuning, rows))
     }
 
-    /// How this device is best given so many `columns`, a unit for each, of so many `steps`.
+    /// The best split on this device for so many `columns` of so many `steps`, with a unit for each part of a column.
     pub fn columns(client: &Client, columns: usize, steps: usize) -> Self {
         let tuning = Tuning::of(client, &LaunchOptions::default());
         Self::of_columns(&tuning, columns, steps)
     }
 
-    /// Parts of about one length, and of `longest` steps at most.
+    /// Parts of about one length, of at most `longest` steps.
     pub(crate) fn of(steps: usize, longest: usize) -> Self {
         let parts = steps.div_ceil(longest).max(1);
         let len = steps.div_ceil(parts).max(1);
@@ -36,7 +37,7 @@ impl Split {
         }
     }
 
-    /// Parts as long as they may be where each unit that the device has room for gets one.
+    /// The longest parts that still saturate the device.
     pub(crate) fn of_columns(tuning: &Tuning, columns: usize, steps: usize) -> Self {
         let wanted = tuning.units_to_saturate.div_ceil(columns);
         let most = steps.div_ceil(COLUMN_PART).max(1);
@@ -45,7 +46,7 @@ impl Split {
     }
 }
 
-/// The most vectors of a part of a row. Rows that are enough for all units are walked whole, but for what no loop may do.
+/// The most vectors of a part of a row. Rows that saturate the device are walked whole, up to the longest loop.
 pub(crate) fn longest_in_rows(tuning: &Tuning, rows: usize) -> usize {
     match rows >= tuning.units_to_saturate {
         true => LONGEST_PART,

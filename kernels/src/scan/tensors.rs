@@ -9,14 +9,15 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::{into_contiguous, is_contiguous};
 
-/// What those are called in errors that are written to.
+/// The names of outputs in errors.
 const OUTPUT: &str = "output";
 const POSITIONS: &str = "positions";
 
-/// What a kernel binds beside the tensors: what its cubes or launches tell each other. CubeCL's limit leaves room for its own.
+/// Buffers that a kernel binds beside the tensors: through it cubes, or launches, tell each other what they found.
+/// CubeCL's limit already leaves room for its own buffers.
 const OWN_BUFFERS: usize = 1;
 
-/// What a scan reads and writes. All tensors have one shape, but for those that lines resume.
+/// What a scan reads and writes. All tensors have one shape, except for those that lines resume from.
 #[derive(Clone, Debug)]
 pub struct ScanTensors {
     pub(crate) inputs: Vec<TensorBinding>,
@@ -32,8 +33,8 @@ pub struct ScanTensors {
 impl ScanTensors {
     /// `inputs` scanned along `axis` into `outputs`, all with elements of type `dtype`.
     ///
-    /// Inputs may have any strides that address memory (0 included); each is read in place where neighbouring units read neighbouring
-    /// elements. Outputs are contiguous and share no memory with another tensor.
+    /// Inputs may have any strides that address memory, 0 included. Each is read in place if neighbouring units read
+    /// neighbouring elements. Outputs are contiguous and share no memory with another tensor.
     pub fn new(
         inputs: Vec<TensorBinding>,
         outputs: Vec<TensorBinding>,
@@ -52,28 +53,30 @@ impl ScanTensors {
         }
     }
 
-    /// Each line goes on where an earlier one ended: `initial` holds, for each output, what was written there last, in tensors of the same type
-    /// with size 1 along the axis.
+    /// Each line resumes where an earlier one ended. `initial` has a tensor for each output: the last element that was
+    /// written of each line. They have the same type, and size 1 along the axis.
     pub fn resuming(mut self, initial: Vec<TensorBinding>) -> Self {
         self.initial = Some(initial);
         self
     }
 
-    /// Segments begin where `starts` is anything but zero, for operators that [ask](crate::monoid::Operator::BEGINS). They begin in the order of
-    /// memory, whether the scan goes that way or not; `backwards`, from the end of a line.
+    /// Segments begin where `starts` is not zero, for operators with [`STARTS`](crate::monoid::Operator::STARTS). A
+    /// segment extends from its start in the order of memory, or against it if `backwards`, whatever the direction of
+    /// the scan.
     pub fn segmented(mut self, starts: TensorBinding, dtype: ElemType, backwards: bool) -> Self {
         self.starts = Some((starts, dtype));
         self.backwards = backwards;
         self
     }
 
-    /// Where results were found goes into `positions`, contiguous, for operators that [tell](crate::monoid::Operator::POSITIONS).
+    /// Writes the positions of results into `positions`, contiguous, for operators with
+    /// [`POSITIONS`](crate::monoid::Operator::POSITIONS).
     pub fn positions(mut self, positions: TensorBinding, dtype: ElemType) -> Self {
         self.positions = Some((positions, dtype));
         self
     }
 
-    /// The tensors of the scan's shape: the name of the kind, and the bytes of an element.
+    /// The tensors of the scan's shape, each with its name and the bytes of an element.
     fn of_one_shape(&self) -> impl Iterator<Item = Operand<'_>> {
         let size = self.dtype.size();
         let inputs = self.inputs.iter().map(move |it| ("input", it, size));
@@ -85,7 +88,7 @@ impl ScanTensors {
         inputs.chain(starts).chain(outputs).chain(positions)
     }
 
-    /// Whether the operator and the device can do with them.
+    /// Checks that the tensors fit the operator and the device.
     pub(crate) fn check<O: Operator>(&self, client: &Client) -> Result<(), ScanError> {
         let initial = self.initial.as_ref().map_or(O::OUTPUTS, Vec::len);
         for (operand, expected, found) in [
@@ -147,7 +150,7 @@ impl ScanTensors {
         }
     }
 
-    /// Copies what is read but is no input, where it is not contiguous.
+    /// Copies what is read and is no input, if it is not contiguous.
     pub(crate) fn make_contiguous(&mut self, client: &Client) {
         let dtype = self.dtype;
         let initial = self.initial.iter_mut().flatten();

@@ -1,4 +1,4 @@
-//! The words of one launch of tiles: how many, and how they are laid out.
+//! The words of one launch of tiles: their number and layout.
 
 use super::components::tile_state::{LookbackConfig, TileWordsLaunch, launch_words};
 use super::scratch;
@@ -6,7 +6,7 @@ use super::tuning::Tuning;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
-/// Words for `[rows, tiles of a row]` with states of `state_words` words.
+/// Words for `[rows, tiles of a row]` and states of `state_words` words.
 pub(crate) fn words_of(
     client: &Client,
     [rows, per_row]: [usize; 2],

@@ -17,36 +17,36 @@ pub(crate) struct Tuning {
     pub vectors: usize,
     /// An upper bound of the planes in a cube.
     pub max_planes: usize,
-    /// Units of a plane where kernels may count on it, else 0.
+    /// Units of a plane if kernels may rely on it, else 0.
     pub plane_size: usize,
     /// How often a lookback reads a word before it falls back.
     pub spin_limit: u32,
     /// Tiles of a block, one for each unit that looks back.
     pub block: usize,
-    /// One plane looks back in its registers, else the cube in shared memory.
+    /// One plane looks back in registers; else the cube does in shared memory.
     pub lookback_in_registers: bool,
     /// Planes can be made to meet.
     pub planes_meet: bool,
-    /// Shared memory in which tiles may be parked; none without planes, where tiles stay in registers.
+    /// Shared memory in which tiles may be parked, in bytes. 0 without planes, where tiles stay in registers.
     pub shared_bytes: usize,
-    /// Units that fill the device: below this the scan axis is cut into chunks.
+    /// Units to saturate: with fewer the scan axis is split.
     pub units_to_saturate: usize,
     /// Rows that a column loads before it combines the first.
     pub prefetch_depth: usize,
-    /// Units best walk chunks of their own: the device is not a hardware GPU and has no planes.
+    /// Per-unit kernels are best: the device is not a hardware GPU and has no plane operations.
     pub per_unit: bool,
 }
 
-/// What a device says of itself.
+/// The properties of a device that tuning depends on.
 #[derive(Clone, Copy)]
 struct Facts {
     plane_ops: bool,
-    /// Planes may branch apart from one another.
+    /// Planes may branch independently.
     plane_branches: bool,
     /// The units of a plane follow one another in the cube.
     planes_in_order: bool,
     planes_meet: bool,
-    /// The smallest and the largest.
+    /// Units of the smallest plane, and of the largest.
     plane_sizes: [u32; 2],
     is_hardware_gpu: bool,
     most_units: usize,
@@ -54,59 +54,64 @@ struct Facts {
     multiprocessors: Option<u32>,
 }
 
-/// Reads before a fallback. A tile takes a few microseconds and a read well under one, so a live predecessor is
-/// always waited for, while one that was never scheduled costs under a millisecond.
+/// Reads before a fallback. A tile takes a few microseconds, and a read well under one. So a lookback waits for every
+/// tile that runs, and a tile that was never scheduled costs it under a millisecond.
 const SPIN_LIMIT: u32 = 512;
 
-/// Units that fill a multiprocessor, where a device says how many it has: with eight loads of 16 bytes each they have 64 KiB under way, three
-/// times an H100's bandwidth of a multiprocessor times its latency. Not measured.
+/// Units to saturate a multiprocessor, if a device says how many it has. With eight loads of 16 bytes each they have 64
+/// KiB under way: three times what an H100's multiprocessor needs (bandwidth times latency). Not measured.
 const UNITS_TO_SATURATE_A_MULTIPROCESSOR: usize = 512;
 
-/// The most units of a cube whose units walk columns and have nothing to do with one another: small cubes spread over more multiprocessors.
-/// Not measured.
+/// The most units of a cube whose units walk columns independently. Small cubes spread over more multiprocessors. Not
+/// measured.
 pub(crate) const COLUMN_UNITS: usize = 128;
 
-/// Units of a tile of columns, and the most of them side by side: with eight rows a unit, 64 KiB of which every row is 512 bytes. Not measured.
+/// Units of a tile of columns, and the most of them side by side. With eight rows a unit, a tile has 64 KiB in rows of
+/// 512 bytes. Not measured.
 pub(crate) const COLUMN_TILE_UNITS: usize = 512;
 pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 
-/// Rows of a unit of a tile of narrow rows: with 512 units, 32 KiB. Compiled for sm_80 and sm_90, 256 units of eight rows spill, and three cubes of
-/// them fill the shared memory of an A100. Not measured.
+/// Rows of a unit in a tile of narrow rows. With 512 units a tile has 32 KiB. Compiled for sm_80 and sm_90, 256 units
+/// of eight rows spill, and three such cubes fill the shared memory of an A100. Not measured.
 pub(crate) const NARROW_TILE_ROWS: usize = 4;
 
-/// The most totals of rows of units that a unit folds one by one, and how many are folded first where they are more. Not measured.
+/// The most totals of rows of units that a unit folds one by one. If there are more, groups of `COLUMN_TOTALS_GROUP`
+/// are folded first. Not measured.
 pub(crate) const COLUMN_TOTALS: usize = 32;
 pub(crate) const COLUMN_TOTALS_GROUP: usize = 16;
 
-/// Vectors of a part of a row that a unit walks alone. Not a power of two, which would make neighbouring units meet in one set of the cache. On
-/// lavapipe, 2^22 elements take 0.95 to 1.04 times an addition with 252 or 300, between which this lies, and 1.09 times with 200 or 508.
+/// Vectors of a part of a row that a unit walks. Not a power of two: then neighbouring units would share one set of the
+/// cache. On lavapipe, 2^22 elements take 0.95 to 1.04 times an addition with 252 or 300, and 1.09 times with 200 or
+/// 508.
 pub(crate) const ROW_PART: usize = 260;
 
 /// The fewest steps of a part of columns.
 pub(crate) const COLUMN_PART: usize = 32;
 
-/// The most steps of any part. CarryIn, rows of 4,096 that are enough for all units take 1.0 times an addition on lavapipe, whole 0.8 times; but
-/// no loop may come near the 65,535 rounds after which some drivers end it.
+/// The most steps of any part. On lavapipe, rows of 4,096 that saturate the device take 1.0 times an addition if they
+/// are split, and 0.8 times whole. But no loop may come near the 65,535 rounds after which some drivers end it.
 pub(crate) const LONGEST_PART: usize = 1 << 14;
 
-/// On software adapters, the units of a cube that walks columns, which llvmpipe runs as one vector of 256 bits, and the columns that each of them walks
-/// abreast. Rows are far apart, and a processor fetches ahead only what lies side by side: [2^11, 2^11] takes 1.1 times an addition on
-/// lavapipe (an AMD EPYC), with 16 columns abreast 1.6, with 64 1.5 and with 4 4.1 times.
+/// On software adapters: units of a cube that walks columns, and the columns that each of them walks abreast. Llvmpipe
+/// runs 8 units as one vector of 256 bits. Rows are far apart, and a processor prefetches only neighbours. On lavapipe
+/// (an AMD EPYC), [2^11, 2^11] takes 1.1 times an addition; 1.6 times with 16 columns abreast, 1.5 with 64 and 4.1 with
+/// 4.
 pub(crate) const SOFTWARE_UNITS: usize = 8;
 pub(crate) const SOFTWARE_COLUMNS: usize = 32;
 
-/// On software adapters, the vectors of neighbouring rows that are asked for at once, in the order of memory, where a scan goes the other way; for rows
-/// that one cube walks. A processor fetches ahead upwards: on lavapipe (an AMD EPYC) a recurrence of [2^16, 64] in reverse takes 35 ms with row after
-/// row, 15 with these 4 KiB and with half of them, 17 with twice as many, and forward 8.
+/// On software adapters: the vectors of neighbouring rows that a cube loads at once, in the order of memory, for a scan
+/// in reverse. A processor prefetches upwards. On lavapipe (an AMD EPYC) a recurrence of [2^16, 64] in reverse takes 35
+/// ms row by row, 15 ms with these 4 KiB and with half of them, 17 ms with twice as many; forward it takes 8 ms.
 pub(crate) const SOFTWARE_REVERSE_BLOCK: usize = 256;
 
-/// Tiles are parked in shared memory where a cube may have as much as so many need, as on NVIDIA's GPUs through CUDA: two cubes and more then
-/// share a multiprocessor. There it leaves the lookback 16 registers more, without which scans of f16 and i64 take over 64.
+/// Tiles are parked in shared memory if so many of them fit into what a cube may have, as on NVIDIA's GPUs through
+/// CUDA. Then two cubes and more share a multiprocessor. Parking leaves the lookback 16 registers more. Without it
+/// scans of f16 and i64 take over 64.
 pub(crate) const CUBES_WITH_PARKED_TILES: usize = 3;
 
-/// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes [`RoutineKind::PerUnit`](super::RoutineKind::PerUnit) on this device:
-/// a software adapter, which is not a hardware GPU and advertises no plane operations. Kernels of one's own may then have units walk memory far
-/// apart.
+/// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes
+/// [`RoutineKind::PerUnit`](super::RoutineKind::PerUnit) on this device: a software adapter, which is no hardware GPU
+/// and advertises no plane operations. There the units of your own kernels, too, may walk memory far apart.
 pub fn scans_per_unit(client: &Client) -> bool {
     Tuning::of(client, &LaunchOptions::default()).per_unit
 }
@@ -142,7 +147,7 @@ impl Tuning {
             true => Self::shared_memory(),
             false => Self::software(),
         };
-        // Kernels with plane operations count in whole planes.
+        // Kernels with plane operations need whole planes.
         let whole = match plane {
             true => largest.max(1) as usize,
             false => 1,
@@ -150,7 +155,7 @@ impl Tuning {
         let most = (facts.most_units / whole).max(1) * whole;
         let units = options.units.unwrap_or(class.units).max(1);
         let units = units.next_multiple_of(whole).min(most);
-        // Whoever forces plane operations on a device that does not offer them forces all of them.
+        // A caller who forces plane operations on a device that does not advertise them forces all of them.
         let in_registers = plane && (facts.plane_branches || !facts.plane_ops);
         let block = match in_registers {
             true => smallest.max(1) as usize,
@@ -189,8 +194,9 @@ impl Tuning {
         }
     }
 
-    /// GPUs. Tiles of 32 KiB. Simulated, 2^18 f32 on a quarter of an H100 take 0.95 of the cycles that they take in tiles of 16 KiB, 256 units by
-    /// 4 vectors, and 0.83 of those in tiles of 24 KiB, 256 by 6; modelled, an H200 lets 98 % of copy through, and 87 % with 16 KiB. Not measured.
+    /// GPUs. Tiles of 32 KiB. Simulated, 2^18 f32 on a quarter of an H100 take 0.95 of the cycles of tiles of 16 KiB
+    /// (256 units by 4 vectors), and 0.83 of those of 24 KiB (256 by 6). Modelled, an H200 reaches 0.98 of copy, and
+    /// 0.87 with 16 KiB. Not measured.
     pub(crate) fn planes() -> Self {
         Self {
             plane: true,
@@ -209,7 +215,7 @@ impl Tuning {
         }
     }
 
-    /// GPUs that do not offer plane operations, in practice in browsers. Not measured yet: tiles as on software adapters.
+    /// GPUs without plane operations, in practice in browsers. Not measured: tiles as on software adapters.
     fn shared_memory() -> Self {
         Self {
             plane: false,
@@ -223,8 +229,8 @@ impl Tuning {
     pub(super) fn software() -> Self {
         Self {
             units_to_saturate: 1 << 9,
-            // There is no latency to hide, and each row more is a masked body more: [2^11, 2^11] takes 1.1 times an addition with
-            // 1 on lavapipe, 1.3 times with 8.
+            // There is no latency to hide, and each further row is another masked body. On lavapipe, [2^11, 2^11] takes
+            // 1.1 times an addition with 1, and 1.3 times with 8.
             prefetch_depth: 1,
             per_unit: true,
             ..Self::shared_memory()
@@ -233,191 +239,4 @@ impl Tuning {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GPU: Facts = Facts {
-        plane_ops: true,
-        plane_branches: true,
-        planes_in_order: true,
-        planes_meet: true,
-        plane_sizes: [32, 32],
-        is_hardware_gpu: true,
-        most_units: 1024,
-        shared_bytes: 232_448,
-        multiprocessors: Some(132),
-    };
-    const ADAPTER: Facts = Facts {
-        plane_ops: false,
-        plane_branches: false,
-        planes_in_order: false,
-        planes_meet: false,
-        plane_sizes: [4, 8],
-        is_hardware_gpu: false,
-        most_units: 1024,
-        shared_bytes: 32_768,
-        multiprocessors: None,
-    };
-
-    fn tuned(facts: Facts) -> Tuning {
-        Tuning::from_facts(facts, &LaunchOptions::default())
-    }
-
-    /// What `docs/performance.md` and the golden files of the tests were made with.
-    #[test]
-    fn classes() {
-        let planes = Tuning {
-            plane: true,
-            units: 512,
-            vectors: 4,
-            max_planes: 16,
-            plane_size: 32,
-            spin_limit: 512,
-            block: 32,
-            lookback_in_registers: true,
-            planes_meet: true,
-            shared_bytes: 232_448,
-            units_to_saturate: 132 * 512,
-            prefetch_depth: 8,
-            per_unit: false,
-        };
-        assert_eq!(tuned(GPU), planes);
-        let in_browsers = Facts {
-            plane_ops: false,
-            ..GPU
-        };
-        let shared_memory = Tuning {
-            plane: false,
-            units: 64,
-            vectors: 16,
-            max_planes: 2,
-            plane_size: 0,
-            lookback_in_registers: false,
-            planes_meet: false,
-            shared_bytes: 0,
-            ..planes
-        };
-        assert_eq!(tuned(in_browsers), shared_memory, "a GPU, and no runs");
-        let software = Tuning {
-            max_planes: 16,
-            units_to_saturate: 512,
-            prefetch_depth: 1,
-            per_unit: true,
-            ..shared_memory
-        };
-        assert_eq!(tuned(ADAPTER), software);
-    }
-
-    /// Kernels ask for the size of a plane when they run, where it may vary.
-    #[test]
-    fn planes_of_several_units_are_used() {
-        let of_sizes = |plane_sizes| tuned(Facts { plane_sizes, ..GPU });
-        assert!(of_sizes([2, 2]).plane);
-        assert!(!of_sizes([1, 1]).plane, "nothing to combine");
-        assert!(!of_sizes([1, 32]).plane, "perhaps nothing");
-        for (plane_sizes, max_planes, block) in [([8, 32], 64, 8), ([32, 64], 16, 32)] {
-            let varying = of_sizes(plane_sizes);
-            assert!(varying.plane);
-            assert_eq!(varying.plane_size, 0, "not known");
-            assert_eq!((varying.max_planes, varying.block), (max_planes, block));
-        }
-    }
-
-    #[test]
-    fn a_lookback_in_registers_needs_planes_that_branch() {
-        let tuning = tuned(Facts {
-            plane_branches: false,
-            ..GPU
-        });
-        assert!(tuning.plane && !tuning.lookback_in_registers);
-        assert_eq!(tuning.block, 32);
-        let wide = tuned(Facts {
-            plane_sizes: [64, 64],
-            ..GPU
-        });
-        assert!(wide.lookback_in_registers);
-        assert_eq!((wide.block, wide.plane_size), (32, 64));
-    }
-
-    #[test]
-    fn only_planes_in_order_have_a_size_that_kernels_count_on() {
-        let tuning = tuned(Facts {
-            planes_in_order: false,
-            ..GPU
-        });
-        assert_eq!((tuning.plane_size, tuning.block), (0, 32));
-    }
-
-    #[test]
-    fn a_caller_decides_on_planes() {
-        let with = |facts, plane| {
-            let plane = Some(plane);
-            let options = LaunchOptions {
-                plane,
-                ..Default::default()
-            };
-            Tuning::from_facts(facts, &options)
-        };
-        assert_eq!(
-            with(ADAPTER, true),
-            Tuning {
-                max_planes: 128,
-                plane_size: 0,
-                block: 4,
-                planes_meet: false,
-                shared_bytes: 32_768,
-                units_to_saturate: 1 << 16,
-                ..tuned(GPU)
-            }
-        );
-        assert_eq!(with(ADAPTER, false), tuned(ADAPTER));
-        assert!(!with(GPU, false).plane);
-    }
-
-    #[test]
-    fn cubes_are_of_whole_planes_that_the_device_holds() {
-        let units = |facts, units| {
-            let options = LaunchOptions {
-                units: Some(units),
-                ..Default::default()
-            };
-            let tuning = Tuning::from_facts(facts, &options);
-            (tuning.units, tuning.max_planes)
-        };
-        assert_eq!(units(GPU, 0), (32, 1));
-        assert_eq!(units(GPU, 33), (64, 2));
-        assert_eq!(units(GPU, 4096), (1024, 32));
-        let odd = Facts {
-            most_units: 100,
-            ..GPU
-        };
-        assert_eq!(units(odd, 4096), (96, 3));
-        let small = Facts {
-            most_units: 20,
-            ..GPU
-        };
-        assert_eq!(units(small, 1), (32, 1), "one plane at least");
-        assert_eq!(units(ADAPTER, 0), (1, 1));
-        assert_eq!(units(ADAPTER, 33), (33, 9));
-    }
-
-    #[test]
-    fn what_a_caller_sets_is_kept() {
-        let options = LaunchOptions {
-            vectors: Some(0),
-            spin_limit: Some(3),
-            ..Default::default()
-        };
-        let tuning = Tuning::from_facts(ADAPTER, &options);
-        assert_eq!((tuning.vectors, tuning.spin_limit), (1, 3));
-    }
-
-    #[test]
-    fn every_word_is_read_once_at_least() {
-        let options = LaunchOptions {
-            spin_limit: Some(0),
-            ..Default::default()
-        };
-        assert_eq!(Tuning::from_facts(ADAPTER, &options).spin_limit, 1);
-    }
-}
+mod tests;

@@ -1,19 +1,21 @@
-//! Segments: told by offsets, and reduced; or told by heads, each of which receives the sum of the elements from it up to the next head.
+//! Segments, given by offsets or by heads: their ids, starts, totals, and sums at heads.
 //!
-//! - [`segment_ids`], [`segment_starts`]: from where segments begin to what each element belongs to.
-//! - [`repeat`]: a row of each segment at each of its elements.
+//! - [`segment_ids`], [`segment_starts`]: from offsets to the segment of each element, and to the start of each
+//!   segment.
+//! - [`repeat`]: the row of its segment at each element.
 //! - [`segment_reduce`]: the total of each segment.
-//! - [`segment_sums`]: sums that are left at heads.
+//! - [`segment_sums`]: at each head, the sum of the elements up to the next head.
 //!
 //! ```text
 //! values   1 2 3 4 5 6 7        heads   1 0 0 1 1 0 0
 //! sums     6 0 0 4 18 0 0
 //! ```
 //!
-//! This is what takes a gradient back from the results of a running maximum to the elements that set them. Adding up by index (a scatter)
-//! would need atomic additions in an order that nobody knows, or one unit for a whole line. A segmented scan from the other end (Blelloch,
-//! "Prefix sums and their applications", 1990) leaves each sum at its head: [`SegmentTotals`].
+//! [`segment_sums`] takes a gradient back from the results of a running maximum to the elements that set them. A
+//! scatter would need atomic additions, whose order varies, or one unit for a whole line. A segmented scan from the
+//! other end (Blelloch, "Prefix sums and their applications", 1990) leaves each sum at its head: [`SegmentTotals`].
 
+mod bounds;
 mod offsets;
 mod per_unit;
 mod reduce;
@@ -30,11 +32,12 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Into `output`: at each head the sum of the values from it up to the next one, along `axis` and, in `reverse`, from its end; zero elsewhere. The
-/// first element of a line is a head whatever `heads` says, in which anything but zero is one.
+/// Writes into `output`, at each head, the sum of the values from it up to the next head along `axis`. In `reverse`
+/// lines are taken from their end. Elsewhere it writes zero. Any non-zero in `heads` is a head, and so is the first
+/// element of a line, whatever `heads` says.
 ///
-/// Three tensors of one shape; values and output have the type `dtype`, half-precision floats being added up in f32. The output is
-/// contiguous and shares no memory with another tensor. Nothing waits for the device.
+/// The three tensors have one shape. Values and output have the type `dtype`; half-precision floats are summed in f32.
+/// The output is contiguous and shares no memory with another tensor. Nothing waits for the device.
 ///
 /// # Errors
 ///

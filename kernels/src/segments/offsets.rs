@@ -1,14 +1,15 @@
-//! From offsets to what each element belongs to: marks are scattered, and spread by a running maximum.
+//! From offsets to the segment of each element: marks are scattered, then a running maximum extends them.
 //!
 //! ```text
 //! offsets   0 2 2 5            three segments, the second empty
 //! marks     0 · 2 · · 3 ·      of equal offsets the last counts
 //! ids       0 0 2 2 2 3 3      their running maximum
-//! starts    1 · 1 · · 1 ·      the same places
+//! starts    1 · 1 · · 1 ·      at the same elements
 //! ```
 //!
-//! On devices whose units best walk parts of their own, ids come [another way](super::per_unit).
+//! Software adapters compute ids [another way](super::per_unit).
 
+use super::bounds::{NO_OFFSETS, Typed, UNITS, within};
 use super::per_unit;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::problem::{elements_before, widest_vector};
@@ -17,29 +18,6 @@ use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-
-/// What is wrong where there are none.
-pub(super) const NO_OFFSETS: &str = "segments have one offset more than there are segments";
-
-/// Units of a cube; as of CubeCL's element-wise kernels on GPUs.
-pub(super) const UNITS: usize = 128;
-
-/// An offset, and whether it is that of an element; else 0.
-#[cube]
-fn within<I: Numeric>(offset: I, len: usize) -> (usize, bool) {
-    let narrow = usize::cast_from(offset);
-    // The last test catches what the cast to the width of an address would fold into range.
-    let valid = offset >= I::from_int(0) && narrow < len && I::cast_from(narrow) == offset;
-    (select(valid, narrow, 0), valid)
-}
-
-/// An offset, cut to what lies in `0..=len`.
-#[cube]
-pub(super) fn bounded<I: Numeric>(offset: I, len: usize) -> usize {
-    let narrow = usize::cast_from(offset);
-    let valid = offset >= I::from_int(0) && narrow < len && I::cast_from(narrow) == offset;
-    select(valid, narrow, len)
-}
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn clear_kernel<M: Numeric, N: Size>(
@@ -78,10 +56,7 @@ fn mark_kernel<I: Numeric, M: Numeric>(
     }
 }
 
-/// A tensor and its element type.
-pub(super) type Typed = (TensorBinding, ElemType);
-
-/// Into each of the `len` marks 0, or where an offset points its number if they are `numbered`, else 1.
+/// Writes `len` marks: where an offset points, its number if marks are `numbered`, else 1. Elsewhere 0.
 fn mark(
     client: &Client,
     offsets: &Typed,
@@ -141,7 +116,7 @@ fn mark(
     Ok(())
 }
 
-/// Contiguous room for `len` elements of the launch's own.
+/// A contiguous temporary tensor of `len` elements.
 pub(super) fn room(client: &Client, len: usize, dtype: ElemType) -> TensorBinding {
     TensorBinding {
         handle: scratch::temporary(client, (len * dtype.size()).max(64)).binding(),
@@ -151,10 +126,11 @@ pub(super) fn room(client: &Client, len: usize, dtype: ElemType) -> TensorBindin
     }
 }
 
-/// The segment of each of `len` elements, from the `offsets` at which segments begin and the last one ends; the number of segments behind it.
+/// The segment of each of `len` elements. Segments begin at `offsets`; the last offset is the end of the last segment.
+/// Elements behind it get the number of segments.
 ///
-/// Both are contiguous and have the type of the offsets. What offsets that decrease, or leave `0..=len`, lead to is not specified; nothing out of
-/// bounds is read or written. Nothing waits for the device.
+/// Both tensors are contiguous and have the type of the offsets. If offsets decrease, or leave `0..=len`, the result is
+/// unspecified, but nothing out of bounds is read or written. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -195,7 +171,8 @@ pub fn segment_ids(
     scan(client, marks, flat, 0, dtype, ScanOp::Max, options)
 }
 
-/// 1 where a segment begins, and at the last offset if it lies below `len`; 0 elsewhere. See [`segment_ids`].
+/// Writes 1 where a non-empty segment begins, and at the last offset if it is below `len`. Elsewhere 0. See
+/// [`segment_ids`].
 ///
 /// # Errors
 ///

@@ -1,14 +1,16 @@
-//! Reductions of segments: a segmented scan, of which the last of each segment is its total.
+//! Reductions of segments: a segmented scan, whose last element in each segment is the total.
 //!
 //! ```text
 //! values   1 2 3 4 5        offsets  0 2 2 5
 //! scanned  1 3 3 7 12       totals   3 0 12        0: the identity, of an empty segment
 //! ```
 //!
-//! Balanced by elements, as the scan is: one giant segment beside a million small ones costs what the bytes cost. No atomics, and the same bits each
-//! time. On devices whose units best walk parts of their own, segments of single elements go [another way](super::per_unit).
+//! The work is balanced by elements, as in the scan: it depends on the number of bytes, not on the lengths of segments.
+//! No atomics, and the same bits each time. Software adapters reduce segments of single elements [another
+//! way](super::per_unit).
 
-use super::offsets::{NO_OFFSETS, UNITS, bounded, room, segment_starts};
+use super::bounds::{NO_OFFSETS, UNITS, bounded};
+use super::offsets::{room, segment_starts};
 use super::per_unit;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
@@ -48,11 +50,12 @@ fn totals_kernel<T: Numeric, A: Numeric, I: Numeric>(
     }
 }
 
-/// The total of each segment of `values`, `[len, width]` and contiguous, by an operator of one input; an empty segment's is the identity. Segment `j`
-/// is `offsets[j]..offsets[j + 1]` of the rows.
+/// The total of each segment of `values`, `[len, width]` and contiguous, by an operator of one input. Segment `j` has
+/// the rows `offsets[j]..offsets[j + 1]`. The total of an empty segment is the identity.
 ///
-/// `totals` is contiguous, a row for each segment. Half-precision floats are accumulated in f32. What offsets that decrease, or leave `0..=len`, lead to
-/// is not specified; nothing out of bounds is read or written. Nothing waits for the device.
+/// `totals` is contiguous and has a row for each segment. Half-precision floats are accumulated in f32. If offsets
+/// decrease, or leave `0..=len`, the result is unspecified, but nothing out of bounds is read or written. Nothing waits
+/// for the device.
 ///
 /// # Errors
 ///

@@ -1,6 +1,7 @@
-//! Repetition: each element of the output fetches the row of its segment.
+//! Repetition: each row of the output is a copy of the row of its segment.
 
-use super::offsets::{NO_OFFSETS, room, segment_ids};
+use super::bounds::NO_OFFSETS;
+use super::offsets::{room, segment_ids};
 use super::per_unit;
 use crate::ScanError;
 use crate::compact::{PermutationShape, gather};
@@ -10,11 +11,11 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Row `j` of `values`, `[rows, width]`, from `offsets[j]` up to the next offset, in `total` rows of `output`; zeros behind the last offset. There is one
-/// offset more than rows.
+/// Writes row `j` of `values`, `[rows, width]`, into the rows of `output` from `offsets[j]` up to the next offset.
+/// `output` has `total` rows; zeros behind the last offset. There is one offset more than rows.
 ///
-/// All tensors are contiguous. What offsets that decrease, or leave `0..=total`, lead to is not specified; nothing out of bounds is read or written.
-/// Nothing waits for the device.
+/// All tensors are contiguous. If offsets decrease, or leave `0..=total`, the result is unspecified, but nothing out of
+/// bounds is read or written. Nothing waits for the device.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ pub fn flat(handle: &Handle, len: usize) -> TensorBinding {
     tensor(handle.clone(), &View::contiguous(&[len]))
 }
 
-/// No buffer of no bytes can be made: nothing is uploaded as one zero.
+/// A buffer cannot have zero bytes: empty data is uploaded as one zero.
 pub fn upload<T: CubeElement>(client: &Client, data: &[T]) -> Handle {
     let bytes = T::as_bytes(data);
     client.create_from_slice(if bytes.is_empty() { &[0; 8] } else { bytes })

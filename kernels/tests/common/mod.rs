@@ -1,4 +1,4 @@
-//! One way to run a scan on the device and one oracle to compare it with; buffers, masks and a watchdog.
+//! What the tests share: a scan on the device, the oracle to compare it with, buffers, masks and a watchdog.
 
 #![allow(
     dead_code,
@@ -22,13 +22,13 @@ use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 
-/// The client of the device under test. `BURN_SCAN_FORCE_PLANE=1` turns plane operations on, which software adapters run
-/// without advertising them.
+/// The client of the device under test.
 pub fn client() -> Client {
     cubecl::Device::default().client()
 }
 
-/// The launch options every test starts from.
+/// The launch options that every test starts from. `BURN_SCAN_FORCE_PLANE=1` turns plane operations on:
+/// software adapters run them without advertising them.
 pub fn launch() -> LaunchOptions {
     let force = std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1");
     LaunchOptions {
@@ -76,7 +76,7 @@ impl View {
     }
 }
 
-/// Launches a scan of `view` of `buffer`, and returns the output it will fill.
+/// Launches a scan of `view` of `buffer`. Returns its output.
 pub fn start_scan<T: CubeElement + Numeric>(
     client: &Client,
     buffer: &[T],
@@ -115,7 +115,7 @@ pub fn device_scan<T: CubeElement + Numeric>(
     Ok(read(client, output, view.elements()))
 }
 
-/// Scans on the device and on the host and compares bit for bit.
+/// Scans on the device and on the host, and compares the results bit for bit.
 pub fn check<T>(
     client: &Client,
     buffer: &[T],
@@ -143,14 +143,14 @@ pub fn check<T>(
     );
 }
 
-/// Every combination of direction and inclusion.
+/// Inclusive and exclusive, forward and reverse.
 pub fn all_options() -> [ScanOptions; 4] {
     [(false, false), (true, false), (false, true), (true, true)]
         .map(|(exclusive, reverse)| ScanOptions { exclusive, reverse })
 }
 
-/// Values whose sums and products are exact in f32 and no two neighbours of which are alike: a pattern of small
-/// integers for sums, of powers of two for products.
+/// Values whose sums and products are exact in f32: small integers for sums, powers of two for products.
+/// Neighbours differ.
 pub fn values(n: usize, op: ScanOp) -> Vec<i32> {
     (0..n)
         .map(|i| {
@@ -163,7 +163,7 @@ pub fn values(n: usize, op: ScanOp) -> Vec<i32> {
         .collect()
 }
 
-/// Values of very different size, whose sums depend on the order of additions; other ones for every `n`.
+/// Values of very different size, so their sum depends on the order of additions. Each `n` has other values.
 pub fn uneven(n: usize) -> Vec<f32> {
     (0..n)
         .map(|i| {

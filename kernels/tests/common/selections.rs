@@ -1,4 +1,4 @@
-//! Masks, a way to compact by them on the device, and what must come of it.
+//! Masks, selections on the device, and their expected results.
 
 use super::{View, flat, tensor};
 use cubecl::client::Client;
@@ -17,12 +17,12 @@ pub const EMITS: [Emit; 5] = [
     Emit::Destinations,
 ];
 
-/// A well-mixed number for every `i`.
+/// A number for each `i`, well mixed.
 pub fn mixed(i: usize) -> u32 {
     (i as u32).wrapping_mul(2_654_435_761) >> 16
 }
 
-/// Masks of every kind of density, by name.
+/// Masks of many densities, by name.
 pub fn masks(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     let mask = |keep: &dyn Fn(usize) -> bool| (0..n).map(|i| u32::from(keep(i))).collect();
     vec![
@@ -37,8 +37,8 @@ pub fn masks(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     ]
 }
 
-/// Compacts on the device: the output and the count. All buffers lie `offset` bytes behind an aligned position and between guards; inputs must stay as
-/// they were.
+/// Compacts on the device. Returns the output and the count. All buffers lie between guards, `offset` bytes
+/// behind an aligned position. The inputs must not change.
 pub fn device_compact(
     client: &Client,
     values: &[i32],
@@ -51,7 +51,7 @@ pub fn device_compact(
     device_compact_views(client, (values, &view), (mask, &view), emit, launch, offset)
 }
 
-/// [`device_compact`] of views of one shape.
+/// [`device_compact`] for strided views of one shape.
 pub fn device_compact_views(
     client: &Client,
     (values, values_view): (&[i32], &View),
@@ -82,8 +82,8 @@ pub fn device_compact_views(
     (output.read(client), count.read(client)[0])
 }
 
-/// Compacts the lines of `[outer, len, inner]` along their middle dimension on the device, between guards: the output and the counts. Inputs must stay as
-/// they were.
+/// Compacts the lines of `[outer, len, inner]` along the middle dimension on the device, between guards.
+/// Returns the output and the counts. The inputs must not change.
 pub fn device_compact_lines(
     client: &Client,
     values: &[i32],
@@ -132,7 +132,7 @@ pub fn compacted_lines(
     (expected, counts)
 }
 
-/// Run-length encodes on the device, between guards: values, lengths and how many runs there are.
+/// Run-length encodes on the device, between guards. Returns the values, their lengths and the number of runs.
 pub fn device_run_lengths(
     client: &Client,
     values: &[i32],
@@ -172,7 +172,7 @@ pub fn encoded(values: &[i32]) -> (Vec<i32>, Vec<i32>, i32) {
     (values, lengths, runs.len() as i32)
 }
 
-/// Expands on the device, between guards; the packed values and the mask must stay as they were.
+/// Expands on the device, between guards. The packed values and the mask must not change.
 pub fn device_expand(
     client: &Client,
     packed: &[i32],
@@ -201,7 +201,8 @@ pub fn device_expand(
     output.read(client)
 }
 
-/// Groups keys on the device, between guards: their destinations, and where the groups begin; the keys must stay as they were.
+/// Groups keys on the device, between guards. Returns the destinations and the starts of the groups. The keys
+/// must not change.
 pub fn device_groups(
     client: &Client,
     keys: &[i32],
@@ -231,7 +232,7 @@ fn flags(mask: &[u32]) -> Vec<bool> {
     mask.iter().map(|&word| word != 0).collect()
 }
 
-/// The number of each place in `order`, at that place; −1 where there is none.
+/// The destination of each index: its position in `order`, or −1 where it has none.
 fn destinations(order: &[usize], len: usize) -> Vec<i32> {
     let mut destinations = vec![-1; len];
     for (destination, &at) in order.iter().enumerate() {
@@ -240,12 +241,12 @@ fn destinations(order: &[usize], len: usize) -> Vec<i32> {
     destinations
 }
 
-/// What the trues of `mask` must receive of `packed`.
+/// The expected result of an expansion of `packed` by `mask`.
 pub fn expanded(packed: &[i32], mask: &[u32]) -> Vec<i32> {
     reference::expand(packed, &flags(mask))
 }
 
-/// What `emit` must make of `values` under `mask`, as far as it is specified.
+/// The expected result of `emit` for `values` and `mask`, without the elements that are unspecified.
 pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
     let flags = flags(mask);
     let trues = reference::indices(&flags);
@@ -261,7 +262,7 @@ pub fn selected(values: &[i32], mask: &[u32], emit: Emit) -> Vec<i32> {
     expected
 }
 
-/// The destination that each key must get, or −1, and where the groups must begin.
+/// The expected destination of each key, or −1, and the starts of the groups.
 pub fn grouped(keys: &[i32], num_keys: usize) -> (Vec<i32>, Vec<i32>) {
     let wide: Vec<i64> = keys.iter().copied().map(i64::from).collect();
     let (sources, offsets) = reference::partition(&wide, num_keys);

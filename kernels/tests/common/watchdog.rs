@@ -1,10 +1,10 @@
-//! What may not hang ends the process instead.
+//! A watchdog: what takes too long ends the process.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Runs `run` on this thread while another one watches the clock. A panic passes through; after 20 seconds the process aborts, since a
-/// thread that waits for a device cannot be stopped.
+/// Calls `run` on this thread while another thread watches the clock. A panic passes through. After 20 seconds
+/// the process aborts, because a thread that waits for a device cannot be stopped.
 pub fn within_20_seconds<R>(what: &str, run: impl FnOnce() -> R) -> R {
     let (done, wait) = channel::<()>();
     std::thread::scope(|scope| {

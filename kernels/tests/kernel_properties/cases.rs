@@ -18,15 +18,15 @@ pub enum Layout {
     Contiguous,
     /// Two dimensions of a contiguous tensor, exchanged.
     Swapped(usize, usize),
-    /// The beginning of a tensor that is larger by this in every dimension.
+    /// The first elements of a tensor that is larger by this number in every dimension.
     Sliced(usize),
-    /// Every so-many-th element.
+    /// Every n-th element.
     Stepped(usize),
     /// Stride 0 in the dimensions whose bit is set.
     Broadcast(usize),
 }
 
-/// What a kernel is compiled for.
+/// The facts that a kernel is compiled for.
 #[derive(Clone, Copy, Debug)]
 pub struct Compiled {
     pub op: ScanOp,
@@ -45,15 +45,15 @@ pub struct Case {
     pub shape: [usize; 4],
     pub axis: usize,
     pub layout: Layout,
-    /// Where the input begins, in the smallest offsets that the device binds.
+    /// The start of the input, in multiples of the smallest offset that the device binds.
     pub offset: usize,
-    /// Which of the strategies that can serve.
+    /// An index into the strategies that can serve the scan.
     pub strategy: usize,
     pub spin_limit: Option<u32>,
     pub seed: u32,
 }
 
-/// The name of an element, and what to do with a case of it.
+/// The name of an element type, and the function for its cases.
 pub type Run<'a> = (&'a str, fn(&Case));
 
 impl Case {
@@ -65,7 +65,7 @@ impl Case {
         self.shape[self.axis]
     }
 
-    /// The view, and the length of the buffer it looks at.
+    /// The view, and the length of its buffer.
     pub fn view(&self) -> (View, usize) {
         let shape = self.shape();
         let mut stored = shape.to_vec();
@@ -114,13 +114,13 @@ impl Case {
         }
     }
 
-    /// Calls the function of the case's element.
+    /// Calls the function of the case's element type.
     pub fn each(&self, runs: [Run; 12]) {
         let run = runs.iter().find(|(name, _)| *name == self.compiled.dtype);
         run.expect("the name of an element").1(self);
     }
 
-    /// Runs the scan of `data` with other options, between guards, and checks that the input stays as it is.
+    /// Scans `data` with other options, between guards, and checks that the input does not change.
     pub fn run<T: Element>(&self, client: &Client, data: &[T], options: ScanOptions) -> Vec<T> {
         let launch = LaunchOptions {
             strategy: self.strategy(),
@@ -152,9 +152,9 @@ impl Case {
     }
 }
 
-/// An element that can be drawn.
+/// An element type with random values.
 pub trait Element: CubeElement + Numeric + reference::Scalar + PartialEq {
-    /// A value of which all partial results of `op` are exact, whatever the order.
+    /// A value for which all partial results of `op` are exact, in any order.
     fn draw(bits: u64, op: ScanOp) -> Self;
 }
 
@@ -178,7 +178,7 @@ macro_rules! draw {
 }
 draw!(i8, i16, i32, i64, u8, u16, u32, u64; f32: |x| x, f64: f64::from, f16: f16::from_f32, bf16: bf16::from_f32);
 
-/// A function that is generic over the element, for each element by name; the common ones come first.
+/// A generic function for each element type by name. The common types come first.
 macro_rules! per_element {
     ($run:ident: $signature:ty) => {
         per_element!($run: $signature; i32 u32 f32 i64 u64 f64 f16 bf16 i8 i16 u8 u16)
@@ -189,7 +189,7 @@ macro_rules! per_element {
 }
 pub(crate) use per_element;
 
-/// `len` values drawn by a seed.
+/// `len` random values.
 pub fn drawn<T: Element>(len: usize, op: ScanOp, seed: u32) -> Vec<T> {
     let mut state = u64::from(seed);
     let mut next = || {
@@ -211,7 +211,8 @@ const SCHEDULES: [Option<Stall>; 4] = [
     Some(Stall::Chosen(0x8000_0f01)),
 ];
 
-/// What kernels are compiled for: operators cross options and the common types, and each further type has its turn.
+/// The combinations that kernels are compiled for: operators × options for the common types, and each further
+/// type in its turn.
 static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
     fn elem_type<T: Element>() -> ElemType {
         T::elem_type_native()
@@ -244,7 +245,7 @@ static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Lengths of a scan: a few elements, about a tile, several tiles; every second one in vectors of four.
+/// Lengths of a scan: a few elements, about a tile, several tiles. Every second length is a multiple of four.
 fn long() -> impl Strategy<Value = usize> {
     prop_oneof![
         0..6usize,

@@ -1,4 +1,4 @@
-//! What scans owe each other.
+//! Laws that tie scans to one another.
 
 use super::cases::{Case, Compiled, Element, Layout, cases, drawn};
 use super::config;
@@ -8,7 +8,7 @@ use cubecl_scan::ScanOp;
 use cubecl_scan::scan::ScanOptions;
 use proptest::prelude::*;
 
-/// Contiguous problems for few kernels: sums of integers and maxima of floats.
+/// Contiguous problems that need few kernels: sums of integers and maxima of floats.
 fn simple() -> impl Strategy<Value = Case> {
     (cases(), any::<bool>()).prop_map(|(case, float)| {
         let (op, dtype, vectors) = if float {
@@ -35,7 +35,7 @@ fn simple() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Calls `$law` for the case's element.
+/// Calls `$law` for the case's element type.
 macro_rules! law {
     ($law:ident, $case:expr $(, $argument:expr)*) => {
         match $case.compiled.dtype {
@@ -71,8 +71,9 @@ fn inclusive_is_exclusive_and_input<T: Element>(client: &Client, case: &Case) {
     }
 }
 
-/// `reverse = flip ∘ scan ∘ flip`: the same additions in the same order, so that sums that round agree, too. Every dimension is
-/// flipped, because a cube that takes several rows meets them the other way round as well.
+/// `reverse = flip ∘ scan ∘ flip`. Both sides add the same numbers in the same order, so sums that round agree,
+/// too. Every dimension is flipped, because a cube that takes several rows also meets the rows in reverse
+/// order.
 fn reverse_is_flip_scan_flip(client: &Client, case: &Case) {
     let scan = |data: &[f32], reverse| {
         let options = ScanOptions {
@@ -89,11 +90,12 @@ fn reverse_is_flip_scan_flip(client: &Client, case: &Case) {
     }
 }
 
-/// The scan of two parts one behind the other is the scan of the first, then that of the second behind the first one's total.
-fn parts_carry<T: Element>(client: &Client, case: &Case, cut: usize) {
+/// The scan of two parts is the scan of the first, then the scan of the second with the first one's total in
+/// front.
+fn parts_carry<T: Element>(client: &Client, case: &Case, split_at: usize) {
     let shape = case.shape();
     let inner: usize = shape[case.axis + 1..].iter().product();
-    let cut = cut % (case.len() + 1);
+    let split_at = split_at % (case.len() + 1);
     let (data, op) = (data::<T>(case), case.compiled.op);
     let exclusive = case.compiled.options.exclusive;
     let part = |begin: usize, end: usize| {
@@ -111,24 +113,29 @@ fn parts_carry<T: Element>(client: &Client, case: &Case, cut: usize) {
         };
         case.run(client, data, options)
     };
-    let ((first, first_data), (second, second_data)) = (part(0, cut), part(cut, case.len()));
+    let ((first, first_data), (second, second_data)) =
+        (part(0, split_at), part(split_at, case.len()));
     let whole = run(case, &data, exclusive);
     let head = run(&first, &first_data, exclusive);
     let totals = run(&first, &first_data, false);
     let tail = run(&second, &second_data, exclusive);
     for (at, found) in whole.iter().enumerate() {
         let (line, row) = (at / inner / case.len(), at / inner % case.len());
-        let expected = if row < cut {
-            head[(line * cut + row) * inner + at % inner]
+        let expected = if row < split_at {
+            head[(line * split_at + row) * inner + at % inner]
         } else {
-            let rows = case.len() - cut;
-            let own = tail[(line * rows + row - cut) * inner + at % inner];
-            match cut {
+            let rows = case.len() - split_at;
+            let own = tail[(line * rows + row - split_at) * inner + at % inner];
+            match split_at {
                 0 => own,
-                _ => combine(totals[(line * cut + cut - 1) * inner + at % inner], own, op),
+                _ => combine(
+                    totals[(line * split_at + split_at - 1) * inner + at % inner],
+                    own,
+                    op,
+                ),
             }
         };
-        assert_eq!(*found, expected, "at {at}, cut at {cut}");
+        assert_eq!(*found, expected, "at {at}, split at {split_at}");
     }
 }
 
@@ -148,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn scans_of_two_parts_carry_the_first_ones_total(case in simple(), cut in any::<usize>()) {
-        law!(parts_carry, &case, cut);
+    fn scans_of_two_parts_carry_the_first_ones_total(case in simple(), split_at in any::<usize>()) {
+        law!(parts_carry, &case, split_at);
     }
 }

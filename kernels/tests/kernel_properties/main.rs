@@ -1,7 +1,8 @@
-//! Random problems: against the oracle, and against each other by laws that need no oracle.
+//! Random problems: against the oracle, and against laws that need no oracle.
 //!
-//! A failure is shrunk and printed as a literal, which can be added to those in `scans`. What a kernel is compiled for comes from
-//! small sets, since compiling takes longer than everything else.
+//! proptest shrinks a failing case and prints it as a literal, which can be added to the cases in `scans`. The
+//! facts that a kernel is compiled for come from small sets, because compilation takes longer than everything
+//! else.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -13,7 +14,7 @@ mod selections;
 
 use proptest::test_runner::Config;
 
-/// So many random problems, or as many as the long form of the tests tries.
+/// `cases` random problems, or the number of the long form of the tests.
 fn config(cases: u32) -> Config {
     Config {
         cases: if cfg!(feature = "heavy") {

@@ -36,7 +36,7 @@ proptest! {
     }
 }
 
-/// Problems at the corners of the search. What a failure prints can be added as it stands.
+/// Problems at the corners of the search. A printed failure can be added without changes.
 const REMEMBERED: [Case; 2] = [
     Case {
         compiled: Compiled {

@@ -1,4 +1,4 @@
-//! Compaction and grouping: against the oracle, and against each other.
+//! Compaction and grouping: against the oracle, and against laws.
 
 use super::cases::spin_limit;
 use super::config;
@@ -22,7 +22,7 @@ struct Selection {
     vectors: usize,
     stall: Option<Stall>,
     spin_limit: Option<u32>,
-    /// Where the buffers begin, in the smallest offsets that the device binds.
+    /// The start of the buffers, in multiples of the smallest offset that the device binds.
     offset: usize,
     seed: usize,
 }
@@ -85,7 +85,8 @@ fn selections() -> impl Strategy<Value = Selection> {
     )
 }
 
-/// Every form agrees with the oracle; `count = Σ mask`; the destinations lead the values back: `expand(compact(x, m), m) = x · m`.
+/// Every form agrees with the oracle. `count = Σ mask`. The destinations lead the values back:
+/// `expand(compact(x, m), m) = x · m`.
 fn check(selection: &Selection) {
     let (client, mask) = (client(), selection.mask());
     let offset = selection.offset * client.properties().memory.alignment as usize;
@@ -131,7 +132,7 @@ fn gathered(client: &Client, values: &[i32], destinations: &[i32]) -> Vec<i32> {
     output.read(client)
 }
 
-/// The destinations of keys in range are a permutation, and all is as the oracle says.
+/// The destinations of keys in range are a permutation. All results agree with the oracle.
 fn check_groups(len: usize, num_keys: usize, seed: usize, launch: LaunchOptions) {
     let spread = num_keys as u32 + 4;
     let keys: Vec<i32> = (0..len)
@@ -165,7 +166,7 @@ proptest! {
         seed in 0..10_000usize,
         by_digits in any::<bool>(),
     ) {
-        // Options other than the default ask for digits.
+        // Any option but the default asks for digits.
         let units = by_digits.then_some(64);
         check_groups(len, num_keys, seed, LaunchOptions { units, ..Default::default() });
     }

@@ -1,4 +1,5 @@
-//! The GPUs that are played: what CubeCL would find on an MI300X and on a Radeon 7900, and the HIP C++ it would hand to AMD's compiler.
+//! The GPUs that are played: what CubeCL would find on an MI300X and on a Radeon 7900, and the HIP C++ that it
+//! would hand to AMD's compiler.
 
 use super::gpu;
 pub use super::gpu::MAX_BUFFERS;
@@ -11,7 +12,7 @@ use cubecl::prelude::*;
 use cubecl_cpp::shared::{CompilationOptions, CppCompiler, CppSupportedFeatures};
 use cubecl_cpp::target::Hip;
 
-/// What CubeCL calls the device: the name of the runtime comes first.
+/// CubeCL's name for the device. The name of the runtime comes first.
 pub const NAME: &str = "hip record";
 
 pub const OFFSET_ALIGNMENT: u64 = 256;
@@ -19,7 +20,7 @@ pub const OFFSET_ALIGNMENT: u64 = 256;
 /// Shared memory of a cube.
 const SHARED_BYTES: usize = 64 << 10;
 
-/// The architecture, units of a plane, and multiprocessors as the driver counts them.
+/// The architecture, the units of a plane, and the multiprocessors as the driver counts them.
 fn facts(planes: Planes) -> (&'static str, u32, u32) {
     match planes {
         Planes::OfSixtyFour => ("gfx942", 64, 304),
@@ -45,7 +46,7 @@ pub fn properties(planes: Planes) -> DeviceProperties {
     )
 }
 
-/// As the runtime of CubeCL lowers it in its form for C++.
+/// The module as CubeCL's runtime lowers it to C++.
 pub fn module(definition: KernelDefinition, planes: Planes) -> Result<Module, String> {
     let (device, plane_size, _) = facts(planes);
     let options = CompilationOptions {

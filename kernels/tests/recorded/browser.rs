@@ -1,7 +1,8 @@
-//! The browsers that are played: what CubeCL would find on a WebGPU device, and the WGSL it would compile.
+//! The browsers that are played: what CubeCL would find on a WebGPU device, and the WGSL that it would compile.
 //!
-//! CubeCL is not compiled for wasm here, which changes two things in its WGSL; both are redone. In a browser every buffer has memory of
-//! its own, so what a kernel only reads is bound read-only; and `enable subgroups` is written where planes are used.
+//! CubeCL is not compiled for wasm here, which changes two things in its WGSL. This file redoes both. In a
+//! browser every buffer has memory of its own, so a buffer that a kernel only reads is bound read-only. And
+//! where planes are used, `enable subgroups` is written.
 
 use super::planes::Planes;
 use super::record::Module;
@@ -16,11 +17,10 @@ use cubecl::wgpu::WgslCompiler;
 use cubecl::{Compiler, WgpuCompilationOptions};
 use cubecl_common::profile::TimingMethod;
 
-/// What CubeCL calls the device.
+/// CubeCL's name for the device.
 pub const NAME: &str = "webgpu record";
 
-/// What WebGPU promises of every device, which is what a kernel may rely on.
-/// Storage buffers of a kernel.
+/// WebGPU promises these limits on every device, so a kernel may rely on them.
 pub const MAX_BUFFERS: u32 = 8;
 pub const WORKGROUP_STORAGE: usize = 16_384;
 pub const INVOCATIONS: u32 = 256;

@@ -1,6 +1,7 @@
-//! The kernels that a GPU runs at its own tuning, on tensors that it would be given: compiled, never run.
+//! The kernels that a GPU runs at its own tuning, on tensors of real size: compiled, never run.
 //!
-//! Groups named [`CONTIGUOUS`] have full tiles of contiguous memory, where every access should be as wide as the GPU has them.
+//! The groups named [`CONTIGUOUS`] have full tiles of contiguous memory. There every access should be as wide
+//! as the GPU's widest.
 
 use super::common::{View, flat, tensor};
 use super::record::{case, record as shared_record};
@@ -152,7 +153,7 @@ fn operator<O: Operator>(client: &Client, op: O::Config, inputs: usize) {
         case(client, CONTIGUOUS, &name, || {
             let many = |count| (0..count).map(|_| room(client, &shape, elem)).collect();
             let mut tensors = ScanTensors::new(many(inputs), many(O::OUTPUTS), axis, elem);
-            if O::BEGINS {
+            if O::STARTS {
                 let flag = u32::elem_type_native();
                 tensors = tensors.segmented(room(client, &shape, flag), flag, false);
             }

@@ -54,7 +54,7 @@ pub fn record(client: &Client, planes: Planes) {
         record_reduction(client, &group("segments"), width);
     }
     for (outer, inner) in [(2, 5), (3, 8), (1, 1)] {
-        record_moves(client, &group("destinations"), outer, inner);
+        record_permutation(client, &group("destinations"), outer, inner);
     }
     for keys in [(255, 8), (700, 300), (9_001, 256), (9_001, 257)] {
         for form in [("as tuned", LaunchOptions::default()), ("by digits", small)] {
@@ -155,7 +155,7 @@ fn record_runs(client: &Client, group: &str, tile: &str, n: usize, launch: Launc
     });
 }
 
-/// The rows of elements, and the totals of rows, of which some are empty and one is long.
+/// The row of each element, and the totals of rows. Some rows are empty, and one is long.
 fn record_reduction(client: &Client, group: &str, width: usize) {
     let int = i32::elem_type_native();
     let offsets = [0, 0, 5, 6, 6, 6, 4000, 4007];
@@ -205,8 +205,9 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
     });
 }
 
-/// Slices scattered to destinations, of which some are out of range and one nobody's, and gathered again.
-fn record_moves(client: &Client, group: &str, outer: usize, inner: usize) {
+/// Slices scattered to destinations and gathered again. Some destinations are out of range, and one receives no
+/// slice.
+fn record_permutation(client: &Client, group: &str, outer: usize, inner: usize) {
     let int = i32::elem_type_native();
     let destinations = [2, -1, 0, 7];
     let shape = PermutationShape {

@@ -1,5 +1,5 @@
-//! Scans across a cube and across a plane, as a kernel of a user's own calls them: every algorithm × operator, with a cube that is
-//! a power of two and one that is not.
+//! Scans across a cube and across a plane, as a user's own kernel calls them: every algorithm × operator, with
+//! a cube that is a power of two and one that is not.
 
 use super::common::values;
 use super::planes::Planes;
@@ -10,7 +10,7 @@ use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
 use cubecl_scan::{ScanOp, reference};
 
-/// Both scans through the same storage, between them a barrier.
+/// Both scans through the same storage, with a barrier between them.
 #[cube(launch)]
 fn cube_kernel(
     input: &[i32],
@@ -93,7 +93,7 @@ fn record_cube(client: &Client, group: &str, config: CubeScanConfig) {
     case(client, group, &name, || {
         let input = client.create_from_slice(i32::as_bytes(&data));
         let outputs = [(); 3].map(|()| client.empty(size_of_val(&data[..])));
-        // SAFETY: all buffers were made for as many elements as the data has.
+        // SAFETY: all buffers were made for the number of elements in the data.
         let arg = |handle: &cubecl::server::Handle| unsafe {
             BufferArg::from_raw_parts(handle.clone(), data.len())
         };
@@ -123,7 +123,7 @@ fn record_plane(client: &Client, op: ScanOp) {
     case(client, "plane", &format!("{op:?}"), || {
         let input = client.create_from_slice(i32::as_bytes(&data));
         let outputs = [(); 2].map(|()| client.empty(size_of_val(&data[..])));
-        // SAFETY: all buffers were made for as many elements as the data has.
+        // SAFETY: all buffers were made for the number of elements in the data.
         let arg = |handle: &cubecl::server::Handle| unsafe {
             BufferArg::from_raw_parts(handle.clone(), data.len())
         };

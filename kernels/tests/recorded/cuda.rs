@@ -1,9 +1,9 @@
-//! Everything this crate asks of a CUDA device, written down for `cargo xtask gpu-code` to compile and for
-//! `cargo xtask test-cuda-sim` to run on a simulator.
+//! Everything this crate asks of a CUDA device, recorded: `cargo xtask gpu-code` compiles it and `cargo xtask
+//! test-cuda-sim` runs it on a simulator.
 //!
-//! As in `webgpu.rs`, but the kernels become CUDA C++ as CubeCL's own runtime hands it to NVIDIA's compiler, and the cases
-//! become jobs. Natively this asserts that every kernel of the crate is launched and lowered. The record is written where
-//! `BURN_SCAN_RECORD` says.
+//! As in `webgpu.rs`, but the kernels become CUDA C++, as CubeCL's runtime hands it to NVIDIA's compiler, and
+//! the cases become jobs. Without a simulator this test asserts that every kernel of the crate is launched and
+//! lowered. `BURN_SCAN_RECORD` says where to write the record.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! Whether the record has every kernel that the sources launch.
+//! Checks that the record has every kernel that the sources launch.
 
 #![allow(dead_code, reason = "a browser may have a GPU or none")]
 
@@ -6,7 +6,7 @@ use super::record::record;
 use std::fs;
 use std::path::Path;
 
-/// Runs of units, which are for devices that are no GPU: a GPU compacts and groups in other kernels.
+/// The per-unit kernels, for devices that are no GPU. A GPU compacts and groups in other kernels.
 const ON_NO_GPU: [&str; 12] = [
     "count_runs",
     "write_runs",
@@ -30,7 +30,7 @@ pub fn assert_all_recorded() {
     assert_all_recorded_but(&[]);
 }
 
-/// But for those that a device of this kind never runs.
+/// Asserts that all kernels are recorded, except `never`: those that a device of this kind never runs.
 fn assert_all_recorded_but(never: &[&str]) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     if !sources.is_dir() {
@@ -43,7 +43,7 @@ fn assert_all_recorded_but(never: &[&str]) {
     assert!(missing.is_empty(), "no case launches {missing:?}");
 }
 
-/// The kernels that the sources in a folder launch, without the ending of their names.
+/// The kernels that the sources in a folder launch, without the suffix of their names.
 fn entry_kernels(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder of sources") {

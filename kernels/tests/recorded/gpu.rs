@@ -1,4 +1,4 @@
-//! What CubeCL finds alike on GPUs that it lowers for in C++.
+//! The properties that GPUs share for which CubeCL lowers to C++.
 
 use cubecl::ir::features::Plane;
 use cubecl::ir::{
@@ -7,10 +7,10 @@ use cubecl::ir::{
 };
 use cubecl_common::profile::TimingMethod;
 
-/// Kernels take pointers, of which there may be more than any has.
+/// Kernels take pointers. No kernel has more than this.
 pub const MAX_BUFFERS: u32 = 64;
 
-/// The hardware of one with planes of so many units, but for what a vendor has of its own.
+/// The hardware of a GPU with planes of `plane_size` units, without what each vendor has of its own.
 pub fn hardware(plane_size: u32) -> HardwareProperties {
     HardwareProperties {
         load_width: 128,

@@ -1,4 +1,4 @@
-//! What the simulator counts the cycles of: the kernels at their own tuning, on as much as it runs in a minute.
+//! The kernels whose cycles the simulator counts: at their own tuning, on as much data as it runs in a minute.
 
 use super::common::{View, flat, start_scan, upload};
 use super::record::case;
@@ -8,7 +8,7 @@ use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::scan::{LaunchOptions, ScanOptions};
 use cubecl_scan::{ScanOp, reference};
 
-/// The group of these cases, which are asked for by it.
+/// The group of these cases; the command asks for them by it.
 const GROUP: &str = "headline";
 
 /// Zeros and ones, whose sums are exact.
@@ -57,7 +57,8 @@ fn scan(client: &Client, name: &str, shape: &[usize]) {
     });
 }
 
-/// A mask of bytes is what Burn has on CUDA, and what CUB's `DeviceSelect::Flagged` is given; one of words is what it has through wgpu.
+/// Burn has a mask of bytes on CUDA, and a mask of words through wgpu. CUB's `DeviceSelect::Flagged` takes a
+/// mask of bytes.
 fn compaction<M: CubeElement + Numeric>(
     client: &Client,
     name: &str,

@@ -1,7 +1,8 @@
-//! Everything this crate asks of an AMD GPU, written down for `cargo xtask gpu-code` to compile.
+//! Everything this crate asks of an AMD GPU, recorded: `cargo xtask gpu-code` compiles it.
 //!
-//! As in `cuda.rs`, for planes of 64 units and of 32, in HIP C++ as CubeCL's runtime hands it to AMD's compiler where it lowers to C++.
-//! Natively this asserts that every kernel of the crate is launched and lowered, and finds room in shared memory.
+//! As in `cuda.rs`, for planes of 64 units and of 32, in HIP C++, as CubeCL's runtime hands it to AMD's
+//! compiler where it lowers to C++. This test asserts that every kernel of the crate is launched and lowered,
+//! and fits in shared memory.
 
 #[path = "../common/mod.rs"]
 mod common;

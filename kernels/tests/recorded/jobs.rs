@@ -9,8 +9,9 @@
 //! cases/N/*.bin
 //! ```
 //!
-//! Memory that nobody wrote is no zeros here. A kernel that a case launches again is another module there, `N.again1.ptx`, since the simulator
-//! takes a launch's kernel from the module that was loaded last, and knows each name once.
+//! Memory that was never written does not hold zeros here. A kernel that a case launches again becomes another
+//! module, `N.again1.ptx`: the simulator takes a launch's kernel from the module that was loaded last, and
+//! knows each name once.
 
 use super::record::{Module, Range, Step, record};
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// What lies in memory that nobody wrote.
+/// The content of memory that was never written.
 const UNWRITTEN: u8 = 0xee;
 
 /// Writes the record into a folder.
@@ -70,14 +71,15 @@ fn line(text: &mut String, words: String) {
     writeln!(text, "{words}").expect("a string takes everything");
 }
 
-/// A case on its way to a file.
+/// A case that is being written to a file.
 struct Job<'a> {
     folder: PathBuf,
     text: String,
     wanted: String,
-    /// What the host wrote into each buffer, in this case or an earlier one: scratch memory outlives cases.
+    /// The bytes that the host wrote into each buffer, in this case or an earlier one: scratch memory outlives
+    /// cases.
     memory: &'a mut HashMap<usize, Vec<u8>>,
-    /// How the simulator calls the buffers that the case has used.
+    /// The simulator's names for the buffers that the case has used.
     names: HashMap<usize, String>,
     launched: HashMap<usize, usize>,
     files: usize,
@@ -168,7 +170,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    /// A buffer by its name, made where the case has not used it yet.
+    /// The name of a buffer. The buffer is made if the case has not used it yet.
     fn name(&mut self, buffer: usize) -> io::Result<String> {
         if let Some(name) = self.names.get(&buffer) {
             return Ok(name.clone());

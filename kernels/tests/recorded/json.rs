@@ -1,4 +1,5 @@
-//! The record as a browser reads it: modules as files, and the steps as `record.json`. Its form is told by `xtask/src/webgpu.js`.
+//! The record as a browser reads it: modules as files, and the steps as `record.json`. `xtask/src/webgpu.js`
+//! describes its form.
 
 use super::record::{Step, group_of, record};
 use std::fmt::{Display, Write};

@@ -1,7 +1,7 @@
 //! The record's WGSL through naga, as wgpu hands it to Metal and to DirectX 12.
 //!
-//! naga's validator looks at each module first. Neither compiler is at hand here: that naga writes a module says that it has
-//! an expression for all that is in it, no more.
+//! naga's validator checks each module first. Neither compiler is at hand here: this shows only that naga can
+//! express each module.
 
 use super::record::{Module, record};
 use naga::back::{hlsl, msl};
@@ -28,7 +28,7 @@ pub fn assert_all_lowered() {
 
 /// A module in MSL and in HLSL.
 fn lowered(module: &Module) -> Result<[String; 2], String> {
-    // Browsers ask for the line; naga takes plane operations without it and not with it.
+    // Browsers need the line. naga accepts plane operations without the line and refuses them with it.
     let source = module.source.replace("enable subgroups;", "");
     let parsed =
         naga::front::wgsl::parse_str(&source).map_err(|error| error.emit_to_string(&source))?;

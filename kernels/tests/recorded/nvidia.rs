@@ -1,4 +1,5 @@
-//! The GPU that is played: what CubeCL would find on an H100, and the CUDA C++ it would hand to NVIDIA's compiler.
+//! The GPU that is played: what CubeCL would find on an H100, and the CUDA C++ that it would hand to NVIDIA's
+//! compiler.
 
 use super::gpu;
 pub use super::gpu::MAX_BUFFERS;
@@ -11,7 +12,7 @@ use cubecl::prelude::*;
 use cubecl_cpp::shared::{CompilationOptions, CppCompiler, CppSupportedFeatures};
 use cubecl_cpp::target::Cuda;
 
-/// What CubeCL calls the device: the name of the runtime comes first.
+/// CubeCL's name for the device. The name of the runtime comes first.
 pub const NAME: &str = "cuda record";
 
 pub const OFFSET_ALIGNMENT: u64 = 512;
@@ -35,7 +36,7 @@ pub fn properties(planes: Planes) -> DeviceProperties {
     )
 }
 
-/// As the runtime of CubeCL lowers it for compute capability 9.0.
+/// The module as CubeCL's runtime lowers it for compute capability 9.0.
 pub fn module(definition: KernelDefinition, _: Planes) -> Result<Module, String> {
     let options = CompilationOptions {
         supports_features: CppSupportedFeatures {

@@ -1,4 +1,5 @@
-//! Scans with operators whose states are more than one scalar, on segments and where lines resume: every routine.
+//! Scans with operators whose state is more than one scalar, on segments and with initial values: every
+//! routine.
 
 #[path = "../scan/operators/gradient.rs"]
 mod gradient;
@@ -19,7 +20,7 @@ use cubecl_scan::scan::RoutineKind;
 use gradient::Gradient;
 use oracle::{Case, Oracle, expected, initial, start, starts};
 
-/// Fewer elements than lie between two NaN, whose bits a browser need not keep.
+/// Fewer elements than lie between two NaN, because a browser need not keep the bits of a NaN.
 const FORMS: [(RoutineKind, [usize; 3]); 7] = [
     (RoutineKind::SingleCube, [9, 7, 1]),
     (RoutineKind::SinglePass, [2, 161, 1]),
@@ -57,7 +58,7 @@ fn record_case<O: Oracle>(client: &Client, group: &str, case_of: Case) {
     });
 }
 
-/// Every routine; the four options take turns, and initial values with none.
+/// Every routine. The four options alternate, with and without initial values.
 fn record_operator<O: Oracle>(client: &Client, group: &str, segmented: bool) {
     for (turn, (routine, shape)) in FORMS.into_iter().enumerate() {
         let case_of = Case {
@@ -106,7 +107,7 @@ pub fn record(client: &Client, planes: Planes) {
             turn % 2 == 0,
         );
     }
-    // Their last bits are the browser's own.
+    // The browser decides their last bits.
     let compile_only = std::mem::replace(&mut shared_record().compile_only, true);
     record_operator::<oracles::LogSums>(client, &group("log-sum-exp"), false);
     shared_record().compile_only = compile_only;

@@ -1,4 +1,4 @@
-//! The devices that are played, told apart by their planes.
+//! The devices that are played, one for each size of planes.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a browser's, NVIDIA's, or AMD's")]
@@ -16,7 +16,7 @@ pub enum Planes {
 }
 
 impl Planes {
-    /// As [`Planes`] are numbered, which number the devices.
+    /// The [`Planes`] of a device's number.
     pub fn numbered(index: u16) -> Self {
         [
             Self::None,

@@ -1,4 +1,4 @@
-//! The record: modules, and the steps that use them, in the order in which they were asked for.
+//! The record: modules, and the steps that use them, in the order of the calls.
 
 use cubecl::client::Client;
 use cubecl::prelude::*;
@@ -10,7 +10,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 #[derive(Clone, Debug)]
 #[allow(dead_code, reason = "each form of a record has its own use")]
 pub struct Module {
-    /// What it is compiled for.
+    /// The device that it is compiled for.
     pub device: &'static str,
     /// The name of the function.
     pub entry: String,
@@ -69,10 +69,10 @@ pub enum Step {
 #[derive(Default)]
 pub struct Record {
     pub modules: Vec<Module>,
-    /// By device and source text.
+    /// Index by device and source text.
     known: HashMap<(&'static str, String), usize>,
     pub steps: Vec<Step>,
-    /// Modules are recorded, steps are not.
+    /// Modules are recorded, and steps are not.
     pub compile_only: bool,
     case: String,
     cases: usize,
@@ -131,7 +131,7 @@ impl Record {
         self.launches += usize::from(!self.compile_only);
     }
 
-    /// The kernels by their own names.
+    /// The kernels' own names.
     pub fn groups(&self) -> Vec<String> {
         let names = self.modules.iter();
         names
@@ -148,7 +148,7 @@ impl Record {
     }
 }
 
-/// Records what `run` asks of the device under the name of a case, and the contents that it must leave behind.
+/// Records what `run` asks of the device, under the name of a case, with the contents that it must leave.
 pub fn case<T: CubeElement>(
     client: &Client,
     group: &str,
@@ -165,7 +165,7 @@ pub fn case<T: CubeElement>(
         });
     }
     let expected = run();
-    // The device records on a thread of its own: what was submitted is recorded once this returns.
+    // The device records on a thread of its own. Once this returns, it has recorded everything submitted.
     client.flush().expect("nothing to fail");
     for (handle, data) in expected {
         record().step(Step::Expect {
@@ -175,7 +175,7 @@ pub fn case<T: CubeElement>(
     }
 }
 
-/// What is in the record, which nothing refused.
+/// The size of the record. No kernel in it was refused.
 pub fn counts() -> String {
     let record = record();
     assert!(record.faults.is_empty(), "{}", record.faults.join("\n"));
@@ -188,7 +188,7 @@ pub fn counts() -> String {
     )
 }
 
-/// Behind a kernel's own name come the types and a hash of the comptime arguments.
+/// A kernel's own name. The types and a hash of the comptime arguments follow it.
 pub fn group_of(kernel: &str) -> &str {
     kernel
         .split_once("_kernel")

@@ -1,4 +1,5 @@
-//! Scans of tensors: every routine × operator × option × type, in each width of vector, with carries between tiles and without.
+//! Scans of tensors: every routine × operator × option × type, in each vector width, with carries between tiles
+//! and without.
 
 use super::common::{View, all_options, start_scan, values};
 use super::planes::Planes;
@@ -30,12 +31,12 @@ impl Call<'_> {
             axis,
             launch,
         } = self;
-        // The last element that the view reaches, and those before it.
+        // The last element that the view reaches, and all before it.
         let reach = view.shape.iter().zip(&view.strides);
         let reach: usize = reach.map(|(size, stride)| (size - 1) * stride).sum();
         let data: Vec<T> = values(reach + 1, op).into_iter().map(from).collect();
         let name = format!(
-            "{op:?}{}{} of {} {:?} by {:?} along {axis}, {:?} spin_limit",
+            "{op:?}{}{} of {} {:?} by {:?} along {axis}, spin limit {:?}",
             if options.exclusive { " exclusive" } else { "" },
             if options.reverse { " reverse" } else { "" },
             std::any::type_name::<T>(),
@@ -50,7 +51,7 @@ impl Call<'_> {
         });
     }
 
-    /// Options and operators do not depend on the type, beyond the care that floats need for NaN.
+    /// The type does not change options and operators, except that floats need care for NaN.
     fn every_option(&self) {
         for (op, paired) in ScanOp::ALL.into_iter().zip(all_options()) {
             for options in all_options() {
@@ -62,68 +63,69 @@ impl Call<'_> {
     }
 }
 
+/// Shapes that lead to each kernel of every routine, and the axis.
+fn forms() -> [(&'static str, RoutineKind, &'static [usize], usize); 18] {
+    use RoutineKind::*;
+    [
+        ("short rows", SingleCube, &[9, 7], 1),
+        ("short rows", SingleCube, &[40, 6], 1),
+        ("a row a cube", SingleCube, &[3, 97], 1),
+        ("a row a cube", SingleCube, &[3, 388], 1),
+        ("single pass", SinglePass, &[3, 97], 1),
+        ("single pass", SinglePass, &[3, 194], 1),
+        ("single pass", SinglePass, &[3, 388], 1),
+        ("reduce, then scan", ReduceThenScan, &[3, 97], 1),
+        ("reduce, then scan", ReduceThenScan, &[3, 388], 1),
+        ("per unit", PerUnit, &[3, 97], 1),
+        ("per unit", PerUnit, &[3, 388], 1),
+        ("short rows per unit", PerUnit, &[40, 3], 1),
+        ("columns", Columns, &[2, 20, 5], 1),
+        ("columns in parts", Columns, &[2, 97, 5], 1),
+        ("columns in parts", Columns, &[2, 97, 8], 1),
+        ("columns in many parts", Columns, &[700, 3], 0),
+        ("tiles of columns", ColumnTiles, &[2, 97, 5], 1),
+        ("tiles of columns", ColumnTiles, &[2, 97, 160], 1),
+    ]
+}
+
 pub fn record(client: &Client, planes: Planes) {
-    let group = |name: &str| format!("scan: {name}{}", planes.suffix());
     let call = |name: &str, view: View, axis: usize, launch: LaunchOptions| Call {
         client,
-        group: group(name),
+        group: format!("scan: {name}{}", planes.suffix()),
         view,
         axis,
         launch,
     };
-    for (name, routine, shape, axis) in [
-        ("short rows", RoutineKind::SingleCube, vec![9, 7], 1),
-        ("short rows", RoutineKind::SingleCube, vec![40, 6], 1),
-        ("a row a cube", RoutineKind::SingleCube, vec![3, 97], 1),
-        ("a row a cube", RoutineKind::SingleCube, vec![3, 388], 1),
-        ("single pass", RoutineKind::SinglePass, vec![3, 97], 1),
-        ("single pass", RoutineKind::SinglePass, vec![3, 194], 1),
-        ("single pass", RoutineKind::SinglePass, vec![3, 388], 1),
-        (
-            "reduce, then scan",
-            RoutineKind::ReduceThenScan,
-            vec![3, 97],
-            1,
-        ),
-        (
-            "reduce, then scan",
-            RoutineKind::ReduceThenScan,
-            vec![3, 388],
-            1,
-        ),
-        ("runs of units", RoutineKind::PerUnit, vec![3, 97], 1),
-        ("runs of units", RoutineKind::PerUnit, vec![3, 388], 1),
-        ("runs of short rows", RoutineKind::PerUnit, vec![40, 3], 1),
-        ("columns", RoutineKind::Columns, vec![2, 20, 5], 1),
-        ("columns in chunks", RoutineKind::Columns, vec![2, 97, 5], 1),
-        ("columns in chunks", RoutineKind::Columns, vec![2, 97, 8], 1),
-        (
-            "columns in many chunks",
-            RoutineKind::Columns,
-            vec![700, 3],
-            0,
-        ),
-        (
-            "tiles of columns",
-            RoutineKind::ColumnTiles,
-            vec![2, 97, 5],
-            1,
-        ),
-        (
-            "tiles of columns",
-            RoutineKind::ColumnTiles,
-            vec![2, 97, 160],
-            1,
-        ),
-    ] {
+    for (name, routine, shape, axis) in forms() {
         let launch = small_tile(routine);
-        call(name, View::contiguous(&shape), axis, launch).every_option();
+        call(name, View::contiguous(shape), axis, launch).every_option();
     }
+    for (view, axis) in inferred() {
+        let call = call("as inferred", view, axis, LaunchOptions::default());
+        for (op, options) in ScanOp::ALL.into_iter().zip(all_options()) {
+            call.record::<f32>(op, options, |value| value as f32);
+        }
+    }
+    if planes != Planes::Varying {
+        let group = format!("scan: one tile{}", planes.suffix());
+        one_tile_is_one_launch(client, group);
+    }
+    for (shape, launch) in fallbacks() {
+        let call = call("fallback", View::contiguous(&shape), 1, launch);
+        for options in [all_options()[0], all_options()[3]] {
+            call.record::<i32>(ScanOp::Sum, options, |value| value);
+            call.record::<f32>(ScanOp::Sum, options, |value| value as f32);
+        }
+    }
+}
+
+/// Views for the device's own choice of routine and tuning, and the axis.
+fn inferred() -> [(View, usize); 8] {
     let strided = |shape: &[usize], strides: &[usize]| View {
         shape: shape.into(),
         strides: strides.into(),
     };
-    for (view, axis) in [
+    [
         (View::contiguous(&[20_000]), 0),
         (View::contiguous(&[3, 5001]), 1),
         (View::contiguous(&[300, 33]), 1),
@@ -132,23 +134,13 @@ pub fn record(client: &Client, planes: Planes) {
         (strided(&[2, 3, 1000], &[9000, 2000, 1]), 2),
         (strided(&[4, 700], &[0, 1]), 1),
         (strided(&[300, 20], &[1, 300]), 1),
-    ] {
-        let call = call("as inferred", view, axis, LaunchOptions::default());
-        for (op, options) in ScanOp::ALL.into_iter().zip(all_options()) {
-            call.record::<f32>(op, options, |value| value as f32);
-        }
-    }
-    if planes != Planes::Varying {
-        one_tile_is_one_launch(client, group("one tile"));
-    }
-    // 50 tiles of 128 elements, so that walks reach beyond one window.
-    for (stall, spin_limit) in [
-        (None, None),
-        (None, Some(1)),
-        (Some(Stall::Every(1)), Some(1)),
-        (Some(Stall::Every(3)), Some(16)),
-        (Some(Stall::Every(37)), Some(4)),
-    ] {
+    ]
+}
+
+/// Rows and columns with low spin limits, with and without stalled tiles. Rows have 50 tiles of 128 elements, so that
+/// lookbacks reach beyond one window.
+fn fallbacks() -> Vec<(Vec<usize>, LaunchOptions)> {
+    let of = |(stall, spin_limit)| {
         let launch = LaunchOptions {
             stall,
             spin_limit,
@@ -158,19 +150,19 @@ pub fn record(client: &Client, planes: Planes) {
             strategy: Strategy::Forced(RoutineKind::ColumnTiles),
             ..launch
         };
-        for call in [
-            call("fallback", View::contiguous(&[2, 6_404]), 1, launch),
-            call("fallback", View::contiguous(&[2, 200, 24]), 1, columns),
-        ] {
-            for options in [all_options()[0], all_options()[3]] {
-                call.record::<i32>(ScanOp::Sum, options, |value| value);
-                call.record::<f32>(ScanOp::Sum, options, |value| value as f32);
-            }
-        }
-    }
+        [(vec![2, 6_404], launch), (vec![2, 200, 24], columns)]
+    };
+    let schedules = [
+        (None, None),
+        (None, Some(1)),
+        (Some(Stall::Every(1)), Some(1)),
+        (Some(Stall::Every(3)), Some(16)),
+        (Some(Stall::Every(37)), Some(4)),
+    ];
+    schedules.into_iter().flat_map(of).collect()
 }
 
-/// Rows of at most a tile are one launch, however many they are.
+/// Rows of at most one tile take one launch, however many they are.
 fn one_tile_is_one_launch(client: &Client, group: String) {
     let (_, units, vectors) = tile_shape(client, &LaunchOptions::default());
     let tile = 4 * units * vectors;
@@ -189,7 +181,7 @@ fn one_tile_is_one_launch(client: &Client, group: String) {
     }
 }
 
-/// As in `tests/scan`: the edges of tiles close together.
+/// Small tiles, as in `tests/scan`: their edges are close together.
 pub fn small_tile(routine: RoutineKind) -> LaunchOptions {
     let whole_rows = routine == RoutineKind::SingleCube;
     LaunchOptions {

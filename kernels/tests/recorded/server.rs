@@ -1,4 +1,5 @@
-//! A CubeCL device that stands for another: it has what is launched compiled ([`target`](super::target)), and records it.
+//! A CubeCL device that plays another one: [`target`](super::target) compiles each launch, and the device
+//! records it.
 
 use super::planes::Planes;
 use super::record::record;
@@ -32,7 +33,7 @@ pub fn client(planes: Planes) -> Client {
     Client::load::<Recorder>(DeviceId::new(0, planes as u16))
 }
 
-/// Another device of the kind, whose memory no case shares.
+/// Another device of this kind, which shares no memory with other cases.
 #[allow(dead_code, reason = "for CUDA only")]
 pub fn second_client(planes: Planes) -> Client {
     Client::load::<Recorder>(DeviceId::new(1, planes as u16))

@@ -1,12 +1,14 @@
-//! Everything this crate asks of a browser's WebGPU device, written down for `cargo xtask test-webgpu` to run there.
+//! Everything this crate asks of a browser's WebGPU device, recorded: `cargo xtask test-webgpu` runs it there.
 //!
-//! The crate's own functions are called on a CubeCL device ([`server`]) that compiles every kernel to WGSL and runs none: it
-//! records modules, buffers, writes, bindings, scalars and grids, in the order and with the contents that a browser would be
-//! given. Beside each case stands what the plain loops of `reference` return. Three devices are played: one without plane operations,
-//! one with planes of 4, which Chromium's SwiftShader has, and one with planes of 8 to 128, whose kernels are compiled only.
+//! The crate's own functions are called on a CubeCL device ([`server`]) that compiles every kernel to WGSL and
+//! runs none. It records modules, buffers, writes, bindings, scalars and grids, with the order and the contents
+//! that a browser would get. Beside each case stands the result of the plain loops of `reference`. Three
+//! devices are played: one without plane operations, one with planes of 4, which Chromium's SwiftShader has,
+//! and one with planes of 8 to 128, whose kernels are compiled only.
 //!
-//! Natively this asserts that every kernel of the crate is launched, compiles, and keeps to the limits that WebGPU promises
-//! everywhere. With the feature `lowering` each module is written in the languages of Metal and DirectX as well. The record is written where `BURN_SCAN_RECORD` says.
+//! Without a browser this test asserts that every kernel of the crate is launched, compiles, and keeps to the
+//! limits that WebGPU promises everywhere. With the feature `lowering`, each module is also written in the
+//! languages of Metal and DirectX. `BURN_SCAN_RECORD` says where to write the record.
 
 #[path = "../common/mod.rs"]
 mod common;

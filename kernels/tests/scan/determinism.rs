@@ -1,4 +1,4 @@
-//! Float sums whose roundings depend on the order of additions: the bits must not depend on the schedule.
+//! Float sums that round by the order of additions: their bits must not depend on the schedule.
 
 use super::*;
 use cubecl::client::Client;
@@ -18,7 +18,8 @@ fn sum_bits(client: &Client, view: &View, axis: usize, launch: LaunchOptions) ->
     bits(&device_scan(client, &data, view, axis, ScanOp::Sum, options, launch).expect("supported"))
 }
 
-/// Runs something beside threads whose work comes and goes, several times a run: steady load would change the schedule once.
+/// Calls `run` beside threads whose work starts and stops several times a run: steady load would change the
+/// schedule only once.
 pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -106,7 +107,7 @@ fn every_routine_repeats_itself() {
     }
 }
 
-/// Every thread has a stream and words of its own. 65 threads are one more than streams are remembered.
+/// Every thread has its own stream and words. The scratch cache remembers 64 streams; 65 threads are one too many.
 #[test]
 fn bits_do_not_depend_on_the_number_of_host_threads() {
     let client = client();
@@ -130,8 +131,8 @@ fn bits_do_not_depend_on_the_number_of_host_threads() {
     }
 }
 
-/// An epoch has 16 bits: the words are made anew before it comes round. 65,536 is not a multiple of 3, so a word that
-/// survived the round would be one of other data.
+/// An epoch has 16 bits, and the words are made anew before it comes round. 65,536 is not a multiple of 3, so a
+/// word that survived the round would belong to other data.
 #[test]
 #[cfg_attr(not(feature = "heavy"), ignore = "70,000 launches; feature `heavy`")]
 fn the_epoch_comes_round() {
@@ -149,7 +150,8 @@ fn the_epoch_comes_round() {
     }
 }
 
-/// Rows of 295 totals are scanned by a routine that takes several rows a cube: a reverse scan must meet them the other way round.
+/// Rows of 295 totals are scanned by a routine that takes several rows a cube. A reverse scan must meet the
+/// rows in reverse order.
 #[test]
 fn a_reverse_scan_of_cut_rows_mirrors_a_forward_one() {
     let client = client();

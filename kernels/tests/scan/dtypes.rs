@@ -1,4 +1,4 @@
-//! Every element type the device holds; those it does not hold are refused by name.
+//! Every element type that the device holds. The others are refused by name.
 
 use super::*;
 use cubecl::CubeElement;
@@ -85,7 +85,7 @@ fn integers_wrap_at_full_width() {
     }
 }
 
-/// A NaN stays in every result behind it, also across tiles; infinities propagate as in a loop.
+/// A NaN stays in every later result, also across tiles. Infinities propagate as in a loop.
 #[test]
 fn nan_and_infinities_propagate() {
     let client = client();

@@ -1,18 +1,19 @@
-//! Tiles that never publish: every lookback that meets one must compute it itself, and nobody may wait.
+//! Tiles that never publish: a lookback that meets one must compute its aggregate itself, and must not wait for
+//! ever.
 
 use super::*;
 use cubecl_scan::scan::Stall;
 use cubecl_scan::testing::{EPOCH, prefix_half, watch};
 use std::rc::Rc;
 
-/// So many tiles of 128 elements a row that walks reach beyond one window.
+/// 101 tiles of 128 elements a row, so that lookbacks reach beyond one window.
 const ROW: usize = 100 * 128 + 5;
 
 fn long_rows() -> View {
     View::contiguous(&[2, ROW])
 }
 
-/// Two strips of columns, the second of which is not full, in 77 tiles of two rows.
+/// Two strips of columns, the second one not full, in 77 tiles of two rows.
 fn long_columns() -> (LaunchOptions, View) {
     let launch = LaunchOptions {
         units: Some(64),
@@ -21,7 +22,7 @@ fn long_columns() -> (LaunchOptions, View) {
     (launch, View::contiguous(&[2, 76 * 2 + 1, 35]))
 }
 
-/// Narrow columns in 21 tiles of 64 rows, whose totals are folded in groups.
+/// Narrow columns in 21 tiles of 64 rows. Their totals are folded in groups.
 fn narrow_columns() -> (LaunchOptions, View) {
     let launch = LaunchOptions {
         units: Some(256),
@@ -31,7 +32,7 @@ fn narrow_columns() -> (LaunchOptions, View) {
 }
 
 fn check_stall(stall: Stall, spin_limit: Option<u32>) {
-    let what = format!("a scan with {stall:?} and {spin_limit:?} spin_limit");
+    let what = format!("a scan with {stall:?} and spin limit {spin_limit:?}");
     within_20_seconds(&what, || {
         let client = client();
         for (launch, view) in [
@@ -60,28 +61,29 @@ fn no_tile_publishes() {
 }
 
 #[test]
-fn every_third_tile_is_mute() {
+fn every_third_tile_is_stalled() {
     for spin_limit in [Some(1), Some(4), None] {
         check_stall(Stall::Every(3), spin_limit);
     }
 }
 
 #[test]
-fn mute_tiles_further_apart_than_a_window() {
+fn stalled_tiles_further_apart_than_a_window() {
     check_stall(Stall::Every(67), Some(1));
 }
 
-/// The windows are 32 tiles wide: the tile next to each end of one, one that speaks among many that do not, and a run.
+/// The windows are 32 tiles wide. Stalled: the tile next to each end of a window, all tiles but one, and
+/// neighbouring tiles.
 #[test]
-fn chosen_tiles_are_mute() {
+fn chosen_tiles_are_stalled() {
     for bits in [1, 1 << 31, 1 | 1 << 31, !(1 << 7), 0x00ff_ff00] {
         check_stall(Stall::Chosen(bits), Some(1));
     }
 }
 
-/// Some publish nothing, some their aggregate only.
+/// Some tiles publish nothing, some only their aggregate.
 #[test]
-fn random_tiles_are_mute() {
+fn random_tiles_are_stalled() {
     for (seed, one_in, spin_limit) in [
         (1, 2, Some(1)),
         (2, 2, Some(4)),
@@ -111,7 +113,7 @@ fn a_low_spin_limit_without_stalled_tiles() {
     }
 }
 
-/// Scans with words that an earlier launch left, or that are half written, where no owner ever completes them.
+/// Scans with words that an earlier launch left, or that are half written. Their owners never complete them.
 fn check_stale(stale: impl Fn(usize) -> u32 + Clone + 'static) {
     let client = client();
     for spin_limit in [Some(1), Some(4), None] {
@@ -139,8 +141,9 @@ fn words_of_an_earlier_launch_do_not_count() {
     check_stale(|_| (EPOCH + 1) << 16 | 0x1234);
 }
 
-/// One word of each prefix carries the epoch, the other does not. Only prefixes, which nobody writes here: while a fallback is
-/// being written, a reader would find the half that was there before beside a new one, which no launch can leave.
+/// One word of each prefix carries the epoch, the other does not. Only prefixes are tested, because no tile
+/// writes them here: while a fallback is written, a reader would find the old half beside a new one, which no
+/// launch can leave.
 #[test]
 fn half_a_value_does_not_count() {
     for half in [0, 1] {

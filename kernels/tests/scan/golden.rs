@@ -1,7 +1,9 @@
-//! The bits of float scans, recorded for each class of device, so that an accidental change of the order of additions is seen.
+//! The bits of float scans, recorded for each class of device, so that an accidental change of the order of
+//! additions is noticed.
 //!
-//! The order depends on the shape of a tile and, where planes scan, on how the driver does it: that is a class. The file of a
-//! class holds a hash of the bits of each scan. `BURN_SCAN_RECORD_GOLDEN=1` records instead of comparing.
+//! The order depends on the shape of a tile and, where planes scan, on the driver: these two make a class. The
+//! file of a class holds a hash of the bits of each scan. `BURN_SCAN_RECORD_GOLDEN=1` records instead of
+//! comparing.
 
 use super::*;
 use cubecl::client::Client;
@@ -9,7 +11,7 @@ use cubecl_scan::testing::{digest, tile_shape};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Shapes that lead to every routine with the device's own tuning, or force it.
+/// Shapes that lead to every routine at the device's own tuning, or force one.
 const SHAPES: [(&[usize], usize, Strategy); 13] = [
     (&[100_003], 0, Strategy::Inferred),
     (&[3, 20_000], 1, Strategy::Inferred),

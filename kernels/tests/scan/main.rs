@@ -1,6 +1,7 @@
 //! Every routine × operator × direction × dtype × layout against the plain loops of `reference`, bit for bit.
 //!
-//! A tile of 32 units × 1 vector keeps the edges of tiles close together; the sizes of real use follow in `sizes`.
+//! A tile of 32 units × 1 vector keeps the edges of tiles close together. The file `sizes.rs` has the sizes of
+//! real use.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -18,7 +19,7 @@ use common::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy};
 
-/// A tile as small as the window of a lookback allows; of 128 elements where a whole row must fit.
+/// A tile as small as the window of a lookback allows, or of 128 elements where a whole row must fit.
 fn small_tile(routine: RoutineKind) -> LaunchOptions {
     LaunchOptions {
         strategy: Strategy::Forced(routine),
@@ -32,7 +33,7 @@ fn small_tile(routine: RoutineKind) -> LaunchOptions {
     }
 }
 
-/// The operators and options with which every length is tried: all of them in the long form of the tests.
+/// The operators and options for every length: all of them in the long form of the tests.
 fn per_length() -> Vec<(ScanOp, ScanOptions)> {
     let [plain, .., both] = all_options();
     if cfg!(feature = "heavy") {
@@ -45,7 +46,8 @@ fn per_length() -> Vec<(ScanOp, ScanOptions)> {
     }
 }
 
-/// Stamps the cases that every routine must pass; `$shape` says how a line of `len` elements is shaped for it, and the axis.
+/// Stamps the cases that every routine must pass. `$shape` gives the shape of a line of `len` elements, and the
+/// axis.
 macro_rules! stamp {
     ($name:ident, $launch:expr, $longest:expr, $shape:expr) => {
         mod $name {
@@ -121,7 +123,7 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 5], 1)
 );
-// Software adapters: two columns a unit, in cubes of sixteen, of which the second has but one.
+// Software adapters: two columns a unit, in cubes of sixteen columns. The second cube has only one.
 stamp!(
     columns_abreast,
     LaunchOptions {
@@ -131,7 +133,7 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 68], 1)
 );
-// Two strips of columns, the second of which is not full; tiles of two rows, and blocks of eight of them.
+// Two strips of columns, the second one not full, in tiles of two rows and blocks of eight tiles.
 stamp!(
     column_tiles,
     LaunchOptions {
@@ -141,7 +143,7 @@ stamp!(
     2 * 16 + 1,
     |len| (vec![2, len, 35], 1)
 );
-// Whole rows of three columns, for four units, in tiles of 64 rows, whose totals are folded in groups.
+// Whole rows of three columns, for four units, in tiles of 64 rows. Their totals are folded in groups.
 stamp!(
     narrow_column_tiles,
     LaunchOptions {
@@ -161,7 +163,8 @@ stamp!(
     2 * 16 + 1,
     |len| (vec![2, len, 8], 1)
 );
-// Runs of one vector cut every row; those of 40 hold several rows up to a length of 40, and one or a part of one beyond.
+// Parts of one vector split every row. Parts of 40 vectors hold several rows up to a length of 40, and beyond
+// it one row or less.
 stamp!(per_unit, small_tile(RoutineKind::PerUnit), 85, rows_of);
 stamp!(
     long_chunks,

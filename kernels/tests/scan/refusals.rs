@@ -1,4 +1,4 @@
-//! What cannot be done is refused with a structured error, and the device goes on working.
+//! Impossible calls return a structured error, and the device continues to work.
 
 use super::*;
 use cubecl_scan::ScanError;

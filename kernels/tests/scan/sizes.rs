@@ -1,4 +1,4 @@
-//! The shapes of real use with the device's own tuning: long, few, many, short, and three-dimensional.
+//! The shapes of real use at the device's own tuning: long, few, many, short, and three-dimensional.
 
 use super::*;
 use cubecl::prelude::*;
@@ -88,8 +88,8 @@ fn few_long_columns() {
     check_inferred(&[16, 1 << 10, 16], 1, ScanOptions::default());
 }
 
-/// Columns enough for all units of a software adapter, which ends every loop after 65,535 rounds: they have to be cut all the same. f32
-/// would exceed the 128 MiB that such a device binds.
+/// Enough columns for all units of a software adapter. Such a device ends every loop after 65,535 rounds, so
+/// the columns must be split all the same. f32 would exceed the 128 MiB that the device binds.
 #[test]
 fn many_columns_longer_than_any_loop() {
     let client = client();

@@ -1,8 +1,9 @@
-//! What a cube does, step by step as the kernels do it: `single_pass.rs` among the routines, and the lookback among the components. A change
-//! there is to be made here.
+//! What a cube does, step by step as the kernels do it: `single_pass.rs` among the routines, and the lookback among the
+//! components. A change there must be made here, too.
 //!
-//! Reads whose outcome makes no difference are left out, and a read that was not made only leaves more for later ones to see: the fallback of a
-//! tile whose aggregate is there, the prefix before a block that lacks a tile, or that of which the base is known.
+//! Reads whose result makes no difference are left out: the fallback of a tile whose aggregate is published, the prefix
+//! before a block that lacks a tile, and the prefix before a block whose base is known. A read that is left out only
+//! leaves more values for later reads.
 
 use crate::launch::{IDENTITY, Launch, Mistake, Shape, State};
 use crate::memory::{aggregate_place, fallback_place, prefix_place};
@@ -17,7 +18,7 @@ pub fn announce(launch: &Launch, thread: usize, tile: usize) {
     }
 }
 
-/// What follows: the lookback, and the prefix.
+/// The other steps of a tile: the lookback, and the prefix.
 pub fn look_back(launch: &Launch, thread: usize, tile: usize) {
     let mut search = Lookback::new(launch, thread, tile);
     let mut supplied = Vec::new();
@@ -47,14 +48,14 @@ struct Lookback<'a> {
     within: usize,
     /// The block to look at next.
     block: usize,
-    /// What precedes this block is looked for.
+    /// The lookback searches what precedes this block.
     goal: usize,
     /// What precedes this block is known.
     base_block: usize,
     base: State,
-    /// The totals of the blocks between the next one and the goal, the nearest first.
+    /// The totals of the blocks between the next block and the goal. The block nearest to the goal is the first.
     kept: Vec<State>,
-    /// The total of the tiles of the own block before this one, and with it.
+    /// The total of the tiles of the own block before this tile, and with this tile.
     own_before: Option<State>,
     own_total: State,
     /// The missing tile of the row.
@@ -108,7 +109,7 @@ impl<'a> Lookback<'a> {
         self.launch.memory.publish(self.thread, place, value);
     }
 
-    /// Looks back until all is known that precedes the tile. True if a tile is missing before that.
+    /// Looks back until it knows all that precedes the tile. Returns true if a tile is missing before that.
     fn advance(&mut self) -> bool {
         let mistake = self.launch.mistake;
         loop {
@@ -166,7 +167,7 @@ impl<'a> Lookback<'a> {
         }
     }
 
-    /// What precedes the block that was looked at, if that is known.
+    /// What precedes the current block, if that is known.
     fn base_before(&self) -> Option<State> {
         if self.block == self.base_block {
             return Some(self.base);
@@ -175,24 +176,24 @@ impl<'a> Lookback<'a> {
         self.launch.memory.peek(self.thread, place)
     }
 
-    /// The aggregate or the fallback of a tile of the block, after so many looks at most.
+    /// The aggregate or the fallback of a tile of the block, if it is seen within the spin limit.
     fn look(&self, lane: usize) -> Option<State> {
         let index = self.row_block + self.block;
         let places = [aggregate_place, fallback_place].map(|place| place(self.shape, index, lane));
-        let mut spin_limit = 0;
-        while spin_limit < self.shape.spin_limit || self.launch.mistake == Mistake::WaitsForWords {
+        let mut looks = 0;
+        while looks < self.shape.spin_limit || self.launch.mistake == Mistake::WaitsForWords {
             let mut seen = places
                 .into_iter()
                 .map(|place| self.launch.memory.peek(self.thread, place));
             if let Some(value) = seen.find_map(|value| value) {
                 return Some(value);
             }
-            spin_limit += 1;
+            looks += 1;
         }
         None
     }
 
-    /// What precedes the tile. The last tile of a block publishes the block's prefix.
+    /// Returns what precedes the tile. The last tile of a block publishes the block's prefix.
     fn conclude(&self) -> State {
         let before = self
             .own_before

@@ -1,7 +1,7 @@
-//! How a model is run: in every schedule, and if a mistake is planted, until it is found.
+//! Runs a model in every schedule. With a planted mistake, the run ends when the mistake is found.
 //!
-//! One model at a time. Loom maps and unmaps the stack of each thread of each schedule, and two that do so in one process take half as
-//! long again as one after the other.
+//! Models run one at a time. Loom maps and unmaps the stack of each thread of each schedule, and two models at once in
+//! one process take half as long again as one after the other.
 
 use loom::model::Builder;
 use std::io::Write;
@@ -15,7 +15,7 @@ pub fn explore(name: &str, model: impl Fn() + Send + Sync + 'static) -> usize {
     explore_bounded(name, None, model)
 }
 
-/// The same with a bound on the times that a thread is interrupted, where it could go on.
+/// As [`explore`], with a bound on how often a thread is interrupted where it could go on.
 pub fn explore_bounded(
     name: &str,
     preemptions: Option<usize>,
@@ -35,7 +35,7 @@ pub fn explore_bounded(
     });
     let schedules = schedules.load(Ordering::Relaxed);
     if let Some(bound) = preemptions {
-        // Past the harness, which keeps to itself what a test prints that passes.
+        // Not with `eprintln`, since the harness hides what a passing test prints.
         let said =
             format!("\nBounded: {name}, at most {bound} interruptions, {schedules} schedules\n");
         let _ = std::io::stderr().write_all(said.as_bytes());
@@ -44,7 +44,7 @@ pub fn explore_bounded(
     schedules
 }
 
-/// Runs a model with a mistake, which some schedule must trip over, and returns what that one said.
+/// Runs a model with a mistake. Some schedule must trip over it; the result is what that schedule says.
 pub fn complaint(model: impl Fn() + Send + Sync + 'static) -> String {
     let found = catch_unwind(AssertUnwindSafe(|| explore("with a mistake", model)));
     let said = found.expect_err("the mistake is not found");

@@ -4,20 +4,20 @@ use crate::memory::Memory;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// What a tile accumulates: as many of its words as [`Shape::words`] says, the low one first.
+/// What a tile accumulates. A state has [`Shape::words`] words, the low word first.
 pub type State = u64;
 
-/// How tiles look back.
+/// The shape of a launch, and how its tiles look back.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub rows: usize,
-    /// Tiles of a row.
+    /// Tiles in a row.
     pub per_row: usize,
-    /// Tiles of a block.
+    /// Tiles in a block.
     pub block: usize,
     /// Blocks whose totals a lookback keeps.
     pub kept: usize,
-    /// Words of a state.
+    /// Words in a state.
     pub words: usize,
     /// How often a word is read before its tile is given up on.
     pub spin_limit: u32,
@@ -28,7 +28,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// One row of tiles, states of one word, one look.
+    /// One row of tiles, states of one word, a spin limit of one.
     pub const fn row(tiles: usize, block: usize, kept: usize) -> Self {
         Self {
             rows: 1,
@@ -55,47 +55,48 @@ impl Shape {
     }
 }
 
-/// What may be wrong with the protocol.
+/// A mistake in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mistake {
     None,
     /// Words of any epoch count.
     EpochIgnored,
-    /// A value counts once its low half does.
+    /// A value counts as soon as its low half does.
     HalfNew,
-    /// A tile publishes its aggregate behind its prefix. It is no mistake: nobody relies on the order.
+    /// A tile publishes its aggregate after its prefix. This is no mistake: no cube relies on the order.
     AggregateLast,
     /// The prefix of a block lacks its last tile.
     PrefixWithoutOwn,
-    /// What is computed in a tile's stead goes into the words of that tile.
+    /// A fallback goes into the words of its tile's aggregate.
     FallbackInOwnersWords,
-    /// The nearest of the totals kept is lost.
+    /// The nearest of the totals that a lookback keeps is lost.
     KeptLost,
-    /// The totals kept are folded from right to left.
+    /// The totals that a lookback keeps are folded from right to left.
     KeptReversed,
-    /// What precedes the goal is found and not remembered.
+    /// A lookback finds what precedes the goal, and forgets it.
     BaseForgotten,
-    /// A cube waits for a word until it is there.
+    /// A cube waits for a word without a spin limit.
     WaitsForWords,
     /// The last ticket does not reset the counter.
     TicketKept,
     /// The next launch has the same epoch.
     EpochKept,
-    /// Epochs begin anew in words that were not cleared.
+    /// Epochs start again in words that were not cleared.
     NotCleared,
 }
 
 /// One launch.
 pub struct Launch {
     pub shape: Shape,
-    /// Which launch; each has other data.
+    /// The number of the launch. Each launch has other data.
     pub number: u32,
     pub memory: Memory,
     pub mistake: Mistake,
     pub done: Mutex<Vec<usize>>,
 }
 
-/// The highest bit of each half: a value's writer, which no sum depends on. Owner and fallback may be code that computes different bits.
+/// The highest bit of each half. It says who wrote a value, and no sum depends on it. It stands for owners and
+/// fallbacks that compute different bits.
 const INK: u64 = 0x8000_8000_8000_8000;
 
 /// What precedes the first tile of a row.
@@ -107,12 +108,13 @@ impl Launch {
         self.join(u64::from(self.number), tile as u64)
     }
 
-    /// The same, as others compute it.
+    /// The same total, as a fallback computes it.
     pub fn fallback(&self, tile: usize) -> State {
         (self.aggregate(tile) | INK) & self.mask()
     }
 
-    /// What precedes a tile: blocks from left to right, each folded on its own, and those before the tile in its block.
+    /// What precedes a tile: all blocks before its block from left to right, each folded on its own, and then the tiles
+    /// before it in its block.
     pub fn before(&self, tile: usize) -> State {
         let shape = &self.shape;
         let first = tile / shape.per_row * shape.per_row;
@@ -127,7 +129,8 @@ impl Launch {
         totals.fold(IDENTITY, |left, right| self.join(left, right))
     }
 
-    /// Neither commutative nor associative, as little as a sum of floats is: the bits tell in which order it was folded.
+    /// Joins two states. Like a sum of floats, the join is not associative, and it does not commute: the bits tell the
+    /// order of the fold.
     pub fn join(&self, left: State, right: State) -> State {
         let mixed = (left & !INK).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed.rotate_left(29) ^ (right & !INK)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -10,7 +10,7 @@ use loom::sync::atomic::{AtomicU32, Ordering};
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// A word that a thread read, and whether it counted.
+/// A word that a thread has read, and whether it counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
     thread: usize,
@@ -21,9 +21,9 @@ pub struct Seen {
 /// The memory that the cubes of a launch share.
 pub struct Memory {
     ticket: AtomicU32,
-    /// None where the layout has nothing.
+    /// None at places that the layout leaves out.
     words: Vec<Option<SharedWord>>,
-    /// What was published where in this launch, and in the one before.
+    /// The values that were published in this launch and in the launch before, with their places.
     published: Mutex<Vec<(usize, State)>>,
     stale: Vec<(usize, State)>,
     seen: Mutex<Vec<Seen>>,
@@ -32,7 +32,7 @@ pub struct Memory {
     mistake: Mistake,
 }
 
-/// A place for a value: its first word, and how far apart its words are.
+/// The place of a value: its first word, and the distance between its words.
 #[derive(Clone, Copy)]
 pub struct Place {
     at: usize,
@@ -61,8 +61,9 @@ pub fn prefix_place(shape: &Shape, index: usize) -> Place {
 }
 
 impl Memory {
-    /// Memory for a launch of an epoch. Before it, each word holds what `before` says, and the ticket `ticket`. `runs` says which threads may
-    /// run which tiles, and so who writes and reads what.
+    /// Memory for a launch of an epoch. Before the launch, the word at a place holds `before(place)`, and the counter
+    /// holds `ticket`. `runs(tiles)` says which threads may run one of the tiles, and so which threads write and read
+    /// which words.
     pub fn new(
         shape: &Shape,
         epoch: u32,
@@ -154,8 +155,8 @@ impl Memory {
         }
     }
 
-    /// Reads the words of a value once, up to the first that is foreign: what the others hold makes no difference then, and a read that was
-    /// not made only leaves more for later ones to see.
+    /// Reads the words of a value once, up to the first foreign word. The words behind it make no difference, and a
+    /// read that is left out only leaves more values for later reads.
     pub fn peek(&self, thread: usize, place: Place) -> Option<State> {
         let mut value = 0;
         for word in 0..self.state_words {
@@ -183,7 +184,7 @@ impl Memory {
         (word, counts)
     }
 
-    /// What was read, thread by thread.
+    /// All reads, thread by thread.
     pub fn seen(&self) -> Vec<Seen> {
         let mut seen = self.seen.lock().expect("no panic before").clone();
         seen.sort_by_key(|seen| seen.thread);
@@ -194,7 +195,7 @@ impl Memory {
         self.words[at].as_ref().expect("a word of a place")
     }
 
-    /// A value that is accepted was published there, whole, in this launch.
+    /// Checks that a value that counts was published at this place, whole, in this launch.
     fn check(&self, place: Place, value: State) {
         let published = self.published.lock().expect("no panic before");
         let is_among = |known: &[(usize, State)]| known.contains(&(place.at, value));
@@ -209,7 +210,7 @@ impl Memory {
     }
 }
 
-/// The words of the low and of the high half.
+/// The places of the low and the high half of a word.
 fn halves(place: Place, word: usize) -> [usize; 2] {
     let low = place.at + HALVES * word * place.apart;
     [low, low + place.apart]

@@ -1,4 +1,4 @@
-//! Planted mistakes, each of which some schedule must trip over.
+//! Planted mistakes. Some schedule must trip over each of them.
 
 use crate::explore::{complaint, explore};
 use crate::launch::{Mistake, Shape};
@@ -36,8 +36,8 @@ fn a_prefix_lacks_the_last_tile() {
     trips(Mistake::PrefixWithoutOwn, shape, deal, "another fold");
 }
 
-/// The order in which a tile publishes its two values is of no account: each is whole or does not count, and no reader takes one for a sign
-/// of the other.
+/// The order in which a tile publishes its two values makes no difference: each value is whole or does not count, and
+/// no reader infers one from the other.
 #[test]
 fn an_aggregate_behind_the_prefix_is_harmless() {
     for shape in [Shape::row(3, 1, 1), Shape::row(3, 2, 1)] {

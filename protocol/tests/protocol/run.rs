@@ -13,13 +13,14 @@ pub type Tiles = &'static [&'static [usize]];
 /// Which thread runs which cubes.
 #[derive(Clone, Copy, Debug)]
 pub enum Deal {
-    /// So many cubes on each thread; tiles are what their tickets say.
+    /// This many cubes on each thread. Tickets say which tiles they take.
     Tickets(&'static [u32]),
-    /// These tiles on each thread, the first tile of the launch on the first.
+    /// These tiles on each thread. The first tile of the launch is on the first thread.
     ///
-    /// - Tickets order nothing but themselves, so each way in which they can fall out may be tried on its own.
-    /// - What a thread writes before it has read anything may as well have been written before all else: others need not see it yet. So
-    ///   loom is spared the orders of the first aggregates, and of all that the first tile does.
+    /// - Tickets order nothing but themselves, so each way to deal them can be a model of its own.
+    /// - A thread may write before it has read anything. Such a write may as well come before all else, since other
+    ///   threads need not see it yet. So loom is spared the orders of the first aggregates, and of all that the first
+    ///   tile does.
     Tiles(Tiles),
     /// The same without sparing loom anything.
     Plainly(Tiles),
@@ -45,7 +46,7 @@ impl Deal {
         }
     }
 
-    /// What all threads do before they read anything.
+    /// Does what all threads do before they read anything.
     fn begin(self, launch: &Launch) {
         if let Self::Tiles(tiles) = self {
             for (thread, tiles) in tiles.iter().enumerate() {
@@ -55,12 +56,12 @@ impl Deal {
         }
     }
 
-    /// Whether a thread does anything then.
+    /// Whether a thread has work after [`begin`](Self::begin).
     fn goes_on(self, thread: usize) -> bool {
         !matches!(self, Self::Tiles(tiles) if tiles[thread] == [0])
     }
 
-    /// What a thread does then.
+    /// Does the work of a thread after [`begin`](Self::begin).
     fn go_on(self, launch: &Launch, thread: usize) {
         match self {
             Self::Tickets(cubes) => {
@@ -92,16 +93,16 @@ impl Deal {
     }
 }
 
-/// What is left of a launch: its words, by their places, its ticket and its epoch.
+/// What a launch leaves: its words by their places, its ticket and its epoch.
 pub struct Left {
     pub words: Box<dyn Fn(usize) -> u32>,
     pub ticket: u32,
     pub epoch: u32,
-    /// What each thread has read.
+    /// All reads of each thread.
     pub seen: Vec<Seen>,
 }
 
-/// Words of an earlier epoch, none of which any launch here publishes.
+/// Words of an earlier epoch. No launch here publishes such words.
 pub fn left_by(epoch: u32) -> Left {
     Left {
         words: Box::new(move |at| {
@@ -114,7 +115,7 @@ pub fn left_by(epoch: u32) -> Left {
     }
 }
 
-/// Runs one launch to its end, in what the launch before has left.
+/// Runs one launch to its end, in the memory that the launch before has left.
 pub fn run(shape: Shape, deal: Deal, number: u32, left: Left, mistake: Mistake) -> Left {
     let (epoch, words) = match epoch_after(left.epoch) {
         _ if mistake == Mistake::EpochKept => (left.epoch, left.words),
@@ -132,7 +133,7 @@ pub fn run(shape: Shape, deal: Deal, number: u32, left: Left, mistake: Mistake) 
         done: Mutex::default(),
     });
     loom::stop_exploring();
-    // Spawned before anything is written: what this thread writes is no news that they must have.
+    // They are spawned before anything is written, so that they need not see the writes of this thread.
     let running: Vec<_> = (0..deal.threads())
         .filter(|thread| deal.goes_on(*thread))
         .map(|thread| {

@@ -1,15 +1,16 @@
-//! Relaxed atomic words that loom explores in full, and no more than once.
+//! Relaxed atomic words. Loom explores all orders of their accesses, each once.
 //!
-//! Loom tries two accesses of a word in both orders only if the earlier one is the *last* access of that word before the later one. Where a
-//! thread reads a word and then writes it, its own read is the last, and the write is never tried before what others have read until then
-//! ([tokio-rs/loom#166](https://github.com/tokio-rs/loom/issues/166), [#392](https://github.com/tokio-rs/loom/issues/392)). Cubes do
-//! just that with the words of a fallback.
+//! Loom tries two accesses of a word in both orders only if the earlier one is the *last* access of that word before
+//! the later one. Where a thread reads a word and then writes it, its own read is the last, and the write is never
+//! tried before what others have read until then ([tokio-rs/loom#166](https://github.com/tokio-rs/loom/issues/166),
+//! [#392](https://github.com/tokio-rs/loom/issues/392)). Cubes do just that with the words of a fallback.
 //!
-//! So a word is here an atomic of loom's for each pair of a writer and a reader, and nothing is between a write and a read of one of them.
-//! A reader takes the first copy that was written to. That is as good as one word because all who write a word write the same value, which is
-//! checked. Of the order of two writes of one value there is nothing to be seen, and the copies have none.
+//! So here a word is one of loom's atomics for each pair of a writer and a reader, and no other access comes between a
+//! write and a read of such a copy. A reader takes the first copy that was written to. That is as good as one word,
+//! because all writers of a word write the same value, which is checked. No reader can see the order of two writes of
+//! one value, and the copies have no order.
 //!
-//! The tests below hold loom to that.
+//! The tests below check that loom does so.
 
 use loom::sync::atomic::{AtomicU32, Ordering};
 use std::sync::Mutex;
@@ -17,7 +18,7 @@ use std::sync::Mutex;
 /// A word of one launch. Threads are numbered.
 pub struct SharedWord {
     before: u32,
-    /// From each writer to each reader.
+    /// The copies from each writer to each reader.
     copies: Vec<Vec<Option<AtomicU32>>>,
     may_write: Vec<bool>,
     may_read: Vec<bool>,
@@ -81,7 +82,7 @@ impl SharedWord {
         self.written(|written| written.value.unwrap_or(self.before))
     }
 
-    /// Loom runs one thread at a time: nobody waits, and no order is made.
+    /// Loom runs one thread at a time: no thread waits for the lock, and the lock orders nothing in the model.
     fn written<T>(&self, f: impl FnOnce(&mut Written) -> T) -> T {
         f(&mut self.written.lock().expect("no panic before"))
     }

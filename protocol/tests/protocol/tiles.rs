@@ -1,4 +1,5 @@
-//! The tiles of a launch, in every schedule: no word is left half new, no lookback goes on for ever, each tile learns the same fold.
+//! The tiles of a launch, in every schedule: no torn value counts, every lookback ends, and each tile learns the same
+//! fold.
 
 use crate::explore::{explore, explore_bounded};
 use crate::launch::{Mistake, Shape};
@@ -17,7 +18,8 @@ fn holds(shape: Shape, deal: Deal) {
     });
 }
 
-/// No tile stalls, the first or the second does, or the first one does behind its aggregate, where that is not all it has to publish.
+/// The shape without a stall, with a stall of the first or the second tile, and with a first tile that stalls after its
+/// aggregate, if it has more to publish.
 fn stalled(shape: Shape) -> Vec<Shape> {
     let with = |stall, late| Shape {
         stall,
@@ -57,7 +59,7 @@ fn two_threads_scan_three_tiles() {
     }
 }
 
-/// What [`Deal::Tiles`] spares loom makes no difference to what threads see.
+/// The orders that [`Deal::Tiles`] spares loom make no difference to what threads see.
 #[test]
 fn nothing_is_lost_by_what_is_spared() {
     let outcomes = |shape: Shape, deal: Deal| {
@@ -137,8 +139,8 @@ fn three_cubes_in_blocks_of_their_own() {
     });
 }
 
-/// With room for one total, tiles that all publish have 361,110 schedules, and 87,642 where the first is late. They are left to the two
-/// threads above.
+/// With room for one total, there are 361,110 schedules if all tiles publish, and 87,642 if the first is late. The
+/// tests of two threads above cover these cases.
 #[test]
 fn three_cubes_that_look_back_further_than_they_keep() {
     for stall in [&[0], &[1]] {

@@ -1,12 +1,14 @@
-//! The gradient of a maximum or minimum scan: each result's gradient goes to the element that set it.
+//! The gradient of a maximum or minimum scan: the gradient of each result goes to the element that set it.
 //!
-//! Of equal elements the one nearest to the result counts, as in Burn's `cummax` and `cummin`; and as there a NaN, which equals nothing,
-//! leaves the gradients of its results to the element that set the one before. An exclusive result is the inclusive one of
-//! the element before it, and the first is a constant, so that its gradients are shifted by one and then treated alike.
+//! Of equal elements the nearest to the result counts, as in Burn's `cummax` and `cummin`. A NaN equals nothing: as in
+//! Burn, the gradients of its results go to the element that set the result before. An exclusive result is the
+//! inclusive result of the element before it, and the first is a constant. So exclusive gradients are shifted by one
+//! and then treated as inclusive ones.
 //!
-//! The results between one such element and the next are a segment, and the element's gradient is the sum of theirs.
+//! The results from such an element up to the next one are a segment. The element's gradient is the sum of their
+//! gradients.
 
-use super::scans::Scan;
+use super::scan_of_lines::Scan;
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -31,7 +33,7 @@ pub(super) fn gradient<B: ScanBackend>(
     B::float_segment_sums(grad, heads, scan.dim, scan.options.reverse)
 }
 
-/// The same of a forward scan of which it is known who set each result.
+/// The same of a forward scan, given the position of the element that set each result.
 pub(super) fn gradient_by_index<B: ScanBackend>(
     indices: IntTensor<B>,
     grad: FloatTensor<B>,

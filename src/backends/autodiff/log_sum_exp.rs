@@ -1,16 +1,16 @@
 //! The gradient of a log-sum-exp scan.
 //!
-//! With `y` the inclusive results, the gradient of the result at `t` reaches element `s` as `exp(x[s] − y[t])`. It goes there step by step, by factors that
-//! are at most 1, so that nothing overflows:
+//! `y` are the inclusive results. The gradient of the result at `t` reaches element `s` times `exp(x[s] − y[t])`. It
+//! goes there step by step, by factors of at most 1, so that nothing overflows:
 //!
 //! ```text
 //! G[s] = g[s] + exp(y[s] − y[s+1])·G[s+1]        a linear recurrence in the other direction
 //! dx[s] = exp(x[s] − y[s])·G[s]
 //! ```
 //!
-//! An element of −∞ has no gradient. Of an exclusive scan the result after an element is the inclusive one with it.
+//! An element of −∞ has no gradient. In an exclusive scan, the result after an element is the inclusive result at it.
 
-use super::scans::Scan;
+use super::scan_of_lines::Scan;
 use crate::ScanOp;
 use crate::ops::ScanOps;
 use burn::backend::TensorMetadata;
@@ -27,7 +27,7 @@ pub(super) fn gradient<B: ScanOps>(
     };
     let output = scan.scan(input.clone(), ScanOp::LogSumExp, scan.options.inclusive());
     let next = scan.pulled(output.clone());
-    // At the last position of a line there is no next, and nothing that its factor would multiply.
+    // The last position of a line has no next one; its factor multiplies nothing.
     let decay = B::float_clamp_max(ratio::<B>(output.clone(), next), 1.into());
     let decay = match scan.ends() {
         None => decay,
@@ -39,7 +39,7 @@ pub(super) fn gradient<B: ScanOps>(
     B::float_mask_fill(grad, is_nothing, 0.into())
 }
 
-/// `exp(x − y)`; 1 where the two are the same, infinite or not.
+/// `exp(x − y)`; 1 where both are equal, even if infinite.
 fn ratio<B: ScanOps>(x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
     let bools = burn_backend::get_or_init_device_settings::<B>(&x.device()).bool_dtype;
     let same = B::float_equal(x.clone(), y.clone(), bools);

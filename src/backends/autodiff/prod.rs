@@ -1,14 +1,15 @@
-//! The gradient of a product scan, right with zeros.
+//! The gradient of a product scan, correct with zeros.
 //!
-//! With `out[j] = ∏ in[k]` over the elements `k` up to `j` (itself included or not), the gradient of element `i` is
-//! `Σ grad[j] · ∏ in[k], k ≠ i` over all `j` that see `i`. Where no element is zero that is `Σ grad[j] · out[j] / in[i]`, a scan in the other direction; but
-//! the division fails at zeros. So each line is split at its first zero, as PyTorch's `cumprod_backward` and Burn's do:
+//! Let `out[j] = ∏ in[k]` over the elements `k` up to `j` (`j` included or not). The gradient of element `i` is
+//! `Σ grad[j] · ∏ in[k], k ≠ i` over all `j` that see `i`. If no element is zero, this is `Σ grad[j] · out[j] / in[i]`,
+//! a scan in the other direction. The division fails at zeros. So each line is split at its first zero, as in PyTorch's
+//! `cumprod_backward` and in Burn's:
 //!
-//! - before it, the products are free of zeros and the division is right, as long as no product leaves the range of the type;
-//! - at it, the products that leave it out are those of the line with this one zero replaced by one;
-//! - behind it, every product that leaves one element out still contains the zero: nothing.
+//! - before it, no product contains a zero, and the division is correct if no product leaves the range of the type;
+//! - at it, the products without it are the products of the line in which 1 replaces this zero;
+//! - behind it, every product without one element still contains the zero: the gradient is zero.
 
-use super::scans::Scan;
+use super::scan_of_lines::Scan;
 use crate::ScanOp;
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
@@ -28,7 +29,7 @@ pub(super) fn gradient<B: ScanBackend>(
     let zeros_seen = scan.scan(zero.clone(), ScanOp::Sum, options.inclusive());
     let exceeds =
         |count: FloatTensor<B>, limit: f64| B::float_greater_elem(count, limit.into(), bools);
-    // Where something does not count it is filled, not multiplied with zero: it may be infinite.
+    // Filled, not multiplied with zero: the value may be infinite.
     let without = |tensor, mask| B::float_mask_fill(tensor, mask, 0.into());
 
     let at_first = without(zero.clone(), exceeds(zeros_seen.clone(), 1.5));
@@ -42,7 +43,7 @@ pub(super) fn gradient<B: ScanBackend>(
         )
     };
 
-    // Products up to `j` that contain the first zero are zero, whether or not they contain the element before it.
+    // A product up to `j` that contains the first zero is zero, with or without the element before it.
     let zeros_in_product = scan.scan(zero.clone(), ScanOp::Sum, options);
     let free_of_zeros = without(products.clone(), exceeds(zeros_in_product, 0.5));
     let classic = B::float_div(seen_by(free_of_zeros), B::float_add(input, zero));

@@ -4,7 +4,7 @@
 //! g[t] = dh[t] + a[t+1]·g[t+1]        dx = g        da[t] = g[t]·h[t−1]        dinitial = a[0]·g[0]
 //! ```
 //!
-//! Only `a` and `h` are kept.
+//! Only `a` and `h` are saved, and the initial values.
 
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
@@ -16,7 +16,7 @@ use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn_autodiff::grads::Gradients;
 use burn_autodiff::ops::{Backward, Ops, OpsKind};
 
-/// What the gradient of one needs.
+/// What the gradient of a recurrence needs.
 #[derive(Clone, Debug)]
 struct Saved<T> {
     decay: T,
@@ -43,7 +43,8 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
         } = ops.state;
         let flow = grads.consume::<B>(&ops.node);
         let (of_values, of_decay, of_initial) = match initial {
-            // Nothing flows. Burn fuses a fill with what it does to the empty gradient, and then fills nothing.
+            // There is no gradient. Zeros come from the host: Burn would fuse a fill with operations on the empty
+            // gradient, and then fill nothing.
             _ if flow.shape().num_elements() == 0 => {
                 let of_initial = initial.map(|initial| {
                     let zeros = TensorData::zeros::<f32, _>(initial.shape());

@@ -1,79 +1,17 @@
 //! Scans as steps of the graph, of whole lines and of segments.
 
+use super::scan_of_lines::Scan;
 use super::{extrema, log_sum_exp, prod};
-use crate::ops::shift::{pulled, pulled_where};
-use crate::ops::{self, ScanBackend, ScanOps};
-use crate::{ScanOp, ScanOptions};
-use burn::backend::Backend;
+use crate::ScanOp;
+use crate::ops::{self, ScanBackend};
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::IntDType;
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn_autodiff::grads::Gradients;
 use burn_autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
-
-/// A scan along a dimension.
-#[derive(Clone, Debug)]
-pub(super) struct Scan<B: Backend> {
-    pub(super) dim: usize,
-    pub(super) op: ScanOp,
-    pub(super) options: ScanOptions,
-    /// Where segments begin in the order of memory, if the scan knows of them.
-    pub(super) starts: Option<BoolTensor<B>>,
-}
-
-impl<B: ScanOps> Scan<B> {
-    pub(super) fn whole(dim: usize, op: ScanOp, options: ScanOptions) -> Self {
-        Self {
-            dim,
-            op,
-            options,
-            starts: None,
-        }
-    }
-
-    /// A scan of the same lines or segments.
-    pub(super) fn scan(
-        &self,
-        tensor: FloatTensor<B>,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> FloatTensor<B> {
-        match self.starts.clone() {
-            None => B::float_scan(tensor, self.dim, op, options),
-            Some(starts) => B::float_segmented_scan(tensor, starts, self.dim, op, options),
-        }
-    }
-
-    /// At each position what comes next in its line or segment, and 0 at the last.
-    pub(super) fn pulled(&self, tensor: FloatTensor<B>) -> FloatTensor<B> {
-        let tensor = pulled::<B>(tensor, self.dim, self.options.reverse);
-        match self.ends() {
-            None => tensor,
-            Some(ends) => B::float_mask_fill(tensor, ends, 0.into()),
-        }
-    }
-
-    /// Where a segment begins in the order of the scan, but for the first position of a line.
-    pub(super) fn starts(&self) -> Option<BoolTensor<B>> {
-        let starts = self.starts.clone()?;
-        Some(match self.options.reverse {
-            false => starts,
-            true => pulled_where::<B>(starts, self.dim),
-        })
-    }
-
-    /// Where one ends, but for the last position of a line.
-    pub(super) fn ends(&self) -> Option<BoolTensor<B>> {
-        let starts = self.starts.clone()?;
-        Some(match self.options.reverse {
-            false => pulled_where::<B>(starts, self.dim),
-            true => starts,
-        })
-    }
-}
 
 #[derive(Debug)]
 struct SumScan;
@@ -130,7 +68,7 @@ pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
     }
 }
 
-/// A sum scan from initial values: these reach every result of their line.
+/// A sum scan from initial values. An initial value reaches every result of its line.
 #[derive(Debug)]
 struct SumScanFrom;
 
@@ -165,7 +103,7 @@ pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
     let nodes = [input_node, first_node];
     match SumScanFrom.prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) if op == ScanOp::Sum => prep.finish(scan, forward()),
-        // As steps of the graph that have gradients.
+        // Made of steps that have gradients.
         OpsKind::Tracked(_) => {
             ops::float_scan_behind::<Autodiff<B, C>>(tensor, initial, dim, op, options)
         }
@@ -173,7 +111,7 @@ pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
     }
 }
 
-/// A running extremum whose positions are known.
+/// A running maximum or minimum with positions.
 #[derive(Debug)]
 struct ExtremumWithIndices;
 

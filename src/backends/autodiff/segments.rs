@@ -1,11 +1,11 @@
-//! The gradient of a reduction of segments. `g` is what flows back to a segment, at each of its elements.
+//! The gradient of a reduction of segments. `g` is the gradient of the segment's total, at each of its elements.
 //!
-//! | operator | flows back to an element |
+//! | operator | gradient of an element |
 //! |---|---|
 //! | sum | `g` |
 //! | log-sum-exp | `g·exp(x − total)` |
-//! | product | `g` times the products of the elements before it and behind it in its segment, which no zero divides |
-//! | max, min | `g` to the element of the segment that set it, the last of equal ones |
+//! | product | `g` times the product of the elements before it and the product of those behind it, without a division |
+//! | max, min | `g` at the element that set the total, the last of equal ones; 0 elsewhere |
 
 use crate::ops::{ScanBackend, with_dim};
 use crate::{ScanOp, ScanOptions};
@@ -28,7 +28,7 @@ struct Reduction<B: ScanBackend> {
     op: ScanOp,
     offsets: IntTensor<B>,
     len: usize,
-    /// Input and result, which sums do without.
+    /// Input and result; sums need neither.
     values: Option<(FloatTensor<B>, FloatTensor<B>)>,
 }
 
@@ -42,7 +42,7 @@ impl<B: ScanBackend> Backward<B, 1> for Reduced {
 }
 
 impl<B: ScanBackend> Reduction<B> {
-    /// For each row the segment it belongs to, counted from 1; 0 before all segments and a number more behind them.
+    /// The segment of each row, counted from 1; 0 before all segments, and one more than the last behind them.
     fn ids(&self) -> IntTensor<B> {
         let (device, dtype) = (self.offsets.device(), self.offsets.dtype());
         let zero = B::int_zeros([1].into(), &device, dtype.into());
@@ -50,8 +50,8 @@ impl<B: ScanBackend> Reduction<B> {
         B::segment_ids(offsets, self.len)
     }
 
-    /// What segments have, at each of their rows; 0 at rows of none.
-    fn spread(&self, of_segments: FloatTensor<B>, ids: &IntTensor<B>) -> FloatTensor<B> {
+    /// The value of its segment at each row; 0 at rows of no segment.
+    fn at_rows(&self, of_segments: FloatTensor<B>, ids: &IntTensor<B>) -> FloatTensor<B> {
         let (shape, dtype) = (of_segments.shape(), of_segments.dtype().into());
         let device = of_segments.device();
         if shape.num_elements() == 0 {
@@ -69,7 +69,7 @@ impl<B: ScanBackend> Reduction<B> {
             return B::float_zeros(shape, &grad.device(), grad.dtype().into());
         }
         let ids = self.ids();
-        let g = self.spread(grad, &ids);
+        let g = self.at_rows(grad, &ids);
         let Some((input, total)) = self.values.clone() else {
             return g;
         };
@@ -77,8 +77,8 @@ impl<B: ScanBackend> Reduction<B> {
         match self.op {
             ScanOp::Sum => g,
             ScanOp::LogSumExp => {
-                // No element exceeds its total; those of no segment may, and 0 times infinity is NaN.
-                let relative = B::float_sub(input, self.spread(total, &ids));
+                // No element exceeds its total. An element of no segment may exceed 0, and 0 times infinity is NaN.
+                let relative = B::float_sub(input, self.at_rows(total, &ids));
                 let relative = B::float_clamp_max(relative, 0.into());
                 B::float_mul(g, B::float_exp(relative))
             }
@@ -95,9 +95,9 @@ impl<B: ScanBackend> Reduction<B> {
             ScanOp::Max | ScanOp::Min => {
                 let settings = get_device_settings::<B>(&input.device());
                 let starts = self.starts(&input, &shape);
-                let total = self.spread(total, &ids);
+                let total = self.at_rows(total, &ids);
                 let (bools, int) = (settings.bool_dtype, settings.int_dtype);
-                // NaN equals nothing: where it is the result, it is what was met.
+                // NaN equals nothing: if the total is NaN, a NaN set it.
                 let is_nan = B::float_is_nan(input.clone(), bools);
                 let is_it = B::bool_or(B::float_equal(input, total, bools), is_nan);
                 let backwards = ScanOptions::default().reverse();
@@ -110,7 +110,7 @@ impl<B: ScanBackend> Reduction<B> {
         }
     }
 
-    /// Where segments begin, in the shape of the values.
+    /// The starts of segments, in the shape of the values.
     fn starts(
         &self,
         input: &FloatTensor<B>,

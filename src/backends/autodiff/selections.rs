@@ -1,10 +1,10 @@
-//! Compaction and expansion are each other's adjoint, and so are scatter and gather.
+//! Selections of floats as steps of the graph.
 
-use crate::ops::{FloatSelectionOps, ScanBackend, first_slices, with_dim};
-use crate::{ScanOp, ScanOptions};
+use super::adjoints::Selection;
+use crate::ops::{FloatSelectionOps, ScanBackend};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{BoolDType, IntDType, Shape};
+use burn::tensor::IntDType;
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -12,154 +12,30 @@ use burn_autodiff::grads::Gradients;
 use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn_backend::get_device_settings;
 
-/// One move, with what its adjoint needs.
-#[derive(Clone, Debug)]
-enum Move<B: ScanBackend> {
-    /// Flat compaction of values of this shape, exact or padded.
-    Compact { mask: BoolTensor<B>, shape: Shape },
-    /// Flat expansion of so many values.
-    Expand {
-        mask: BoolTensor<B>,
-        values: usize,
-        int: IntDType,
-    },
-    /// Compaction along a dimension.
-    CompactDim { mask: BoolTensor<B>, dim: usize },
-    /// Expansion along a dimension of values with so many slices.
-    ExpandDim {
-        mask: BoolTensor<B>,
-        dim: usize,
-        slices: usize,
-        int: IntDType,
-    },
-    /// To destinations, and where the groups of destinations begin.
-    Scatter {
-        destinations: IntTensor<B>,
-        offsets: IntTensor<B>,
-    },
-    Gather {
-        destinations: IntTensor<B>,
-        offsets: IntTensor<B>,
-    },
-    /// Compaction of lines along a dimension.
-    CompactAlong {
-        mask: BoolTensor<B>,
-        dim: usize,
-        int: IntDType,
-    },
-    /// Repetition of rows.
-    RepeatRows { offsets: IntTensor<B> },
-    /// The first elements of runs of these lengths, of so many elements.
-    RunLengths {
-        lengths: IntTensor<B>,
-        elements: usize,
-        bool_dtype: BoolDType,
-    },
-}
-
-impl<B: ScanBackend> Move<B> {
-    fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
-        match self {
-            Move::Compact { mask, shape } => {
-                B::float_reshape(B::float_expand_by_mask(grad, mask), shape)
-            }
-            Move::Expand { mask, values, int } => {
-                let (packed, _) = B::float_compact_padded(grad, mask, true, int);
-                fit::<B>(packed, 0, values)
-            }
-            Move::CompactDim { mask, dim } => B::float_expand_dim(grad, mask, dim),
-            Move::ExpandDim {
-                mask,
-                dim,
-                slices,
-                int,
-            } => {
-                let (packed, _) = B::float_compact_dim_padded(grad, mask, dim, int);
-                fit::<B>(packed, dim, slices)
-            }
-            Move::Scatter {
-                destinations,
-                offsets,
-            } => B::float_gather_from(grad, destinations, offsets),
-            Move::Gather {
-                destinations,
-                offsets,
-            } => B::float_scatter_to(grad, destinations, offsets),
-            Move::CompactAlong { mask, dim, int } => expand_along::<B>(grad, mask, dim, int),
-            Move::RepeatRows { offsets } => B::float_segment_reduce(grad, offsets, ScanOp::Sum),
-            Move::RunLengths {
-                lengths,
-                elements,
-                bool_dtype,
-            } => {
-                if elements == 0 {
-                    return grad;
-                }
-                let options = ScanOptions::default().exclusive();
-                let starts = B::int_scan(lengths, 0, ScanOp::Sum, options);
-                let heads = B::segment_starts(starts, elements, bool_dtype);
-                B::float_expand_by_mask(grad, heads)
-            }
-        }
-    }
-}
-
-/// What each line's survivors were packed from, zero elsewhere.
-fn expand_along<B: ScanBackend>(
-    grad: FloatTensor<B>,
-    mask: BoolTensor<B>,
-    dim: usize,
-    int: IntDType,
-) -> FloatTensor<B> {
-    if grad.shape().num_elements() == 0 {
-        return grad;
-    }
-    let options = ScanOptions::default().exclusive();
-    let ranks = B::int_scan(
-        B::bool_into_int(mask.clone(), int),
-        dim,
-        ScanOp::Sum,
-        options,
-    );
-    let values = B::float_gather(dim, grad, ranks);
-    B::float_mask_fill(values, B::bool_not(mask), 0.into())
-}
-
-/// Cuts or zero-fills `tensor` to `size` slices along `dim`: values beyond the trues had no effect, and no gradient.
-fn fit<B: ScanBackend>(tensor: FloatTensor<B>, dim: usize, size: usize) -> FloatTensor<B> {
-    let shape = tensor.shape();
-    if shape[dim] < size {
-        let rest = with_dim(&shape, dim, size - shape[dim]);
-        let zeros = B::float_zeros(rest, &tensor.device(), tensor.dtype().into());
-        return B::float_cat(vec![tensor, zeros], dim);
-    }
-    first_slices(tensor, dim, size, B::float_slice, B::float_reshape)
-}
-
 #[derive(Debug)]
-struct Moved;
+struct Selected;
 
-impl<B: ScanBackend> Backward<B, 1> for Moved {
-    type State = Move<B>;
+impl<B: ScanBackend> Backward<B, 1> for Selected {
+    type State = Selection<B>;
 
-    fn backward(self, ops: Ops<Move<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let step = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| step.adjoint(grad));
+    fn backward(self, ops: Ops<Selection<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+        let selection = ops.state;
+        unary::<B, _>(ops.parents, ops.node, grads, |grad| selection.adjoint(grad));
     }
 }
 
-/// Records a move whose forward result is `$forward` of the inner tensor, which may be a pair.
+/// Records a selection. `forward` computes it on the inner tensor; what it returns beside the values has no gradient.
 fn record<B: ScanBackend, C: CheckpointStrategy, R>(
     values: FloatTensor<Autodiff<B, C>>,
-    step: impl FnOnce(&FloatTensor<B>) -> Move<B>,
+    selection: impl FnOnce(&FloatTensor<B>) -> Selection<B>,
     forward: impl FnOnce(FloatTensor<B>) -> (FloatTensor<B>, R),
 ) -> (FloatTensor<Autodiff<B, C>>, R) {
     let (inner, node) = values.into_parts();
-    match Moved.prepare::<C>([node]).compute_bound().stateful() {
+    match Selected.prepare::<C>([node]).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
-            let step = step(&inner);
+            let selection = selection(&inner);
             let (output, rest) = forward(inner);
-            (prep.finish(step, output), rest)
+            (prep.finish(selection, output), rest)
         }
         OpsKind::UnTracked(prep) => {
             let (output, rest) = forward(inner);
@@ -177,7 +53,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         record::<B, C, _>(
             values,
-            |values| Move::Compact {
+            |values| Selection::Compact {
                 mask: mask.clone(),
                 shape: values.shape(),
             },
@@ -192,7 +68,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |values| Move::Compact {
+            |values| Selection::Compact {
                 mask: mask.clone(),
                 shape: values.shape(),
             },
@@ -207,7 +83,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |values| Move::Expand {
+            |values| Selection::Expand {
                 mask: mask.clone(),
                 values: values.shape()[0],
                 int: IntDType::I32,
@@ -225,7 +101,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         record::<B, C, _>(
             values,
-            |_| Move::CompactDim {
+            |_| Selection::CompactDim {
                 mask: mask.clone(),
                 dim,
             },
@@ -241,7 +117,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::CompactDim {
+            |_| Selection::CompactDim {
                 mask: mask.clone(),
                 dim,
             },
@@ -257,7 +133,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |values| Move::ExpandDim {
+            |values| Selection::ExpandDim {
                 mask: mask.clone(),
                 dim,
                 slices: values.shape()[dim],
@@ -275,13 +151,13 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::Scatter {
+            |_| Selection::Scatter {
                 destinations: destinations.clone(),
                 offsets: offsets.clone(),
             },
             |values| {
-                let moved = B::float_scatter_to(values, destinations.clone(), offsets.clone());
-                (moved, ())
+                let selected = B::float_scatter_to(values, destinations.clone(), offsets.clone());
+                (selected, ())
             },
         )
         .0
@@ -294,13 +170,13 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::Gather {
+            |_| Selection::Gather {
                 destinations: destinations.clone(),
                 offsets: offsets.clone(),
             },
             |values| {
-                let moved = B::float_gather_from(values, destinations.clone(), offsets.clone());
-                (moved, ())
+                let selected = B::float_gather_from(values, destinations.clone(), offsets.clone());
+                (selected, ())
             },
         )
         .0
@@ -314,7 +190,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         record::<B, C, _>(
             values,
-            |_| Move::CompactAlong {
+            |_| Selection::CompactAlong {
                 mask: mask.clone(),
                 dim,
                 int,
@@ -330,7 +206,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     ) -> FloatTensor<Self> {
         record::<B, C, _>(
             values,
-            |_| Move::RepeatRows {
+            |_| Selection::RepeatRows {
                 offsets: offsets.clone(),
             },
             |values| (B::float_repeat_rows(values, offsets.clone(), total), ()),
@@ -344,7 +220,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
         int: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>, IntTensor<Self>) {
         let (values, (lengths, count)) = record_runs::<B, C, _>(values, |values| {
-            // The adjoint reads all lengths.
+            // The adjoint reads all lengths, so that zeros must be behind them.
             let (values, lengths, count) = B::float_run_lengths_padded(values, true, int);
             (values, lengths.clone(), (lengths, count))
         });
@@ -362,7 +238,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
     }
 }
 
-/// Records run-length encoding, whose adjoint needs the lengths that it finds.
+/// Records run-length encoding. Its adjoint needs the lengths that `forward` finds.
 fn record_runs<B: ScanBackend, C: CheckpointStrategy, R>(
     values: FloatTensor<Autodiff<B, C>>,
     forward: impl FnOnce(FloatTensor<B>) -> (FloatTensor<B>, IntTensor<B>, R),
@@ -371,14 +247,14 @@ fn record_runs<B: ScanBackend, C: CheckpointStrategy, R>(
     let elements = inner.shape().num_elements();
     let bool_dtype = get_device_settings::<B>(&inner.device()).bool_dtype;
     let (output, lengths, rest) = forward(inner);
-    let output = match Moved.prepare::<C>([node]).compute_bound().stateful() {
+    let output = match Selected.prepare::<C>([node]).compute_bound().stateful() {
         OpsKind::Tracked(prep) => {
-            let step = Move::RunLengths {
+            let selection = Selection::RunLengths {
                 lengths,
                 elements,
                 bool_dtype,
             };
-            prep.finish(step, output)
+            prep.finish(selection, output)
         }
         OpsKind::UnTracked(prep) => prep.finish(output),
     };

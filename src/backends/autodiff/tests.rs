@@ -1,4 +1,4 @@
-//! Gradients of gradients, against differences of gradients in f64.
+//! Gradients of gradients, compared with differences of gradients in f64.
 
 use super::*;
 use burn::backend::AutodiffBackend;
@@ -28,7 +28,7 @@ fn host(tensor: FloatTensor<Flex>) -> Vec<f64> {
     data.iter::<f64>().collect()
 }
 
-/// `Σ h³`, of which gradients depend on everything.
+/// `Σ h³`: its gradients depend on everything.
 fn loss<B: ScanBackend>([x, a, initial]: Inputs<FloatTensor<B>>, reverse: bool) -> FloatTensor<B> {
     let h = B::float_linear_recurrence_from(x, a, initial, 1, reverse);
     B::float_sum(B::float_mul(B::float_mul(h.clone(), h.clone()), h))

@@ -1,4 +1,4 @@
-//! Bytes whose memory goes back to the CPU engine's pool.
+//! Bytes whose memory returns to the buffer cache of the CPU engine.
 
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -7,21 +7,21 @@ use burn_std::{AccessError, AccessPolicy, AllocationController, AllocationProper
 
 use crate::cpu::buffer_cache::{self, Buffer};
 
-/// `elements` as bytes. Large ones are kept for a next output when they are dropped.
+/// `elements` as bytes. When large bytes are dropped, the buffer cache takes their memory.
 pub(super) fn bytes<T: bytemuck::Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
     let len = size_of_val(elements.as_slice());
     if len < buffer_cache::LEAST_BYTES {
         return Bytes::from_elems(elements);
     }
     let cached = CachedBytes(Some(Buffer::new(elements)));
-    // SAFETY: the buffer begins with the elements, all of whose `len` bytes are initialised.
+    // SAFETY: the buffer starts with the elements, and all their `len` bytes are initialised.
     unsafe { Bytes::from_controller(Box::new(cached), len) }
 }
 
 /// A buffer, until it is detached.
 ///
-/// Its memory is the global allocator's, as that of `Bytes::from_elems` is: as there, it can be detached without a
-/// copy, and is then no longer ours to keep.
+/// Its memory comes from the global allocator, as the memory of `Bytes::from_elems` does. So it can be detached without
+/// a copy; the buffer cache does not get it then.
 struct CachedBytes(Option<Buffer>);
 
 impl AllocationController for CachedBytes {

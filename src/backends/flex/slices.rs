@@ -1,6 +1,7 @@
 //! Tensors as slices, slices as tensors.
 
 use super::cached_bytes;
+use super::dtypes::by_int;
 use crate::cpu::{self, Index};
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_flex::{FlexTensor, Layout};
@@ -50,7 +51,7 @@ pub(super) fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
     }
 }
 
-/// Bytes as a mask, in the store asked for.
+/// Bytes as a mask of this dtype.
 pub(super) fn mask_tensor(bytes: Vec<u8>, dtype: BoolDType) -> FlexTensor {
     let shape = [bytes.len()].into();
     match dtype.into() {
@@ -62,25 +63,26 @@ pub(super) fn mask_tensor(bytes: Vec<u8>, dtype: BoolDType) -> FlexTensor {
     }
 }
 
-/// Runs `$body` with `$T` the integer type `$dtype`.
-macro_rules! by_int {
-    ($dtype:expr, $T:ident => $body:expr) => {
-        by_int!($dtype, $T => $body; I64 i64, I32 i32, I16 i16, I8 i8, U64 u64, U32 u32, U16 u16, U8 u8)
-    };
-    ($dtype:expr, $T:ident => $body:expr; $($DType:ident $ty:ty),*) => {
-        match $dtype {
-            $(DType::$DType => {
-                type $T = $ty;
-                $body
-            })*
-            dtype => $crate::check::fail("Partition By Key", &format!("{dtype:?} is not an int dtype.")),
-        }
-    };
-}
-
-pub(super) use by_int;
-
 /// A count as a tensor of one element.
 pub(super) fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
     by_int!(int_dtype.into(), I => tensor(vec![I::from_usize(count)], [1].into(), int_dtype.into()))
+}
+
+/// The products of the dimensions before and after `dim`.
+pub(super) fn around(shape: &Shape, dim: usize) -> (usize, usize) {
+    (
+        shape[..dim].iter().product(),
+        shape[dim + 1..].iter().product(),
+    )
+}
+
+/// The shape of a walk along `dim`.
+pub(super) fn lines(shape: &Shape, dim: usize, reverse: bool) -> cpu::Lines {
+    let (outer, inner) = around(shape, dim);
+    cpu::Lines {
+        outer,
+        len: shape[dim],
+        inner,
+        reverse,
+    }
 }

@@ -1,9 +1,9 @@
-//! The moves in plain Rust.
+//! Compression and expansion in plain Rust.
 //!
-//! Packing writes each element at the cursor, and the cursor moves on by the mask, so that the next element
-//! overwrites one that was not to be kept. Near the end of the slots, where such a write could fall outside, the last
-//! survivors are written one by one. Spreading looks at as many of the next values as a group of mask bytes could
-//! take, and every slot reads one of them or the zero beside them.
+//! Compression writes each element at the cursor, and the cursor moves on by the mask, so that the next element
+//! overwrites one that does not survive. Near the end of the slots, where such a write could fall outside, the last
+//! survivors are written one by one. Expansion looks at as many of the next values as a group of mask bytes could take,
+//! and every slot reads one of them or the zero beside them.
 
 use core::mem::MaybeUninit;
 
@@ -35,16 +35,16 @@ pub(in crate::cpu) fn expand<T: Word>(mut values: &[T], mask: &[u8], slots: &mut
             values = expand_last(values, bytes, slots);
             continue;
         };
-        // Reading at an index that is zero for a false cannot be compiled to a branch, unlike a choice of two values,
-        // which took four times as long under a random mask.
+        // For a false the index is zero. The compiler cannot make a branch of that, unlike of a choice between two
+        // values, which took four times as long under a random mask.
         let mut choices = [T::default(); GROUP + 1];
         choices[1..].copy_from_slice(&next);
         let mut taken = 0;
         for (slot, &byte) in slots.iter_mut().zip(bytes) {
-            let kept = usize::from(byte != 0);
-            taken += kept;
+            let is_true = usize::from(byte != 0);
+            taken += is_true;
             // SAFETY: `taken` has grown by at most one for each of `GROUP` bytes.
-            slot.write(unsafe { *choices.get_unchecked(taken & kept.wrapping_neg()) });
+            slot.write(unsafe { *choices.get_unchecked(taken & is_true.wrapping_neg()) });
         }
         values = &values[taken..];
     }
@@ -69,7 +69,7 @@ pub(super) fn expand_last<'a, T: Word>(
     values
 }
 
-/// Writes `value(index)` for each true of the mask, and returns how many they are. There is a slot for each of them.
+/// Writes `value(index)` for each true of the mask, and returns how many there are. There is a slot for each.
 #[inline(always)]
 fn write_survivors<U>(
     mask: &[u8],
@@ -97,7 +97,7 @@ fn write_survivors<U>(
     write_last(rest, slots, cursor, |offset| value(first + offset))
 }
 
-/// As the loop of [`write_survivors`], with a branch and without a write that is not kept. Returns the cursor.
+/// Writes the survivors of a group as [`write_survivors`] does, with a branch and no other writes. Returns the cursor.
 #[inline(always)]
 pub(super) fn write_last<U>(
     mask: &[u8],

@@ -1,7 +1,17 @@
-//! Lanes in arrays, for the processors that have nothing better.
+//! Lanes in arrays, for any processor.
 
-use super::super::element::{Accumulator, Element};
+use super::super::accumulator::Accumulator;
+use super::super::element::Element;
+#[cfg(target_arch = "x86_64")]
+use super::super::processor::HasAvx2;
 use super::Lanes;
+
+/// Arrays need no proof. Elements without registers of their own have them on every processor.
+#[cfg(target_arch = "x86_64")]
+impl From<HasAvx2> for () {
+    #[inline(always)]
+    fn from(_: HasAvx2) -> Self {}
+}
 
 #[derive(Clone, Copy)]
 pub(crate) struct Portable<A, const COUNT: usize>([A; COUNT]);
@@ -16,10 +26,16 @@ impl<A: Accumulator, const COUNT: usize> Portable<A, COUNT> {
 }
 
 impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
+    type Proof = ();
+
     const COUNT: usize = COUNT;
+    const STEPS: usize = COUNT.ilog2() as usize;
 
     #[inline(always)]
-    unsafe fn load(from: *const T) -> Self {
+    fn proof(self) {}
+
+    #[inline(always)]
+    unsafe fn load((): (), from: *const T) -> Self {
         Self(core::array::from_fn(|lane| {
             // SAFETY: the caller has `COUNT` elements there.
             let element = unsafe { from.add(lane).read() };
@@ -36,7 +52,7 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
     }
 
     #[inline(always)]
-    fn splat(value: T::Acc) -> Self {
+    fn splat((): (), value: T::Acc) -> Self {
         Self([value; COUNT])
     }
 
@@ -59,8 +75,6 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
     fn min(self, other: Self) -> Self {
         self.zip(other, Accumulator::min)
     }
-
-    const STEPS: usize = COUNT.ilog2() as usize;
 
     #[inline(always)]
     fn taken_in(self, step: usize, fill: Self) -> Self {

@@ -1,21 +1,21 @@
-//! Offsets that can be trusted.
+//! Offsets in order and in range.
 
 use core::ops::Range;
 
 use super::super::compress::Index;
 
-/// Where rows begin in `0..len`, never decreasing, and where the last one ends.
+/// The places in `0..len` where rows start, in order, and where the last row ends.
 pub(super) struct Bounds {
     offsets: Vec<usize>,
     len: usize,
 }
 
 impl Bounds {
-    /// Offsets that leave `0..=len` are taken for `len`, and those below an earlier one for that one.
+    /// Offsets outside of `0..=len` count as `len`, and offsets below an earlier one count as the earlier one.
     ///
     /// # Panics
     ///
-    /// If there is none.
+    /// If there are no offsets.
     pub(super) fn new<I: Index>(offsets: &[I], len: usize) -> Self {
         assert!(
             !offsets.is_empty(),
@@ -44,15 +44,15 @@ impl Bounds {
         self.offsets[row]..self.offsets[row + 1]
     }
 
-    /// The rows that begin in some positions.
-    pub(super) fn beginning_in(&self, positions: Range<usize>) -> Range<usize> {
+    /// The rows that start in some positions.
+    pub(super) fn starting_in(&self, positions: Range<usize>) -> Range<usize> {
         let starts = &self.offsets[..self.rows()];
         let before = |at: usize| starts.partition_point(|&start| start < at);
         before(positions.start)..before(positions.end)
     }
 
-    /// Calls `each` for what lies in some positions of each row, in order; what precedes the first row counts as of row 0, what is behind the
-    /// last as of a row more.
+    /// Calls `each` with the part of each row that lies in some positions, in order. Positions before the first row
+    /// count as row 0, and positions behind the last row as one row more.
     pub(super) fn each_piece(
         &self,
         positions: Range<usize>,
@@ -101,10 +101,10 @@ mod tests {
     }
 
     #[test]
-    fn a_row_begins_in_one_place() {
+    fn a_row_starts_in_one_place() {
         let bounds = Bounds::new(&[0, 2, 2, 5, 5], 5);
-        assert_eq!(bounds.beginning_in(0..2), 0..1);
-        assert_eq!(bounds.beginning_in(2..5), 1..3);
-        assert_eq!(bounds.beginning_in(5..6), 3..4);
+        assert_eq!(bounds.starting_in(0..2), 0..1);
+        assert_eq!(bounds.starting_in(2..5), 1..3);
+        assert_eq!(bounds.starting_in(5..6), 3..4);
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of any length packed one after the other, told apart by offsets: row `j` is `offsets[j]..offsets[j + 1]`.
+//! Rows of any length, one after the other, and their offsets: row `j` is `offsets[j]..offsets[j + 1]`.
 //!
 //! ```text
 //! offsets      0 2 2 5          three rows, the second empty
@@ -24,7 +24,7 @@ use super::parallel;
 use super::rows::PARALLEL;
 use bounds::Bounds;
 
-/// The row of each of `len` elements; the number of rows behind the last one.
+/// The row of each of `len` elements. Behind the last row it is the number of rows.
 pub(crate) fn segment_ids<I: Index>(offsets: &[I], len: usize) -> Vec<I> {
     let bounds = Bounds::new(offsets, len);
     filled(&bounds, 1, |row, slots| {
@@ -43,7 +43,8 @@ pub(crate) fn segment_starts<I: Index>(offsets: &[I], len: usize) -> Vec<u8> {
     starts
 }
 
-/// Row `j` of the values, `width` elements of them, from offset `j` up to the next one; zeros behind the last offset.
+/// Row `j` of the values, which has `width` elements, at each place from offset `j` up to the next offset; zeros behind
+/// the last offset.
 ///
 /// # Panics
 ///
@@ -74,7 +75,7 @@ pub(crate) fn repeat_rows<T: Word, I: Index>(
     })
 }
 
-/// The elements of all rows and those behind them, `width` of each position, as `fill` has them for one row.
+/// `width` elements of each position in the rows and behind them. `fill(row, slots)` writes the elements of a row.
 fn filled<T: Copy + Send>(
     bounds: &Bounds,
     width: usize,
@@ -96,6 +97,6 @@ fn filled<T: Copy + Send>(
         1..PARALLEL => part(0, slots),
         _ => parallel::for_each_part(slots, BLOCK.div_ceil(width) * width, &part),
     }
-    // SAFETY: the pieces of each part are all of it, and each was filled.
+    // SAFETY: the pieces of each part make up the part, and each piece was filled.
     unsafe { output.finish() }
 }

@@ -1,4 +1,5 @@
-//! Reductions of segments, balanced by elements: one giant segment beside a million small ones costs what its bytes cost.
+//! Reductions of segments, balanced by elements: one giant segment beside a million small ones costs no more than its
+//! bytes do.
 //!
 //! ```text
 //! blocks     |        0       |        1       |        2       |
@@ -6,7 +7,8 @@
 //! written by  0    0   └ tail of 0 ⊕ all of 1 ⊕ head of 2 ┘ 2  2
 //! ```
 //!
-//! A block is a fixed number of elements, so that what is combined with what depends on the offsets alone, and so do the bits.
+//! A block is a fixed number of elements. So the offsets alone decide which elements are combined first, and with it
+//! the bits.
 
 use core::ops::Range;
 
@@ -21,11 +23,12 @@ use super::bounds::Bounds;
 /// Elements of a block: the work of one task.
 const BLOCK: usize = 1 << 14;
 
-/// Reduces the rows of each segment of `values`, rows of `width` elements; an empty segment to the identity.
+/// Reduces the rows of each segment of `values`, rows of `width` elements. The result of an empty segment is the
+/// identity.
 ///
 /// # Panics
 ///
-/// If there are no offsets, or not whole rows.
+/// If there are no offsets, or if the values are not `len` rows.
 pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>, I: Index>(
     values: &[T],
     offsets: &[I],
@@ -46,7 +49,8 @@ pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>, I: Index>(
         };
         reduction.run();
     }
-    // SAFETY: each segment begins in one block, and what has no element has been written, too.
+    // SAFETY: each segment starts in one block, which has written it, or `run` has. Segments without elements are
+    // written, too.
     unsafe { output.finish() }
 }
 
@@ -54,18 +58,19 @@ struct Reduction<'a, T, F> {
     values: &'a [T],
     bounds: &'a Bounds,
     width: usize,
-    /// Of a block.
+    /// Rows of a block.
     rows: usize,
     output: Shared<'a, T>,
     fold: core::marker::PhantomData<F>,
 }
 
 impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
+    /// Writes all segments.
     fn run(&self) {
         let len = self.bounds.len();
-        // A block more: segments that begin at the very end have no elements.
+        // One block more than the elements fill: segments that start at the very end have no elements.
         let blocks = len / self.rows + 1;
-        // What a block holds of the segment that it begins within.
+        // For each block, the state of its first elements, up to the first start of a segment.
         let mut heads = vec![F::NOTHING; blocks * self.width];
         let one = |first: usize, head: &mut [F::State]| self.block(first / self.width, head);
         match self.values.len() {
@@ -75,10 +80,10 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
                 .for_each(|(block, head)| one(block * self.width, head)),
             _ => parallel::for_each_part(&mut heads, self.width, &one),
         }
-        // A segment that goes on is finished by who knows the heads of all blocks.
+        // Segments that go beyond their block need the heads of later blocks.
         for block in 0..blocks {
             let end = len.min((block + 1) * self.rows);
-            let rows = self.bounds.beginning_in(block * self.rows..end);
+            let rows = self.bounds.starting_in(block * self.rows..end);
             if let Some(segment) = rows.last()
                 && self.bounds.row(segment).end > end
             {
@@ -87,13 +92,13 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
         }
     }
 
-    /// Writes the segments that begin and end in a block, and folds what it holds of an earlier one.
+    /// Writes the segments that start and end in a block, and folds its part of an earlier segment.
     fn block(&self, block: usize, head: &mut [F::State]) {
         let len = self.bounds.len();
         let first = block * self.rows;
         let end = len.min(first + self.rows);
         let is_last = first + self.rows > len;
-        let segments = self.bounds.beginning_in(first..end + usize::from(is_last));
+        let segments = self.bounds.starting_in(first..end + usize::from(is_last));
         let before = match segments.start.checked_sub(1) {
             Some(segment) => self.bounds.row(segment).end.clamp(first, end),
             None => first,
@@ -110,7 +115,7 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
         }
     }
 
-    /// Writes a segment that begins in one block and ends in another.
+    /// Writes a segment that starts in one block and ends in another.
     fn finish(&self, segment: usize, block: usize, heads: &[F::State]) {
         let rows = self.bounds.row(segment);
         let mut states = vec![F::NOTHING; self.width];
@@ -142,10 +147,11 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
         }
     }
 
-    /// Writes what a segment is reduced to; in order where joining left the range of the type.
+    /// Writes the result of a segment. It is reduced once more, in order, if the joined state left the range of the
+    /// type.
     fn write(&self, segment: usize, states: &mut [F::State]) {
         let first = segment * self.width;
-        // SAFETY: a segment begins in one block, which alone writes it, or it is finished behind all blocks.
+        // SAFETY: a segment starts in one block, which alone writes it, or it is written when all blocks have ended.
         let slots = unsafe { self.output.slice(first..first + self.width) };
         for (column, (slot, state)) in slots.iter_mut().zip(states).enumerate() {
             if !F::is_regular(F::NOTHING, *state) {
@@ -155,6 +161,7 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
         }
     }
 
+    /// Reduces one column of some rows, one by one.
     #[cold]
     fn in_order(&self, rows: Range<usize>, column: usize) -> F::State {
         rows.fold(F::NOTHING, |state, row| {

@@ -1,4 +1,4 @@
-//! Run-length encoding: a run begins at each element that differs from the one before it, its head.
+//! Run-length encoding: a run starts at each element that differs from the element before it. This element is its head.
 //!
 //! ```text
 //! elements   a a b b b a | a c c        two blocks
@@ -8,9 +8,10 @@
 //! lengths    2   3     2 |   2          the next position − this one
 //! ```
 //!
-//! One pass over memory. Threads take blocks in order, tell the heads of each and hand on how many runs there are up to its end and where the last of
-//! them began ([`carries`](super::super::carries)). Then they write the block's values and lengths while it is in a first-level cache. The length of a
-//! block's last run is written by the block in which the next run begins.
+//! One pass over memory. Threads take blocks in order, find the heads of each, and publish how many runs start up to
+//! its end and where the last of them does, see [`carries`](super::super::carries). Then they write the block's values
+//! and lengths while it is in a first-level cache. The length of a block's last run is written by the block in which
+//! the next run starts.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -20,25 +21,25 @@ use super::super::carries::Carries;
 use super::super::compact::{count_true, fill_default};
 use super::super::compress::{self, Index};
 use super::super::parallel;
+use super::super::processor::vectorize;
 use super::super::rows::PARALLEL;
-use super::super::simd::vectorize;
 
 /// Elements of a block: blocks of half, twice and four times the size take the same time.
 const BLOCK: usize = 1 << 12;
 
-/// Looks at the number of carries before a thread finds the next one itself.
-const PATIENCE: usize = 200;
+/// How often a thread looks for a carry before it finds a missing one itself.
+const SPIN_LIMIT: usize = 200;
 
 /// The runs of a sequence.
 pub(crate) struct RunLengths<T, I> {
     /// The value of each run.
     pub(crate) values: Vec<T>,
     pub(crate) lengths: Vec<I>,
-    /// Of the runs.
+    /// How many runs there are.
     pub(crate) count: usize,
 }
 
-/// The runs of equal elements; followed by zeros up to the number of elements if `padded`.
+/// The runs of equal elements, followed by zeros up to the number of elements if `padded`.
 pub(crate) fn run_lengths<T, I>(elements: &[T], padded: bool) -> RunLengths<T, I>
 where
     T: Copy + Default + PartialEq + Send + Sync,
@@ -66,7 +67,7 @@ where
     fill_default(&mut values.slots()[count..slots]);
     fill_default(&mut lengths.slots()[count..slots]);
     RunLengths {
-        // SAFETY: every run has been written, and what is behind them up to `slots`.
+        // SAFETY: all runs have been written, and the zeros behind them up to `slots`.
         values: unsafe { values.finish_first(slots) },
         // SAFETY: as above.
         lengths: unsafe { lengths.finish_first(slots) },
@@ -74,11 +75,11 @@ where
     }
 }
 
-/// What is known of the elements before a block.
+/// The runs of the elements before a block.
 #[derive(Clone, Copy)]
 struct Carry {
     runs: usize,
-    /// Where the last of them begins.
+    /// The place of the last head.
     head: usize,
 }
 
@@ -94,6 +95,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         self.elements.len().div_ceil(BLOCK)
     }
 
+    /// Takes and encodes blocks until none is left.
     fn work(&self) {
         let heads = &mut [0; BLOCK];
         let positions = &mut [MaybeUninit::uninit(); BLOCK];
@@ -105,7 +107,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
             let heads = self.heads_of(block, heads);
             let positions = positions_of(heads, positions);
             let find = |block, carry| self.carry_behind(block, carry);
-            let before = self.carries.wait(block, PATIENCE, find);
+            let before = self.carries.wait(block, SPIN_LIMIT, find);
             let behind = advance(before, block, positions);
             self.carries.publish(block + 1, behind);
             self.write(block, positions, before);
@@ -117,7 +119,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         block * BLOCK..self.elements.len().min((block + 1) * BLOCK)
     }
 
-    /// For each element of a block, whether a run begins there.
+    /// For each element of a block, whether it is a head.
     fn heads_of<'h>(&self, block: usize, heads: &'h mut [u8; BLOCK]) -> &'h [u8] {
         let range = self.range(block);
         let first = range.start;
@@ -132,7 +134,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         heads
     }
 
-    /// The carry behind a block, from that into it.
+    /// The carry behind a block, from the carry into it.
     fn carry_behind(&self, block: usize, carry: Carry) -> Carry {
         let heads = &mut [0; BLOCK];
         let positions = &mut [MaybeUninit::uninit(); BLOCK];
@@ -143,7 +145,8 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         )
     }
 
-    /// Writes what became known in a block: the values of its runs and the lengths of all but the last, and that of the last run before it.
+    /// Writes the values of the runs of a block, the length of the last run before them, and all their lengths but the
+    /// last.
     fn write(&self, block: usize, positions: &[u32], before: Carry) {
         let Some(&head) = positions.first() else {
             return;
@@ -152,9 +155,9 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         let first = range.start;
         let own = &self.elements[range];
         let runs = before.runs..before.runs + positions.len();
-        // SAFETY: the runs of blocks lie one behind the other.
+        // SAFETY: each run starts in one block, which alone writes its value.
         let values = unsafe { self.values.slice(runs.clone()) };
-        // SAFETY: and the last of each is written by the next block that has one.
+        // SAFETY: the last length of a block is written by the next block with a head, and by no other.
         let lengths = unsafe {
             self.lengths
                 .slice(runs.start.saturating_sub(1)..runs.end - 1)
@@ -168,7 +171,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         };
         vectorize(|| {
             for (value, &position) in values.iter_mut().zip(positions) {
-                // SAFETY: it is the position of an element of the block.
+                // SAFETY: the position is one of an element of the block.
                 value.write(unsafe { *own.get_unchecked(position as usize) });
             }
             for (length, [head, next]) in lengths.iter_mut().zip(positions.array_windows()) {
@@ -178,7 +181,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
     }
 }
 
-/// Where the heads of a block stand in it.
+/// The positions of the heads of a block in it.
 fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) -> &'p [u32] {
     let positions = &mut positions[..count_true(heads)];
     compress::positions(heads, 0, positions);
@@ -186,7 +189,7 @@ fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) 
     unsafe { positions.assume_init_ref() }
 }
 
-/// The carry behind a block whose heads stand at `positions`.
+/// The carry behind a block with heads at `positions`.
 fn advance(carry: Carry, block: usize, positions: &[u32]) -> Carry {
     match positions.last() {
         Some(&last) => Carry {

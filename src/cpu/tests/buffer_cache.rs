@@ -1,56 +1,100 @@
-//! What becomes of large buffers.
+//! The buffer cache.
 
-use super::super::buffer_cache::{Buffer, LEAST_BYTES, Pool};
+use super::super::buffer_cache::{Buffer, BufferCache, LEAST_BYTES};
 
 const LEN: usize = LEAST_BYTES / 4;
 
-fn give(pool: &Pool, len: usize) -> *const u32 {
+fn give(cache: &BufferCache, len: usize) -> *const u32 {
     let vec = Vec::<u32>::with_capacity(len);
     let start = vec.as_ptr();
-    pool.give(Buffer::new(vec));
+    cache.give(Buffer::new(vec));
     start
+}
+
+/// Takes all buffers of `LEN` elements, the oldest first, and gives them back in that order.
+fn starts(cache: &BufferCache) -> Vec<*const u32> {
+    let taken: Vec<_> = core::iter::from_fn(|| cache.take::<u32>(LEN)).collect();
+    let starts = taken.iter().map(|vec| vec.as_ptr()).collect();
+    for vec in taken {
+        cache.give(Buffer::new(vec));
+    }
+    starts
 }
 
 #[test]
 fn a_buffer_comes_back() {
-    let pool = Pool::new(8 * LEAST_BYTES);
-    let start = give(&pool, LEN);
+    let cache = BufferCache::new(8 * LEAST_BYTES);
+    let start = give(&cache, LEN);
     // Of another alignment, and too small.
-    assert!(pool.take::<u64>(LEN / 2).is_none());
-    assert!(pool.take::<f32>(LEN + 1).is_none());
-    let mut vec = pool.take::<f32>(LEN - 5).unwrap();
+    assert!(cache.take::<u64>(LEN / 2).is_none());
+    assert!(cache.take::<f32>(LEN + 1).is_none());
+    let mut vec = cache.take::<f32>(LEN - 5).unwrap();
     assert!(vec.as_ptr() == start.cast() && vec.is_empty() && vec.capacity() == LEN);
     vec.resize(LEN, 1.5);
-    assert!(pool.take::<f32>(LEN).is_none());
+    assert!(cache.take::<f32>(LEN).is_none());
 }
 
 #[test]
 fn the_smallest_that_fits_is_taken() {
-    let pool = Pool::new(8 * LEAST_BYTES);
-    let large = give(&pool, 2 * LEN);
-    let small = give(&pool, LEN + 64);
-    let first = pool.take::<u32>(LEN).unwrap();
+    let cache = BufferCache::new(8 * LEAST_BYTES);
+    let large = give(&cache, 2 * LEN);
+    let small = give(&cache, LEN + 64);
+    let first = cache.take::<u32>(LEN).unwrap();
     assert!(first.as_ptr() == small);
-    assert!(pool.take::<u32>(LEN).is_none());
-    let second = pool.take::<u32>(2 * LEN - 7).unwrap();
+    assert!(cache.take::<u32>(LEN).is_none());
+    let second = cache.take::<u32>(2 * LEN - 7).unwrap();
     assert!(second.as_ptr() == large);
 }
 
 #[test]
-fn what_is_kept_is_bounded() {
-    let pool = Pool::new(3 * LEAST_BYTES);
-    give(&pool, LEN - 1);
-    assert!(pool.take::<u32>(LEN - 1).is_none(), "too small to be kept");
-    give(&pool, 4 * LEN);
-    assert!(pool.take::<u32>(4 * LEN).is_none(), "too large to be kept");
+fn the_cache_keeps_no_more_than_its_limit() {
+    let cache = BufferCache::new(3 * LEAST_BYTES);
+    give(&cache, LEN - 1);
+    assert!(cache.take::<u32>(LEN - 1).is_none(), "too small to be kept");
+    give(&cache, 4 * LEN);
+    assert!(cache.take::<u32>(4 * LEN).is_none(), "too large to be kept");
     for _ in 0..5 {
-        give(&pool, LEN);
+        give(&cache, LEN);
     }
-    let taken: Vec<_> = (0..5).map_while(|_| pool.take::<u32>(LEN)).collect();
+    let taken: Vec<_> = (0..5).map_while(|_| cache.take::<u32>(LEN)).collect();
     assert_eq!(taken.len(), 3);
     for vec in taken {
-        pool.give(Buffer::new(vec));
+        cache.give(Buffer::new(vec));
     }
-    pool.trim();
-    assert!(pool.take::<u32>(LEN).is_none());
+    cache.trim();
+    assert!(cache.take::<u32>(LEN).is_none());
+}
+
+#[test]
+fn a_lower_limit_frees_the_oldest_at_once() {
+    let cache = BufferCache::new(4 * LEAST_BYTES);
+    let given = [0; 4].map(|_| give(&cache, LEN));
+    cache.set_limit(2 * LEAST_BYTES + 1);
+    assert_eq!(starts(&cache), given[2..]);
+    // No room for a third.
+    let newest = give(&cache, LEN);
+    assert_eq!(starts(&cache), [given[3], newest]);
+}
+
+#[test]
+fn a_higher_limit_makes_room() {
+    let cache = BufferCache::new(LEAST_BYTES);
+    let first = give(&cache, LEN);
+    cache.set_limit(2 * LEAST_BYTES);
+    assert_eq!(starts(&cache), [first]);
+    let second = give(&cache, LEN);
+    assert_eq!(starts(&cache), [first, second]);
+}
+
+#[test]
+fn a_limit_of_zero_turns_the_cache_off() {
+    let cache = BufferCache::new(4 * LEAST_BYTES);
+    give(&cache, LEN);
+    cache.set_limit(0);
+    assert!(cache.take::<u32>(LEN).is_none(), "what was kept is freed");
+    give(&cache, LEN);
+    assert!(cache.take::<u32>(LEN).is_none(), "nothing is kept");
+    cache.set_limit(LEAST_BYTES);
+    let start = give(&cache, LEN);
+    assert_eq!(starts(&cache), [start]);
 }

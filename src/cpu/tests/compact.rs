@@ -50,7 +50,7 @@ fn compacts() {
 
 /// Every pattern of eight trues in the middle of a mask, in the form for the processor at hand and in the portable one.
 #[test]
-fn moves_every_pattern() {
+fn compresses_and_expands_every_pattern() {
     fn check<T: Word + PartialEq>(value: fn(u64) -> T) {
         let mut random = Random(17);
         for bits in 0..256 {
@@ -60,28 +60,28 @@ fn moves_every_pattern() {
             let trues = positions(&mask);
             let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
             let kept: Vec<T> = trues.iter().map(|&index| values[index]).collect();
-            let mut expand = vec![T::default(); mask.len()];
+            let mut expanded = vec![T::default(); mask.len()];
             for &index in &trues {
-                expand[index] = values[index];
+                expanded[index] = values[index];
             }
-            for (compress, put) in [
+            for (compress, expand_by) in [
                 (
-                    compress::compress::<T> as Pack<T>,
-                    compress::expand::<T> as Spread<T>,
+                    compress::compress::<T> as Compress<T>,
+                    compress::expand::<T> as Expand<T>,
                 ),
                 (compress::portable::compress, compress::portable::expand),
             ] {
-                let packed =
+                let compressed =
                     |slots: &mut [_]| assert_eq!(compress(&values, &mask, slots), kept.len());
-                assert!(filled(kept.len(), packed) == kept);
+                assert!(filled(kept.len(), compressed) == kept);
                 let mut longer = vec![MaybeUninit::new(T::default()); mask.len()];
-                packed(&mut longer);
+                compressed(&mut longer);
                 assert!(
                     filled(kept.len(), |slots| slots
                         .copy_from_slice(&longer[..kept.len()]))
                         == kept
                 );
-                assert!(filled(mask.len(), |slots| put(&kept, &mask, slots)) == expand);
+                assert!(filled(mask.len(), |slots| expand_by(&kept, &mask, slots)) == expanded);
             }
             let shifted: Vec<i64> = trues.iter().map(|&index| index as i64 + 1000).collect();
             for find in [
@@ -100,8 +100,8 @@ fn moves_every_pattern() {
         }
     }
     type Find<I> = fn(&[u8], usize, &mut [MaybeUninit<I>]);
-    type Pack<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]) -> usize;
-    type Spread<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]);
+    type Compress<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]) -> usize;
+    type Expand<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]);
     check(|bits| bits as u8);
     check(|bits| bits as u16);
     check(|bits| bits as u32);
@@ -112,7 +112,7 @@ fn moves_every_pattern() {
 fn filled<T: Copy>(len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) -> Vec<T> {
     let mut output = Output::new(len);
     fill(output.slots());
-    // SAFETY: a move writes every slot.
+    // SAFETY: `fill` writes every slot.
     unsafe { output.finish() }
 }
 
@@ -160,7 +160,7 @@ fn finds_coordinates() {
 }
 
 #[test]
-fn keeps_and_restores_rows() {
+fn selects_and_restores_rows() {
     let mut random = Random(7);
     for [outer, len, inner] in [
         [1, 1, 1],
@@ -218,42 +218,46 @@ fn partitions() {
                 .filter(|&index| valid.contains(&keys[index]))
                 .collect();
             order.sort_by_key(|&index| keys[index]);
-            let mut slots = vec![-1; len];
-            for (slot, &index) in order.iter().enumerate() {
-                slots[index] = slot as i64;
+            let mut ranks = vec![-1; len];
+            for (rank, &index) in order.iter().enumerate() {
+                ranks[index] = rank as i64;
             }
             let offsets: Vec<i64> = (0..=num_keys)
                 .map(|key| order.partition_point(|&index| keys[index] < key as i64) as i64)
                 .collect();
             let narrow = |indices: &[i64]| indices.iter().map(|&i| i as i32).collect::<Vec<_>>();
-            let narrowed = (narrow(&slots), narrow(&offsets));
+            let narrowed = (narrow(&ranks), narrow(&offsets));
             assert!(partition_ranks::<i64, i32>(&keys, num_keys) == narrowed);
-            assert!(partition_ranks::<i32, i64>(&narrow(&keys), num_keys) == (slots, offsets));
+            assert!(partition_ranks::<i32, i64>(&narrow(&keys), num_keys) == (ranks, offsets));
         }
     }
 }
 
 #[test]
-fn moves_to_slots_and_back() {
+fn scatters_and_gathers() {
     let mut random = Random(5);
     for len in [0, 1, 1000, (1 << 17) + 5] {
-        // A permutation of which every seventh slot is none: below zero, or too large.
-        let slots: Vec<i64> = (0..len)
+        // A permutation. Every seventh element has no destination: below zero, or too large.
+        let destinations: Vec<i64> = (0..len)
             .map(|index: i64| match index % 14 {
                 3 => -1 - index,
                 10 => len + index,
                 _ => len - 1 - index,
             })
             .collect();
-        let values: Vec<u32> = slots.iter().map(|_| random.next() as u32 | 1).collect();
-        let (mut scattered, mut gathered) = (vec![0; slots.len()], vec![0; slots.len()]);
-        for (index, &slot) in slots.iter().enumerate() {
-            if (0..len).contains(&slot) {
-                scattered[slot as usize] = values[index];
-                gathered[index] = values[slot as usize];
+        let values: Vec<u32> = destinations
+            .iter()
+            .map(|_| random.next() as u32 | 1)
+            .collect();
+        let (mut scattered, mut gathered) =
+            (vec![0; destinations.len()], vec![0; destinations.len()]);
+        for (index, &to) in destinations.iter().enumerate() {
+            if (0..len).contains(&to) {
+                scattered[to as usize] = values[index];
+                gathered[index] = values[to as usize];
             }
         }
-        assert!(scatter(&values, &slots) == scattered);
-        assert!(gather(&values, &slots) == gathered);
+        assert!(scatter(&values, &destinations) == scattered);
+        assert!(gather(&values, &destinations) == gathered);
     }
 }

@@ -1,4 +1,4 @@
-//! The lanes of the processor at hand against those of any processor.
+//! The lanes of the processor at hand against the portable lanes.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;

@@ -34,8 +34,8 @@ const LENGTHS: [usize; 17] = [
     (1 << 20) + TILE + 9,
 ];
 
-/// Whether a test has time for so many elements. Under valgrind everything takes fifty times as long: what is left then
-/// still reaches every path, those of several threads among them.
+/// Whether a test has time for so many elements. Under valgrind everything takes fifty times as long. The tests that
+/// are left there still reach every path, also the paths of several threads.
 fn has_time_for(elements: usize) -> bool {
     const MOST: usize = 160_000;
     let has_time = elements <= MOST || std::env::var_os("BURN_SCAN_MEMCHECK").is_none();

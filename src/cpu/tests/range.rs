@@ -19,7 +19,7 @@ fn nan_stays() {
     }
 }
 
-/// Totals of single runs leave the range of the type here, and the sequential result does not.
+/// Totals of single tiles leave the range of the type here, and the sequential result does not.
 #[test]
 fn a_product_leaves_the_range_where_a_loop_does() {
     for (len, inner) in [(5000, 1), (200_000, 1), (100_000, 2)] {

@@ -4,7 +4,8 @@ use half::f16;
 
 use super::*;
 
-/// Recurrences that are walked whole, cut along the axis, in one column and in several; flows are few, so that half-precision floats stay exact.
+/// Recurrences that are walked whole or split along the axis, in one column and in several. Flows are few, so that
+/// half-precision floats stay exact.
 fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
     let mut random = Random(93);
     let mut drawn = |n: usize, one_in: u64| -> Vec<i32> {

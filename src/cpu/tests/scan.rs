@@ -104,8 +104,8 @@ integer_scans! {
     scans_u64: u64;
 }
 
-/// The same in `f64`, to within what the steps may lose at random, and one rounding to the element type: relative to
-/// the result, or absolute where it is subnormal.
+/// Compares with a scan in `f64`. The tolerance is what the steps may lose at random, and one rounding to the element
+/// type: relative to the result, or absolute where the result is subnormal.
 macro_rules! float_scans {
     ($($name:ident: $ty:ty, $from:expr, $to:expr, $step:expr, $stored:expr, $smallest:expr;)*) => {$(
         #[test]

@@ -1,13 +1,15 @@
-//! Running maxima and minima, and where they were met: of equal elements the last, of several NaN the last, as torch has it.
+//! Running maxima and minima, and their positions: of equal elements the last, of several NaN the last, as in torch.
 
 use core::mem::MaybeUninit;
 
+use super::super::accumulator::Accumulator;
 use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
-use super::super::element::{Accumulator, Element, TILE};
+use super::super::element::{Element, TILE};
 use super::{Block, Lines, View, Walk, run};
 
-/// The running maxima of `values` along the axis of `lines`, or the minima, and their positions along it. Both results are contiguous.
+/// The running maxima of `values` along the axis of `lines`, or the minima, and their positions along the axis. Both
+/// results are contiguous.
 ///
 /// # Panics
 ///
@@ -27,7 +29,7 @@ pub(crate) fn extremum<T: Element, I: Index>(
         positions: Shared::new(positions.slots()),
         lines,
     });
-    // SAFETY: every line of every column has had its results written.
+    // SAFETY: the walk has written both results of every line of every column.
     unsafe { (output.finish(), positions.finish()) }
 }
 
@@ -39,14 +41,14 @@ struct Extremum<'a, T: Element, I> {
     lines: Lines,
 }
 
-/// The extremum and its position, if anything was met.
-type Met<A> = Option<(A, usize)>;
+/// The extremum and its position, if there was an element.
+type Found<A> = Option<(A, usize)>;
 
 impl<T: Element, I> Extremum<'_, T, I> {
-    /// Of what was met first and last.
+    /// The extremum of two, the first of which comes earlier in the walk.
     #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
     #[inline(always)]
-    fn later(&self, first: Met<T::Acc>, last: (T::Acc, usize)) -> (T::Acc, usize) {
+    fn later(&self, first: Found<T::Acc>, last: (T::Acc, usize)) -> (T::Acc, usize) {
         let Some(first) = first else {
             return last;
         };
@@ -64,7 +66,7 @@ impl<T: Element, I> Extremum<'_, T, I> {
 }
 
 impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
-    type State = Met<T::Acc>;
+    type State = Found<T::Acc>;
 
     fn lines(&self) -> Lines {
         self.lines

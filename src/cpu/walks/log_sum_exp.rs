@@ -1,9 +1,9 @@
 //! The logarithm of a running sum of exponentials, stable for any range.
 //!
-//! The state is the largest element so far and the sum of `exp(x − largest)` (Milakov & Gimelshein, "Online normalizer calculation for
-//! softmax", 2018). It takes in an element with one exponential: of the two factors one is 1.
+//! The state is the largest element so far and the sum of `exp(x − largest)` (Milakov & Gimelshein, "Online normalizer
+//! calculation for softmax", 2018). Taking in an element costs one exponential: one of the two factors is 1.
 
-use super::super::element::Accumulator;
+use super::super::accumulator::Accumulator;
 use super::fold::Fold;
 
 /// Numbers with exponentials.
@@ -31,14 +31,14 @@ macro_rules! real {
 
 real!(f32, f64);
 
-/// `sum` exponentials of what is relative to `largest`.
+/// The largest element, and the sum of the exponentials relative to it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sum<A> {
     largest: A,
     sum: A,
 }
 
-/// −∞ where nothing but −∞ was met, and NaN from the first NaN on.
+/// The logarithm of a sum of exponentials: −∞ as long as all elements are −∞, and NaN from the first NaN on.
 pub(crate) struct LogSumExp;
 
 impl<A: Real> Fold<A> for LogSumExp {
@@ -70,7 +70,7 @@ impl<A: Real> Fold<A> for LogSumExp {
     #[inline]
     fn value(state: Sum<A>) -> A {
         match state.sum == A::ZERO {
-            // Nothing was met: the largest is −∞.
+            // Of no elements the largest is −∞.
             true => state.largest,
             false => state.largest.add(state.sum.ln()),
         }
@@ -81,7 +81,7 @@ impl<A: Real> Fold<A> for LogSumExp {
         true
     }
 
-    /// Twice through the elements: a sum of exponentials is scaled to its largest once.
+    /// Two passes: the first finds the largest element, so that the sum of exponentials needs no scaling.
     fn of_all(elements: &[A]) -> Sum<A> {
         let largest = elements
             .iter()

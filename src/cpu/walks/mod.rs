@@ -1,4 +1,4 @@
-//! Walks: scans whose state is more than an element, along any axis of inputs that lie anywhere.
+//! Walks: scans whose state is more than an element, along any axis of inputs with any strides.
 //!
 //! ```text
 //!                 columns →
@@ -9,21 +9,27 @@
 //!           └────────┴────────┘
 //! ```
 //!
-//! Where there are too few columns to go round, a plane is cut along the axis, too: each piece is folded to its total first, the states before
-//! all pieces are found in order, and then every piece is walked from its own; a stretch of pieces at a time, while it is in the shared cache.
-//! Which it is depends on the shape alone, hence so do the bits of the result.
+//! Where there are too few columns for all threads, a plane is split along the axis, too. Each piece is first folded to
+//! its total, then the states before all pieces are found in order, then every piece is walked from its state. Some
+//! pieces at a time take these steps, while they are in the shared cache. The shape alone decides whether a plane is
+//! split, and with it the bits of the result.
 
 mod adjoint;
 mod affine;
 mod extremum;
 mod fold;
+mod fold_scan;
+mod lines;
 mod log_sum_exp;
 mod recurrence;
+mod total;
 mod view;
 
 pub(crate) use adjoint::recurrence_adjoint;
 pub(crate) use extremum::extremum;
-pub(crate) use fold::{Fold, Plain, fold_scan};
+pub(crate) use fold::{Fold, Plain};
+pub(crate) use fold_scan::fold_scan;
+pub(crate) use lines::Lines;
 pub(crate) use log_sum_exp::{LogSumExp, Real};
 pub(crate) use recurrence::recurrence;
 pub(crate) use view::View;
@@ -34,30 +40,17 @@ use super::element::TILE;
 use super::parallel;
 use super::rows::{GRAIN, PARALLEL};
 
-/// The most columns of a block: a line of them is a tile.
+/// The most columns of a block: a line of a block fits a tile.
 const WIDEST: usize = TILE;
 
-/// Lines of planes of one column that are walked in one go.
-const RUN: usize = TILE;
-
-/// Tasks below which planes are cut along the axis.
+/// Tasks below which planes are split along the axis.
 const TASKS: usize = 8;
 
 /// Elements of a piece: the work of one task.
 const PIECE: usize = 1 << 14;
 
-/// Pieces that are folded and then walked before the next ones are looked at.
+/// Pieces that are folded and then walked together.
 const STRETCH: usize = 64;
-
-/// The shape of what is walked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines {
-    pub(crate) outer: usize,
-    pub(crate) len: usize,
-    pub(crate) inner: usize,
-    /// From the last line towards the first.
-    pub(crate) reverse: bool,
-}
 
 /// Some columns of some lines of a plane. Lines are numbered in the order of the walk.
 #[derive(Clone, Debug)]
@@ -67,25 +60,25 @@ struct Block {
     columns: Range<usize>,
 }
 
-/// What is carried along, and how.
+/// The state of a walk, and how an element changes it.
 trait Walk: Sync {
     type State: Copy + Send + Sync;
 
     fn lines(&self) -> Lines;
 
-    /// Before the first line of a column.
+    /// The state before the first line of a column.
     fn begin(&self, plane: usize, column: usize) -> Self::State;
 
-    /// Of no lines.
+    /// The total of no lines.
     fn identity(&self) -> Self::State;
 
-    /// The totals of a block's columns.
+    /// Finds the totals of a block's columns.
     fn fold(&self, block: Block, totals: &mut [Self::State]);
 
-    /// The state behind a piece of this total, if it is that of walking the piece, up to rounding.
+    /// The state behind a piece of this total, if walking the piece leads to the same state, up to rounding.
     fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State>;
 
-    /// Takes the states of a block's columns through it, and writes its results if told so.
+    /// Takes the states of a block's columns through it, and writes its results if `writes`.
     ///
     /// # Safety
     ///
@@ -108,7 +101,7 @@ fn run<W: Walk>(walk: &W) {
     if outer * blocks < TASKS && len * width >= TASKS * PIECE {
         for plane in 0..outer {
             for block in 0..blocks {
-                walk_cut(walk, plane, columns(block));
+                walk_split(walk, plane, columns(block));
             }
         }
         return;
@@ -135,12 +128,13 @@ fn run<W: Walk>(walk: &W) {
     });
 }
 
+/// The states before the first line of some columns.
 fn begin<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) -> Vec<W::State> {
     columns.map(|column| walk.begin(plane, column)).collect()
 }
 
-/// Walks some columns of a plane that is cut along the axis.
-fn walk_cut<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) {
+/// Walks some columns of a plane that is split along the axis.
+fn walk_split<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) {
     let Lines { len, .. } = walk.lines();
     let width = columns.len();
     let lines = (PIECE / width).max(1);
@@ -150,7 +144,7 @@ fn walk_cut<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) {
         lines: piece * lines..len.min((piece + 1) * lines),
         columns: columns.clone(),
     };
-    let mut state = begin(walk, plane, columns.clone());
+    let mut states = begin(walk, plane, columns.clone());
     let mut starts = vec![walk.identity(); STRETCH.min(pieces) * width];
     for first in (0..pieces).step_by(STRETCH) {
         let starts = &mut starts[..STRETCH.min(pieces - first) * width];
@@ -159,61 +153,19 @@ fn walk_cut<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) {
             walk.fold(block(first + at / width), totals);
         });
         for (index, starts) in starts.chunks_exact_mut(width).enumerate() {
-            let behind: Option<Vec<_>> = (state.iter().zip(&*starts))
+            let behind: Option<Vec<_>> = (states.iter().zip(&*starts))
                 .map(|(&state, &total)| walk.behind(state, total))
                 .collect();
-            starts.copy_from_slice(&state);
+            starts.copy_from_slice(&states);
             match behind {
-                Some(behind) => state = behind,
+                Some(behind) => states = behind,
                 // SAFETY: nothing is written.
-                None => unsafe { walk.walk(block(first + index), &mut state, false) },
+                None => unsafe { walk.walk(block(first + index), &mut states, false) },
             }
         }
         parallel::for_each_part(starts, width, &|at, states| {
             // SAFETY: each piece is written by one task.
             unsafe { walk.walk(block(first + at / width), states, true) };
         });
-    }
-}
-
-impl Lines {
-    fn is_empty(&self) -> bool {
-        self.outer * self.len * self.inner == 0
-    }
-
-    fn elements(&self) -> usize {
-        self.outer * self.len * self.inner
-    }
-
-    /// The line in memory that is the walk's `line`-th.
-    fn stored(&self, line: usize) -> usize {
-        match self.reverse {
-            true => self.len - 1 - line,
-            false => line,
-        }
-    }
-
-    /// Where some columns of a line in memory lie in an output.
-    fn place(&self, plane: usize, stored: usize, columns: &Range<usize>) -> Range<usize> {
-        let first = (plane * self.len + stored) * self.inner;
-        first + columns.start..first + columns.end
-    }
-
-    /// Where some lines of the only column lie in an output.
-    fn run(&self, plane: usize, lines: &Range<usize>) -> Range<usize> {
-        let first = plane * self.len;
-        first + lines.start..first + lines.end
-    }
-
-    /// The lines of a block of one column in runs, as they lie in memory, in the order of the walk.
-    fn runs(self, lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        let end = lines.end;
-        lines.step_by(RUN).map(move |first| {
-            let last = end.min(first + RUN);
-            match self.reverse {
-                true => self.len - last..self.len - first,
-                false => first..last,
-            }
-        })
     }
 }

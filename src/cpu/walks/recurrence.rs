@@ -1,19 +1,21 @@
 //! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`.
 //!
-//! Columns are walked as the formula says, side by side. A single column goes a vector at a time, whose elements are composed first: see
-//! [`affine`](super::affine).
+//! Several columns are walked side by side, as the formula says. A single column is walked one vector at a time, whose
+//! elements are composed first, see [`affine`](super::affine).
 
 use core::mem::MaybeUninit;
 
+use super::super::accumulator::Accumulator;
 use super::super::buffer::{Output, Shared};
 use super::super::column_groups::column_groups;
-use super::super::element::{Accumulator, Element, TILE};
+use super::super::element::{Element, TILE};
 use super::super::lanes::{self, Kernel, Lanes as Vector};
-use super::super::simd::vectorize;
+use super::super::processor::vectorize;
 use super::affine::{Affine, Inputs, Rooms, Tile, gathered, side_by_side};
 use super::{Block, Lines, View, Walk, run};
 
-/// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, else from 0. The result is contiguous.
+/// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
+/// otherwise. The result is contiguous.
 ///
 /// # Panics
 ///
@@ -37,7 +39,7 @@ pub(crate) fn recurrence<T: Element>(
         initial,
         output: Shared::new(output.slots()),
     });
-    // SAFETY: every line of every column has had its result written.
+    // SAFETY: the walk has written every line of every column.
     unsafe { output.finish() }
 }
 
@@ -122,13 +124,13 @@ impl<T: Element> Recurrence<'_, T> {
         let lines = self.lines();
         let mut rooms = gathered();
         let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
-        for run in lines.runs(block.lines.clone()) {
+        for chunk in lines.chunks(block.lines.clone()) {
             let output = match writes {
                 // SAFETY: the caller has these lines to itself.
-                true => unsafe { self.output.slice(lines.run(block.plane, &run)) },
-                false => &mut nowhere[..run.len()],
+                true => unsafe { self.output.slice(lines.chunk(block.plane, &chunk)) },
+                false => &mut nowhere[..chunk.len()],
             };
-            let tile = self.inputs.tile(block.plane, run, &mut rooms);
+            let tile = self.inputs.tile(block.plane, chunk, &mut rooms);
             let h = state.offset;
             let h = match lines.reverse {
                 true => lanes::run(Scan::<T, true>(tile, output, h)),
@@ -139,28 +141,28 @@ impl<T: Element> Recurrence<'_, T> {
     }
 }
 
-/// Walks a tile from `h`, and returns the last.
+/// Walks a chunk from `h`, and returns the last `h`.
 struct Scan<'a, 'b, T: Element, const REVERSE: bool>(Tile<'a, T>, &'b mut [MaybeUninit<T>], T::Acc);
 
 impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
     type Output = T::Acc;
 
     #[inline(always)]
-    fn run<L: Vector<T>>(self) -> T::Acc {
+    fn run<L: Vector<T>>(self, proof: L::Proof) -> T::Acc {
         let Self(tile, output, start) = self;
         assert!(output.len() == tile.len());
         let (from, rest) = tile.parts::<REVERSE>(L::COUNT);
         let count = (tile.len() - rest.len()) / L::COUNT;
-        let zero = L::splat(T::Acc::ZERO);
-        let mut carry = L::splat(start);
-        // Zero times what is not finite is no zero.
+        let zero = L::splat(proof, T::Acc::ZERO);
+        let mut carry = L::splat(proof, start);
+        // Zero times a number that is not finite is not zero.
         let mut seen = zero;
         for step in 0..count {
             let vector = if REVERSE { count - 1 - step } else { step };
             let first = from + vector * L::COUNT;
             // SAFETY: the vector is one of the tile's, and the output is as long.
             unsafe {
-                let (a, b) = tile.composed::<L, REVERSE, false>(first);
+                let (a, b) = tile.composed::<L, REVERSE, false>(proof, first);
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let h = a.mul(carry).add(b);
                 carry = h.last();

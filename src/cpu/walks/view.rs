@@ -1,24 +1,24 @@
-//! Elements that lie anywhere: an input of a walk, read in place.
+//! An input of a walk: a tensor with any strides, read in place.
 
 use core::ops::Range;
 
 use super::Lines;
 
-/// A tensor as a walk sees it: `[outer, len, inner]`, of which `outer` and `inner` may be several dimensions each.
+/// A tensor as a walk reads it: `[outer, len, inner]`, where `outer` and `inner` may stand for several dimensions each.
 ///
-/// A line is what the walk meets at one step: the `inner` elements of one position along the axis.
+/// Here a line is the `inner` elements of one position along the axis, which the walk reads in one step.
 pub(crate) struct View<'a, T> {
     elements: &'a [T],
-    /// Where each plane begins.
+    /// The place of each plane.
     planes: Vec<isize>,
     /// From one line to the next.
     step: isize,
-    /// Where the columns of a line lie, unless they lie side by side.
+    /// The place of each column in a line, unless the columns lie side by side.
     columns: Option<Vec<isize>>,
 }
 
 impl<'a, T: Copy> View<'a, T> {
-    /// Of the tensor whose first element is `elements[start]`, with these sizes and strides, walked along `dim`.
+    /// The view of a tensor whose first element is `elements[start]`, with these sizes and strides, along `dim`.
     ///
     /// # Panics
     ///
@@ -86,9 +86,9 @@ impl<'a, T: Copy> View<'a, T> {
         }
     }
 
-    /// The only column of some lines, gathered in `room` where they do not follow one another.
+    /// The only column of some lines, gathered in `room` where the lines do not follow one another.
     #[inline]
-    pub(super) fn run<'b>(
+    pub(super) fn chunk<'b>(
         &'b self,
         plane: usize,
         lines: Range<usize>,
@@ -112,14 +112,14 @@ impl<'a, T: Copy> View<'a, T> {
         }
     }
 
-    /// Whether it has the shape that a walk has.
+    /// Whether the view has the shape of a walk.
     pub(super) fn fits(&self, lines: &Lines) -> bool {
         let inner = self.columns.as_ref().map_or(lines.inner, Vec::len);
         lines.is_empty() || (self.planes.len() == lines.outer && inner == lines.inner)
     }
 }
 
-/// Where the elements of some dimensions lie, in row-major order.
+/// The places of the elements of some dimensions, in row-major order.
 fn places(shape: &[usize], strides: &[isize]) -> Vec<isize> {
     let mut places = vec![0];
     for (&size, &stride) in shape.iter().zip(strides) {
@@ -143,9 +143,9 @@ mod tests {
         let broadcast = View::new(&elements, 4, &[2, 3, 2, 2], &[0, 0, 0, 1], 1);
         assert_eq!(broadcast.line(1, 2, 1..4, &mut [0; 4]), [5, 4, 5]);
         let flipped = View::new(&elements, 23, &[1, 6], &[0, -4], 1);
-        assert_eq!(flipped.run(0, 1..4, &mut [0; 8]), [19, 15, 11]);
+        assert_eq!(flipped.chunk(0, 1..4, &mut [0; 8]), [19, 15, 11]);
         let one = View::new(&elements, 7, &[3, 5], &[0, 0], 1);
-        assert_eq!(one.run(2, 1..3, &mut [0; 8]), [7, 7]);
+        assert_eq!(one.chunk(2, 1..3, &mut [0; 8]), [7, 7]);
     }
 
     #[test]

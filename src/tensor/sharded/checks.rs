@@ -1,4 +1,4 @@
-//! Bad input, found before anything is launched.
+//! Checks of bad input, before anything is launched.
 
 use super::Sharded;
 use crate::{ScanOp, check};
@@ -12,7 +12,7 @@ const SCAN: &str = "Sharded Scan";
 const RECURRENCE: &str = "Sharded Linear Recurrence";
 const COMPACT: &str = "Sharded Compact Dim By Mask";
 
-/// One tensor at least, and all parts of one.
+/// There is a shard, and all shards can be parts of one tensor.
 #[track_caller]
 pub(super) fn shards<const D: usize, K: Basic>(shards: &[Tensor<D, K>], dim: usize) {
     let Some(first) = shards.first() else {
@@ -51,12 +51,12 @@ pub(super) fn shards<const D: usize, K: Basic>(shards: &[Tensor<D, K>], dim: usi
     }
 }
 
-/// Booleans are booleans, however each device stores them.
+/// Booleans count as one dtype, however each device stores them.
 fn is_one_dtype(one: DType, other: DType) -> bool {
     one == other || matches!((one, other), (DType::Bool(_), DType::Bool(_)))
 }
 
-/// One at least, and all hold what they are given.
+/// There is a device, and all devices hold the dtype.
 #[track_caller]
 pub(super) fn devices<const D: usize, K: Basic>(tensor: &Tensor<D, K>, devices: &[Device]) {
     if devices.is_empty() {
@@ -93,7 +93,7 @@ fn holds(operation: &str, device: &Device, dtype: DType) {
     }
 }
 
-/// Each shard can be scanned by that operator.
+/// Each shard can be scanned with that operator.
 #[track_caller]
 pub(super) fn scanned<const D: usize, K: Basic>(shards: &[Tensor<D, K>], op: ScanOp) {
     for shard in shards {
@@ -104,7 +104,7 @@ pub(super) fn scanned<const D: usize, K: Basic>(shards: &[Tensor<D, K>], op: Sca
     }
 }
 
-/// A decay beside each shard, which broadcasts to it.
+/// There is a decay for each shard, and it broadcasts to it.
 #[track_caller]
 pub(super) fn recurrence<const D: usize>(values: &Sharded<D, Float>, decay: &Sharded<D, Float>) {
     as_many(RECURRENCE, values.shards.len(), decay.shards.len(), "decay");
@@ -123,7 +123,7 @@ pub(super) fn recurrence<const D: usize>(values: &Sharded<D, Float>, decay: &Sha
     }
 }
 
-/// A mask beside each shard, with an entry for each of its slices.
+/// There is a mask for each shard, with an entry for each of its slices.
 #[track_caller]
 pub(super) fn masks<const D: usize, K: Basic>(values: &Sharded<D, K>, mask: &Sharded<1, Bool>) {
     as_many(COMPACT, values.shards.len(), mask.shards.len(), "mask");

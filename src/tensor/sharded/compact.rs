@@ -1,4 +1,4 @@
-//! Compaction along the dimension that is cut.
+//! Compaction along the split dimension.
 
 use super::super::runs::read_async;
 use super::super::transfer::is_eager;
@@ -15,12 +15,12 @@ impl<const D: usize, K: Basic> Sharded<D, K>
 where
     Tensor<D, K>: TensorCompact<D, K>,
 {
-    /// Keeps the slices along the dimension that is cut whose entry in `mask` is true, as
-    /// [`TensorCompact::compact_dim_by_mask`]. Survivors stay on their shard's device, and a shard may be left
-    /// without any.
+    /// Keeps the slices along the split dimension whose entry in `mask` is true, as
+    /// [`TensorCompact::compact_dim_by_mask`]. Survivors stay on the device of their shard. A shard may be left without
+    /// any.
     ///
-    /// Each shard of the mask has one entry for each slice of the shard of values beside it, and lies on its device.
-    /// Reads back one number a shard; all are asked for before the first is waited for.
+    /// Each shard of the mask has one entry for each slice of its shard of values, and lies on the same device. Reads
+    /// back one number for each shard; all reads start before the first is waited for.
     ///
     /// # Example
     ///
@@ -51,26 +51,33 @@ where
                 }
             })
         });
-        // What is left of each shard; padded where there is a count.
+        // A shard with a count is padded.
         let (kept, counts): (Vec<Tensor<D, K>>, Vec<Option<Tensor<1, Int>>>) =
             kept.into_iter().flatten().unzip();
         let is_padded: Vec<bool> = counts.iter().map(Option::is_some).collect();
         let mut counts = read_all(counts.into_iter().flatten().collect()).into_iter();
-        let exact = |(values, is_padded): (Tensor<D, K>, bool)| {
+        let exact = |(number, (values, is_padded)): (usize, (Tensor<D, K>, bool))| {
             let count = is_padded.then(|| counts.next().expect("one for each"));
             match count {
+                // Burn's slice without elements is no step of the graph; this is. The mask is all false.
+                Some(0) => values.compact_dim_by_mask(masks[number].clone(), dim),
                 Some(count) if count < values.dims()[dim] => values.slice_dim(dim, 0..count),
                 _ => values,
             }
         };
         Self {
-            shards: kept.into_iter().zip(is_padded).map(exact).collect(),
+            shards: kept
+                .into_iter()
+                .zip(is_padded)
+                .enumerate()
+                .map(exact)
+                .collect(),
             dim,
         }
     }
 }
 
-/// Reads numbers from any devices. All reads are begun before the first is waited for.
+/// Reads numbers from any devices. All reads start before the first is waited for.
 fn read_all(numbers: Vec<Tensor<1, Int>>) -> Vec<usize> {
     type Read = Pin<Box<dyn Future<Output = usize>>>;
     let mut found = vec![None; numbers.len()];

@@ -15,55 +15,55 @@ use burn::tensor::{AsIndex, Device, Tensor};
 use checks::{SHARDED, SPLIT};
 use together::together;
 
-/// A tensor cut along one dimension into consecutive shards, which lie on devices of the caller's choice: this
-/// machine's, and those of servers of Burn's remote backend.
+/// A tensor that is split along one dimension into consecutive shards. The shards lie on devices of the caller's
+/// choice: on this machine, and on servers of Burn's remote backend.
 ///
-/// The shards agree in dtype and in all dimensions but the one that is cut; along that each has a length of its own,
-/// which may be 0. Several may lie on one device.
+/// The shards agree in dtype and in all dimensions but the split one. Along the split dimension each shard has its own
+/// length, which may be 0. Several shards may lie on one device.
 ///
 /// # Results
 ///
-/// Integers are those of the uncut tensor, bit for bit. Floats are so as far as their operations are exact: a carry
-/// is rounded to the dtype between shards, and the cut into shards is part of the order of operations. f16 and bf16
-/// are an exception: they are scanned as f32, and a result is rounded once. NaN and infinities go from shard to shard
-/// as from element to element. The same shards on the same devices give the same bits in every run, whatever the
-/// devices' speed: what is combined with what depends on the positions alone.
+/// Integer results equal the results of the whole tensor, bit for bit. Float results do so as far as their operations
+/// are exact: a carry is rounded to the dtype between shards, and the lengths of the shards are part of the order of
+/// operations. f16 and bf16 are an exception: they are scanned as f32, and a result is rounded once. NaN and infinities
+/// go from shard to shard as from element to element. The same shards on the same devices give the same bits in every
+/// run, whatever the speed of the devices: the order of operations depends on the positions alone.
 ///
-/// Float results are differentiable with respect to all shards; gradients travel back as the carries came.
+/// Float results are differentiable with respect to all shards. Gradients travel the way of the carries, backwards.
 ///
 /// # Waiting
 ///
-/// No result is waited for but the counts of [`compact_dim_by_mask`](Self::compact_dim_by_mask). Tensors move by
-/// Burn's [`Tensor::to_device`], which waits where a tensor leaves a device that queues for a backend of another kind
-/// (from a GPU to the CPU or to a server, from a server to this machine), because it goes through the host's memory
-/// there. Between servers, and between devices of one runtime, it does not wait; Burn moves nothing between a server
-/// on Iroh and one on WebSocket.
+/// The only results that are waited for are the counts of [`compact_dim_by_mask`](Self::compact_dim_by_mask). Tensors
+/// move by Burn's [`Tensor::to_device`]. It waits if a tensor leaves a device that queues operations for a backend of
+/// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor goes through
+/// the memory of the host then. It does not wait between servers, nor between devices of one runtime. Burn moves
+/// nothing between a server on Iroh and one on WebSocket.
 ///
 /// # Panics
 ///
 /// In Burn's message form: where the operation on one tensor does; no shards; shards that differ in dtype (booleans
-/// count as one dtype, however each device stores them) or in another dimension than the one that is cut; float
-/// shards of which some are on autodiff devices and some are not; no devices to split over, or one that does not hold
-/// the dtype; shards of masks and decays that are not as many, or do not fit those of the values. All is checked
+/// count as one dtype, however each device stores them) or in a dimension other than the split one; float shards of
+/// which only some are on autodiff devices; no devices to split over, or a device that does not hold the dtype; shards
+/// of masks and decays whose number differs from the shards of values, or that do not fit them. Everything is checked
 /// before anything is launched.
 ///
 /// # Algorithm
 ///
 /// Reduce, then scan (Blelloch, "Prefix sums and their applications", 1990). Every shard but the last is reduced to
-/// its total, on all devices at once; the totals are folded in order, each where it is, and only the running total
-/// moves on; every shard but the first is then scanned from what came before it.
+/// its total, on all devices at once. The totals are folded in order, each on its device; only the running total moves
+/// on. Then every shard but the first is scanned from the running total before it.
 ///
 /// ```text
 /// device       A            B            C
 /// shard     | 1 2 3 |    | 4 5 |     | 6 7 8 |
 /// total         6            9                      at once
-/// carry         └──── 6 ────→└──── 15 ───→          one element a line, S − 1 moves
+/// carry         └──── 6 ────→└──── 15 ───→          one element a line, S − 1 times
 /// scan       1 3 6        10 15       21 28 36      at once
 /// ```
 ///
-/// What moves are `S − 1` times as many elements as there are lines, however long the shards are. A shard is read
-/// twice. On the CPU a total is a reduction, elsewhere the last slice of a scan; either adds in an order of its own
-/// that is always the same, which Burn's reductions, whose routine is chosen by the clock, do not promise.
+/// `S − 1` elements of each line move, however long the shards are. A shard is read twice. On the CPU a total is a
+/// reduction, elsewhere the last slice of a scan. The order of additions of both is always the same. Burn's own
+/// reductions do not promise that: they choose their routine by measured time.
 ///
 /// # Example
 ///
@@ -85,7 +85,7 @@ pub struct Sharded<const D: usize, K: Basic> {
 }
 
 impl<const D: usize, K: Basic> Sharded<D, K> {
-    /// Takes tensors as the consecutive shards of one that is cut along `dim`. Nothing moves.
+    /// Takes tensors as the consecutive shards of a tensor that is split along `dim`. Nothing moves.
     ///
     /// # Example
     ///
@@ -105,8 +105,8 @@ impl<const D: usize, K: Basic> Sharded<D, K> {
         Self { shards, dim }
     }
 
-    /// Cuts a tensor into one part a device, and moves each to its device. The lengths differ by at most one, the
-    /// longer ones first.
+    /// Splits a tensor into one part for each device, and moves each part to its device. The lengths differ by at most
+    /// one; the longer parts come first.
     ///
     /// # Example
     ///
@@ -153,7 +153,7 @@ impl<const D: usize, K: Basic> Sharded<D, K> {
     pub fn gather(self, device: &Device) -> Tensor<D, K> {
         let Self { shards, dim } = self;
         checks::gathered(&shards, dim, device);
-        // What is still queued on a device is begun before the first of them is waited for.
+        // All devices start their queued operations before the first device is waited for.
         let shards = together(&shards, |shard, _| Some(shard.clone()));
         let moved = |shard: Option<Tensor<D, K>>| transfer(shard.expect("each"), device);
         joined(shards.into_iter().map(moved).collect(), dim)

@@ -1,4 +1,4 @@
-//! Recurrences along the dimension that is cut.
+//! Recurrences along the split dimension.
 
 use super::carry::{handed_on, met};
 use super::scan::is_half;
@@ -9,15 +9,15 @@ use crate::{RecurrenceOptions, ScanOp, ScanOptions, TensorRecurrence};
 use burn::tensor::{DType, Device, Float, Tensor};
 
 impl<const D: usize> Sharded<D, Float> {
-    /// `h[t] = decay[t]·h[t−1] + x[t]` along the dimension that is cut, from 0, as
-    /// [`TensorRecurrence::linear_recurrence`]. The results stay where the shards are.
+    /// `h[t] = decay[t]·h[t−1] + x[t]` along the split dimension, from 0, as [`TensorRecurrence::linear_recurrence`].
+    /// The results stay on the devices of the shards.
     ///
-    /// The decay is cut as the values are, or broadcast: each of its shards lies on the device of the shard of values
-    /// beside it and broadcasts to it.
+    /// The decay is split as the values are, or broadcast: each of its shards lies on the device of its shard of values
+    /// and broadcasts to it.
     ///
-    /// The total of a shard is a map `h ↦ a·h + x` of two numbers a line, the product of its decays and its last
-    /// state from 0. One number a line moves on: the state. Where a product of decays leaves the range of the dtype,
-    /// `0·∞` shows as NaN.
+    /// The total of a shard is a map `h ↦ a·h + x`. It takes two numbers for each line: the product of the decays, and
+    /// the last state from 0. One number for each line moves on: the state. If a product of decays leaves the range of
+    /// the dtype, `0·∞` shows as NaN.
     ///
     /// # Example
     ///
@@ -60,7 +60,7 @@ fn recurrence<const D: usize>(
             let len = shard.dims()[dim];
             let states = shard.clone().linear_recurrence(decay.clone(), dim);
             let state = states.narrow(dim, len - 1, 1);
-            // Of the first state there is nothing to be multiplied.
+            // Nothing multiplies the first state.
             let product = (met[0] != number).then(|| product(decay, dim, len));
             (product, state)
         })
@@ -91,7 +91,8 @@ fn recurrence<const D: usize>(
     }
 }
 
-/// The product of `len` decays along `dim`, which may all be one; of as many lines as there are of the decay.
+/// The product of `len` decays along `dim`, for each line of the decay. A decay of size 1 along `dim` counts `len`
+/// times.
 fn product<const D: usize>(decay: Tensor<D>, dim: usize, len: usize) -> Tensor<D> {
     let mut shape = decay.dims();
     let decay = match shape[dim] == len {

@@ -1,4 +1,4 @@
-//! Scans along the dimension that is cut.
+//! Scans along the split dimension.
 
 use super::carry::{handed_on, met};
 use super::together::together;
@@ -12,8 +12,8 @@ impl<const D: usize, K: Basic> Sharded<D, K>
 where
     Tensor<D, K>: TensorScan,
 {
-    /// Scans along the dimension that is cut, as [`TensorScan::scan`] does the uncut tensor. The results stay where
-    /// the shards are.
+    /// Scans along the split dimension, as [`TensorScan::scan`] scans the whole tensor. The results stay on the devices
+    /// of the shards.
     ///
     /// # Example
     ///
@@ -30,7 +30,7 @@ where
     pub fn scan(self, op: ScanOp, options: ScanOptions) -> Self {
         checks::scanned(&self.shards, op);
         let dtype = self.shards[0].dtype();
-        // Maxima and minima are elements, and lose nothing in any dtype.
+        // Maxima and minima are elements: no dtype rounds them.
         match !matches!(op, ScanOp::Max | ScanOp::Min) && is_half(dtype) {
             true => self.cast(DType::F32).scanned(op, options).cast(dtype),
             false => self.scanned(op, options),
@@ -86,13 +86,13 @@ where
     }
 }
 
-/// A float of 16 bits, whose carries would be rounded to 8 or 11 bits between shards.
+/// A float of 16 bits. Its carries would be rounded to 8 or 11 bits between shards.
 pub(super) fn is_half(dtype: DType) -> bool {
     matches!(dtype, DType::F16 | DType::BF16)
 }
 
 impl<const D: usize, K: Basic> Sharded<D, K> {
-    /// The shards of floats in another float dtype.
+    /// Shards of floats in another float dtype.
     pub(super) fn cast(self, dtype: DType) -> Self {
         let cast = |shard: Tensor<D, K>| {
             let floats = Tensor::<D, Float>::from_dispatch(shard.into_dispatch());

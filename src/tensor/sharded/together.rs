@@ -1,11 +1,11 @@
-//! On all devices at once.
+//! Operations on all devices at once.
 
 use super::super::transfer::is_eager;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Tensor};
 
-/// What `operation` makes of each shard, given its number. Devices that queue operations are given theirs first, and
-/// work on them while this thread does those of the CPU.
+/// The results of `operation` for each shard, given its number. Devices that queue operations get theirs first, and
+/// work on them while this thread does the operations of the CPU.
 pub(super) fn together<const D: usize, K: Basic, T>(
     shards: &[Tensor<D, K>],
     mut operation: impl FnMut(&Tensor<D, K>, usize) -> Option<T>,
@@ -25,15 +25,15 @@ pub(super) fn together<const D: usize, K: Basic, T>(
     results
 }
 
-/// Has what is queued begun on several devices, of which otherwise one would wait for the other to be read. One
-/// device alone needs nobody's word.
+/// Makes several devices start their queued operations. Without this, a device would start only when it is read, after
+/// the devices before it. A single device needs no flush.
 fn begin(devices: &[Device]) {
     if devices.iter().all(|device| *device == devices[0]) {
         return;
     }
     for (number, device) in devices.iter().enumerate() {
         if !is_eager(device) && !devices[..number].contains(device) {
-            // A device that fails says so to whoever reads from it.
+            // A device that fails reports it when it is read.
             let _ = device.flush();
         }
     }

@@ -1,4 +1,4 @@
-//! What a scan has met at the end of a shard.
+//! The total of a shard.
 
 use super::super::kind::Scannable;
 use super::super::transfer::is_eager;
@@ -6,11 +6,11 @@ use crate::{ScanOp, ScanOptions, TensorScan};
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Float, Int, Tensor};
 
-/// The total of each line along `dim`, of size 1 there, of a shard that has elements; in an order of operations that
+/// The total of each line along `dim`, with size 1 along `dim`, of a shard that has elements. The order of operations
 /// is always the same.
 ///
-/// On the CPU a reduction, which only reads. Elsewhere the last slice of a scan: the reduction of segments would scan
-/// as well there, with flags beside the values.
+/// On the CPU it is a reduction, which only reads. Elsewhere it is the last slice of a scan: there, the reduction of
+/// segments would scan as well, and read starts beside the values.
 pub(super) fn total<const D: usize, K: Basic>(
     shard: &Tensor<D, K>,
     dim: usize,
@@ -25,7 +25,7 @@ where
     let [outer, inner] = [size(&shape[..dim]), size(&shape[dim + 1..])];
     let rows = outer * shape[dim];
     let device = shard.device();
-    // Of equal maxima the reduction gives the gradient to the last one, a scan from the end to the first.
+    // Of equal maxima the reduction gives the gradient to the last one; a scan from the end gives it to the first.
     let has_another_gradient =
         options.reverse && matches!(op, ScanOp::Max | ScanOp::Min) && device.is_autodiff();
     if !is_eager(&device) || has_another_gradient || i32::try_from(rows).is_err() {
@@ -36,7 +36,7 @@ where
         };
         return scanned.narrow(dim, last, 1);
     }
-    // Each line is a segment of rows, whatever comes before and behind the dimension.
+    // Each line is a segment of rows, whatever dimensions are before and behind `dim`.
     let offsets = Tensor::<1, Int>::arange(0..outer as i64 + 1, (&device, DType::I32));
     let offsets = offsets.mul_scalar(shape[dim] as i64).into_dispatch();
     let values = shard.clone().reshape([rows, inner]);

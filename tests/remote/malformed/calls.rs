@@ -1,4 +1,4 @@
-//! Calls at random: most nearly right, with what is near to right as often as what is far from it.
+//! Random calls. Most are nearly right, with mistakes small and large.
 
 use burn::tensor::{DType, TensorData};
 use burn_ir::{ScalarIr, TensorStatus};
@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 #[derive(Clone, Debug)]
 pub struct Given {
     pub kind: &'static str,
-    /// One of the dtypes of the kind.
+    /// Selects one of the dtypes of the kind.
     pub width: Index,
     pub shape: Vec<usize>,
     pub values: Vec<i64>,
@@ -44,7 +44,7 @@ pub struct Call {
     pub results: Vec<(Vec<usize>, DType)>,
 }
 
-/// What is done to a call that would be right.
+/// The mistake that is made in a right call.
 #[derive(Clone, Debug)]
 enum Mistake {
     None,
@@ -66,7 +66,8 @@ fn shape() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0usize..5, 0..4)
 }
 
-/// Numbers of every kind. Lengths are small, or beyond all memory: what lies between would be taken.
+/// Numbers of every kind. Lengths are small, or larger than any memory: a length between them would be
+/// allocated.
 fn scalar() -> impl Strategy<Value = ScalarIr> {
     prop_oneof![
         (0u64..12).prop_map(ScalarIr::UInt),
@@ -96,7 +97,7 @@ fn mistake() -> impl Strategy<Value = Mistake> {
     ]
 }
 
-/// What a call is made of, whatever its operation.
+/// The random parts of a call of any operation.
 #[derive(Clone, Debug)]
 struct Parts {
     shape: Vec<usize>,
@@ -147,18 +148,9 @@ fn with(shape: &[usize], dim: usize, size: usize) -> Vec<usize> {
 
 /// A call as a client would make it.
 fn right(operation: &Operation, parts: &Parts) -> Call {
-    let name = operation.id.rsplit('/').next().unwrap_or_default();
-    let has = |part: &str| name.contains(part);
-    let is_flat = ["front", "expand_by_mask", "destinations", "run_lengths"]
-        .iter()
-        .any(|part| has(part));
-    let shape = match is_flat && !has("mask_indices") {
-        true => vec![parts.shape[0]],
-        false => parts.shape.clone(),
-    };
-    let dim = parts.dim.index(shape.len());
-    let (len, n) = (shape[dim], shape.iter().product::<usize>());
-    let number = parts.numbers[3] as usize;
+    let lengths = Lengths::new(operation, parts);
+    let (dim, number) = (lengths.dim, lengths.number);
+    let n: usize = lengths.shape.iter().product();
     let mut numbers = parts.numbers.iter();
     let mut flags = parts.flags.iter();
     let scalar = |&(name, ty): &(&str, &str)| match (name, ty) {
@@ -171,21 +163,6 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
         _ => ScalarIr::UInt(numbers.next().unwrap_or(&0) % 5),
     };
     let arguments: Vec<ScalarIr> = operation.arguments.iter().map(scalar).collect();
-    let is_first = |i: usize| i == 0;
-    let shape_of = |i: usize| match () {
-        () if has("destinations") && !has("key") && i == 2 => vec![number + 1],
-        () if has("repeat_rows") && i == 1 => vec![shape[0] + 1],
-        () if has("segment_reduce") && i == 1 => vec![number + 1],
-        () if has("segment_ids") || has("segment_starts") => vec![number + 1],
-        () if (has("scan_from") || has("recurrence_from")) && i == operation.tensors.len() - 1 => {
-            with(&shape, dim, 1)
-        }
-        () if has("adjoint_from") && i == 3 => with(&shape, dim, 1),
-        () if has("compact_dim") && !is_first(i) => vec![len],
-        () if has("expand_dim") && !is_first(i) => vec![number],
-        () if has("expand_by_mask") && !is_first(i) => parts.shape.clone(),
-        () => shape.clone(),
-    };
     let tensors: Vec<Given> = operation
         .tensors
         .iter()
@@ -193,7 +170,7 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
         .map(|(i, kind)| Given {
             kind,
             width: parts.width,
-            shape: shape_of(i),
+            shape: lengths.argument(operation, parts, i),
             values: parts.values[i].clone(),
             status: match parts.owned[i] {
                 true => TensorStatus::ReadWrite,
@@ -202,23 +179,7 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
             exists: true,
         })
         .collect();
-    let shapes: Vec<Vec<usize>> = match () {
-        () if has("compact_padded") || has("indices_front") => vec![vec![n], vec![1]],
-        () if has("compact_dim") => vec![shape.clone(), vec![1]],
-        () if has("compact_along") => vec![shape.clone(), with(&shape, dim, 1)],
-        () if has("run_lengths") => vec![shape.clone(), shape.clone(), vec![1]],
-        () if has("front") => vec![vec![number % (n + 1)]],
-        () if has("expand_by_mask") => vec![parts.shape.clone()],
-        () if has("expand_dim") => vec![with(&shape, dim, number)],
-        () if has("repeat_rows") => vec![with(&shape, 0, number)],
-        () if has("segment_ids") || has("segment_starts") => vec![vec![number]],
-        () if has("segment_reduce") => vec![with(&shape, 0, number)],
-        () if has("partition_ranks") => vec![vec![n], vec![number + 1]],
-        () if has("adjoint_from") => {
-            vec![shape.clone(), shape.clone(), with(&shape, dim, 1)]
-        }
-        () => vec![shape.clone(); operation.results.len()],
-    };
+    let shapes = lengths.results(operation, parts);
     let dtype = |kind: &&str| match *kind {
         "Float" => DType::F32,
         "Int" => DType::I32,
@@ -232,6 +193,84 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
             .into_iter()
             .zip(operation.results.iter().map(dtype))
             .collect(),
+    }
+}
+
+/// The shape of the main tensor of a call, the dimension, and a number that fits the operation's other lengths.
+struct Lengths {
+    shape: Vec<usize>,
+    dim: usize,
+    number: usize,
+}
+
+fn name_of(operation: &Operation) -> &'static str {
+    operation.id.rsplit('/').next().unwrap_or_default()
+}
+
+impl Lengths {
+    fn new(operation: &Operation, parts: &Parts) -> Self {
+        let has = |part: &str| name_of(operation).contains(part);
+        let is_flat = ["front", "expand_by_mask", "destinations", "run_lengths"]
+            .iter()
+            .any(|part| has(part));
+        let shape = match is_flat && !has("mask_indices") {
+            true => vec![parts.shape[0]],
+            false => parts.shape.clone(),
+        };
+        Self {
+            dim: parts.dim.index(shape.len()),
+            shape,
+            number: parts.numbers[3] as usize,
+        }
+    }
+
+    /// The shape of the `i`-th tensor argument.
+    fn argument(&self, operation: &Operation, parts: &Parts, i: usize) -> Vec<usize> {
+        let has = |part: &str| name_of(operation).contains(part);
+        let Self { shape, dim, number } = self;
+        let (dim, number, len) = (*dim, *number, shape[*dim]);
+        let is_first = |i: usize| i == 0;
+        match () {
+            () if has("destinations") && !has("key") && i == 2 => vec![number + 1],
+            () if has("repeat_rows") && i == 1 => vec![shape[0] + 1],
+            () if has("segment_reduce") && i == 1 => vec![number + 1],
+            () if has("segment_ids") || has("segment_starts") => vec![number + 1],
+            () if (has("scan_from") || has("recurrence_from"))
+                && i == operation.tensors.len() - 1 =>
+            {
+                with(shape, dim, 1)
+            }
+            () if has("adjoint_from") && i == 3 => with(shape, dim, 1),
+            () if has("compact_dim") && !is_first(i) => vec![len],
+            () if has("expand_dim") && !is_first(i) => vec![number],
+            () if has("expand_by_mask") && !is_first(i) => parts.shape.clone(),
+            () => shape.clone(),
+        }
+    }
+
+    /// The shapes of the results.
+    fn results(&self, operation: &Operation, parts: &Parts) -> Vec<Vec<usize>> {
+        let has = |part: &str| name_of(operation).contains(part);
+        let Self { shape, dim, number } = self;
+        let (dim, number) = (*dim, *number);
+        let n: usize = shape.iter().product();
+        match () {
+            () if has("compact_padded") || has("indices_front") => vec![vec![n], vec![1]],
+            () if has("compact_dim") => vec![shape.clone(), vec![1]],
+            () if has("compact_along") => vec![shape.clone(), with(shape, dim, 1)],
+            () if has("run_lengths") => vec![shape.clone(), shape.clone(), vec![1]],
+            () if has("front") => vec![vec![number % (n + 1)]],
+            () if has("expand_by_mask") => vec![parts.shape.clone()],
+            () if has("expand_dim") => vec![with(shape, dim, number)],
+            () if has("repeat_rows") => vec![with(shape, 0, number)],
+            () if has("segment_ids") || has("segment_starts") => vec![vec![number]],
+            () if has("segment_reduce") => vec![with(shape, 0, number)],
+            () if has("partition_ranks") => vec![vec![n], vec![number + 1]],
+            () if has("adjoint_from") => {
+                vec![shape.clone(), shape.clone(), with(shape, dim, 1)]
+            }
+            () => vec![shape.clone(); operation.results.len()],
+        }
     }
 }
 

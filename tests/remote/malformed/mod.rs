@@ -1,4 +1,4 @@
-//! Calls that no client of ours makes: no panic leaves a handler, and the session goes on.
+//! Calls that this crate's client never makes: no panic leaves a handler, and the session goes on.
 
 mod calls;
 
@@ -24,7 +24,7 @@ const CASES: u32 = if cfg!(feature = "heavy") {
     10_000
 };
 
-/// What a session of a server runs on.
+/// The server's side of a session.
 pub struct Host {
     interpreter: TensorInterpreter<Flex>,
     ids: u64,
@@ -49,25 +49,25 @@ impl Host {
         }
     }
 
-    /// A tensor that is there.
+    /// Registers a tensor with these data.
     fn holding(&mut self, data: TensorData, status: TensorStatus) -> TensorIr {
         let ir = self.named(data.shape(), data.dtype(), status);
         self.interpreter.register_tensor_data_id(ir.id, data);
         ir
     }
 
-    /// The result has been written, and can be read.
+    /// The result, if it was written and can be read.
     fn read(&mut self, result: &TensorIr) -> Option<TensorData> {
         let result = TensorIr {
             status: TensorStatus::ReadWrite,
             ..result.clone()
         };
         let read = || burn::tensor::read_sync(self.interpreter.read_tensor_async(result));
-        // Burn's read of a result that was refused panics.
+        // Burn's read of a refused result panics.
         catch_unwind(AssertUnwindSafe(read)).ok()?.ok()
     }
 
-    /// A call as it should be is answered as ever.
+    /// Asserts that a right call is still answered.
     fn works(&mut self) {
         let data = TensorData::from([1i32, 2, 3]);
         let input = self.holding(data, TensorStatus::ReadWrite);
@@ -84,7 +84,7 @@ impl Host {
         assert!(sums.iter::<i32>().eq([1, 3, 6]));
     }
 
-    /// Runs a call, and whether it was answered.
+    /// Makes a call. Returns whether it was answered.
     fn run(&mut self, call: &Call) -> bool {
         let inputs: Vec<TensorIr> = call
             .tensors
@@ -146,7 +146,7 @@ fn no_call_ends_a_session() {
     );
 }
 
-/// Over the network: what is refused ends nothing, and what needs it inherits the error.
+/// Over the network, a refused call ends no session. What depends on its result inherits the error.
 fn survives(device: &Device) {
     let tensor = Tensor::<1, Int>::from_data([1, 2, 3], device);
     let DispatchDevice::Remote(remote) = device.as_dispatch() else {
@@ -206,7 +206,7 @@ fn survives(device: &Device) {
 
 on_every_device![survives];
 
-/// A result that was refused, when it is read, ends its session and no other.
+/// Reading a refused result ends its session and no other.
 #[test]
 fn reading_what_was_refused_ends_one_session() {
     let server = serve(flex());

@@ -1,4 +1,4 @@
-//! The same shards have the same bits, whatever the devices' speed.
+//! The same shards give the same bits at any speed of the devices.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -8,28 +8,28 @@ use burn::tensor::Device;
 use burn_scan::prelude::*;
 
 use super::scans::random;
-use super::{cuts, shards, whole};
+use super::{shards, uneven_lengths, whole};
 use crate::common::element::hash;
 use crate::common::{WAYS, options};
 
 /// How often each result is computed.
 const RUNS: usize = 50;
 
-/// One scan a way, and a recurrence, of numbers that every other order of operations would round otherwise.
+/// One scan a way, and a recurrence. Any other order of operations would round their numbers differently.
 fn results(devices: &[Device]) -> Vec<u32> {
     let shape = [2, 6000];
     let values: Vec<f32> = (0..12_000).map(random).collect();
     let decays: Vec<f32> = values.iter().map(|x| x / 10.0).collect();
-    let lengths = cuts(6000, devices.len(), 6);
-    let cut = |values: &[f32]| shards::<f32, 2>(values, shape, 1, &lengths, devices);
+    let lengths = uneven_lengths(6000, devices.len(), 6);
+    let sharded = |values: &[f32]| shards::<f32, 2>(values, shape, 1, &lengths, devices);
     let ways = WAYS
         .into_iter()
         .zip([ScanOp::Sum, ScanOp::Sum, ScanOp::LogSumExp, ScanOp::Sum]);
     let mut found: Vec<Sharded<2, burn::tensor::Float>> = ways
-        .map(|(way, op)| cut(&values).scan(op, options(way)))
+        .map(|(way, op)| sharded(&values).scan(op, options(way)))
         .collect();
-    found.push(cut(&decays).scan(ScanOp::Prod, options(WAYS[0])));
-    found.push(cut(&values).linear_recurrence(cut(&decays)));
+    found.push(sharded(&decays).scan(ScanOp::Prod, options(WAYS[0])));
+    found.push(sharded(&values).linear_recurrence(sharded(&decays)));
     let bits = |found| {
         whole::<f32, 2>(found, 1, devices)
             .into_iter()
@@ -53,7 +53,7 @@ pub fn bits_stay_under_load(devices: &[Device]) {
     });
 }
 
-/// Takes a core, gives it back, takes it again: what is done by which device first changes all the time.
+/// Takes a core, gives it back, takes it again: the order in which devices finish changes all the time.
 fn keep_busy(number: usize, is_over: &AtomicBool) {
     for turn in 0.. {
         let pause = |salt: usize| {

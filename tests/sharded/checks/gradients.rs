@@ -1,9 +1,9 @@
-//! Gradients through shards are those of one device.
+//! Gradients through shards are the gradients of one device.
 
 use burn::tensor::{Device, Float, Tensor};
 use burn_scan::prelude::*;
 
-use super::{cuts, joined, parts};
+use super::{joined, parts, uneven_lengths};
 use crate::common::element::hash;
 use crate::common::{OPS, WAYS, host, options, tensor};
 
@@ -15,7 +15,7 @@ fn random(n: usize, salt: usize, low: f32, high: f32) -> Vec<f32> {
 const SHAPE: [usize; 2] = [3, 40];
 const N: usize = SHAPE[0] * SHAPE[1];
 
-/// Leaves of a graph, one a shard, cut along dimension 1.
+/// Leaves of a graph, one a shard, split along dimension 1.
 fn leaves(values: &[f32], lengths: &[usize], devices: &[Device]) -> Vec<Tensor<2>> {
     let parts = parts(values, &SHAPE, 1, lengths);
     let leaf = |((part, &length), device): ((&Vec<f32>, &usize), &Device)| {
@@ -24,15 +24,15 @@ fn leaves(values: &[f32], lengths: &[usize], devices: &[Device]) -> Vec<Tensor<2
     parts.iter().zip(lengths).zip(devices).map(leaf).collect()
 }
 
-/// The sum of the results, each times a weight of its own.
+/// The sum of the results, each with its own weight.
 fn loss(results: Sharded<2, Float>, weights: &[f32], device: &Device) -> Tensor<1> {
     let gathered = results.gather(device);
     let weights = tensor::<f32, 2>(weights, SHAPE, device);
     (gathered * weights).sum()
 }
 
-/// The gradients of inputs of that number by shards, and by one device: `by_shards` and `by_one` are the same
-/// operation.
+/// Compares the gradients of `inputs` by shards with the gradients on one device. `by_shards` and `by_one` are
+/// the same operation.
 fn compare(
     name: &str,
     inputs: &[Vec<f32>],
@@ -47,16 +47,16 @@ fn compare(
     let weights = random(N, 900, -1.0, 1.0);
     // Gathered on the first device, and on the last.
     for (salt, device) in [(0, &devices[0]), (3, &devices[devices.len() - 1])] {
-        let lengths = cuts(SHAPE[1], devices.len(), salt);
+        let lengths = uneven_lengths(SHAPE[1], devices.len(), salt);
         let all: Vec<Vec<Tensor<2>>> = inputs
             .iter()
             .map(|values| leaves(values, &lengths, &devices))
             .collect();
-        let cut = all
+        let sharded = all
             .iter()
             .map(|leaves| Sharded::new(leaves.clone(), 1))
             .collect();
-        let results = by_shards(cut);
+        let results = by_shards(sharded);
         let grads = loss(results, &weights, device).backward();
 
         let one: Vec<Tensor<2>> = inputs
@@ -99,7 +99,7 @@ pub fn of_scans(devices: &[Device]) {
     }
 }
 
-/// Of equal maxima in several shards the one nearest to the result counts.
+/// Of equal maxima in several shards the nearest one before the result counts.
 pub fn of_ties(devices: &[Device]) {
     let values: Vec<f32> = (0..N).map(|i| (hash(i) % 3) as f32).collect();
     for op in [ScanOp::Max, ScanOp::Min] {
@@ -131,13 +131,14 @@ pub fn of_recurrences(devices: &[Device]) {
     compare("a recurrence", &inputs, devices, by_shards, by_one);
 }
 
-/// What a mask drops has no gradient.
+/// Elements that a mask drops have no gradient.
 pub fn of_compaction(devices: &[Device]) {
     let devices: Vec<Device> = devices
         .iter()
         .map(|device| device.clone().autodiff())
         .collect();
-    let lengths = cuts(SHAPE[1], devices.len(), 2);
+    of_shards_without_survivors(&devices);
+    let lengths = uneven_lengths(SHAPE[1], devices.len(), 2);
     let values = random(N, 13, -1.0, 1.0);
     let kept: Vec<bool> = (0..SHAPE[1]).map(|i| hash(i) % 3 == 0).collect();
     let leaves = leaves(&values, &lengths, &devices);
@@ -160,7 +161,27 @@ pub fn of_compaction(devices: &[Device]) {
     }
 }
 
-/// The first and the last shard are empty; the one between has all gradients.
+/// A shard without survivors is still a step of the graph: its gradient is zero.
+fn of_shards_without_survivors(devices: &[Device]) {
+    let lengths = uneven_lengths(SHAPE[1], devices.len(), 2);
+    let leaves = leaves(&random(N, 15, -1.0, 1.0), &lengths, devices);
+    let mask = super::shards::<bool, 1>(&[false; SHAPE[1]], [SHAPE[1]], 0, &lengths, devices);
+    let left = Sharded::new(leaves.clone(), 1).compact_dim_by_mask(mask);
+    for ((leaf, left), &length) in leaves.iter().zip(left.into_shards()).zip(&lengths) {
+        assert_eq!(left.dims(), [SHAPE[0], 0]);
+        if length == 0 {
+            continue;
+        }
+        // Burn's sum of nothing is no step of the graph; an expansion is one.
+        let mask = tensor::<bool, 1>(&[false; 4], [4], &left.device());
+        let zeros = left.reshape([0usize]).expand_by_mask(mask);
+        let gradient = leaf.grad(&zeros.sum().backward());
+        let gradient = gradient.expect("the shard is a step of the graph");
+        assert_eq!(host::<f32, 2>(gradient), vec![0.0; SHAPE[0] * length]);
+    }
+}
+
+/// The first and the last shard are empty, and the middle one has all gradients.
 pub fn of_empty_shards(devices: &[Device]) {
     let devices: Vec<Device> = devices[..3]
         .iter()

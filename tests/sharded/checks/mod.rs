@@ -1,12 +1,41 @@
-//! What is asked of shards, wherever they lie: functions of the devices of the shards, for any test binary that has
+//! The checks of shards, wherever they lie: functions of the devices of the shards, for any test binary that has
 //! `common`.
+
+/// Hands the checks that hold on any devices to `stamp!`, which makes a test of each.
+macro_rules! every_check {
+    ($stamp:ident) => {
+        $stamp![
+            scans::integers,
+            scans::exact_floats,
+            scans::halves_are_rounded_once,
+            scans::what_is_not_finite,
+            scans::random_floats,
+            scans::nothing_to_scan,
+            scans::more_shards_than_devices,
+            bits::bits_stay_under_load,
+            recurrences::exact_recurrences,
+            recurrences::random_recurrences,
+            recurrences::decays_that_broadcast,
+            split_and_compact::split_and_gather,
+            split_and_compact::compaction,
+            split_and_compact::compaction_and_scan,
+        ];
+
+        #[cfg(feature = "autodiff")]
+        $stamp![
+            gradients::of_scans,
+            gradients::of_recurrences,
+            gradients::of_compaction,
+        ];
+    };
+}
 
 pub mod bits;
 #[cfg(feature = "autodiff")]
 pub mod gradients;
-pub mod moves;
 pub mod recurrences;
 pub mod scans;
+pub mod split_and_compact;
 
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Tensor};
@@ -15,9 +44,9 @@ use burn_scan::Sharded;
 use crate::common::element::{Element, hash};
 use crate::common::{axis, host, tensor};
 
-/// Lengths of so many shards that add up to `len`; uneven, and from four shards on one of them is 0, and with an odd
-/// salt the first.
-pub fn cuts(len: usize, shards: usize, salt: usize) -> Vec<usize> {
+/// Uneven lengths of `shards` shards that add up to `len`. From four shards on, one length is 0. With an odd
+/// salt the first length is 0.
+pub fn uneven_lengths(len: usize, shards: usize, salt: usize) -> Vec<usize> {
     let mut ends: Vec<usize> = (1..shards).map(|i| hash(i + salt) % (len + 1)).collect();
     ends.sort_unstable();
     if shards > 3 {
@@ -34,7 +63,7 @@ pub fn cuts(len: usize, shards: usize, salt: usize) -> Vec<usize> {
         .collect()
 }
 
-/// The parts of those lengths along `dim`.
+/// The parts of these lengths along `dim`.
 pub fn parts<T: Clone>(
     values: &[T],
     shape: &[usize],
@@ -42,7 +71,7 @@ pub fn parts<T: Clone>(
     lengths: &[usize],
 ) -> Vec<Vec<T>> {
     let [outer, len, inner] = axis(shape, dim);
-    assert_eq!(lengths.iter().sum::<usize>(), len, "the cuts");
+    assert_eq!(lengths.iter().sum::<usize>(), len, "the lengths");
     let mut begin = 0;
     let part = |&length: &usize| {
         let rows = (0..outer).flat_map(|row| {
@@ -56,7 +85,7 @@ pub fn parts<T: Clone>(
     lengths.iter().map(part).collect()
 }
 
-/// The whole of such parts.
+/// The parts put together.
 pub fn joined<T: Clone>(
     parts: &[Vec<T>],
     shape: &[usize],
@@ -74,7 +103,7 @@ pub fn joined<T: Clone>(
     (0..outer).flat_map(row).collect()
 }
 
-/// Values, cut along `dim`, each part made on its device.
+/// Values, split along `dim`. Each part is made on its device.
 pub fn shards<T: Element, const D: usize>(
     values: &[T],
     shape: [usize; D],
@@ -95,7 +124,7 @@ pub fn shards<T: Element, const D: usize>(
     Sharded::new(tensors.collect(), dim)
 }
 
-/// The shards' elements as those of one tensor. Each lies on its device.
+/// The elements of all shards, as one tensor would have them. Asserts that each shard lies on its device.
 pub fn whole<T: Element, const D: usize>(
     found: Sharded<D, T::Kind>,
     dim: usize,
@@ -113,14 +142,14 @@ pub fn whole<T: Element, const D: usize>(
     joined(&parts, &shape, dim, &lengths)
 }
 
-/// Whether all of them hold the dtype.
+/// Whether all devices hold the dtype.
 pub fn all_hold<T: Element>(devices: &[Device]) -> bool {
     devices
         .iter()
         .all(|device| device.supports_dtype(T::dtype()))
 }
 
-/// The dimensions of a tensor of any kind.
+/// The length of each shard along `dim`.
 pub fn dims<const D: usize, K: Basic>(shards: &[Tensor<D, K>], dim: usize) -> Vec<usize> {
     shards.iter().map(|shard| shard.dims()[dim]).collect()
 }

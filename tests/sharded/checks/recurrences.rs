@@ -4,11 +4,11 @@ use burn::tensor::{Device, Float, Tensor, f16};
 use burn_scan::prelude::*;
 
 use super::scans::random;
-use super::{all_hold, cuts, shards, whole};
+use super::{all_hold, shards, uneven_lengths, whole};
 use crate::common::element::hash;
 use crate::common::{assert_same, axis, tensor};
 
-/// The loop, and the same of magnitudes, by which rounding errors are measured.
+/// The loop, and the same loop over magnitudes, which bounds the rounding errors.
 fn expected(values: &[f32], decays: &[f32], [outer, len, inner]: [usize; 3]) -> Vec<(f64, f64)> {
     let mut found = vec![(0.0, 0.0); values.len()];
     for line in 0..outer * inner {
@@ -32,9 +32,9 @@ pub fn exact_recurrences(devices: &[Device]) {
             .map(|i| [1.0, -1.0, 1.0, 1.0, -1.0, 0.0][(hash(i + 9) % 60).min(5)])
             .collect();
         for salt in 0..4 {
-            let lengths = cuts(shape[dim], devices.len(), salt);
-            let cut = |values: &[f32]| shards::<f32, D>(values, shape, dim, &lengths, devices);
-            let found = cut(&values).linear_recurrence(cut(&decays));
+            let lengths = uneven_lengths(shape[dim], devices.len(), salt);
+            let sharded = |values: &[f32]| shards::<f32, D>(values, shape, dim, &lengths, devices);
+            let found = sharded(&values).linear_recurrence(sharded(&decays));
             let expected = expected(&values, &decays, axis(&shape, dim));
             let expected: Vec<f32> = expected.iter().map(|&(h, _)| h as f32).collect();
             assert_same(&whole::<f32, D>(found, dim, devices), &expected, || {
@@ -71,20 +71,24 @@ pub fn random_recurrences(devices: &[Device]) {
             _ => random(i) * scale,
         };
         let decays: Vec<f32> = (50..6050).map(decay).collect();
-        let lengths = cuts(3000, devices.len(), 8);
-        let cut = |values: &[f32]| shards::<f32, 2>(values, shape, 1, &lengths, devices);
-        let found = whole::<f32, 2>(cut(&values).linear_recurrence(cut(&decays)), 1, devices);
+        let lengths = uneven_lengths(3000, devices.len(), 8);
+        let sharded = |values: &[f32]| shards::<f32, 2>(values, shape, 1, &lengths, devices);
+        let found = whole::<f32, 2>(
+            sharded(&values).linear_recurrence(sharded(&decays)),
+            1,
+            devices,
+        );
         let expected = expected(&values, &decays, axis(&shape, 1));
         assert_close(&found, &expected, 1e-6, name);
     }
 }
 
-/// One decay for all, one a line, one a step for all lines.
+/// One decay for all elements, one a line, one a step for all lines.
 pub fn decays_that_broadcast(devices: &[Device]) {
     let shape = [3, 400];
     let values: Vec<f32> = (0..1200).map(random).collect();
-    let lengths = cuts(400, devices.len(), 12);
-    let cut = || shards::<f32, 2>(&values, shape, 1, &lengths, devices);
+    let lengths = uneven_lengths(400, devices.len(), 12);
+    let sharded = || shards::<f32, 2>(&values, shape, 1, &lengths, devices);
     let one = |i: usize| [0.5, -0.75, 0.875][i];
     let beside = |decay: &dyn Fn(&Device) -> Tensor<2>| -> Sharded<2, Float> {
         Sharded::new(devices.iter().map(decay).collect(), 1)
@@ -113,7 +117,7 @@ pub fn decays_that_broadcast(devices: &[Device]) {
         ),
     ];
     for (name, decay, decays) in cases {
-        let found = whole::<f32, 2>(cut().linear_recurrence(decay), 1, devices);
+        let found = whole::<f32, 2>(sharded().linear_recurrence(decay), 1, devices);
         assert_close(
             &found,
             &expected(&values, &decays, axis(&shape, 1)),
@@ -135,12 +139,12 @@ pub fn halves_of_recurrences(devices: &[Device]) {
     let decays: Vec<f16> = (0..n)
         .map(|i| f16::from_f32([1.0, -1.0][hash(i + 5) % 2]))
         .collect();
-    let lengths = cuts(n, devices.len(), 2);
-    let cut = |values: &[f16]| shards::<f16, 1>(values, [n], 0, &lengths, devices);
+    let lengths = uneven_lengths(n, devices.len(), 2);
+    let sharded = |values: &[f16]| shards::<f16, 1>(values, [n], 0, &lengths, devices);
     let wide = |values: &[f16]| values.iter().map(|x| x.to_f32()).collect::<Vec<f32>>();
     let expected = expected(&wide(&values), &wide(&decays), [1, n, 1]);
     let expected: Vec<f16> = expected.iter().map(|&(h, _)| f16::from_f64(h)).collect();
-    let found = cut(&values).linear_recurrence(cut(&decays));
+    let found = sharded(&values).linear_recurrence(sharded(&decays));
     assert_same(&whole::<f16, 1>(found, 0, devices), &expected, || {
         "f16".to_owned()
     });

@@ -3,11 +3,11 @@
 use burn::tensor::{Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
 
-use super::{all_hold, cuts, shards, whole};
+use super::{all_hold, shards, uneven_lengths, whole};
 use crate::common::element::{Number, hash, samples};
 use crate::common::{FEW, OPS, WAYS, assert_same, axis, options, oracle, tensor};
 
-/// A scan of a cut tensor is the oracle's of the uncut one, bit for bit.
+/// The scan of a sharded tensor is the oracle's scan of the whole one, bit for bit.
 fn check<T: Number, const D: usize>(
     shape: [usize; D],
     dim: usize,
@@ -18,7 +18,7 @@ fn check<T: Number, const D: usize>(
 {
     for (salt, &(op, way)) in ways.iter().enumerate() {
         let values = samples::<T>(op, axis(&shape, dim));
-        let lengths = cuts(shape[dim], devices.len(), salt);
+        let lengths = uneven_lengths(shape[dim], devices.len(), salt);
         let found = shards::<T, D>(&values, shape, dim, &lengths, devices).scan(op, options(way));
         let expected = oracle::scan(&values, &shape, dim, op, way);
         assert_same(&whole::<T, D>(found, dim, devices), &expected, || {
@@ -48,7 +48,7 @@ pub fn integers(devices: &[Device]) {
     check::<i32, 6>([20, 1, 3, 2, 1, 2], 0, &FEW[..3], devices);
 }
 
-/// The wider and the narrower ones where all devices hold them.
+/// The wider and the narrower dtypes, where all devices hold them.
 pub fn every_dtype(devices: &[Device]) {
     fn one<T: Number>(devices: &[Device])
     where
@@ -73,7 +73,7 @@ pub fn exact_floats(devices: &[Device]) {
     check::<f32, 3>([4, 150, 3], 1, &FEW, devices);
 }
 
-/// What is summed in f16 is rounded once, as if no shard ended anywhere.
+/// A sum of f16 is rounded once, as if no shard ended anywhere.
 pub fn halves_are_rounded_once(devices: &[Device]) {
     fn one<T: Number>(devices: &[Device])
     where
@@ -87,10 +87,10 @@ pub fn halves_are_rounded_once(devices: &[Device]) {
     one::<bf16>(devices);
 }
 
-/// NaN and infinities in one shard show in those behind it.
+/// NaN and infinities in one shard show in the shards behind it.
 pub fn what_is_not_finite(devices: &[Device]) {
     let len = 300;
-    let lengths = cuts(len, devices.len(), 4);
+    let lengths = uneven_lengths(len, devices.len(), 4);
     for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         for at in [0, 100, 299] {
             let mut values: Vec<f32> = (0..len).map(|i| (hash(i) % 9) as f32 - 4.0).collect();
@@ -106,8 +106,8 @@ pub fn what_is_not_finite(devices: &[Device]) {
                 };
                 let values: Vec<f32> = values.iter().map(of_op).collect();
                 for way in WAYS {
-                    let cut = shards::<f32, 1>(&values, [len], 0, &lengths, devices);
-                    let found = whole::<f32, 1>(cut.scan(op, options(way)), 0, devices);
+                    let sharded = shards::<f32, 1>(&values, [len], 0, &lengths, devices);
+                    let found = whole::<f32, 1>(sharded.scan(op, options(way)), 0, devices);
                     let expected = oracle::scan(&values, &[len], 0, op, way);
                     assert_same(&found, &expected, || {
                         format!("{op:?} {way:?} with {special} at {at} as {lengths:?}")
@@ -123,15 +123,15 @@ pub fn random(i: usize) -> f32 {
     (hash(i) % 2_000_001) as f32 / 1e5 - 10.0
 }
 
-/// Within 2^-22 of the sum of the magnitudes: a carry of each shard is rounded to the dtype, and so are the partial
-/// sums.
+/// Within 2^-22 of the sum of the magnitudes: the carry of each shard is rounded to the dtype, and so are the
+/// partial sums.
 pub fn random_floats(devices: &[Device]) {
     let shape = [3, 4000];
     let values: Vec<f32> = (0..12_000).map(random).collect();
-    let lengths = cuts(4000, devices.len(), 2);
+    let lengths = uneven_lengths(4000, devices.len(), 2);
     for op in [ScanOp::Sum, ScanOp::LogSumExp] {
-        let cut = shards::<f32, 2>(&values, shape, 1, &lengths, devices);
-        let found = whole::<f32, 2>(cut.scan(op, ScanOptions::default()), 1, devices);
+        let sharded = shards::<f32, 2>(&values, shape, 1, &lengths, devices);
+        let found = whole::<f32, 2>(sharded.scan(op, ScanOptions::default()), 1, devices);
         for line in 0..3 {
             let (mut sum, mut size) = (0.0, 0.0);
             for i in 0..4000 {
@@ -162,9 +162,9 @@ pub fn one_shard_is_a_plain_scan(devices: &[Device]) {
     for op in [ScanOp::Sum, ScanOp::Max, ScanOp::LogSumExp] {
         for way in WAYS {
             let plain = tensor::<f32, 2>(&values, [5, 1000], &device[0]).scan(1, op, options(way));
-            let cut = shards::<f32, 2>(&values, [5, 1000], 1, &[1000], device);
-            let cut = cut.scan(op, options(way)).into_shards().remove(0);
-            assert_eq!(cut.into_data(), plain.into_data(), "{op:?} {way:?}");
+            let sharded = shards::<f32, 2>(&values, [5, 1000], 1, &[1000], device);
+            let sharded = sharded.scan(op, options(way)).into_shards().remove(0);
+            assert_eq!(sharded.into_data(), plain.into_data(), "{op:?} {way:?}");
         }
     }
 }
@@ -172,19 +172,21 @@ pub fn one_shard_is_a_plain_scan(devices: &[Device]) {
 /// No lines, lines without elements, and both.
 pub fn nothing_to_scan(devices: &[Device]) {
     for (shape, dim) in [([0, 9], 1), ([9, 0], 1), ([9, 0], 0), ([0, 0], 0)] {
-        let lengths = cuts(shape[dim], devices.len(), 1);
-        let cut = || shards::<f32, 2>(&[], shape, dim, &lengths, devices);
+        let lengths = uneven_lengths(shape[dim], devices.len(), 1);
+        let sharded = || shards::<f32, 2>(&[], shape, dim, &lengths, devices);
         for (op, way) in FEW {
-            let found = cut().scan(op, options(way));
+            let found = sharded().scan(op, options(way));
             assert_eq!(
                 super::dims(found.shards(), dim),
                 lengths,
                 "{shape:?} along {dim}"
             );
         }
-        let found = cut().linear_recurrence(cut()).gather(&devices[0]);
+        let found = sharded().linear_recurrence(sharded()).gather(&devices[0]);
         assert_eq!(found.dims(), shape, "{shape:?} along {dim}");
-        let sums = cut().inclusive_cumsum().gather(&devices[devices.len() - 1]);
+        let sums = sharded()
+            .inclusive_cumsum()
+            .gather(&devices[devices.len() - 1]);
         assert_eq!(
             (sums.dims(), sums.device()),
             (shape, devices[devices.len() - 1].clone())
@@ -197,12 +199,12 @@ pub fn more_shards_than_devices(devices: &[Device]) {
     let many: Vec<Device> = devices.iter().cycle().take(16).cloned().collect();
     check::<i32, 2>([2, 11], 1, &FEW, &many);
     let values: Vec<i32> = (0..20).collect();
-    let cut = Sharded::split(tensor::<i32, 1>(&values, [20], &devices[0]), 0, &many);
+    let sharded = Sharded::split(tensor::<i32, 1>(&values, [20], &devices[0]), 0, &many);
     assert_eq!(
-        super::dims(cut.shards(), 0),
+        super::dims(sharded.shards(), 0),
         [2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     );
-    let found = whole::<i32, 1>(cut.exclusive_cumsum(), 0, &many);
+    let found = whole::<i32, 1>(sharded.exclusive_cumsum(), 0, &many);
     assert_same(
         &found,
         &oracle::scan(&values, &[20], 0, ScanOp::Sum, (true, false)),

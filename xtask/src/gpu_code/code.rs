@@ -1,23 +1,23 @@
-//! What is read off a kernel's machine code, and the table of it.
+//! What a kernel's machine code needs and does, and the table of it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A kernel of machine code.
+/// The machine code of a kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Code {
-    /// Of a unit.
+    /// Registers of a unit.
     pub(crate) registers: u32,
     /// Bytes of shared memory that the code declares.
     pub(crate) shared: u32,
-    /// Bytes on the stack, of which there are none where nothing is spilled and no array is indexed at run time.
+    /// Bytes on the stack. A kernel has none if it spills nothing and indexes no array at run time.
     pub(crate) stack: u32,
     /// Instructions that reach the stack's memory.
     pub(crate) spills: u32,
-    /// Loads and stores of global memory that wait for no other cube, by bits.
+    /// Loads and stores of global memory that wait for no other cube, by their bits.
     pub(crate) loads: BTreeMap<u32, u32>,
     pub(crate) stores: BTreeMap<u32, u32>,
-    /// Those that speak with other cubes.
+    /// Loads and stores that speak with other cubes.
     pub(crate) strong: u32,
     pub(crate) barriers: u32,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Code {
 const CONTIGUOUS: &str = "contiguous, ";
 const OTHER: &str = "other, ";
 
-/// Whether a case is of one of those groups.
+/// Whether a case is at a GPU's own tuning.
 pub(crate) fn is_tuned(case: &str) -> bool {
     case.starts_with(CONTIGUOUS) || case.starts_with(OTHER)
 }
@@ -36,7 +36,7 @@ pub(crate) const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|---|
 ";
 
-/// A line of the table, without a case's group; a launch asks for `shared` bytes beside those of the code.
+/// A line of the table. It leaves out the case's group. A launch asks for `shared` bytes beside those of the code.
 pub(crate) fn row(
     arch: &str,
     case: &str,
@@ -65,7 +65,7 @@ pub(crate) fn row(
     )
 }
 
-/// Accesses to contiguous memory that should be wider, in words.
+/// Describes the accesses to contiguous memory that should be wider.
 pub(crate) fn narrow(case: &str, kernel: &str, code: &Code) -> Vec<String> {
     if !case.starts_with(CONTIGUOUS) {
         return Vec::new();
@@ -83,15 +83,15 @@ pub(crate) fn narrow(case: &str, kernel: &str, code: &Code) -> Vec<String> {
 /// How many single values a kernel reads or writes beside its tile.
 fn narrow_accesses(kernel: &str, what: &str, case: &str) -> u32 {
     match (kernel, what) {
-        // Totals are words, and a cube reads those of a line.
+        // Totals are words, and a cube reads all totals of a line.
         ("prefixes", _) => u32::MAX,
-        // Where segments begin is read for each element.
+        // Each element reads whether a segment begins there.
         (_, "loads") if case.contains("Segmented") => u32::MAX,
-        // A state for each lane.
+        // One state for each lane.
         ("column_totals", "stores") | ("column_scan", "loads") => 8,
-        // Survivors go where their number says, neighbours beside one another.
+        // A survivor goes to the place that its number gives. Neighbours stay beside one another.
         ("compact", "stores") => u32::MAX,
-        // What precedes a part, or its total; the count of survivors.
+        // The total of a part or of what precedes it, and the count of survivors.
         _ => 2,
     }
 }

@@ -1,7 +1,7 @@
-//! The kernels as GPUs' compilers take them, and those compilers, which need no GPU.
+//! The kernels in the hands of GPUs' compilers. These need no GPU.
 //!
-//! [`record`] has a test of `cubecl-scan` write down what it asks of a device; [`code`] is what is read off the machine code; [`nvidia`] and
-//! [`amd`] bring the compilers.
+//! [`record`] makes a test of `cubecl-scan` write down what it asks of a device. [`nvidia`] and [`amd`] get the
+//! compilers. [`code`] holds what they say of the machine code.
 
 pub(crate) mod amd;
 pub(crate) mod code;

@@ -1,8 +1,10 @@
-//! What the crate asks of a device, written down by the test of that name in `target/TEST`: its form is told by
-//! `kernels/tests/recorded/jobs.rs`.
+//! What the crate asks of a device. The test `TEST` writes it down in `target/TEST`, and
+//! `kernels/tests/recorded/jobs.rs` describes the form.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use fs_err as fs;
 
 use crate::Result;
 use crate::process::{cargo, run, target_dir};
@@ -11,14 +13,14 @@ use crate::process::{cargo, run, target_dir};
 #[derive(Clone, Debug)]
 pub(crate) struct Module {
     pub(crate) path: PathBuf,
-    /// What it is compiled for.
+    /// The device that it is compiled for.
     pub(crate) device: String,
     /// The kernel's own name, without types and hashes.
     pub(crate) kernel: String,
     pub(crate) units: u32,
     /// Bytes that the launch asks for beside those that the code declares.
     pub(crate) shared: u32,
-    /// `GROUP, NAME` of the case that first launched it.
+    /// The case that launched it first: `GROUP, NAME`.
     pub(crate) case: String,
 }
 
@@ -36,7 +38,7 @@ pub(crate) fn write(test: &str) -> Result<()> {
     for part in ["modules", "cases"] {
         let _ = fs::remove_dir_all(folder.join(part));
     }
-    fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    fs::create_dir_all(&folder)?;
     let features = "cubecl-scan/wgpu,cubecl-scan/cuda-source,xtask/report";
     let mut command = cargo(&["test", "--workspace", "--features", features]);
     command
@@ -48,13 +50,12 @@ pub(crate) fn write(test: &str) -> Result<()> {
 /// The kernels of the record.
 pub(crate) fn modules(test: &str) -> Result<Vec<Module>> {
     let path = folder(test).join("modules.txt");
-    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    text.lines()
-        .map(|line| {
-            module(&folder(test).join("modules"), line)
-                .ok_or_else(|| format!("{}: `{line}`", path.display()))
-        })
-        .collect()
+    let text = fs::read_to_string(&path)?;
+    let module = |line| {
+        let module = module(&folder(test).join("modules"), line);
+        module.with_context(|| format!("{}: `{line}`", path.display()))
+    };
+    text.lines().map(module).collect()
 }
 
 fn module(folder: &Path, line: &str) -> Option<Module> {

@@ -1,43 +1,43 @@
-//! What a change is held against: another revision, checked out and built beside the workspace.
+//! The revision that a change is compared with, checked out and built beside the workspace.
 //!
-//! Without `--against` it is the commit that the change stands on: where the branch left `main`, or the last commit
-//! where the working tree differs from it, or else the one before.
+//! Without `--against` it is the commit that the change stands on. That is the commit where the branch left `main`. On
+//! `main` it is the last commit if the working tree differs from it, or else the one before.
 
 use std::process::Command;
+
+use anyhow::Context;
 
 use crate::Result;
 use crate::copy::Copy;
 use crate::process::{output, root, run};
 
-/// The revision as a full hash: `given`, or what the change stands on.
+/// The full hash of `given`, or of the commit that the change stands on.
 pub(crate) fn revision(given: Option<&str>) -> Result<String> {
     if let Some(given) = given {
-        return commit(given).ok_or_else(|| format!("git knows no revision `{given}`"));
+        return commit(given).with_context(|| format!("git knows no revision `{given}`"));
     }
     let head = commit("HEAD")
-        .ok_or("--check compares with another revision, and this is no git repository")?;
+        .context("--check compares with another revision, and this is no git repository")?;
     let branches = ["origin/HEAD", "origin/main", "main"];
     let left = branches
         .iter()
         .find_map(|main| commit(&git(&["merge-base", "HEAD", main])));
     stands_on(&head, left, !git(&["status", "--porcelain"]).is_empty())
         .or_else(|| commit("HEAD~1"))
-        .ok_or_else(|| {
-            "there is no commit before this one to compare with (a shallow clone?)".to_owned()
-        })
+        .context("there is no commit before this one to compare with (a shallow clone?)")
 }
 
-/// None: the one before `head`.
+/// `None` means the commit before `head`.
 fn stands_on(head: &str, left: Option<String>, changed: bool) -> Option<String> {
     let left = left.filter(|left| left != head);
     left.or_else(|| changed.then(|| head.to_owned()))
 }
 
-/// The revision's sources, with the build products of the last check beside them.
+/// The revision's sources. The build products of the last check lie beside them.
 pub(crate) fn checkout(revision: &str) -> Result<Copy> {
     let copy = Copy::new("report/base");
     if !copy.tree.join(".git").is_dir() {
-        // Shares the objects of this repository, and leaves nothing behind in it.
+        // The clone shares the objects of this repository, and leaves nothing behind in it.
         let clone = ["clone", "--shared", "--no-checkout", "--quiet"];
         run(Command::new("git").args(clone).arg(root()).arg(&copy.tree))?;
     }

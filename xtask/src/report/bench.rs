@@ -1,12 +1,13 @@
-//! Runs the benches under a progress bar and keeps what they say beside their figures.
+//! Runs the benches under a progress bar, and keeps what they say beside their figures.
 
-use std::fs;
-use std::io::{BufRead, BufReader, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::{Context, ensure};
+use fs_err as fs;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::record::Facts;
@@ -14,9 +15,10 @@ use crate::Result;
 use crate::bundle_files::{Binary, binary_of};
 use crate::copy::Copy;
 use crate::drivers::Env;
-use crate::process::{cargo, root, run_reading, target_dir, targets_in};
+use crate::metadata::{packages, targets};
+use crate::process::{cargo, lines, root, run_reading, target_dir};
 
-/// The benches of a tree, built, and on which driver they run.
+/// The built benches of a tree, and the driver that they run on.
 pub(crate) struct Benches {
     tree: PathBuf,
     env: Env,
@@ -24,7 +26,7 @@ pub(crate) struct Benches {
 }
 
 impl Benches {
-    /// Those of the workspace; `cargo_args` as in `--features cuda`.
+    /// Builds the benches of the workspace. `cargo_args` are such as `--features cuda`.
     pub(crate) fn build(env: &Env, cargo_args: &[String]) -> Result<Self> {
         let workspace = Copy {
             tree: root(),
@@ -33,11 +35,11 @@ impl Benches {
         Self::build_in(&workspace, env, cargo_args)
     }
 
-    /// Those of another tree, in its own folder for build products.
+    /// Builds the benches of another tree, in a target folder of its own.
     pub(crate) fn build_in(tree: &Copy, env: &Env, cargo_args: &[String]) -> Result<Self> {
         let mut command = cargo(&["bench", "--package", "burn-scan", "--no-run"]);
         command.arg("--message-format=json-render-diagnostics");
-        for name in targets_in(&tree.tree.join("benches"))? {
+        for name in names(&tree.tree)? {
             command.args(["--bench", &name]);
         }
         command.args(cargo_args).current_dir(&tree.tree);
@@ -56,13 +58,11 @@ impl Benches {
         })
     }
 
-    /// Measures what `filter` matches into a fresh folder, each bench under `settings` of criterion; what the benches say
-    /// becomes facts: `adapter`, and `wrong` for wrong answers.
+    /// Measures the cases that `filter` matches, with criterion's `settings`, into a fresh folder. Words of the benches
+    /// become facts: `adapter`, and `wrong` for wrong answers.
     pub(crate) fn run(&self, filter: &str, settings: &[&str], folder: &Path) -> Result<Facts> {
         match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(format!("{}: {error}", folder.display()));
-            }
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
         let mut chosen = Vec::new();
@@ -70,9 +70,7 @@ impl Benches {
             let count = self.count(binary, filter)?;
             chosen.extend((count > 0).then_some((binary, count)));
         }
-        if chosen.is_empty() {
-            return Err(format!("no bench matches `{filter}`"));
-        }
+        ensure!(!chosen.is_empty(), "no bench matches `{filter}`");
         let bar = bar(chosen.iter().map(|(_, count)| count).sum());
         let mut facts = Facts::default();
         for (binary, _) in chosen {
@@ -85,14 +83,12 @@ impl Benches {
         Ok(facts)
     }
 
-    /// How many cases of a bench `filter` matches.
+    /// How many cases of a bench the `filter` matches.
     fn count(&self, binary: &Binary, filter: &str) -> Result<u64> {
         let mut list = self.command(binary, &["--list", filter]);
         let list = list.stderr(Stdio::null()).output();
-        let list = list.map_err(|e| format!("cannot list {}: {e}", binary.name))?;
-        if !list.status.success() {
-            return Err(format!("{} does not start", binary.name));
-        }
+        let list = list.with_context(|| format!("cannot list {}", binary.name))?;
+        ensure!(list.status.success(), "{} does not start", binary.name);
         let lines = String::from_utf8_lossy(&list.stdout);
         let cases = lines.lines().filter(|line| line.ends_with(": benchmark"));
         Ok(cases.count() as u64)
@@ -107,6 +103,13 @@ impl Benches {
     }
 }
 
+/// The names of the benches in a tree.
+fn names(tree: &Path) -> Result<Vec<String>> {
+    let mut packages = packages(tree)?;
+    packages.retain(|package| package["name"] == "burn-scan");
+    Ok(targets(&packages, "bench", |_| true))
+}
+
 fn bar(count: u64) -> ProgressBar {
     let style = "{pos}/{len} [{bar:32}] {elapsed_precise}, {eta} left: {msg}";
     let style = ProgressStyle::with_template(style).expect("the template is valid");
@@ -115,12 +118,10 @@ fn bar(count: u64) -> ProgressBar {
     bar
 }
 
-/// Criterion names a case on standard error as it begins and prints its time on standard output as it ends; whatever
-/// else is on standard error is shown.
+/// Runs a bench. Criterion names a case on standard error when it begins, and prints its time on standard output when
+/// it ends. Everything else on standard error is shown.
 fn watch(command: &mut Command, bar: &ProgressBar, facts: &mut Facts) -> Result<()> {
-    let mut child = command
-        .spawn()
-        .map_err(|e| format!("cannot start a bench: {e}"))?;
+    let mut child = command.spawn().context("cannot start a bench")?;
     let stdout = child.stdout.take().expect("stdout is piped");
     let stderr = child.stderr.take().expect("stderr is piped");
     let ended = bar.clone();
@@ -130,7 +131,7 @@ fn watch(command: &mut Command, bar: &ProgressBar, facts: &mut Facts) -> Result<
     });
     for line in lines(stderr) {
         match Said::of(&line) {
-            // No terminal: a line each.
+            // Without a terminal each case has a line.
             Said::Begins(case) if bar.is_hidden() => {
                 let count = bar.length().unwrap_or_default();
                 eprintln!("{}/{count} {case}", bar.position() + 1);
@@ -149,14 +150,12 @@ fn watch(command: &mut Command, bar: &ProgressBar, facts: &mut Facts) -> Result<
         }
     }
     times.join().expect("reading the times does not panic");
-    let status = child.wait().map_err(|e| e.to_string())?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(format!("a bench ended with {status}")),
-    }
+    let status = child.wait()?;
+    ensure!(status.success(), "a bench ended with {status}");
+    Ok(())
 }
 
-/// What a line of a bench's standard error means.
+/// The meaning of a line of a bench's standard error.
 #[derive(Debug, PartialEq)]
 enum Said<'a> {
     Begins(&'a str),
@@ -188,13 +187,6 @@ impl<'a> Said<'a> {
     }
 }
 
-fn lines(stream: impl Read) -> impl Iterator<Item = String> {
-    let lines = BufReader::new(stream)
-        .split(b'\n')
-        .map_while(std::io::Result::ok);
-    lines.map(|line| String::from_utf8_lossy(&line).into_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,7 +208,7 @@ mod tests {
                 "Warning: Unable to complete 10 samples in 1.0s.",
                 Said::Nothing,
             ),
-            // A software driver without a desktop.
+            // A software driver says this where there is no desktop.
             (
                 "error: XDG_RUNTIME_DIR is invalid or not set in the environment.",
                 Said::Nothing,
@@ -229,7 +221,7 @@ mod tests {
 
     #[test]
     fn the_benches_are_found() {
-        let names = targets_in(&root().join("benches")).unwrap();
+        let names = names(&root()).unwrap();
         assert!(names.iter().any(|name| name == "scan"), "{names:?}");
         assert!(names.iter().all(|name| name != "common"), "{names:?}");
     }

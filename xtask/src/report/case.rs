@@ -1,6 +1,6 @@
-//! The name of a case, taken apart: `OP/PLACE/DTYPE/AxB/REST`, as in `cumsum/flex/f32/1x16777216/dim1`.
+//! The parts of a case's name: `OP/PLACE/DTYPE/AxB/REST`, as in `cumsum/flex/f32/1x16777216/dim1`.
 
-/// The operations in the order of the page, with what they are there.
+/// The operations in the order of the page, with their titles there.
 pub(crate) const OPS: [(&str, &str); 15] = [
     ("cumsum", "Cumulative sum: `inclusive_cumsum`"),
     (
@@ -34,14 +34,14 @@ pub(crate) const OPS: [(&str, &str); 15] = [
     ),
 ];
 
-/// Where cases run, with the words for it.
+/// The places where cases run, with their titles.
 pub(crate) const PLACES: [(&str, &str); 2] = [("flex", "Flex"), ("cube", "Cube")];
 
 pub(crate) fn is_known(op: &str) -> bool {
     OPS.iter().any(|(known, _)| *known == op)
 }
 
-/// The operations that exist only in some places: `install()` takes over Burn's methods on Cube.
+/// Whether a place has an operation. `install()` takes over Burn's methods on Cube only.
 pub(crate) fn exists(op: &str, place: &str) -> bool {
     place == "cube" || !op.ends_with("-installed")
 }
@@ -75,12 +75,12 @@ impl<'a> Name<'a> {
         self.shape.iter().product()
     }
 
-    /// One row of the length that plots have on their horizontal axis.
+    /// Whether it is one row. Plots have its length on their horizontal axis.
     pub(crate) fn is_row(&self) -> bool {
         matches!(self.shape[..], [1, _])
     }
 
-    /// As the page orders its lines: f32 first, then by size.
+    /// The order of the page: f32 first, then by size.
     pub(crate) fn order(&self) -> impl Ord + use<> {
         let op = OPS.iter().position(|(op, _)| *op == self.op);
         let place = PLACES.iter().position(|(place, _)| *place == self.place);
@@ -97,14 +97,14 @@ impl<'a> Name<'a> {
         )
     }
 
-    /// The part of the name that differs inside a table: `f32 1x1024 dim1`.
+    /// The part of the name that differs inside a table: `f32 1 × 2^10 dim1`.
     pub(crate) fn label(&self) -> String {
         let shape: Vec<String> = self.shape.iter().map(|&size| size_label(size)).collect();
         format!("{} {} {}", self.dtype, shape.join(" × "), self.rest)
     }
 }
 
-/// `2^24` for a power of two that is long in digits.
+/// `2^24` for a power of two with many digits.
 fn size_label(size: usize) -> String {
     match size.is_power_of_two() && size > 999 {
         true => format!("2^{}", size.ilog2()),

@@ -1,7 +1,9 @@
 //! `report --check`: whether a change made a headline case slower.
 //!
-//! The benches of the workspace and those of the revision it stands on ([`base`]) are measured in turn, until each case is
-//! decided ([`compare`](super::compare)) or the rounds end.
+//! The command measures the benches of the workspace and those of the revision that it stands on ([`base`]) in turn,
+//! until each case is decided ([`compare`](super::compare)) or the rounds end.
+
+use anyhow::ensure;
 
 use super::bench::Benches;
 use super::collect::measures;
@@ -12,20 +14,20 @@ use super::{base, work_folder};
 use crate::Result;
 use crate::args::Args;
 
-/// Rounds of every case before the first look. On two shared cores they decided 5 of 19 cases, and all rounds all but 3.
+/// Rounds of every case before the first look. On two shared cores they decided 5 of 19 cases. All rounds decided 16.
 const ROUNDS: usize = 12;
 
-/// The copies stay the same, and are measured in the first rounds only.
+/// The copies stay the same, so only the first rounds measure them.
 const ROUNDS_WITH_COPIES: usize = 3;
 
-/// Rounds from one look at the open cases to the next, and how often they are looked at.
+/// Rounds between two looks at the open cases, and the number of looks.
 const ROUNDS_MORE: usize = 6;
 const LOOKS: usize = 8;
 
-/// Criterion's, short: processes differ by more than the samples of one do.
+/// Criterion's settings. They are short, because processes differ by more than the samples of one process do.
 const SETTINGS: [&str; 4] = ["--warm-up-time", "0.1", "--measurement-time", "0.2"];
 
-/// Fails where a headline case is slower than allowed.
+/// Fails if a headline case is slower than allowed.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let revision = base::revision(args.last("--against"))?;
     let env = super::driver(args)?;
@@ -54,10 +56,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     );
     print!("{}", pair.found);
     let slower = pair.found.slower();
-    match slower.is_empty() {
-        true => Ok(()),
-        false => Err(format!("slower:\n{}", slower.join("\n"))),
-    }
+    ensure!(slower.is_empty(), "slower:\n{}", slower.join("\n"));
+    Ok(())
 }
 
 /// The two sides.
@@ -69,7 +69,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Either side begins as often as the other.
+    /// The sides take turns in beginning.
     fn measure(&mut self, filter: &str, rounds: usize) -> Result<()> {
         for _ in 0..rounds {
             self.round += 1;

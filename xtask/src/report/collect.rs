@@ -1,13 +1,15 @@
-//! Reads criterion's folder: `**/new/benchmark.json` (what it was) beside `estimates.json` (how long it took).
+//! Reads criterion's folder: `**/new/benchmark.json` names a measurement, and `estimates.json` beside it has the times.
 //!
-//! Two more kinds of file may lie at its top, so that the folder is a whole run that can be carried from one machine to
-//! another: `machine.txt` ([`Facts`], with a line `wrong: CASE/CONTENDER` for each wrong answer) and what the peers
-//! wrote ([`peers`]).
+//! Two more kinds of file may lie at its top: `machine.txt` ([`Facts`], with a line `wrong: CASE/CONTENDER` for each
+//! wrong answer), and the files of the peers ([`peers`]). So the folder is a whole run, and a person can carry it to
+//! another machine.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use anyhow::{Context, bail, ensure};
+use fs_err as fs;
 use serde_json::Value;
+use walkdir::WalkDir;
 
 use super::case::{self, Name};
 use super::machine;
@@ -17,24 +19,22 @@ use crate::Result;
 
 pub(crate) const MACHINE: &str = "machine.txt";
 
-/// The run in criterion's folder; `name` or one made of the machine.
+/// The run in criterion's folder. Without a `name`, the machine gives it one.
 pub(crate) fn run(folder: &Path, name: Option<&str>) -> Result<Run> {
-    let facts = fs::read_to_string(folder.join(MACHINE));
-    let facts = facts.map_err(|e| format!("{}: {e}", folder.join(MACHINE).display()))?;
-    let mut facts = Facts::parse(facts.lines());
+    let mut facts = Facts::parse(fs::read_to_string(folder.join(MACHINE))?.lines());
     let mut measures = measures(folder)?;
-    if measures.is_empty() {
-        return Err(format!("no measurement in {}", folder.display()));
-    }
+    ensure!(
+        !measures.is_empty(),
+        "no measurement in {}",
+        folder.display()
+    );
     let op_of = |measure: &Measure| Name::parse(&measure.case).map(|name| name.op.to_owned());
     if let Some(op) = measures
         .iter()
         .filter_map(op_of)
         .find(|op| !case::is_known(op))
     {
-        return Err(format!(
-            "`{op}` has no place on the page: see OPS in case.rs"
-        ));
+        bail!("`{op}` has no place on the page: see OPS in case.rs");
     }
     for id in facts.all("wrong") {
         let wrong = measures
@@ -50,16 +50,18 @@ pub(crate) fn run(folder: &Path, name: Option<&str>) -> Result<Run> {
     })
 }
 
-/// Every measurement of a case, in the page's order.
+/// The measurements of all cases, in the page's order.
 pub(crate) fn measures(folder: &Path) -> Result<Vec<Measure>> {
     let mut found = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
+    if !folder.is_dir() {
+        return Ok(found);
+    }
+    for entry in WalkDir::new(folder) {
+        let folder = entry?.into_path();
         let (benchmark, estimates) = (folder.join("benchmark.json"), folder.join("estimates.json"));
         if folder.ends_with("new") && benchmark.is_file() && estimates.is_file() {
             found.extend(measure(&json(&benchmark)?, &json(&estimates)?));
         }
-        folders.extend(subfolders(&folder)?);
     }
     found.sort_by_cached_key(|m| {
         let order = Name::parse(&m.case).map(|name| name.order());
@@ -68,7 +70,7 @@ pub(crate) fn measures(folder: &Path) -> Result<Vec<Measure>> {
     Ok(found)
 }
 
-/// None for what is no case of this crate: criterion's folder may hold other benches.
+/// `None` if it is no case of this crate: criterion's folder may hold other benches.
 fn measure(benchmark: &Value, estimates: &Value) -> Option<Measure> {
     let case = benchmark["group_id"].as_str()?;
     Name::parse(case)?;
@@ -85,40 +87,32 @@ fn measure(benchmark: &Value, estimates: &Value) -> Option<Measure> {
     })
 }
 
-fn subfolders(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(format!("{}: {error}", folder.display())),
-    };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    Ok(paths.filter(|path| path.is_dir()).collect())
-}
-
 pub(crate) fn json(path: &Path) -> Result<Value> {
-    let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-    serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))
+    let text = fs::read_to_string(path)?;
+    serde_json::from_str(&text).with_context(|| path.display().to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tempfile::TempDir;
 
     /// A folder as criterion leaves it, of (case, contender, median).
-    fn criterion_folder(test: &str, measured: &[(&str, &str, f64)]) -> PathBuf {
-        let root = std::env::temp_dir().join(format!("xtask-{test}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
+    fn criterion_folder(measured: &[(&str, &str, f64)]) -> TempDir {
+        let root = tempfile::tempdir().unwrap();
         for (case, contender, median) in measured {
             let folder = root
+                .path()
                 .join(case.replace('/', "_"))
                 .join(contender)
                 .join("new");
             fs::create_dir_all(&folder).unwrap();
             let benchmark = format!(
-                r#"{{"group_id":"{case}","function_id":"{contender}","value_str":null,"throughput":{{"Bytes":8192}}}}"#
+                r#"{{"group_id":"{case}","function_id":"{contender}","throughput":{{"Bytes":8192}}}}"#
             );
             let estimates = format!(
-                r#"{{"median":{{"confidence_interval":{{"lower_bound":1.0,"upper_bound":9.0}},"point_estimate":{median}}},"slope":null}}"#
+                r#"{{"median":{{"confidence_interval":{{"lower_bound":1.0,"upper_bound":9.0}},
+                "point_estimate":{median}}},"slope":null}}"#
             );
             fs::write(folder.join("benchmark.json"), benchmark).unwrap();
             fs::write(folder.join("estimates.json"), estimates).unwrap();
@@ -135,16 +129,17 @@ mod tests {
             (CASE, "burn", 6.0),
             ("other", "burn", 1.0),
         ];
-        let folder = criterion_folder("collect", &measured);
-        assert!(run(&folder, None).unwrap_err().contains(MACHINE));
+        let folder = criterion_folder(&measured);
+        let folder = folder.path();
+        let error = run(folder, None).unwrap_err().to_string();
+        assert!(error.contains(MACHINE), "{error}");
         let facts = format!("cores: 2\nwrong: {CASE}/burn\n");
         fs::write(folder.join(MACHINE), facts).unwrap();
         let peers = r#"{"versions":{"numpy":"2.0"},"left_out":{"jax":"not importable"},
             "results":[{"case":"cumsum/f32/1x1024/dim1","peer":"numpy","median_s":7e-9}]}"#;
         fs::write(folder.join("peers-cpu.json"), peers).unwrap();
 
-        let run = run(&folder, None).unwrap();
-        fs::remove_dir_all(&folder).unwrap();
+        let run = run(folder, None).unwrap();
         assert_eq!(run.name, "flex-2-cores");
         let found = run
             .measures
@@ -163,20 +158,18 @@ mod tests {
 
     #[test]
     fn an_operation_without_a_title_is_not_dropped() {
-        let folder = criterion_folder("novel", &[("novel/flex/f32/1x1/dim1", "burn", 1.0)]);
-        fs::write(folder.join(MACHINE), "cores: 2\n").unwrap();
-        let found = run(&folder, None);
-        fs::remove_dir_all(&folder).unwrap();
-        assert!(found.unwrap_err().contains("`novel`"));
+        let folder = criterion_folder(&[("novel/flex/f32/1x1/dim1", "burn", 1.0)]);
+        fs::write(folder.path().join(MACHINE), "cores: 2\n").unwrap();
+        let error = run(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains("`novel`"), "{error}");
     }
 
     #[test]
     fn nothing_is_no_run() {
-        let folder = criterion_folder("empty", &[("other", "burn", 1.0)]);
-        fs::write(folder.join(MACHINE), "cores: 2\n").unwrap();
-        let found = run(&folder, None);
-        fs::remove_dir_all(&folder).unwrap();
-        assert!(found.unwrap_err().contains("no measurement"));
-        assert_eq!(measures(&folder), Ok(Vec::new()));
+        let folder = criterion_folder(&[("other", "burn", 1.0)]);
+        fs::write(folder.path().join(MACHINE), "cores: 2\n").unwrap();
+        let error = run(folder.path(), None).unwrap_err().to_string();
+        assert!(error.contains("no measurement"), "{error}");
+        assert_eq!(measures(&folder.path().join("missing")).unwrap(), []);
     }
 }

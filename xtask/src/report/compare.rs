@@ -1,12 +1,12 @@
-//! Two sides of one run compared: whether a headline case takes more of a copy of its bytes than it did.
+//! Compares the two sides of one run: does a headline case take more copies of its bytes than before?
 //!
-//! The copy is the same on both sides, so that what counts is the time now as a multiple of the time before, round by
-//! round: each round measures both sides in processes of their own, one right after the other. On two shared cores one such
-//! ratio may well be 0.5 or 1.5 for unchanged code, since a process is fast or slow by where its memory lies. Their median
-//! is not, and [`Interval`] says how far it is to be believed: rounds are added until that is enough.
+//! The copy is the same on both sides, so only the time now as a multiple of the time before counts. Each round
+//! measures both sides in processes of their own, one right after the other. On two shared cores one such ratio may
+//! well be 0.5 or 1.5 for unchanged code, because a process is fast or slow by where its memory lies. The median of the
+//! ratios is steadier, and [`Interval`] says how much so. More rounds follow until that is enough.
 //!
-//! Ratios recorded on another day would not do: those of unchanged code to the copy were seen to double. Nor do fastest samples:
-//! of twelve rounds they differed by 29 %.
+//! Ratios of another day do not serve: for unchanged code the ratio to the copy has doubled from day to day. The
+//! fastest samples do not serve either: in twelve rounds they differed by 29 %.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -23,7 +23,7 @@ const TOLERANCE: f64 = 1.15;
 pub(crate) enum Verdict {
     Slower,
     NotSlower,
-    /// More rounds would tell.
+    /// More rounds would decide it.
     Open,
 }
 
@@ -43,7 +43,7 @@ impl Times {
         Interval::of(rounds.map(|(now, before)| now / before).collect())
     }
 
-    /// A case that was measured and is so no more counts as slower.
+    /// A case that is no longer measured counts as slower.
     fn verdict(&self) -> Verdict {
         match self.ratio() {
             None if self.before.is_empty() => Verdict::NotSlower,
@@ -84,7 +84,7 @@ impl Display for Times {
 pub(crate) struct Comparison(BTreeMap<&'static str, Times>);
 
 impl Comparison {
-    /// What one round measured on each side.
+    /// Adds what one round measured on each side.
     pub(crate) fn add(&mut self, before: &[Measure], now: &[Measure]) {
         for case in HEADLINE {
             let times = self.0.entry(case).or_default();
@@ -105,7 +105,7 @@ impl Comparison {
         of_verdict.map(|(case, _)| *case).collect()
     }
 
-    /// The lines of what became slower. What is still open is judged by its median.
+    /// The lines of the cases that became slower. The median judges a case that is still open.
     pub(crate) fn slower(&self) -> Vec<String> {
         let slower = self.0.iter().filter(|(_, times)| match times.verdict() {
             Verdict::Open => times.ratio().is_some_and(|ratio| ratio.median > TOLERANCE),
@@ -153,7 +153,7 @@ mod tests {
         .measures
     }
 
-    /// As many rounds as `noise` has factors, of a machine that is twice as slow in each second one.
+    /// As many rounds as `noise` has factors, on a machine that is twice as slow in every second round.
     fn compared(slowdown: f64, noise: &[f64]) -> Times {
         let mut all = Comparison::default();
         for (round, noise) in noise.iter().enumerate() {
@@ -164,7 +164,7 @@ mod tests {
         all.0.remove(CASE).unwrap()
     }
 
-    /// Unchanged code as it was seen: most ratios within a quarter, some far away.
+    /// Unchanged code gave such ratios: most are within a quarter, and some are far away.
     const NOISE: [f64; 12] = [
         1.26, 0.98, 0.74, 1.03, 0.41, 1.01, 0.97, 1.05, 0.93, 2.1, 0.99, 1.02,
     ];

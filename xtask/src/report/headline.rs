@@ -1,6 +1,6 @@
-//! The cases that stand for the others: what `--quick` measures, and what `--check` compares.
+//! The cases that stand for the others. `--quick` measures them, and `--check` compares them.
 
-/// One case a path through the code: each engine, each size class, each routine's layout, each operation.
+/// One case for each path through the code: each engine, each class of size, each routine's layout, each operation.
 pub(crate) const HEADLINE: [&str; 19] = [
     "cumsum/flex/f32/1x1024/dim1",
     "cumsum/flex/f32/1x1048576/dim1",
@@ -23,17 +23,17 @@ pub(crate) const HEADLINE: [&str; 19] = [
     "cumsum-installed/cube/f32/1x1024/dim1",
 ];
 
-/// Criterion's filter, a regular expression, for every contender of `cases`.
+/// Criterion's filter for every contender of `cases`: a regular expression.
 pub(crate) fn filter(cases: &[&str]) -> String {
     format!("^({})/", cases.join("|").replace('.', r"\."))
 }
 
-/// The same for this crate alone.
+/// The filter for this crate alone.
 pub(crate) fn filter_of_ours(cases: &[&str]) -> String {
     format!("{}burn-scan$", filter(cases))
 }
 
-/// The same for this crate and the copies it is held against.
+/// The filter for this crate and the copies.
 pub(crate) fn filter_of_ratios(cases: &[&str]) -> String {
     format!("{}(burn-scan|copy-[a-z-]+)$", filter(cases))
 }

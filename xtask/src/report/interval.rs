@@ -1,12 +1,12 @@
-//! Where the median lies of what a few samples were drawn from.
+//! An interval that holds the median of a distribution, of which there are a few samples.
 //!
-//! The interval between two order statistics as far from either end, by the sign test (Thompson 1936): it assumes nothing of the
-//! distribution, and the times of a busy machine have none that is worth assuming.
+//! Its ends are two order statistics, each as far from its end of the sample (the sign test, Thompson 1936). It assumes
+//! nothing of the distribution, and nobody knows the distribution of times on a busy machine.
 
-/// How often an interval may miss the median: once in a hundred times.
+/// An interval may miss the median this often: once in a hundred times.
 const RISK: f64 = 0.01;
 
-/// The median of a sample, and the interval that holds the distribution's.
+/// The median of a sample, and the interval for the median of its distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Interval {
     pub(crate) low: f64,
@@ -15,7 +15,7 @@ pub(crate) struct Interval {
 }
 
 impl Interval {
-    /// With fewer than eight values either end is open, and infinite.
+    /// With fewer than eight values both ends are infinite.
     pub(crate) fn of(mut values: Vec<f64>) -> Option<Self> {
         let n = values.len();
         values.sort_by(f64::total_cmp);
@@ -32,11 +32,11 @@ impl Interval {
     }
 }
 
-/// How many of `n` values may lie outside on either side: as long as so few throws of a coin show heads too rarely.
+/// How many of `n` values may lie outside on either side. So few heads in `n` throws of a coin are rare enough.
 fn outside(n: usize) -> usize {
     let (mut k, mut ways, mut at_most) = (0, 1.0, 0.0);
     loop {
-        // Throws with k heads among all 2^n.
+        // The share of the throws with k heads among all 2^n.
         at_most += ways * 0.5_f64.powi(n as i32);
         if 2.0 * at_most > RISK {
             return k;
@@ -50,7 +50,7 @@ fn outside(n: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// From tables of the sign test at one percent, both sides together.
+    /// The figures are from tables of the sign test at one percent, both sides together.
     #[test]
     fn as_many_lie_outside_as_the_tables_say() {
         for (n, k) in [(0, 0), (7, 0), (8, 1), (12, 2), (20, 4), (30, 8), (50, 16)] {

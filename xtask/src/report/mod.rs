@@ -1,16 +1,16 @@
 //! `cargo xtask report`: measures everything and writes docs/performance.md.
 //!
 //! 1. The benches run under a progress bar ([`mod@bench`]), then the peers (`cargo xtask peers`).
-//! 2. Criterion's files and the peers' are read ([`collect`], [`peers`]) and recorded with what is known of the machine
-//!    ([`machine`]) as `benches/results/NAME.csv` ([`record`]).
-//! 3. The page is made of all recorded runs ([`page`], [`table`], [`plot`]). It says where a peer is faster, and
-//!    "not measured" where nothing was.
+//! 2. [`collect`] and [`peers`] read the files of criterion and of the peers. [`record`] writes them with the facts of
+//!    the machine ([`machine`]) to `benches/results/NAME.csv`.
+//! 3. [`page`], [`table`] and [`plot`] make the page of all recorded runs. It says where a peer is faster, and "not
+//!    measured" where nothing was measured.
 //!
-//! `--check` measures the [`headline`] cases only, of this tree and of the revision it stands on ([`base`]) in turn, and
-//! fails where one became slower ([`check`], [`compare`]).
+//! `--check` measures the [`headline`] cases only, of this tree and of the revision that it stands on ([`base`]) in
+//! turn, and fails if one became slower ([`check`], [`compare`]).
 //!
-//! A run on another machine is recorded from its criterion folder: `--from-existing --criterion FOLDER`. The folder
-//! needs a `machine.txt` as this command writes it, and may have `peers-gpu.json` and `cub.csv` of `benches/peers`.
+//! `--from-existing --criterion FOLDER` records a run of another machine. The folder needs a `machine.txt` as this
+//! command writes it, and may have `peers-gpu.json` and `cub.csv` of `benches/peers`.
 
 mod base;
 mod bench;
@@ -27,8 +27,9 @@ mod plot;
 mod record;
 mod table;
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use fs_err as fs;
 
 use crate::args::{Args, Spec};
 use crate::drivers::Env;
@@ -46,15 +47,11 @@ const SPEC: Spec = Spec {
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
-    if let Some(word) = args.words.first() {
-        return Err(format!(
-            "unexpected `{word}`; arguments for cargo bench go after `--`"
-        ));
-    }
+    args.no_words("; arguments for cargo bench go after `--`")?;
     if args.flag("--check") {
         return check::run(&args);
     }
-    // The figures of a reduced set replace nothing: they get a page of their own.
+    // The figures of a reduced set have a page of their own, and replace nothing.
     let (home, work) = match args.flag("--quick") {
         true => (Home::in_folder(&work_folder("quick")), work_folder("quick")),
         false => (Home::of_repository(), work_folder("all")),
@@ -76,7 +73,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     home.write()
 }
 
-/// A folder for what a form of the command leaves behind.
+/// The folder for what a form of the command leaves behind.
 fn work_folder(form: &str) -> PathBuf {
     target_dir().join("report").join(form)
 }
@@ -97,14 +94,12 @@ fn measure(args: &Args, folder: &Path) -> Result<()> {
     let mut facts = machine::facts();
     facts.extend(said);
     let path = folder.join(collect::MACHINE);
-    let save = |facts: &Facts| {
-        fs::write(&path, facts.to_string()).map_err(|e| format!("{}: {e}", path.display()))
-    };
-    // Before the peers: what was measured outlives their end, whatever it is.
+    let save = |facts: &Facts| fs::write(&path, facts.to_string());
+    // Before the peers run, because the measurements must outlive their failure.
     save(&facts)?;
     if let Err(error) = run_peers(args, folder) {
-        eprintln!("{error}");
-        facts.push("left out", &format!("peers in Python: {error}"));
+        eprintln!("{error:#}");
+        facts.push("left out", &format!("peers in Python: {error:#}"));
         save(&facts)?;
     }
     Ok(())

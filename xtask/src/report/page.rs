@@ -1,7 +1,8 @@
-//! docs/performance.md: method and tuning from the files beside this one, the results from every recorded run.
+//! docs/performance.md. The files beside this one describe method and tuning. Every recorded run adds its results.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+
+use fs_err as fs;
 
 use super::machine::is_software;
 use super::record::Run;
@@ -9,7 +10,7 @@ use super::{plot, table};
 use crate::Result;
 use crate::process::root;
 
-/// Where a page and what belongs to it are written.
+/// The places of a page and of what belongs to it.
 pub(crate) struct Home {
     page: PathBuf,
     images: PathBuf,
@@ -27,7 +28,7 @@ impl Home {
         }
     }
 
-    /// A page beside the repository's.
+    /// A page in a folder of its own.
     pub(crate) fn in_folder(folder: &Path) -> Self {
         Self {
             page: folder.join("performance.md"),
@@ -36,14 +37,14 @@ impl Home {
         }
     }
 
-    /// Records a run in place of the last one of its name.
+    /// Records a run. It replaces the last run of its name.
     pub(crate) fn record(&self, run: &Run) -> Result<()> {
+        fs::create_dir_all(&self.runs)?;
         let path = self.runs.join(format!("{}.csv", run.name));
-        fs::create_dir_all(&self.runs).map_err(|e| format!("{}: {e}", self.runs.display()))?;
-        fs::write(&path, run.to_csv()).map_err(|e| format!("{}: {e}", path.display()))
+        Ok(fs::write(path, run.to_csv())?)
     }
 
-    /// Writes the page and its plots anew from all recorded runs.
+    /// Writes the page and its plots, from all recorded runs.
     pub(crate) fn write(&self) -> Result<()> {
         let runs = Run::all(&self.runs)?;
         self.remove_plots()?;
@@ -52,19 +53,18 @@ impl Home {
             let plots = plot::plots(run, &self.images)?;
             sections += &section(run, &plots);
         }
-        fs::write(&self.page, page(&runs, &sections))
-            .map_err(|e| format!("{}: {e}", self.page.display()))?;
+        fs::write(&self.page, page(&runs, &sections))?;
         println!("wrote {}", self.page.display());
         Ok(())
     }
 
-    /// A plot of a run that is no longer recorded would stay for ever.
+    /// Removes all plots. Otherwise that of a run that is no longer recorded would stay.
     fn remove_plots(&self) -> Result<()> {
         for entry in fs::read_dir(&self.images).into_iter().flatten() {
-            let entry = entry.map_err(|e| e.to_string())?;
+            let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with("perf-") && name.ends_with(".svg") {
-                fs::remove_file(entry.path()).map_err(|e| format!("{name}: {e}"))?;
+                fs::remove_file(entry.path())?;
             }
         }
         Ok(())
@@ -95,7 +95,7 @@ fn page(runs: &[Run], sections: &str) -> String {
     .concat()
 }
 
-/// What one run found.
+/// The results of one run.
 fn section(run: &Run, plots: &[(String, String)]) -> String {
     let facts = run
         .facts

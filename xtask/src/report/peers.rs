@@ -1,10 +1,13 @@
-//! Reads what the peers under `benches/peers` wrote beside criterion's figures: `peers-cpu.json` (run.py),
+//! Reads the files that the peers under `benches/peers` write beside criterion's figures: `peers-cpu.json` (run.py),
 //! `peers-gpu.json` (gpu.py) and `cub.csv` (cub.cu). Each may be missing.
 //!
-//! Peers name the case without the place: those of the CPU stand beside Flex, those of a GPU beside Cube.
+//! Peers name a case without its place. Those of the CPU stand beside Flex, and those of a GPU beside Cube.
 
-use std::fs;
 use std::path::Path;
+
+use anyhow::Context;
+use fs_err as fs;
+use serde_json::Value;
 
 use super::collect::json;
 use super::record::{Facts, Measure};
@@ -14,7 +17,7 @@ pub(crate) const CPU: &str = "peers-cpu.json";
 const GPU: &str = "peers-gpu.json";
 const CUB: &str = "cub.csv";
 
-/// Arguments of run.py for these cases alone.
+/// The arguments that make run.py measure these cases only.
 pub(crate) fn filters(cases: &[&str]) -> Vec<String> {
     let on_cpu = cases.iter().filter(|case| case.contains("/flex/"));
     on_cpu
@@ -22,7 +25,7 @@ pub(crate) fn filters(cases: &[&str]) -> Vec<String> {
         .collect()
 }
 
-/// A peer's median in a case without its place.
+/// The median of a peer in a case. The name of the case has no place.
 #[derive(Debug, PartialEq)]
 struct Row {
     case: String,
@@ -30,57 +33,53 @@ struct Row {
     median_ns: f64,
 }
 
-/// Puts the peers into the cases that this crate has; their versions and absences become facts.
+/// Adds the peers to the cases of this crate. Their versions become facts, and so do the peers that are missing.
 pub(crate) fn attach(folder: &Path, measures: &mut Vec<Measure>, facts: &mut Facts) -> Result<()> {
     for (file, place) in [(CPU, "flex"), (GPU, "cube")] {
         let path = folder.join(file);
-        if !path.is_file() {
-            continue;
-        }
-        let report = json(&path)?;
-        let pairs = |key: &str| -> Vec<(String, String)> {
-            let object = report[key].as_object().into_iter().flatten();
-            object
-                .map(|(k, v)| (k.clone(), v.as_str().unwrap_or_default().to_owned()))
-                .collect()
-        };
-        let versions: Vec<String> = pairs("versions")
-            .iter()
-            .map(|(peer, version)| format!("{peer} {version}"))
-            .collect();
-        facts.push("peers", &versions.join(", "));
-        for (what, why) in pairs("left_out") {
-            facts.push("left out", &format!("{what}: {why}"));
-        }
-        for result in report["results"].as_array().into_iter().flatten() {
-            let seconds = result["median_s"].as_f64().map(|s| s * 1e9);
-            let median_ns = seconds.or_else(|| Some(result["median_us"].as_f64()? * 1e3));
-            let row = (|| {
-                Some(Row {
-                    case: result["case"].as_str()?.to_owned(),
-                    peer: result["peer"].as_str()?.to_owned(),
-                    median_ns: median_ns?,
-                })
-            })();
-            let row = row.ok_or_else(|| format!("{file}: cannot read {result}"))?;
-            put(row, place, measures);
+        if path.is_file() {
+            let report = json(&path)?;
+            push_facts(&report, facts);
+            for result in report["results"].as_array().into_iter().flatten() {
+                let row = row(result).with_context(|| format!("{file}: cannot read {result}"))?;
+                put(row, place, measures);
+            }
         }
     }
     if let Ok(text) = fs::read_to_string(folder.join(CUB)) {
-        facts.push(
-            "peers",
-            text.lines()
-                .next()
-                .unwrap_or_default()
-                .trim_start_matches("# "),
-        );
+        let head = text.lines().next().unwrap_or_default();
+        facts.push("peers", head.trim_start_matches("# "));
         let rows = text.lines().filter_map(cub_row);
         rows.for_each(|row| put(row, "cube", measures));
     }
     Ok(())
 }
 
-/// Adds a row to the measurements of its case, if there are any; a peer moves the bytes that we move.
+fn push_facts(report: &Value, facts: &mut Facts) {
+    let pairs = |key: &str| {
+        let object = report[key].as_object().into_iter().flatten();
+        object.map(|(name, value)| (name, value.as_str().unwrap_or_default()))
+    };
+    let versions: Vec<String> = pairs("versions")
+        .map(|(peer, version)| format!("{peer} {version}"))
+        .collect();
+    facts.push("peers", &versions.join(", "));
+    for (what, why) in pairs("left_out") {
+        facts.push("left out", &format!("{what}: {why}"));
+    }
+}
+
+/// A result of run.py or gpu.py.
+fn row(result: &Value) -> Option<Row> {
+    let seconds = result["median_s"].as_f64().map(|s| s * 1e9);
+    Some(Row {
+        case: result["case"].as_str()?.to_owned(),
+        peer: result["peer"].as_str()?.to_owned(),
+        median_ns: seconds.or_else(|| Some(result["median_us"].as_f64()? * 1e3))?,
+    })
+}
+
+/// Adds a row to the measurements of its case, if there are any. A peer moves the bytes that we move.
 fn put(row: Row, place: &str, measures: &mut Vec<Measure>) {
     let Some((op, axes)) = row.case.split_once('/') else {
         return;
@@ -103,7 +102,7 @@ fn put(row: Row, place: &str, measures: &mut Vec<Measure>) {
     }
 }
 
-/// A line `op,dtype,n,median_us,..` of cub.cu; exclusive sums have no case.
+/// A line `op,dtype,n,median_us,..` of cub.cu. Exclusive sums have no case.
 fn cub_row(line: &str) -> Option<Row> {
     let fields: Vec<&str> = line.split(',').collect();
     let [op, dtype, n, median_us, ..] = fields[..] else {

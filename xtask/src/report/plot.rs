@@ -1,15 +1,16 @@
-//! Throughput against the number of elements, one SVG for an operation and place of a run.
+//! Plots of throughput against the number of elements. Each operation and place of a run has one SVG.
 
-use std::fs;
 use std::path::Path;
 
+use anyhow::anyhow;
+use fs_err as fs;
 use plotters::prelude::*;
 
 use super::case::{Name, OPS, PLACES};
 use super::record::Run;
 use crate::Result;
 
-/// The operations drawn, and which of their cases: rows of f32.
+/// The operations with plots, and their cases there: rows of f32.
 const DRAWN: [(&str, &str); 4] = [
     ("cumsum", "dim1"),
     ("compact", "density0.5"),
@@ -17,16 +18,16 @@ const DRAWN: [(&str, &str); 4] = [
     ("cumsum-installed", "dim1"),
 ];
 
-/// Fewer lengths than this make no curve.
+/// A curve has at least so many lengths.
 const FEWEST: usize = 3;
 
 /// A contender and its points: elements, GB/s.
 type Curve = (String, Vec<(f64, f64)>);
 
-/// Draws the plots of a run into `folder`; their files and titles.
+/// Draws the plots of a run into `folder`. Returns their files and titles.
 pub(crate) fn plots(run: &Run, folder: &Path) -> Result<Vec<(String, String)>> {
     let mut drawn = Vec::new();
-    fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    fs::create_dir_all(folder)?;
     for (op, rest) in DRAWN {
         for (place, place_title) in PLACES {
             let curves = curves(run, op, place, rest);
@@ -40,7 +41,7 @@ pub(crate) fn plots(run: &Run, folder: &Path) -> Result<Vec<(String, String)>> {
                 .map_or(op, |(_, title)| title);
             let title = format!("{title}, {place_title}: one row of f32, {rest}").replace('`', "");
             let path = folder.join(&file);
-            draw(&path, &title, &curves).map_err(|e| format!("{}: {e}", path.display()))?;
+            draw(&path, &title, &curves).map_err(|e| anyhow!("{}: {e}", path.display()))?;
             drawn.push((file, title));
         }
     }
@@ -143,10 +144,9 @@ mod tests {
         assert_eq!(names, ["burn-scan", "burn"]);
         assert_eq!(curves[0].1[0], (1024.0, 81.92));
 
-        let folder = std::env::temp_dir().join(format!("xtask-plot-{}", std::process::id()));
-        let drawn = plots(&run, &folder).unwrap();
-        let svg = fs::read_to_string(folder.join("perf-test-cumsum-flex.svg")).unwrap();
-        fs::remove_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let drawn = plots(&run, folder.path()).unwrap();
+        let svg = fs::read_to_string(folder.path().join("perf-test-cumsum-flex.svg")).unwrap();
         assert_eq!(drawn.len(), 1);
         for text in ["burn-scan", "GB/s", "2^10", "inclusive_cumsum"] {
             assert!(svg.contains(text), "{text}");

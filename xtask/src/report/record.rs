@@ -6,25 +6,27 @@
 //! case,contender,median_ns,low_ns,high_ns,bytes,answer
 //! cumsum/flex/f32/1x1024/dim1,burn-scan,310.2,308.0,313.9,8192,
 //! ```
-//! Low and high are the ends of criterion's confidence interval of the median; peers outside of criterion repeat the
-//! median. `answer` is `wrong` for a peer that computes something else and was measured all the same.
+//! Low and high are the ends of criterion's confidence interval for the median. Peers outside of criterion repeat the
+//! median. `answer` is `wrong` for a peer that computes something else. It is measured all the same.
 
 use std::fmt::{self, Display};
-use std::fs;
 use std::path::Path;
+
+use anyhow::{Context, ensure};
+use fs_err as fs;
 
 use super::case::Name;
 use crate::Result;
 
 const HEADER: &str = "case,contender,median_ns,low_ns,high_ns,bytes,answer";
 
-/// What is known of a run beside its figures, in `key: value` lines; a key may repeat.
+/// The facts of a run beside its figures, in `key: value` lines. A key may repeat.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Facts(Vec<(String, String)>);
 
 impl Facts {
     pub(crate) fn push(&mut self, key: &str, value: &str) {
-        // One line each, whatever a program printed.
+        // A value has one line, whatever a program printed.
         let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
         self.0.push((key.to_owned(), value));
     }
@@ -88,7 +90,7 @@ pub(crate) struct Measure {
 }
 
 impl Measure {
-    /// `burn-scan`, `burn-scan-padded`, ..
+    /// Whether it is `burn-scan`, `burn-scan-padded`, ..
     pub(crate) fn is_ours(&self) -> bool {
         self.contender.starts_with("burn-scan")
     }
@@ -160,16 +162,15 @@ impl Run {
     pub(crate) fn from_csv(name: &str, text: &str) -> Result<Self> {
         let facts = Facts::parse(text.lines().filter_map(|line| line.strip_prefix("# ")));
         let mut lines = text.lines().filter(|line| !line.starts_with('#'));
-        if lines.next() != Some(HEADER) {
-            return Err(format!(
-                "{name}.csv: the first line without `#` is not `{HEADER}`"
-            ));
-        }
-        let measures: Result<Vec<Measure>> = lines
-            .map(|line| {
-                Measure::parse(line).ok_or_else(|| format!("{name}.csv: cannot read `{line}`"))
-            })
-            .collect();
+        ensure!(
+            lines.next() == Some(HEADER),
+            "{name}.csv: the first line without `#` is not `{HEADER}`"
+        );
+        let measure = |line| {
+            let measure = Measure::parse(line);
+            measure.with_context(|| format!("{name}.csv: cannot read `{line}`"))
+        };
+        let measures: Result<Vec<Measure>> = lines.map(measure).collect();
         Ok(Self {
             name: name.to_owned(),
             facts,
@@ -177,15 +178,14 @@ impl Run {
         })
     }
 
-    /// Every run in a folder, by name; none if the folder is missing.
+    /// Every run in a folder, by name. A missing folder has none.
     pub(crate) fn all(folder: &Path) -> Result<Vec<Self>> {
         let mut runs = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten() {
-            let path = entry.map_err(|e| e.to_string())?.path();
+            let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == "csv") {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy();
-                let text = fs::read_to_string(&path).map_err(|e| format!("{name}.csv: {e}"))?;
-                runs.push(Self::from_csv(&name, &text)?);
+                runs.push(Self::from_csv(&name, &fs::read_to_string(&path)?)?);
             }
         }
         runs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -218,7 +218,7 @@ mod tests {
             measures,
         };
         assert_eq!(run.facts.get("left out"), Some("torch: not importable"));
-        assert_eq!(Run::from_csv("x", &run.to_csv()), Ok(run));
+        assert_eq!(Run::from_csv("x", &run.to_csv()).unwrap(), run);
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
             "cumsum/flex/f32/1x1/dim1,burn,one,1,1,8,",
             "x",
         ] {
-            assert!(read(line).unwrap_err().contains(line));
+            assert!(read(line).unwrap_err().to_string().contains(line));
         }
         assert!(Run::from_csv("x", "").is_err());
     }

@@ -1,4 +1,4 @@
-//! The tables: one an operation and place, a line for each of our contenders in each case.
+//! The tables. Each operation and place has one, with a line for each of our contenders in each case.
 
 use super::case::{Name, OPS, PLACES};
 use super::record::{Measure, Run};
@@ -9,7 +9,7 @@ const NOT_MEASURED: &str = "not measured";
 pub(crate) struct Row<'a> {
     pub(crate) name: Name<'a>,
     pub(crate) ours: &'a Measure,
-    /// The fastest that is neither ours nor a copy.
+    /// The fastest contender that is neither ours nor a copy.
     pub(crate) peer: Option<&'a Measure>,
     pub(crate) burn: Option<&'a Measure>,
     /// The copy with the highest bandwidth.
@@ -39,7 +39,7 @@ impl<'a> Row<'a> {
         })
     }
 
-    /// How many times faster than the best peer; below 1 slower.
+    /// How many times faster it is than the best peer. Below 1 it is slower.
     pub(crate) fn speedup(&self) -> Option<f64> {
         Some(self.peer?.median_ns / self.ours.median_ns)
     }
@@ -72,7 +72,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The tables of a run, and a line for each operation that it did not measure.
+/// The tables of a run. An operation that it did not measure has a line that says so.
 pub(crate) fn tables(run: &Run) -> String {
     let rows = Row::all(run);
     let mut text = String::new();
@@ -97,7 +97,7 @@ pub(crate) fn tables(run: &Run) -> String {
     text
 }
 
-/// Where a peer is faster, the worst first.
+/// The lines where a peer is faster, the worst first.
 pub(crate) fn slower(run: &Run) -> String {
     let rows = Row::all(run);
     let compared = rows.iter().filter(|row| row.speedup().is_some()).count();
@@ -138,7 +138,7 @@ fn mark(measure: &Measure) -> &'static str {
     if measure.wrong { " †" } else { "" }
 }
 
-/// `3.2× faster`, or in bold how much slower.
+/// `3.20× faster`, or in bold how much slower.
 fn speedup(by: f64) -> String {
     let digits = |by: f64| {
         if by < 9.95 {

@@ -1,14 +1,15 @@
-//! What the documents name exists: links, images, headings, files, commands and their options, variables.
+//! Everything that the documents name exists: links, images, headings, files, commands and their options, variables.
 //!
-//! It reads every Markdown file, the comments of every source file, and what continuous integration runs. Links to other sites are
-//! not followed.
+//! The tests read every Markdown file, the comments of every source file, and the steps of continuous integration. They
+//! do not follow links to other sites.
 
 mod markdown;
 mod tree;
 
-use markdown::{Snippet, headings, links, snippets};
 use std::collections::BTreeSet;
 use std::process::Command;
+
+use markdown::{Snippet, headings, links, snippets};
 use tree::Tree;
 
 /// Fails with all complaints at once.
@@ -95,6 +96,19 @@ fn variables_are_read_somewhere() {
 }
 
 #[test]
+fn tables_of_compatibility_name_the_pinned_versions() {
+    let tree = Tree::read();
+    let [burn, cubecl] = ["burn", "cubecl"].map(|name| tree.pin(name));
+    let mut complaints = Vec::new();
+    for page in ["README.md", "docs/compatibility.md"] {
+        if !tree.text(page).contains(&format!("| {burn} | {cubecl} |")) {
+            complaints.push(format!("{page}: no row of Burn {burn} and CubeCL {cubecl}"));
+        }
+    }
+    verdict(complaints);
+}
+
+#[test]
 fn nothing_is_left_out() {
     let tree = Tree::read();
     let mut complaints = Vec::new();
@@ -107,7 +121,7 @@ fn nothing_is_left_out() {
         }
     }
     let readme = tree.text("README.md");
-    for feature in tree.features("Cargo.toml") {
+    for feature in tree.features("burn-scan") {
         if feature != "default" && !readme.contains(&format!("`{feature}`")) {
             complaints.push(format!("README.md does not mention the feature {feature}"));
         }
@@ -129,7 +143,7 @@ fn nothing_is_left_out() {
     verdict(complaints);
 }
 
-/// What `cargo xtask` prints: one paragraph a command, indented by two, options by six.
+/// What `cargo xtask` prints. Each command has a paragraph. Its first line is indented by two, and options by six.
 fn help() -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
         .output()
@@ -180,7 +194,7 @@ fn check_command(line: &str, help: &str, tree: &Tree) -> Result<(), String> {
     Ok(())
 }
 
-/// Not a placeholder such as `NAME` or `$feature`.
+/// Whether it is a name, and no placeholder such as `NAME` or `$feature`.
 fn is_name(word: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_-/".contains(c);
     word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(fits)

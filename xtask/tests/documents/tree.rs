@@ -1,8 +1,13 @@
-//! The files of the repository.
+//! The files of the repository, and the packages that cargo finds there.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use walkdir::WalkDir;
 
 use crate::markdown::snippets;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// A text file, by its path from the root.
 pub(crate) struct Source {
@@ -22,33 +27,49 @@ impl Source {
 
 pub(crate) struct Tree {
     pub files: Vec<Source>,
+    /// The packages as `cargo metadata` describes them.
+    packages: Vec<Value>,
 }
 
 impl Tree {
     pub(crate) fn read() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut files = Vec::new();
-        let mut folders = vec![PathBuf::new()];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(root.join(&folder)).expect("the repository can be read") {
-                let name = entry.expect("the repository can be read").file_name();
-                let path = folder.join(&name);
-                if root.join(&path).is_dir() {
-                    // `target`, and what tools keep for themselves.
-                    let hidden = name.to_string_lossy().starts_with('.');
-                    if name != "target" && (!hidden || name == ".github" || name == ".ci") {
-                        folders.push(path);
-                    }
-                } else if let Ok(text) = fs::read_to_string(root.join(&path)) {
-                    let path = path.to_string_lossy().replace('\\', "/");
-                    files.push(Source { path, text });
-                }
-            }
+        // `target` is left out, and so is what tools keep for themselves.
+        let is_kept = |name: &str| match name {
+            ".." | ".github" | ".ci" => true,
+            _ => name != "target" && !name.starts_with('.'),
+        };
+        let entries = WalkDir::new(&root).into_iter();
+        let entries = entries.filter_entry(|entry| {
+            !entry.file_type().is_dir() || is_kept(&entry.file_name().to_string_lossy())
+        });
+        let source = |entry: walkdir::DirEntry| {
+            let path = entry.path().strip_prefix(&root).ok()?;
+            Some(Source {
+                path: path.to_string_lossy().replace('\\', "/"),
+                text: fs::read_to_string(entry.path()).ok()?,
+            })
+        };
+        let metadata = Command::new(env!("CARGO"))
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .current_dir(&root)
+            .output()
+            .expect("cargo starts");
+        let mut metadata: Value =
+            serde_json::from_slice(&metadata.stdout).expect("cargo writes JSON");
+        Self {
+            files: entries
+                .map(|entry| entry.expect("the repository can be read"))
+                .filter_map(source)
+                .collect(),
+            packages: match metadata["packages"].take() {
+                Value::Array(packages) => packages,
+                _ => panic!("cargo lists packages"),
+            },
         }
-        Self { files }
     }
 
-    /// The documents. What `cargo xtask report` makes a page of is read in that page.
+    /// The documents. The parts of the page of `cargo xtask report` are left out, because that page has them.
     pub(crate) fn pages(&self) -> impl Iterator<Item = &Source> {
         let part = |file: &Source| file.path.starts_with("xtask/src/report/");
         self.files
@@ -71,7 +92,7 @@ impl Tree {
         self.files.iter().any(|file| file.path == path) || self.below(&folder).next().is_some()
     }
 
-    /// `link` as the page `from` means it, if there is such a file or folder.
+    /// The file or folder that `link` means in the page `from`, if it exists.
     pub(crate) fn resolve(&self, from: &str, link: &str) -> Option<String> {
         let mut parts: Vec<&str> = from.split('/').collect();
         parts.pop();
@@ -86,7 +107,7 @@ impl Tree {
         self.exists(&path).then_some(path)
     }
 
-    /// Whether code in a text is the name of a file, or of a folder of this repository.
+    /// Whether code in a text looks like the name of a file, or of a folder of this repository.
     pub(crate) fn looks_like_a_path(&self, code: &str) -> bool {
         let fits = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
         let named = |end: &str| code.len() > end.len() && code.ends_with(end);
@@ -98,8 +119,8 @@ impl Tree {
         code.chars().all(fits) && (file || folder) && first != Some("target")
     }
 
-    /// Whether the page `from` may name `path` so: from the root, from where it stands, from the sources of the kernels, or by
-    /// the end of the path alone.
+    /// Whether the page `from` may name `path` like this: from the root, from the page, from the sources of the
+    /// kernels, or by the end of the path alone.
     pub(crate) fn knows(&self, from: &str, path: &str) -> bool {
         let path = path.trim_end_matches('/');
         let end = format!("/{path}");
@@ -110,69 +131,47 @@ impl Tree {
     }
 
     pub(crate) fn examples(&self) -> Vec<String> {
-        self.in_folder(&["examples/", "kernels/examples/"])
+        self.targets("example")
     }
 
-    /// The names of all targets of a kind, `test` or `bench`: those in the folder of that name, and those the manifests name.
+    /// The names of all targets of a kind: `test`, `bench` or `example`.
     pub(crate) fn targets(&self, kind: &str) -> Vec<String> {
-        let mut names = match kind {
-            "bench" => self.in_folder(&["benches/"]),
-            _ => self.in_folder(&[
-                "tests/",
-                "kernels/tests/",
-                "protocol/tests/",
-                "xtask/tests/",
-            ]),
-        };
-        let head = format!("[[{kind}]]\nname = \"");
-        for manifest in ["Cargo.toml", "kernels/Cargo.toml"] {
-            let text = self.text(manifest);
-            let sections = text.split(&head).skip(1);
-            names.extend(sections.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())));
-        }
-        names
-    }
-
-    /// Files in one of the folders, and folders in them that have a `main.rs`.
-    fn in_folder(&self, folders: &[&str]) -> Vec<String> {
-        let name = |path: &String| {
-            let rest = folders.iter().find_map(|folder| path.strip_prefix(folder));
-            let rest = rest?.strip_suffix(".rs")?;
-            let name = rest.strip_suffix("/main").unwrap_or(rest);
-            (!name.contains('/')).then(|| name.to_owned())
-        };
-        self.files
-            .iter()
-            .filter_map(|file| name(&file.path))
+        let targets = self.packages.iter().map(|package| &package["targets"]);
+        let targets = targets.flat_map(|targets| targets.as_array().into_iter().flatten());
+        targets
+            .filter(|target| target["kind"][0] == kind)
+            .filter_map(|target| Some(target["name"].as_str()?.to_owned()))
             .collect()
     }
 
-    /// The names in a manifest's `[features]`.
-    pub(crate) fn features(&self, manifest: &str) -> Vec<String> {
-        let text = self.text(manifest);
-        let section = text.split("[features]\n").nth(1).unwrap_or_default();
-        let section = section.split("\n[").next().unwrap_or_default();
-        let names = section.lines().filter_map(|line| line.split_once(" = "));
-        names.map(|(name, _)| name.to_owned()).collect()
+    /// The exact version that a package asks for of `dependency`.
+    pub(crate) fn pin(&self, dependency: &str) -> String {
+        let all = self.packages.iter().map(|package| &package["dependencies"]);
+        let all = all.flat_map(|all| all.as_array().into_iter().flatten());
+        let pins = all.filter(|of| of["name"] == dependency);
+        let mut pins = pins.filter_map(|of| of["req"].as_str()?.strip_prefix('='));
+        pins.next().unwrap_or_default().to_owned()
     }
 
-    /// A feature by itself, or `package/feature`.
+    /// The features of a package.
+    pub(crate) fn features(&self, package: &str) -> Vec<String> {
+        let packages = self.packages.iter().filter(|of| of["name"] == package);
+        let features = packages.filter_map(|package| package["features"].as_object());
+        features.flat_map(|all| all.keys().cloned()).collect()
+    }
+
+    /// Whether a package has the feature: `package/feature`, or a feature of any package.
     pub(crate) fn has_feature(&self, name: &str) -> bool {
-        let manifests = [
-            ("burn-scan", "Cargo.toml"),
-            ("cubecl-scan", "kernels/Cargo.toml"),
-            ("xtask", "xtask/Cargo.toml"),
-        ];
         let (package, name) = name.split_once('/').unwrap_or(("", name));
-        let mut known = manifests
+        self.packages
             .iter()
-            .filter(|(of, _)| package.is_empty() || package == *of)
-            .flat_map(|(_, manifest)| self.features(manifest));
-        known.any(|feature| feature == name)
+            .filter(|of| package.is_empty() || of["name"] == package)
+            .any(|of| of["features"].get(name).is_some())
     }
 }
 
-/// The lines of a file that show a cargo command: code in documents and comments, and what continuous integration runs.
+/// The lines of a file that show a cargo command: code in documents and comments, and the steps of continuous
+/// integration.
 pub(crate) fn commands(file: &Source) -> Vec<String> {
     let text = if file.path.ends_with(".md") {
         file.text.clone()

@@ -6,26 +6,27 @@ use crate::scan::tuning::Tuning;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
-/// Bits of a digit, with planes where there is room and without. Counters are for each digit and plane, or each digit and unit.
+/// Bits of a digit, with planes (if there is room) and without. There is a counter for each digit and plane, or for
+/// each digit and unit.
 const BITS_WITH_PLANES: u32 = 8;
 const BITS_WITHOUT: u32 = 4;
 
-/// Keys of a tile with planes, where the shared memory holds so many words.
+/// Keys of a tile with planes, if shared memory holds so many words.
 const TILE: usize = 4096;
 
-/// The most keys of a unit with planes: what it holds stays in registers.
+/// The most keys of a unit with planes, so that they stay in registers.
 const MOST_KEYS: usize = 16;
 
 /// The most planes that have counters.
 const MOST_PLANES: usize = 16;
 
-/// Shared memory that is left to all but counters.
+/// Shared memory that is left for everything but counters, in bytes.
 const OTHER_BYTES: usize = 2048;
 
 /// Units of a cube without planes.
 const UNITS: usize = 64;
 
-/// Keys of such a unit. Odd, so that units walking their own runs of shared memory hit different banks.
+/// Keys of a unit without planes. Odd, so that units walking their own keys in shared memory access different banks.
 const KEYS: usize = 15;
 
 /// The comptime facts of a tile of keys.
@@ -36,12 +37,12 @@ pub(super) struct DigitConfig {
     pub units: usize,
     /// Keys of a unit.
     pub keys: usize,
-    /// Planes rank their keys together, or each unit its own.
+    /// Planes rank their keys together; else each unit ranks its own.
     pub plane: bool,
-    /// Planes can be made to meet, else the cube does.
+    /// Planes can be synchronised; else the cube is.
     pub planes_meet: bool,
     pub max_planes: usize,
-    /// Units of a plane, or 0 where they are not known.
+    /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
     /// 32-bit words of a ballot that can have bits.
     pub ballot_words: usize,
@@ -71,12 +72,12 @@ impl DigitConfig {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
         let words = shared_bytes.saturating_sub(OTHER_BYTES) / size_of::<u32>();
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
-        // Whole planes, whatever their size turns out to be.
+        // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
         Self {
-            // One plane of the largest size may be many of the smallest.
+            // One plane of the largest size may become many of the smallest.
             bits: (words / max_planes).ilog2().min(BITS_WITH_PLANES),
             units,
             keys: (TILE.min(words) / units).clamp(1, MOST_KEYS),

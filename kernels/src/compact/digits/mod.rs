@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! launch 1   each cube counts the digits of its tile              → counts [digits, tiles]
-//! scan       exclusive, over digits first and tiles second        → where each tile's run of a digit begins
-//! launch 2   each cube ranks its keys by the digit again; run and rank together are a key's place
+//! scan       exclusive, over digits first and tiles second        → where each tile's keys of a digit begin
+//! launch 2   each cube ranks its keys by the digit again; offset and rank add up to a key's place
 //! ```
 //!
-//! A digit has 8 bits where the device has plane operations, else 4 ([`ranks`]). Where one digit tells all keys apart, the place of a key is its
-//! destination, which is written where the key was read: one pass, nothing moves. Otherwise each pass moves keys and positions to their places,
-//! sorted in shared memory first so that neighbours are written together, and the last tells each position its destination.
+//! A digit has 8 bits if the device has plane operations, else 4 ([`ranks`]). If one digit distinguishes all keys, the
+//! place of a key is its destination. Then one pass writes destinations in the order of keys, and nothing moves.
+//! Otherwise each pass moves keys and positions to their places. It sorts them in shared memory first, so that
+//! neighbours are written together. The last pass writes the destination of each position.
 
 mod config;
 mod move_tile;
@@ -33,15 +34,15 @@ pub(super) struct DigitPass {
     /// Keys.
     pub elements: usize,
     pub tiles: usize,
-    /// The digits that have counts: those of keys in range, or all.
+    /// The digits that have counts: digits of keys in range, or all.
     pub groups: usize,
     /// The lowest bit of the digit.
     pub shift: u32,
-    /// Keys in range are below.
+    /// Keys in range are below this.
     pub num_keys: u32,
 }
 
-/// `counts[digit, tile]`, and a zero behind them, so that their scan ends with the number of all.
+/// Writes `counts[digit, tile]`, and a zero behind them: so their scan ends with the number of keys.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn count_digits_kernel<K: Numeric>(
     keys: &[K],
@@ -65,7 +66,7 @@ fn count_digits_kernel<K: Numeric>(
     }
 }
 
-/// The destinations of keys that one digit tells apart, −1 out of range.
+/// Writes the destinations of keys that one digit distinguishes; −1 for keys out of range.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn place_digits_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
@@ -93,7 +94,7 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
     }
 }
 
-/// Keys, destinations and offsets of one call, and how it goes about them.
+/// One call: keys, destinations, offsets, and the tiles.
 pub(super) struct Digits<'a> {
     client: &'a Client,
     keys: (TensorBinding, ElemType),
@@ -169,7 +170,7 @@ impl Digits<'_> {
         Words { handle, len }
     }
 
-    /// Where each tile's run of each digit begins, and behind them how many keys have one.
+    /// Where each tile's keys of each digit begin; behind that, how many keys have a digit.
     fn digit_offsets(
         &self,
         keys: BufferArg,
@@ -178,7 +179,8 @@ impl Digits<'_> {
     ) -> Result<Words, ScanError> {
         let len = self.groups() * self.tiles() + 1;
         let (counts, digit_offsets) = (self.words(len), self.words(len));
-        // SAFETY: one count per digit and tile, and one more; units beyond the keys and cubes beyond the tiles do nothing.
+        // SAFETY: one count per digit and tile, and one more; units beyond the keys and cubes beyond the tiles do
+        // nothing.
         unsafe {
             count_digits_kernel::launch_unchecked(
                 self.client,
@@ -196,13 +198,13 @@ impl Digits<'_> {
         Ok(digit_offsets)
     }
 
-    /// One digit tells all keys apart.
+    /// One digit distinguishes all keys: one pass.
     fn place(self) -> Result<(), ScanError> {
         let (keys, dtype) = self.keys.clone();
         let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
         let of = self.pass(0);
         let (cubes, cube_dim, tiles) = (self.cubes(), self.cube_dim(), self.tiles());
-        // SAFETY: as in `starts`; there is a destination for each key.
+        // SAFETY: as in `digit_offsets`; there is a destination for each key.
         unsafe {
             place_digits_kernel::launch_unchecked(
                 self.client,
@@ -229,12 +231,12 @@ impl Digits<'_> {
         Ok(())
     }
 
-    /// A pass for each digit, keys out of range being `num_keys`.
+    /// A pass for each digit. Keys out of range count as `num_keys`.
     fn sort(self) -> Result<(), ScanError> {
         let n = self.elements;
         let bits = usize::BITS - self.num_keys.leading_zeros();
         let passes = bits.div_ceil(self.config.bits);
-        // What the first pass does not read and the last does not write is never accessed.
+        // The first pass does not read `positions`, and the last does not write them: one word stands in.
         let mut sorted: Option<Words> = None;
         let mut positions = self.words(1);
         for pass in 0..passes {
@@ -248,7 +250,7 @@ impl Digits<'_> {
             let digit_offsets = self.digit_offsets(arg, dtype, shift)?;
             let keys_out = self.words(n);
             let positions_out = self.words(if last { 1 } else { n });
-            // SAFETY: a digit's begin plus a rank below its count is below `n`; positions are a permutation of `0..n`.
+            // SAFETY: a digit's offset plus a rank below its count is below `n`; positions are a permutation of `0..n`.
             unsafe {
                 move_digits_kernel::launch_unchecked(
                     self.client,

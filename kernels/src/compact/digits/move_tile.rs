@@ -1,4 +1,4 @@
-//! One pass of the sort: each tile is put in order, and each run of a digit moved to its place.
+//! One pass of the sort: sorts each tile by a digit, and moves the keys of each digit to their places.
 
 use super::DigitPass;
 use super::config::DigitConfig;
@@ -6,8 +6,8 @@ use super::ranks::{RankedTile, digit_of, place_of_key};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// `starts` is the exclusive scan of the counts. In the first pass the positions are those of the keys as they stand; in the last, each
-/// position learns its destination.
+/// `digit_offsets` is the exclusive scan of the counts. The first pass takes the positions in which the keys lie; the
+/// last writes the destination of each position.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
@@ -34,7 +34,7 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
         }
     }
     sync_cube();
-    // From here on, a unit's keys and where they go are those of neighbouring places.
+    // From here on, neighbouring units have keys of neighbouring places in the sorted tile.
     let count = tile.starts[comptime!(config.digits())] as usize;
     let mut moved = Array::<u32>::new(config.keys);
     #[unroll]

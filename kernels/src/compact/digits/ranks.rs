@@ -1,8 +1,9 @@
-//! The keys of one tile, ranked by a digit: stable, without a unit that counts for others.
+//! The stable ranks of the keys of one tile by a digit.
 //!
-//! With planes, a unit's keys lie a plane apart, so that a plane reads neighbours together and ranks them together (multisplit: Ashkiani et
-//! al., "GPU multisplit", 2016). A ballot for each bit tells a unit which others hold its digit; those before it are its rank among them, and the
-//! first of them adds their number to the plane's counter of the digit, which says how many the plane had before:
+//! With planes, a unit's keys lie a plane apart, so that a plane reads neighbours together and ranks them together
+//! (multisplit: Ashkiani et al., "GPU multisplit", 2016). A ballot for each bit tells a unit which units of the plane
+//! hold the same digit. The number of these before it is its rank among them. The first of them adds their number to
+//! the plane's counter of the digit. The counter thus says how many keys of the digit the plane had before:
 //!
 //! ```text
 //! counters   plane 0: digit 0, 1, …   plane 1: digit 0, 1, …   …     exclusive scan along the planes
@@ -10,9 +11,9 @@
 //! place      start of the digit + counter of the plane and digit + rank in the plane
 //! ```
 //!
-//! Without planes, a unit has a run of keys and a counter per digit of its own, so nothing is contended (Zagha & Blelloch, "Radix sort for vector
-//! multiprocessors", 1991): it counts its keys, the cube scans the counters digit by digit, and it walks its keys once more, each counter then
-//! being the place of the next key with that digit.
+//! Without planes, a unit has neighbouring keys and its own counter for each digit, so there is no contention (Zagha &
+//! Blelloch, "Radix sort for vector multiprocessors", 1991). It counts its keys. The cube scans the counters digit by
+//! digit. Then the unit walks its keys again: each counter is the place of the next key with that digit.
 
 use super::DigitPass;
 use super::config::DigitConfig;
@@ -27,19 +28,19 @@ use cubecl::prelude::*;
 /// A tile of keys, as one unit sees it.
 #[derive(CubeType)]
 pub(super) struct RankedTile {
-    /// The unit's keys, those out of range being `num_keys`.
+    /// The unit's keys; `num_keys` for keys out of range.
     pub keys: Array<u32>,
-    /// Their digits; the number of digits where there is none.
+    /// Their digits; the number of digits for a key without one.
     pub digits: Array<u32>,
-    /// Their places in the sorted tile; of a key without a digit, any.
+    /// Their places in the sorted tile; unspecified for a key without a digit.
     pub places: Array<u32>,
-    /// The place of each digit's first key, and behind them the number of all.
+    /// The place of each digit's first key; behind them the number of keys with a digit.
     pub starts: Shared<[u32]>,
     /// Room for the tile.
     pub words: Shared<[u32]>,
 }
 
-/// The place in the tile of the unit's `k`-th key, as it stands.
+/// The position in the unsorted tile of the unit's `k`-th key.
 #[cube]
 pub(super) fn place_of_key(#[comptime] k: usize, #[comptime] config: DigitConfig) -> usize {
     if comptime!(config.plane) {
@@ -153,7 +154,8 @@ impl RankedTile {
         }
     }
 
-    /// Turns the counters of each digit into their exclusive scan along the planes, and their sums into that along the digits.
+    /// Replaces the counters of each digit by their exclusive scan along the planes, and the sums of digits by their
+    /// exclusive scan.
     fn scan_planes(&mut self, #[comptime] config: DigitConfig) {
         let digits = comptime!(config.digits());
         let of_unit = comptime!(config.digits().div_ceil(config.units));
@@ -224,7 +226,7 @@ impl RankedTile {
         }
     }
 
-    /// Turns all counters into their exclusive scan, a run of them for each unit.
+    /// Replaces all counters by their exclusive scan. Each unit takes neighbouring counters.
     fn scan_units(&mut self, #[comptime] config: DigitConfig) {
         let digits = comptime!(config.digits());
         let mut totals = Shared::<[u32]>::new_slice(comptime!(config.units + 1));
@@ -258,8 +260,9 @@ impl RankedTile {
 /// The units of a plane that hold the same digit.
 #[derive(CubeType)]
 struct Peers {
-    /// Those before this unit.
+    /// How many are before this unit.
     earlier: u32,
+    /// How many there are.
     all: u32,
 }
 
@@ -291,7 +294,7 @@ fn peers_of(digit: u32, has_digit: bool, #[comptime] config: DigitConfig) -> Pee
     Peers { earlier, all }
 }
 
-/// What the units of a plane wrote is seen by all of them.
+/// Makes writes of a plane's units visible to all of them.
 #[cube]
 fn meet(#[comptime] config: DigitConfig) {
     if comptime!(config.planes_meet) {

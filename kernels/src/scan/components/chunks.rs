@@ -1,4 +1,4 @@
-//! Chunks of a row's vectors that units walk alone, one vector after the other.
+//! Chunks of a row's vectors. A unit walks a chunk, one vector after the other.
 
 use super::parts::CarryIn;
 use super::tensors::{Reads, Writes, lane_at, state_of, write_vector};
@@ -20,7 +20,7 @@ pub(crate) struct PerUnitConfig {
     pub carry_in: CarryIn,
 }
 
-/// How rows are cut.
+/// How rows are split.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(crate) struct Chunks {
@@ -32,7 +32,8 @@ pub(crate) struct Chunks {
     pub count: usize,
 }
 
-/// The chunk of its row, in the order of the scan, that a unit walks: in reverse units lie in memory as those of a forward scan do.
+/// The chunk of its row that a unit walks, in the order of the scan. A unit's place in memory is the same in reverse as
+/// forward.
 #[cube]
 pub(crate) fn chunk_of(unit: usize, chunks: Chunks, #[comptime] reverse: bool) -> usize {
     let in_row = unit % chunks.per_row;
@@ -65,14 +66,15 @@ pub(crate) fn fold_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid
     running
 }
 
-/// Where in a vector another chunk begins, in the order of the scan, and what precedes that.
+/// Where another chunk begins in a vector, in the order of the scan, and what precedes that chunk.
 #[derive(CubeType)]
 pub(crate) struct Seam<S: State> {
     pub step: usize,
     pub before: S,
 }
 
-/// Writes the scan of a logical vector of a row, in which another chunk begins where there is a `seam`, and returns what precedes the next.
+/// Writes the scan of a logical vector of a row and returns what precedes the next vector. At a `seam` another chunk
+/// begins in the vector.
 #[cube]
 #[allow(
     clippy::too_many_arguments,

@@ -1,4 +1,4 @@
-//! Narrow tiles of columns: units read a tile's vectors as they lie in memory, and hand them to one another in shared memory.
+//! Narrow tiles of columns: units read a tile's vectors in the order of memory, and exchange them in shared memory.
 //!
 //! ```text
 //! in memory    r0x0 r0x1 r1x0 r1x1 r2x0 r2x1 …     two vectors a row: neighbouring units load neighbouring vectors
@@ -6,14 +6,15 @@
 //! unit (x, y)  the rows of y, in column x
 //! ```
 //!
-//! Where rows are shorter than what a plane reads at once, units that walk down their own rows would read a few bytes of many lines of memory. Results
-//! take the same way back. Without the gaps, the rows of neighbouring units would lie in one bank of shared memory.
+//! If rows are shorter than what a plane reads at once, units that walk down their own rows would read a few bytes of
+//! many cache lines. Results go back the same way. Without the gaps, the rows of neighbouring units would lie in one
+//! bank of shared memory.
 
 use super::columns::{Column, ColumnsView};
 use super::tensors::{Edges, Loaded, Reads, Writes};
 use cubecl::prelude::*;
 
-/// Vectors between two gaps: 128 bytes of vectors of 16 are all banks of an NVIDIA GPU.
+/// Vectors between two gaps. 8 vectors of 16 bytes cover all banks of an NVIDIA GPU.
 const BETWEEN_GAPS: usize = 8;
 
 /// The comptime facts of an exchange.
@@ -31,7 +32,7 @@ pub(crate) fn room(config: ExchangeConfig) -> usize {
     held + held / BETWEEN_GAPS
 }
 
-/// A cube's tile: where it begins, and how many vectors it has. A row of the view is one of the tile.
+/// A cube's tile: where it begins, and how many vectors it has. Rows of the tile are rows of the view.
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(crate) struct NarrowTile {
@@ -40,7 +41,7 @@ pub(crate) struct NarrowTile {
     pub vectors: usize,
 }
 
-/// Where a vector of the tile waits.
+/// Where a vector of the tile lies in shared memory.
 #[cube]
 fn place(vector: usize, #[comptime] tensor: usize, #[comptime] config: ExchangeConfig) -> usize {
     comptime!(tensor * room(config)) + vector + vector / BETWEEN_GAPS
@@ -52,7 +53,8 @@ fn in_turn(#[comptime] turn: usize, #[comptime] config: ExchangeConfig) -> usize
     comptime!(turn * config.units) + UNIT_POS as usize
 }
 
-/// Loads the tile of which `column` is the unit's own, each vector once; rows beyond the last are that again. Then the cube may meet and read.
+/// Loads the tile, each vector once. `column` is the unit's own. Rows beyond the last repeat it. A barrier must follow
+/// before units read.
 #[cube]
 pub(crate) fn load_tile<T: Numeric, N: Size, B: Numeric>(
     shared: &mut Shared<[Vector<T, N>]>,
@@ -87,7 +89,7 @@ pub(crate) fn load_tile<T: Numeric, N: Size, B: Numeric>(
     }
 }
 
-/// The vector of the tile which is row `k` of the unit's rows, the `y`-th.
+/// The vector of the tile that is row `k` of the `y`-th unit's rows.
 #[cube]
 fn own_vector(
     view: &ColumnsView,
@@ -99,7 +101,7 @@ fn own_vector(
     (y * config.rows + k) * view.width + column.x
 }
 
-/// Row `k` of the unit's rows, the `y`-th, from where it waits.
+/// Row `k` of the `y`-th unit's rows, from shared memory.
 #[cube]
 pub(crate) fn own_row<T: Numeric, N: Size>(
     shared: &Shared<[Vector<T, N>]>,
@@ -124,7 +126,7 @@ pub(crate) fn own_row<T: Numeric, N: Size>(
     }
 }
 
-/// Leaves the results of such a row in its place.
+/// Leaves the results of such a row in its place in shared memory.
 #[cube]
 pub(crate) fn leave_row<T: Numeric, N: Size>(
     shared: &mut Shared<[Vector<T, N>]>,
@@ -142,7 +144,7 @@ pub(crate) fn leave_row<T: Numeric, N: Size>(
     }
 }
 
-/// Stores the tile, once all results wait.
+/// Stores the tile, once all results are in shared memory.
 #[cube]
 pub(crate) fn store_tile<T: Numeric, N: Size, P: Numeric>(
     shared: &Shared<[Vector<T, N>]>,

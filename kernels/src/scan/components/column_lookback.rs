@@ -1,29 +1,31 @@
-//! Decoupled lookback along columns: a unit learns what precedes its column of a tile, and needs no other unit for it.
+//! Decoupled lookback along columns: a unit learns on its own what precedes its column of a tile.
 //!
-//! A *strip* is as many columns as a cube has side by side; its tiles follow one another along the axis. They are counted off in blocks. Every
-//! tile publishes its aggregate, the total of its rows, one for each column. The last tile of a block also publishes the prefix, the total of
-//! all rows up to and with it.
+//! A *strip* is as many columns as a cube has side by side. Its tiles follow one another along the axis and form
+//! blocks. Every tile publishes its aggregate, the total of its rows, for each column. The last tile of a block also
+//! publishes the prefix, the total of all rows up to and with this tile.
 //!
 //! ```text
 //! tiles        … │ a a a a a a a a │ a a a a a a a a │ a a t      a  aggregate of a tile
-//! prefixes                         P                 ·            P  prefix of a block     ·  not there yet
+//! prefixes                         P                 ·            P  prefix of a block     ·  not published yet
 //! before t  =  (((P ⊕ a) ⊕ a) ⊕ … ) ⊕ a
 //! ```
 //!
-//! First the unit walks back over the prefixes of blocks, several at a time, to the nearest that is there. Then it walks forward over the
-//! aggregates.
+//! First the unit walks back over the prefixes of blocks, several at a time, to the nearest published one. Then it
+//! walks forward over the aggregates.
 //!
-//! **Order.** What precedes a tile is folded from left to right, one aggregate after the other, and so was each prefix. It has the same bits
-//! wherever the walk began.
+//! **Order.** A unit folds the aggregates before a tile from left to right, and so was each prefix folded. The result
+//! has the same bits, wherever the walk began.
 //!
-//! **No waiting.** A missing aggregate is read a bounded number of times; then the unit computes it from the input, publishes it as the tile's
-//! *fallback* and goes on. Where one tile stalled others will: from then on the unit reads a missing aggregate once. No forward-progress
-//! guarantee is needed, no barrier and no plane operation.
+//! **No waiting.** A unit reads a missing aggregate up to the spin limit. Then it computes the aggregate from the
+//! input, publishes it as the tile's *fallback* and goes on. From then on it reads a missing aggregate only once,
+//! because where one tile is late others are likely to be. No forward-progress guarantee is needed, no barrier and no
+//! plane operation.
 //!
-//! The words are those of [`tile_state`](super::tile_state), so arranged that neighbouring units read neighbouring words:
+//! The words are as in [`tile_state`](super::tile_state), in an order in which neighbouring units read neighbouring
+//! words:
 //!
 //! ```text
-//! state   │ ticket │ tile 0 of strip 0 │ tile 1 of strip 0 │ … │ tile 0 of strip 1 │ … │ as many as a unit reads beyond its own
+//! state   │ ticket │ tile 0 of strip 0 │ tile 1 of strip 0 │ … │ tile 0 of strip 1 │ … │ read beyond the last
 //! tile    │ aggregate │ fallback │ prefix, if it is the last of its block │
 //! value   │ low halves of all columns of the strip │ their high halves │ … the next word of the states
 //! ```
@@ -36,16 +38,19 @@ use cubecl::prelude::*;
 /// Tiles of a block.
 const BLOCK: usize = 8;
 
-/// The values of a tile.
+/// The values of a tile, by their place in its words.
 const AGGREGATE: usize = 0;
+/// What other units have computed in place of the aggregate.
 const FALLBACK: usize = 1;
+/// Only of the last tile of a block.
 const PREFIX: usize = 2;
+/// How many values a tile has.
 const VALUES: usize = 3;
 
-/// Sealed words that a unit reads before it looks at the first: one latency for all, and few enough to stay in registers.
+/// Sealed words that a unit loads before it uses the first: one latency for all, and few enough to stay in registers.
 const WORDS_AT_ONCE: usize = 8;
 
-/// Prefixes that it reads so.
+/// Prefixes that it loads so.
 const PREFIXES_AT_ONCE: usize = 2;
 
 /// The comptime facts of the lookback.
@@ -53,7 +58,7 @@ const PREFIXES_AT_ONCE: usize = 2;
 pub(crate) struct StripConfig {
     /// Columns of a strip.
     pub columns: usize,
-    /// Test switch: tiles that publish nothing, so that their successors must fall back.
+    /// Test switch: tiles that publish nothing, so that later tiles must fall back.
     pub stall: Option<Stall>,
 }
 
@@ -73,7 +78,7 @@ fn at_once(words: usize) -> usize {
 pub(crate) struct StripTile {
     /// Its number in the launch.
     pub number: usize,
-    /// Its strip among all.
+    /// The number of its strip in the launch.
     pub strip: usize,
     /// Its number in the strip.
     pub tile: usize,
@@ -84,8 +89,8 @@ pub(crate) struct StripTile {
 /// ```text
 /// search.publish_aggregate(aggregate)
 /// search.find_prefix()
-/// while search.advance() {              // until an aggregate is missing …
-///     search.publish_fallback(…)        // … which the unit computes itself
+/// while search.advance() {              // an aggregate is missing:
+///     search.publish_fallback(…)        // the unit computes it
 /// }
 /// search.before()                       // what precedes the tile
 /// search.publish_prefix(aggregate)
@@ -168,7 +173,7 @@ impl<S: State> StripLookback<S> {
         }
     }
 
-    /// Publishes what the unit has computed in place of the missing tile, and passes that.
+    /// Publishes what the unit has computed in place of the missing aggregate, and passes that tile.
     pub fn publish_fallback<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
@@ -205,7 +210,7 @@ impl<S: State> StripLookback<S> {
         words: TileWords,
         #[comptime] config: StripConfig,
     ) {
-        // What precedes this block is looked for.
+        // The search is for what precedes this block.
         let mut block = self.own.tile / BLOCK;
         let mut found = false.runtime();
         while !found && block > 0 {
@@ -231,7 +236,7 @@ impl<S: State> StripLookback<S> {
         self.next = block * BLOCK;
     }
 
-    /// Walks forward over the aggregates before the tile. True where one is missing.
+    /// Walks forward over the aggregates before the tile. Returns true if one is missing.
     pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
@@ -241,8 +246,8 @@ impl<S: State> StripLookback<S> {
     ) -> bool {
         let state_words = S::words().comptime();
         let batch = comptime!(at_once(state_words));
-        let mut spin_limit = 0u32;
-        while self.next < self.own.tile && spin_limit < self.spin_limit {
+        let mut spins = 0u32;
+        while self.next < self.own.tile && spins < self.spin_limit {
             let mut aggregates = Sequence::<Peek<S>>::new();
             #[unroll]
             for i in 0..batch {
@@ -255,19 +260,19 @@ impl<S: State> StripLookback<S> {
                 let is_next = self.next == from + i && from + i < self.own.tile;
                 self.take::<A, M>(is_next && aggregate.present, &aggregate.value, op);
             }
-            spin_limit += 1u32;
+            spins += 1u32;
             if self.next == from {
                 let supplied = self.peek(state, words, from, FALLBACK, config);
                 self.take::<A, M>(supplied.present, &supplied.value, op);
             }
             if self.next != from {
-                spin_limit = 0u32;
+                spins = 0u32;
             }
         }
         self.next < self.own.tile
     }
 
-    /// Passes the next tile, of that aggregate, where the condition holds.
+    /// If the condition holds, passes the next tile, which has that aggregate.
     fn take<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         condition: bool,

@@ -1,15 +1,15 @@
-//! The totals of a cube's planes (or units) scanned in shared memory.
+//! The scan of the totals of a cube's planes (or units) in shared memory.
 //!
-//! With planes, a handful of totals is left, and every unit folds those before its own plane, and all of them: one barrier. Without planes, or
-//! with very small ones, one unit walks the totals: a walk in shared memory costs less than the barriers of a parallel scan. The order is that
-//! of a plain loop either way.
+//! With planes there are few totals. Every unit folds the totals before its own plane, and all of them: one barrier.
+//! Without planes, or with very small ones, one unit walks the totals: that costs less than the barriers of a parallel
+//! scan. Either way the order is as in a plain loop.
 
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use super::tile::TileConfig;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
-/// The most totals that every unit folds for itself: more take longer than a barrier. Not measured.
+/// The most totals that every unit folds for itself. More take longer than a barrier. Not measured.
 const FOLDED_BY_ALL: usize = 16;
 
 /// What [`scan_totals`] returns to each unit.
@@ -23,7 +23,8 @@ pub(crate) struct CubeTotals<S: State> {
 
 /// Scans one total per unit (blocked) or per plane (striped) across the cube.
 ///
-/// `shared` holds `config.totals() + 1` states; it may be used again at once, because the function begins with a barrier.
+/// `shared` holds `config.totals() + 1` states. It may be used again at once, because the function begins with a
+/// barrier.
 #[cube]
 pub(crate) fn scan_totals<A: Numeric, M: Monoid<A>>(
     total: &M::State,
@@ -32,49 +33,49 @@ pub(crate) fn scan_totals<A: Numeric, M: Monoid<A>>(
     #[comptime] config: TileConfig,
     #[comptime] op: M::Config,
 ) -> CubeTotals<M::State> {
-    let slots = comptime!(config.totals());
+    let totals = comptime!(config.totals());
     sync_cube();
-    let mut slot = UNIT_POS as usize;
-    let mut count = slots.runtime();
+    let mut own = UNIT_POS as usize;
+    let mut count = totals.runtime();
     if comptime!(config.plane) {
-        slot = plane_of_unit(config.plane_size) as usize;
+        own = plane_of_unit(config.plane_size) as usize;
         count = CUBE_DIM as usize / plane_units(config.plane_size) as usize;
         if lane_of_unit(config.plane_size) == 0 {
-            M::State::set(shared, slot, total);
+            M::State::set(shared, own, total);
         }
     } else {
-        M::State::set(shared, slot, total);
+        M::State::set(shared, own, total);
     }
     sync_cube();
-    if comptime!(config.plane && slots <= FOLDED_BY_ALL) {
-        fold_all::<A, M>(shared, slot, count, slots, identity, op)
+    if comptime!(config.plane && totals <= FOLDED_BY_ALL) {
+        fold_all::<A, M>(shared, own, count, totals, identity, op)
     } else {
         if UNIT_POS == 0 {
-            walk::<A, M>(shared, count, slots, identity, op);
+            walk::<A, M>(shared, count, totals, identity, op);
         }
         sync_cube();
         CubeTotals::<M::State> {
-            exclusive: M::State::get(&*shared, slot),
-            aggregate: M::State::get(&*shared, slots),
+            exclusive: M::State::get(&*shared, own),
+            aggregate: M::State::get(&*shared, totals),
         }
     }
 }
 
-/// Folds up to `slots` totals, of which there are `count`.
+/// Folds up to `totals` totals, of which there are `count`. `own` is the number of the own total.
 #[cube]
 fn fold_all<A: Numeric, M: Monoid<A>>(
     shared: &mut <M::State as State>::Shared,
-    slot: usize,
+    own: usize,
     count: usize,
-    #[comptime] slots: usize,
+    #[comptime] totals: usize,
     identity: &M::State,
     #[comptime] op: M::Config,
 ) -> CubeTotals<M::State> {
     let mut exclusive = M::State::copy(identity);
     let mut running = M::State::copy(identity);
     #[unroll]
-    for i in 0..slots {
-        exclusive = M::State::select(slot == i, &running, &exclusive);
+    for i in 0..totals {
+        exclusive = M::State::select(own == i, &running, &exclusive);
         let with = join::<A, M>(&running, &M::State::get(&*shared, i), op);
         running = M::State::select(i < count, &with, &running);
     }
@@ -84,12 +85,12 @@ fn fold_all<A: Numeric, M: Monoid<A>>(
     }
 }
 
-/// Turns the first `count` totals into their exclusive scan and leaves the total behind slot `slots`.
+/// Turns the first `count` totals into their exclusive scan and leaves the total of all behind them, at `totals`.
 #[cube]
 fn walk<A: Numeric, M: Monoid<A>>(
     shared: &mut <M::State as State>::Shared,
     count: usize,
-    #[comptime] slots: usize,
+    #[comptime] totals: usize,
     identity: &M::State,
     #[comptime] op: M::Config,
 ) {
@@ -99,5 +100,5 @@ fn walk<A: Numeric, M: Monoid<A>>(
         M::State::set(shared, i, &running);
         running = join::<A, M>(&running, &value, op);
     }
-    M::State::set(shared, slots, &running);
+    M::State::set(shared, totals, &running);
 }

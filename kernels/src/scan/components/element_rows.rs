@@ -1,16 +1,16 @@
-//! Vectors of rows that vectors straddle: rows of an odd length, or that begin at an odd place.
+//! Rows whose ends vectors straddle: rows of an odd length, or with an odd offset.
 //!
-//! Elements are read and written one by one, and make up vectors in between. So tiles and runs keep their size, and all that is not memory takes
-//! place as for other rows. A plane reads neighbours side by side, and hands them over until each unit has those of its own vector
-//! ([`plane_transpose`](super::plane_transpose)); results go back the same way. (CUB reads all rows so: `BLOCK_LOAD_WARP_TRANSPOSE`.) Without planes,
-//! each unit reads its own.
+//! Elements are read and written one by one, and form vectors in between. So tiles keep their size, and only memory
+//! accesses differ from other rows. A plane reads neighbouring elements together. Its units exchange them until each
+//! has the elements of its own vector ([`plane_transpose`](super::plane_transpose)). Results go back the same way. (CUB
+//! reads all rows so: `BLOCK_LOAD_WARP_TRANSPOSE`.) Without planes, each unit reads its own elements.
 //!
-//! Beyond the end of a row its last element is read over and over.
+//! Beyond the end of a row its last element is read again.
 
 use super::plane_scan::{lane_of_unit, plane_units};
 use super::plane_transpose::{blocked_to_striped, striped_to_blocked};
 use super::tensors::{Edges, Loaded, Reads, Writes, lane_at, written_position};
-use super::tile::Row;
+use super::tile::row::Row;
 use crate::monoid::{Monoid, Written};
 use cubecl::prelude::*;
 
@@ -19,7 +19,7 @@ use cubecl::prelude::*;
 pub(crate) struct ElementAccess {
     /// The units of a plane for one another.
     pub plane: bool,
-    /// Units of a plane, or 0 where they are not known.
+    /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
     pub reverse: bool,
 }
@@ -34,7 +34,7 @@ fn stored_element(logical: usize, row: &Row, #[comptime] reverse: bool) -> usize
     }
 }
 
-/// The logical element that this unit reads and writes in its turn `turn`; `logical` is its own vector.
+/// The logical element that this unit reads and writes in turn `turn`. `logical` is its own vector.
 #[cube]
 fn element_of_turn<N: Size>(
     logical: usize,
@@ -50,7 +50,7 @@ fn element_of_turn<N: Size>(
     }
 }
 
-/// The elements of the unit's own vector, in place of those that it has read.
+/// Replaces the elements that the unit has read by the elements of its own vector.
 #[cube]
 fn hand_over<A: Numeric>(
     elements: &mut Array<A>,
@@ -66,7 +66,7 @@ fn hand_over<A: Numeric>(
     }
 }
 
-/// The elements that the unit is to write, in place of those of its own vector.
+/// Replaces the elements of the unit's own vector by the elements that it writes.
 #[cube]
 fn hand_back<A: Numeric>(
     elements: &mut Array<A>,
@@ -131,8 +131,8 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     }
 }
 
-/// Writes a logical vector of each output; the states are in the order of the scan. Every unit of a plane takes part, beyond the end of the row as
-/// well.
+/// Writes a logical vector of each output. The states are in the order of the scan. Every unit of a plane takes part,
+/// also beyond the end of the row.
 #[cube]
 pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
     writes: &mut Writes<T, N, P>,

@@ -1,6 +1,6 @@
-//! Rows one behind the other, read as one flat run of vectors in which rows begin anywhere.
+//! Rows one behind the other, read as one flat sequence of vectors. A row may begin in the middle of a vector.
 //!
-//! In reverse the run is walked from its end: the first row in the order of the scan is the last in memory.
+//! In reverse the sequence is walked from its end: the first row in the order of the scan is the last in memory.
 
 use super::tensors::{Edges, Reads};
 use cubecl::prelude::*;
@@ -22,7 +22,7 @@ pub(crate) struct FlatRows {
 pub(crate) struct Place {
     /// Its row.
     pub row: usize,
-    /// Its place in the row.
+    /// Its number in the row.
     pub within: usize,
 }
 
@@ -55,7 +55,8 @@ impl FlatRows {
         }
     }
 
-    /// The number of the element's row in memory; of some row, where the element is none of the tensor.
+    /// The number of the element's row in memory; the last row's in the order of the scan, if the element lies beyond
+    /// the tensor.
     pub fn line(&self, place: &Place, #[comptime] reverse: bool) -> usize {
         let row = min(place.row, self.rows - 1);
         if comptime!(reverse) {

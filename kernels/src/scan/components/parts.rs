@@ -1,4 +1,4 @@
-//! What precedes a part of a line that was cut.
+//! What precedes a part of a split line.
 
 #![expect(
     missing_docs,
@@ -13,13 +13,14 @@ use cubecl::prelude::*;
 pub enum CarryIn {
     /// The line is one part.
     Whole,
-    /// It folds the totals of the parts before.
+    /// The part folds the totals of the parts before it.
     Totals,
-    /// A launch between has folded them.
+    /// Another launch has folded them.
     Prefixes,
 }
 
-/// What precedes part `part` of a line: `first` precedes the line. The states of the line's parts begin with number `at` and lie `apart`.
+/// What precedes part `part` of a line. `first` precedes the line. State number `at` belongs to the line's first part;
+/// the others follow at distances of `apart`.
 #[cube]
 pub fn before_part<A: Numeric, M: Monoid<A>>(
     states: &[u32],

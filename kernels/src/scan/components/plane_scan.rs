@@ -1,7 +1,8 @@
 //! Scans over the units of one plane, for any operator.
 //!
-//! Sum and Prod of 32-bit accumulators use the hardware's scan where the backend has one; everything else is a Kogge-Stone ladder
-//! of shuffles (Kogge & Stone 1973): after step `d` a unit holds the total of the `2d` units that end with it.
+//! Sums and products of 32-bit accumulators use the hardware's scan if the backend has one. Everything else is a
+//! Kogge-Stone ladder of shuffles (Kogge & Stone 1973): after step `d` a unit holds the total of the `2d` units that
+//! end with it.
 //!
 //! ```text
 //! unit     0    1    2    3
@@ -33,14 +34,14 @@ pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
 
 /// Exclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ₋₁` and unit 0 the identity.
 ///
-/// Takes the result of [`plane_inclusive_scan()`] and shifts it by one unit, which is exact for every operator,
-/// where subtracting the own value would not be.
+/// Shifts the result of [`plane_inclusive_scan()`] by one unit. This is exact for every operator; subtracting the
+/// unit's own value would not be.
 #[cube]
 pub fn plane_shift_inclusive<A: Numeric>(inclusive: A, identity: A) -> A {
     shift_up::<A>(&inclusive, &identity, 0usize)
 }
 
-/// The units of a plane; `plane_size` is 0 where it is not known when the kernel is compiled.
+/// The units of a plane. `plane_size` is 0 if it is not known when the kernel is compiled.
 #[cube]
 pub(crate) fn plane_units(#[comptime] plane_size: usize) -> u32 {
     if comptime!(plane_size > 0) {
@@ -50,7 +51,7 @@ pub(crate) fn plane_units(#[comptime] plane_size: usize) -> u32 {
     }
 }
 
-/// The unit's place in its plane.
+/// The unit's position in its plane.
 #[cube]
 pub(crate) fn lane_of_unit(#[comptime] plane_size: usize) -> u32 {
     if comptime!(plane_size > 0) {
@@ -82,7 +83,7 @@ pub(crate) fn shift_up<S: State>(value: &S, first: &S, #[comptime] plane_size: u
     }
 }
 
-/// The inclusive scan over a plane by shuffles, for any operator; unrolled where the size of a plane is known.
+/// The inclusive scan over a plane by shuffles, for any operator. It is unrolled if the size of a plane is known.
 #[cube]
 pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
     value: &M::State,

@@ -1,19 +1,20 @@
-//! The elements of a plane, from one a unit in turn to a run each, and back, without shared memory.
+//! Transposes the elements of a plane, from striped to blocked and back, without shared memory.
 //!
 //! ```text
 //! striped    unit 0: a₀ a₄ a₈ …      unit 1: a₁ a₅ a₉ …      neighbours read neighbours
 //! blocked    unit 0: a₀ a₁ a₂ …      unit 1: a₄ a₅ a₆ …      a unit scans what it holds
 //! ```
 //!
-//! Of `n` elements a unit sends one in each of `n` rounds. Each round is a permutation of the units: those whose runs begin in the same stripe
-//! are apart by whole runs, and each lags behind the one before by an element, so that no two ask the same unit. Which of its elements a unit
-//! sends in a round depends on the unit: they are rotated first, and after the last round, by a select for each bit of the distance (Catanzaro,
-//! Keller & Garland, "A decomposition for in-place matrix transposition", 2014).
+//! A unit has `n` elements and sends one in each of `n` rounds. Each round is a permutation of the units: no two units
+//! ask the same one. For this, a unit is one element behind the unit before it in the same stripe. So which element a
+//! unit sends in a round depends on the unit. It rotates its elements before the first round and after the last, with a
+//! select for each bit of the distance (Catanzaro, Keller & Garland, "A decomposition for in-place matrix
+//! transposition", 2014).
 
 use super::plane_scan::{lane_of_unit, plane_units};
 use cubecl::prelude::*;
 
-/// `rotated[i] = values[(i + by) % len]`, of which the length is a power of two.
+/// `rotated[i] = values[(i + by) % len]`, where `len` is a power of two.
 #[cube]
 fn rotate<A: Numeric>(values: &Array<A>, by: u32, #[comptime] len: usize) -> Array<A> {
     let mut rotated = Array::<A>::new(len);
@@ -48,7 +49,7 @@ fn mirror<A: Numeric>(values: &Array<A>, #[comptime] len: usize) -> Array<A> {
     mirrored
 }
 
-/// `len` divides the units of a plane, all of which take part.
+/// From striped to blocked. `len` divides the units of a plane, and all of them take part.
 #[cube]
 pub(crate) fn striped_to_blocked<A: Numeric>(
     values: &Array<A>,

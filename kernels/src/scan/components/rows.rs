@@ -4,11 +4,11 @@ use super::tile::Row;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-/// The shape of a problem whose scan axis is the innermost: `outer…` rows of `vectors` vectors.
+/// The rows of tensors whose scan axis is the innermost: `outer…` rows of `vectors` vectors.
 ///
-/// The output is contiguous. The input's rows are contiguous, too, but may lie anywhere: strides of any value, 0 included, so that sliced,
-/// transposed and broadcast inputs are read in place; each input has its own. Strides and lengths are in vectors, or in elements where rows are
-/// read one by one.
+/// The output is contiguous. Each row of an input is contiguous, but rows may lie anywhere: strides have any value, 0
+/// included. So sliced, transposed and broadcast inputs are read in place. Each input has its own strides. Strides and
+/// lengths are in vectors, or in elements if rows are read element by element.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct RowsView {
     shape: Sequence<FastDivmod<usize>>,
@@ -20,7 +20,7 @@ pub(crate) struct RowsView {
 
 #[cube]
 impl RowsView {
-    /// The row number `index`.
+    /// Row number `index`.
     pub fn row(&self, index: usize) -> Row {
         let rank = self.shape.len().comptime();
         let mut rest = index;
@@ -51,8 +51,8 @@ impl RowsView {
     }
 }
 
-/// The launch argument of a [`RowsView`] over dimensions of these sizes, outermost first, with the strides of each input. A row has so many
-/// vectors, the last of which may be cut short, and is `stored` vectors or elements long.
+/// The launch argument of a [`RowsView`] over dimensions of these sizes, outermost first, with the strides of each
+/// input. A row has `vectors` vectors, the last of which may be incomplete. It is `stored` vectors or elements long.
 pub(crate) fn rows_arg(
     sizes: impl Iterator<Item = usize>,
     inputs: impl Iterator<Item = Vec<usize>>,

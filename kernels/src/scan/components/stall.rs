@@ -1,24 +1,24 @@
-//! A test switch: tiles that stall for ever, as far as any other tile can see.
+//! A test switch: tiles that publish nothing.
 //!
-//! A tile that was never scheduled, or whose cube was put aside by the driver, cannot be told from one that runs and publishes
-//! nothing. Stalling chosen tiles in this way forces their successors into the fallback on any device. A stalled
-//! tile still writes its own part of the output.
+//! To other tiles, such a tile looks like one that was never scheduled, or that the driver has suspended. So their
+//! lookback takes the fallback, on any device. A stalled tile still writes its own part of the output.
 
 use cubecl::prelude::*;
 
-/// Which tiles stall. A tile that stalls at once publishes nothing.
+/// Which tiles stall. A tile that stalls at once publishes nothing; one that stalls later publishes its aggregate
+/// alone.
 #[derive_cube_comptime]
 #[non_exhaustive]
 pub enum Stall {
-    /// At once: those whose index is a multiple of this, which is not 0.
+    /// At once: tile `i` if `i` is a multiple of this number, which is not 0.
     Every(usize),
-    /// At once: those whose index modulo 32 is the position of a bit that is set.
+    /// At once: tile `i` if bit `i % 32` of this number is set.
     Chosen(u32),
-    /// By a hash of `seed` and index: one tile in `one_in` at once, and as many after their aggregate.
+    /// By a hash of `seed` and index: one tile in `one_in` at once, and as many after publishing their aggregate.
     Random {
         /// Another seed, another draw.
         seed: u32,
-        /// 1 is every tile; not 0.
+        /// 1 for every tile; not 0.
         one_in: u32,
     },
 }

@@ -1,4 +1,4 @@
-//! What a scan reads and writes, a vector of each tensor at a time.
+//! Reading and writing the tensors of a scan, a vector of each at a time.
 
 use crate::monoid::{Element, Monoid, NOWHERE, State, Written};
 use cubecl::prelude::*;
@@ -6,29 +6,29 @@ use cubecl::prelude::*;
 /// The tensors that a scan reads.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
-    /// The elements, in vectors; none where they are read one by one.
+    /// The inputs in vectors; empty if they are read element by element.
     pub inputs: Sequence<&'static [Vector<T, N>]>,
-    /// The elements that are read one by one.
+    /// The inputs that are read element by element.
     pub elements: Sequence<&'static [T]>,
-    /// Anything but zero where a segment begins, contiguous; one tensor or none.
+    /// Not zero where a segment begins, contiguous. One tensor or none.
     pub starts: Sequence<&'static [B]>,
-    /// They begin against the order of the scan.
+    /// Segments extend against the direction of the scan.
     #[cube(comptime)]
     pub opposed: bool,
-    /// What each line resumes, line after line; a tensor for each output, or none.
+    /// What each line resumes from, line after line. A tensor for each output, or none.
     pub initial: Sequence<&'static [T]>,
 }
 
-/// The tensors it writes, all of them contiguous.
+/// The tensors that a scan writes, all of them contiguous.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct Writes<T: Numeric, N: Size, P: Numeric> {
-    /// The results, in vectors; none where they are written one by one.
+    /// The results in vectors; empty if they are written element by element.
     pub outputs: Sequence<&'static mut [Vector<T, N>]>,
-    /// The results that are written one by one.
+    /// The results that are written element by element.
     pub elements: Sequence<&'static mut [T]>,
-    /// Where they were met; one tensor or none.
+    /// The positions of results in vectors. One tensor or none.
     pub positions: Sequence<&'static mut [Vector<P, N>]>,
-    /// The same, written one by one.
+    /// The same, written element by element.
     pub element_positions: Sequence<&'static mut [P]>,
 }
 
@@ -36,16 +36,16 @@ pub(crate) struct Writes<T: Numeric, N: Size, P: Numeric> {
 #[derive(CubeType)]
 pub(crate) struct Loaded<T: Numeric, N: Size> {
     pub vectors: Sequence<Vector<T, N>>,
-    /// Of each lane.
+    /// The edges of segments in each lane.
     pub edges: Edges,
     /// The position of the first lane in its line.
     pub position: usize,
-    /// From lane to lane: 1 where a vector lies along a line, 0 where it lies across.
+    /// The step from lane to lane: 1 if vectors lie along a line, 0 if across.
     #[cube(comptime)]
     pub step: usize,
 }
 
-/// Where segments begin and end, in the order of the scan; empty where there are none.
+/// Where segments begin and end, in the order of the scan. Empty without segments.
 #[derive(CubeType, Clone)]
 #[expand(derive(Clone))]
 pub(crate) struct Edges {
@@ -72,7 +72,8 @@ impl Edges {
         }
     }
 
-    /// Those of the element at `index` of the tensor, the `position`-th of the `len` of its line in memory, of which neighbours lie `apart`.
+    /// Adds the edges of the element at `index` of the tensor. In memory it is the `position`-th of the `len` elements
+    /// of its line, which lie `apart` from one another.
     pub fn push<T: Numeric, N: Size, B: Numeric>(
         &mut self,
         reads: &Reads<T, N, B>,
@@ -123,7 +124,7 @@ impl Edges {
         }
     }
 
-    /// What precedes an element in its segment, `before` being what precedes it in its line.
+    /// What precedes an element in its segment. `before` precedes it in its line.
     pub fn before<S: State>(&self, before: &S, identity: &S, #[comptime] lane: usize) -> S {
         if comptime!(any(self.starts.len())) {
             S::select(self.starts[lane], identity, before)
@@ -133,7 +134,7 @@ impl Edges {
     }
 }
 
-/// The state of the elements in one lane, at this position of their line; `edge` is the lane of their edges.
+/// The state of the elements in one lane, at this position of their line. `edge` is the lane of their edges.
 #[cube]
 pub(crate) fn state_at<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     vectors: &Sequence<Vector<T, N>>,
@@ -188,7 +189,7 @@ pub(crate) fn begin_of_line<T: Numeric, A: Numeric, M: Monoid<A>>(
     }
 }
 
-/// Where a result was met, as it is written.
+/// The position of a result, as it is written.
 #[cube]
 pub(crate) fn written_position<A: Numeric, P: Numeric>(written: &Written<A>) -> P {
     let position = written.position;
@@ -243,7 +244,7 @@ pub(crate) fn vectors_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     vectors_of_written::<T, A, N>(&written, outputs, false)
 }
 
-/// Writes vector `at` of each output; the states are in the order of the scan.
+/// Writes vector `at` of each output. The states are in the order of the scan.
 #[cube]
 pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
     writes: &mut Writes<T, N, P>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! state   │ ticket │ block 0 │ block 1 │ …
-//! block   │ aggregates of its tiles │ fallbacks of its tiles │ prefix │          low halves of all tiles, then high halves, of each
+//! block   │ aggregates of its tiles │ fallbacks of its tiles │ prefix │   each: all low halves, then all high halves
 //!
 //! word    31            16 15             0
 //!         ┌───────────────┬───────────────┐
@@ -10,16 +10,18 @@
 //!         └───────────────┴───────────────┘
 //! ```
 //!
-//! The epoch is the number of the launch. A value counts once all its words carry it, so a value needs no fence, and what an earlier launch
-//! left behind does not count: nothing is cleared between launches.
+//! The epoch is the number of the launch. A value counts once all its words carry this epoch. So a value needs no
+//! fence. Words of earlier launches do not count, so nothing is cleared between launches.
 //!
-//! An aggregate and a prefix are written by the tile that owns them alone. What others compute in its stead goes into words of its own, the
-//! fallback: two kernels' worth of code need not compute the same bits, and no reader may put halves of two values together. All who write one
-//! fallback run the same code on the same input.
+//! Only the tile itself writes its aggregate and its prefix. What other tiles compute in its place goes into separate
+//! words, the fallback. A compiler may give the two pieces of code different bits, and no reader may join halves of two
+//! values. All writers of one fallback run the same code on the same input.
 //!
-//! The units of a plane that read the words of a block read one line of the cache each time, at fixed distances from one address.
+//! The units of a plane that reads the words of a block read one cache line at a time, at fixed distances from one
+//! address.
 //!
-//! Needs 32-bit atomic load and store. The arithmetic here runs on the host as well, where a model checker tries all schedules of it.
+//! Needs 32-bit atomic load and store. The arithmetic runs on the host as well, where a model checker tries all
+//! schedules.
 
 #![expect(
     missing_docs,
@@ -33,8 +35,8 @@ use cubecl::prelude::*;
 /// The words before the first value: the ticket counter, on a cache line of its own.
 pub const HEADER_WORDS: usize = 32;
 
-/// The most tiles of a block, one for each unit that looks back. One load of a block answers most lookbacks; with 32, the words a tile reads
-/// are about 2 % of the bytes of a 4,096-element tile.
+/// The most tiles of a block, one for each unit that looks back. One load of a block answers most lookbacks. With 32, a
+/// tile reads words of about 2 % of the bytes of a tile of 4,096 elements.
 pub const MAX_BLOCK: usize = 32;
 
 /// The bits of a value that one word carries.
@@ -46,13 +48,13 @@ const HALF_MASK: u32 = 0xffff;
 pub struct LookbackConfig {
     /// Tiles of a block.
     pub block: usize,
-    /// One plane looks back in its registers; else the cube does in shared memory.
+    /// One plane looks back in registers; else the cube does in shared memory.
     pub in_registers: bool,
-    /// Units of a plane, or 0 where they are not known.
+    /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
-    /// A plane can be made to meet before it looks back in registers.
+    /// The units of a plane can be synchronised before it looks back in registers.
     pub meets: bool,
-    /// Test switch: tiles that publish nothing, so that their successors must fall back.
+    /// Test switch: tiles that publish nothing, so that later tiles must fall back.
     pub stall: Option<Stall>,
 }
 
@@ -70,31 +72,31 @@ pub struct TileWords {
     pub spin_limit: u32,
 }
 
-/// The epoch of the first launch in words that were cleared; those carry 0.
+/// The epoch of the first launch in cleared words, which carry 0.
 pub const FIRST_EPOCH: u32 = 1;
 
 /// The last epoch that fits the high half of a word.
 pub const LAST_EPOCH: u32 = u32::MAX >> HALF_BITS;
 
-/// The epoch of the launch after that of `epoch`; none where the words must be cleared first.
+/// The epoch of the next launch. `None` if the words must be cleared first.
 pub fn epoch_after(epoch: u32) -> Option<u32> {
     (epoch < LAST_EPOCH).then_some(epoch + 1)
 }
 
-/// What the words of an epoch carry.
+/// The epoch bits of the words of a launch.
 pub fn epoch_bits_of(epoch: u32) -> u32 {
     epoch << HALF_BITS
 }
 
-/// Sealed words for each word of a state.
+/// Sealed words for each 32-bit word of a state.
 pub const HALVES: usize = 32 / HALF_BITS as usize;
 
-/// The words of a block of `block` tiles, for states of `words` words; whole lines of the cache.
+/// The words of a block of `block` tiles, for states of `words` words: whole cache lines.
 pub fn block_words(block: usize, words: usize) -> usize {
     (HALVES * words * (2 * block + 1)).next_multiple_of(HEADER_WORDS)
 }
 
-/// The first word of the aggregate of a block's tile `lane`; the others follow `block` apart.
+/// The first word of the aggregate of a block's tile `lane`. The others follow at distances of `block`.
 #[cube]
 pub fn aggregate_at(
     index: usize,
@@ -105,7 +107,7 @@ pub fn aggregate_at(
     HEADER_WORDS + index * comptime!(block_words(block, words)) + lane
 }
 
-/// The first word of the fallback of a block's tile `lane`; the others follow `block` apart.
+/// The first word of the fallback of a block's tile `lane`. The others follow at distances of `block`.
 #[cube]
 pub fn fallback_at(
     index: usize,
@@ -116,7 +118,7 @@ pub fn fallback_at(
     aggregate_at(index, lane, block, words) + comptime!(HALVES * words * block)
 }
 
-/// The first word of a block's prefix, the total of its row up to and with the block; the others follow it.
+/// The first word of a block's prefix, the total of its row up to and with the block. The others follow it.
 #[cube]
 pub fn prefix_at(index: usize, #[comptime] block: usize, #[comptime] words: usize) -> usize {
     aggregate_at(index, 0, block, words) + comptime!(2 * HALVES * words * block)
@@ -133,13 +135,13 @@ pub fn seal(half: u32, epoch_bits: u32) -> u32 {
     epoch_bits | half
 }
 
-/// At most `HALF_MASK` where the word carries the epoch; the halves of a value are or-ed together first.
+/// At most `HALF_MASK` if the word carries the epoch. For a value, the results of all its words are or-ed.
 #[cube]
 pub fn foreign(word: u32, epoch_bits: u32) -> u32 {
     word ^ epoch_bits
 }
 
-/// Whether words that `foreign` was or-ed over carry the epoch, all of them.
+/// Whether all words carry the epoch, over which `foreign` was or-ed.
 #[cube]
 pub fn is_sealed(foreign: u32) -> bool {
     foreign <= HALF_MASK
@@ -151,7 +153,7 @@ pub fn half_of(word: u32) -> u32 {
     word & HALF_MASK
 }
 
-/// The bits of which two words carry the halves.
+/// The bits whose halves two words carry.
 #[cube]
 pub fn joined(low: u32, high: u32) -> u32 {
     half_of(low) | (high << comptime!(HALF_BITS))
@@ -176,7 +178,7 @@ pub(crate) fn publish<S: State>(
     }
 }
 
-/// A value read from its words, and whether all of them were there.
+/// A value read from its words, and whether all of them were published.
 #[derive(CubeType)]
 pub(crate) struct Peek<S: State> {
     pub value: S,

@@ -1,13 +1,14 @@
-//! `reduce_then_scan`: rows cut into chunks, two launches, no communication within a launch (3n memory traffic).
+//! `reduce_then_scan`: rows split into chunks, two launches or three, no communication within a launch (3n memory
+//! traffic).
 //!
 //! ```text
 //! launch 1   cube c: walk the tiles of chunk c, write the chunk's total
-//! launch 2   the exclusive scan of the totals of each row, where they are many
+//! launch 2   the exclusive scan of the totals of each row, if they are many
 //! launch 3   cube c: begin with what precedes chunk c, walk its tiles again and write the scan
 //! ```
 //!
-//! Chunks are about as many as cubes fit the device. A row of one chunk needs the last launch only; with one tile a
-//! chunk that is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
+//! There are about as many chunks as cubes fit the device. A row of one chunk needs the last launch only. If that chunk
+//! is one tile, this is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
 use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::call::Call;
@@ -23,7 +24,7 @@ use crate::scan::parts::Parts;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// How rows are cut.
+/// How rows are split.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(crate) struct Chunks {
@@ -164,7 +165,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     }
 }
 
-/// Chunks of a row that fill the device with about one wave of cubes.
+/// Chunks of a row. The chunks of all rows saturate the device with about one wave of cubes.
 pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     let wave = call
         .tuning
@@ -174,7 +175,7 @@ pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
-/// Launches with rows cut in `chunks_per_row`.
+/// Launches with each row split into at most `chunks_per_row` chunks.
 pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
     let [dtype, accumulator, starts, positions] = call.types();
     let tiles_per_row = call.tiles_per_row();
@@ -188,7 +189,8 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
     let count = parts.count();
     let cubes = || cube_count(call.client, count);
     let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
-    // SAFETY: there is one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector by the length of its row.
+    // SAFETY: there is one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector
+    // by the length of its row.
     let totals = |states| unsafe {
         chunk_totals_kernel::launch_unchecked::<O>(
             call.client,

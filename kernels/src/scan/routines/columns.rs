@@ -1,16 +1,17 @@
-//! `columns`: a scan with dimensions behind its axis. Neighbouring units take neighbouring columns with vector loads and walk the
-//! axis, so that every load of a plane is one coalesced run; the scan itself needs no communication.
+//! `columns`: a scan with dimensions behind its axis. Neighbouring units take neighbouring columns with vector loads
+//! and walk the axis. So the loads of a plane are coalesced, and the scan needs no communication.
 //!
 //! ```text
-//!              columns →            few columns: the axis is cut in chunks
+//!              columns →            few columns: the axis is split into chunks
 //!   axis   u0 u1 u2 u3 …            launch 1  totals of every chunk of every column
-//!    ↓     ↓  ↓  ↓  ↓               launch 2  their exclusive scan, where they are many
+//!    ↓     ↓  ↓  ↓  ↓               launch 2  their exclusive scan, if they are many
 //!                                   launch 3  begin with what precedes the chunk, then walk
 //! ```
 //!
-//! A processor that runs a few units as one vector would walk a narrow strip of rows far apart, and wait for memory at each row. There a unit walks
-//! several columns abreast, so that its cube reads a longer run of each row. Totals of a scan in reverse are found upwards there, in the order in
-//! which processors fetch ahead: each row is combined on the other side.
+//! A processor runs a few units as one vector. They would read a few bytes of each row, and wait for memory at each. So
+//! on software adapters a unit walks several columns abreast, and its cube reads more of each row. There the totals of
+//! a scan in reverse are computed upwards, in the order in which processors prefetch: each row is combined on the other
+//! side.
 
 use crate::monoid::{Monoid, Operator, write_state};
 use crate::scan::call::Call;
@@ -185,7 +186,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     }
 }
 
-/// Units of a cube, and how many vectors of a row each of them walks side by side.
+/// Units of a cube, and how many vectors of a row each unit walks side by side.
 fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
     let columns = call.lines.inner_count() / call.lanes;
     let abreast = (SOFTWARE_COLUMNS / call.lanes).min(columns / SOFTWARE_UNITS);
@@ -196,12 +197,12 @@ fn units_and_abreast<O: Operator>(call: &Call<O>) -> (usize, usize) {
     }
 }
 
-/// Whether a processor runs the units, and nobody asked for another order.
+/// Whether a software adapter runs the units, and the caller did not choose `vectors`.
 fn is_software<O: Operator>(call: &Call<O>) -> bool {
     call.tuning.per_unit && call.launch.vectors.is_none()
 }
 
-/// Rows that a unit loads before it combines the first, where a cube has so many vectors of a row.
+/// The prefetch depth, where a cube covers so many vectors of a row.
 fn prefetch_depth<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
     let columns = call.lines.inner_count() / call.lanes;
     match is_software(call) && call.options.reverse && of_cube == columns {
@@ -210,45 +211,79 @@ fn prefetch_depth<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
     }
 }
 
+/// How the columns of a call are dealt to units.
+struct Dealt {
+    split: Split,
+    parts: Parts,
+    /// Units side by side.
+    across: usize,
+    /// Units with work.
+    units: usize,
+    /// For the kernel that scans.
+    scan: ColumnsConfig,
+    /// For the kernel that computes totals.
+    totals: ColumnsConfig,
+}
+
+impl Dealt {
+    fn of<O: Operator>(call: &Call<O>) -> Self {
+        let columns = call.lines.inner_count() / call.lanes;
+        let outer = call.rows();
+        let (cube_units, abreast) = units_and_abreast(call);
+        let across = match abreast {
+            1 => columns,
+            _ => columns.div_ceil(cube_units * abreast) * cube_units,
+        };
+        let split = Split::of_columns(&call.tuning, across * outer, call.len());
+        let parts = Parts {
+            outer,
+            parts: split.parts,
+            inner: columns * call.lanes,
+        };
+        let of_len = |prefetch_depth: usize| prefetch_depth.min(split.len.next_power_of_two());
+        let depth = of_len(prefetch_depth(call, cube_units * abreast));
+        let scan = ColumnsConfig {
+            exclusive: call.options.exclusive,
+            reverse: call.options.reverse,
+            upwards: false,
+            carry_in: parts.carry_in(),
+            prefetch_depth: depth,
+            overshoots: depth > 1,
+            abreast,
+            units: cube_units,
+        };
+        let upwards = is_software(call) && call.options.reverse;
+        let depth_of_totals = match upwards {
+            true => of_len(call.prefetch_depth()),
+            false => depth,
+        };
+        Self {
+            split,
+            parts,
+            across,
+            units: outer * split.parts * across,
+            scan,
+            totals: ColumnsConfig {
+                exclusive: false,
+                upwards,
+                prefetch_depth: depth_of_totals,
+                overshoots: depth_of_totals > 1,
+                carry_in: CarryIn::Whole,
+                ..scan
+            },
+        }
+    }
+}
+
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
     let [dtype, accumulator, starts, positions] = call.types();
-    let columns = call.lines.inner_count() / call.lanes;
-    let outer = call.rows();
-    let (cube_units, abreast) = units_and_abreast(&call);
-    let across = match abreast {
-        1 => columns,
-        _ => columns.div_ceil(cube_units * abreast) * cube_units,
-    };
-    let split = Split::of_columns(&call.tuning, across * outer, call.len());
-    let units = outer * split.parts * across;
-    let parts = Parts {
-        outer,
-        parts: split.parts,
-        inner: columns * call.lanes,
-    };
-    let of_len = |prefetch_depth: usize| prefetch_depth.min(split.len.next_power_of_two());
-    let prefetch_depth = of_len(prefetch_depth(&call, cube_units * abreast));
-    let config = ColumnsConfig {
-        exclusive: call.options.exclusive,
-        reverse: call.options.reverse,
-        upwards: false,
-        carry_in: parts.carry_in(),
-        prefetch_depth,
-        overshoots: prefetch_depth > 1,
-        abreast,
-        units: cube_units,
-    };
-    let upwards = is_software(&call) && call.options.reverse;
-    let depth_of_totals = if upwards {
-        of_len(call.prefetch_depth())
-    } else {
-        prefetch_depth
-    };
+    let dealt = Dealt::of(&call);
+    let cube_units = dealt.scan.units;
     let cube_dim = CubeDim::new_1d(cube_units as u32);
-    let cubes = || cube_count(call.client, units.div_ceil(cube_units));
-    let view = || columns_arg(&call, split, across);
-    // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements, and the kernel does
-    // nothing in units beyond them.
+    let cubes = || cube_count(call.client, dealt.units.div_ceil(cube_units));
+    let view = || columns_arg(&call, dealt.split, dealt.across);
+    // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements,
+    // and the kernel does nothing in units beyond them.
     let totals = |states| unsafe {
         column_totals_kernel::launch_unchecked::<O>(
             call.client,
@@ -260,14 +295,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             states,
             view(),
             call.seed(),
-            ColumnsConfig {
-                exclusive: false,
-                upwards,
-                prefetch_depth: depth_of_totals,
-                overshoots: depth_of_totals > 1,
-                carry_in: CarryIn::Whole,
-                ..config
-            },
+            dealt.totals,
             call.op,
             dtype,
             accumulator,
@@ -287,7 +315,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             states,
             view(),
             call.seed(),
-            config,
+            dealt.scan,
             call.op,
             dtype,
             accumulator,
@@ -295,5 +323,8 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             positions,
         );
     };
-    parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
+    let types = [dtype, accumulator];
+    dealt
+        .parts
+        .launch::<O>(call.client, types, call.op, totals, scan);
 }

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! whole rows    unit u: walk a row, or several short ones, from end to end                   one launch
-//! cut rows      launch 1  unit u: walk chunk u, write its total
-//!               launch 2  the exclusive scan of the totals of each row, where they are many
+//! split rows    launch 1  unit u: walk chunk u, write its total
+//!               launch 2  the exclusive scan of the totals of each row, if they are many
 //!               launch 3  unit u: walk chunk u again and write its scan
 //! ```
 //!
-//! The raking of Blelloch (1990) with a rake per unit. On a GPU neighbouring units would read far apart; a software adapter chunks a
-//! cube as a few loops over vectors of units, where that costs nothing, but every barrier parks and wakes those loops: a second reading
-//! of the input is cheaper than the barriers of a tile.
+//! The raking of Blelloch (1990), where each unit rakes. On a GPU neighbouring units would read far apart. A software
+//! adapter runs a cube as a few loops over vectors of units. There distance costs nothing, but every barrier suspends
+//! and wakes these loops. Reading the input twice is cheaper than the barriers of a tile.
 
 use super::short_rows::gcd;
 use super::straddled_rows;
@@ -129,8 +129,8 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     }
 }
 
-/// Rows too short for a chunk of their own, read as one flat sequence of vectors in which rows begin anywhere. `chunks.vectors` is a whole number of
-/// rows.
+/// Rows too short for a chunk of their own, read as one flat sequence of vectors. A row may begin in the middle of a
+/// vector. `chunks.vectors` is a whole number of rows.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn short_rows_per_unit_kernel<
     T: Numeric,
@@ -201,20 +201,22 @@ fn scan_short_rows<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: M
     }
 }
 
-/// Elements of a row below which it shares a chunk with others: [2^14, 256] takes 1.3 times an addition on lavapipe with a chunk each, 0.7 times with
-/// chunks of four.
+/// The most elements of a row that shares a chunk with others. On lavapipe, [2^14, 256] takes 1.3 times an addition
+/// with a chunk for each row, and 0.7 times with four rows a chunk.
 const SHORT: usize = 1 << 10;
 
-/// Elements from which on cutting rows is worth its two launches more on lavapipe: 2^14 takes 1.1 times a single pass, 2^16
-/// 0.8 times.
-const MIN_CUT: usize = 1 << 16;
+/// The fewest elements for which splitting rows is worth two more launches. On lavapipe, 2^14 take 1.1 times a single
+/// pass, 2^16 0.8 times.
+const MIN_SPLIT: usize = 1 << 16;
 
-/// Whether this is the better way on the device at hand.
+/// Whether this routine is the best for the device and the call.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     // A caller who tunes or stalls tiles wants tiles.
     call.tuning.per_unit
         && call.launch == LaunchOptions::default()
-        && (is_short(call) || row_vectors(call) <= chunk(call) || call.lines.elements() >= MIN_CUT)
+        && (is_short(call)
+            || row_vectors(call) <= chunk(call)
+            || call.lines.elements() >= MIN_SPLIT)
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
@@ -259,7 +261,8 @@ fn rows<O: Operator>(call: Call<O>) {
     let count = parts.count();
     let config = config(&call, parts.carry_in());
     let chunks = || ChunksLaunch::new(split.len, split.parts, count);
-    // SAFETY: there is one state per chunk; a chunk ends with its row, and the view addresses exactly the tensors' rows.
+    // SAFETY: there is one state per chunk; a chunk ends with its row, and the view addresses exactly the tensors'
+    // rows.
     let totals = |states| unsafe {
         let (cubes, cube_dim) = grid(&call, count);
         chunk_totals_kernel::launch_unchecked::<O>(
@@ -313,10 +316,10 @@ fn rows<O: Operator>(call: Call<O>) {
 fn short_rows<O: Operator>(call: Call<O>) {
     let [dtype, accumulator, starts, positions] = call.types();
     let vectors = call.lines.elements() / call.flat_lanes;
-    // Whole vectors of whole rows: with lanes of 4, rows of 6 come in pairs and rows of 7 in fours.
+    // Whole vectors of whole rows: with vectors of 4, rows of 6 come in pairs and rows of 7 in fours.
     let together = call.len() / gcd(call.flat_lanes, call.len());
-    let per_run = (chunk_of_short_rows(&call) / together).max(1) * together;
-    let count = vectors.div_ceil(per_run);
+    let per_chunk = (chunk_of_short_rows(&call) / together).max(1) * together;
+    let count = vectors.div_ceil(per_chunk);
     let (cubes, cube_dim) = grid(&call, count);
     // SAFETY: all tensors hold `vectors` vectors, and a chunk ends with them.
     unsafe {
@@ -329,7 +332,7 @@ fn short_rows<O: Operator>(call: Call<O>) {
             call.reads(),
             call.writes(),
             FlatRowsLaunch::new(call.len(), vectors, call.rows()),
-            ChunksLaunch::new(per_run, 1, count),
+            ChunksLaunch::new(per_chunk, 1, count),
             call.seed(),
             config(&call, CarryIn::Whole),
             call.op,

@@ -1,7 +1,7 @@
 //! `single_cube` for rows much shorter than a tile: several rows a cube, one launch, every load a full vector.
 //!
-//! The tensor is read as one flat run. A cube takes a span of whole rows; a unit takes consecutive vectors of the span and begins
-//! anew at every row start among its elements:
+//! The tensor is read as one flat sequence. A cube takes a span of whole rows. A unit takes consecutive vectors of the
+//! span, and begins anew at every row start among its elements:
 //!
 //! ```text
 //! rows of 5        a b c d e f g h i j k l m n o
@@ -10,8 +10,8 @@
 //! total of a unit  the part behind its last row start
 //! ```
 //!
-//! The elements before a unit's first row start still lack what the units before hold of that row: a Kogge-Stone ladder over the
-//! unit totals (1973) that never reaches across the unit in which the row begins.
+//! The elements before a unit's first row start still lack what earlier units hold of that row. A Kogge-Stone ladder
+//! (1973) over the totals of units adds it. It never reaches beyond the unit in which the row begins.
 
 use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
@@ -34,7 +34,7 @@ pub(crate) struct ShortRowsConfig {
     pub units: usize,
 }
 
-/// `span` is the vectors of a cube, a whole number of rows.
+/// `span` is the number of vectors of a cube. They are whole rows.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn short_rows_kernel<
     T: Numeric,
@@ -136,7 +136,7 @@ fn scan_span<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     }
 }
 
-/// What the units before hold of the row in which this unit begins.
+/// What earlier units hold of the row in which this unit begins.
 #[cube]
 fn prefix_of_unit<A: Numeric, M: Monoid<A>>(
     total: &M::State,
@@ -172,15 +172,15 @@ fn prefix_of_unit<A: Numeric, M: Monoid<A>>(
     M::State::select(phase != 0, &before, identity)
 }
 
-/// Rows of a cube's span, or none where not even two fit.
+/// Rows of a cube's span. Fewer than two if two do not fit.
 fn rows_per_span<O: Operator>(call: &Call<O>) -> usize {
     let lanes = call.flat_lanes;
-    // A span is whole vectors: with lanes of 4, rows of 6 come in pairs and rows of 7 in fours.
+    // A span is whole vectors: with vectors of 4, rows of 6 come in pairs and rows of 7 in fours.
     let together = lanes / gcd(lanes, call.len());
     call.tuning.units * call.tuning.vectors * lanes / call.len() / together * together
 }
 
-/// Whether the tensor is one flat run of rows of which several fit a cube.
+/// Whether rows lie one behind the other without gaps, and several fit a cube.
 pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
     call.lines.is_contiguous_rows() && rows_per_span(call) >= 2
 }
@@ -195,7 +195,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         vectors: call.tuning.vectors,
         units: call.tuning.units,
     };
-    // SAFETY: all tensors hold `vectors` vectors; the kernel reads the last of them beyond, and guards each write by that bound.
+    // SAFETY: all tensors hold `vectors` vectors. Beyond them the kernel reads the last again, and writes nothing.
     unsafe {
         short_rows_kernel::launch_unchecked::<O>(
             call.client,

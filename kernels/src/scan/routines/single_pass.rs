@@ -1,11 +1,11 @@
-//! `single_pass`: every element read once and written once (2n), tiles that look back.
+//! `single_pass`: tiles that look back. Every element is read once and written once (2n memory traffic).
 //!
 //! ```text
 //! cube:   ticket → load tile → scan registers → scan totals ─→ publish aggregate → look back → store tile
-//!                                                              └ missing predecessor: load *its* tile, reduce, publish
+//!                                                              └ missing tile: load *it*, reduce, publish its fallback
 //! ```
 //!
-//! Needs 32-bit atomic load, store and add; no forward progress between cubes. See
+//! Needs 32-bit atomic load, store and add, but no forward progress between cubes. See
 //! [`lookback`](crate::scan::components::lookback).
 
 use crate::monoid::{Monoid, Operator, State, join};
@@ -106,8 +106,8 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         lookback,
         &call.tuning,
     );
-    // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly the tensors' rows, and
-    // tiles guard each vector by the length of its row.
+    // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly
+    // the tensors' rows, and tiles guard each vector by the length of its row.
     unsafe {
         single_pass_kernel::launch_unchecked::<O>(
             call.client,

@@ -1,5 +1,5 @@
-//! The gradient of a linear recurrence against a plain loop: rows and columns, in vectors and one by one, both directions, with and without initial
-//! values, decays that are read in place.
+//! The gradient of a linear recurrence against a plain loop: rows and columns, in vectors and one by one, both
+//! directions, with and without initial values, and decays that are read in place.
 
 use super::*;
 use cubecl_scan::ScanError;
@@ -59,7 +59,8 @@ fn rows_and_columns() {
     }
 }
 
-/// Columns as software adapters walk them: several abreast, several rows at a time where the scan goes against the order of memory.
+/// Columns as software adapters walk them: several columns side by side, and several rows at a time where the
+/// scan goes against the order of memory.
 #[test]
 fn columns_of_software() {
     let client = client();
@@ -100,7 +101,7 @@ fn tiles_that_never_publish() {
     }
 }
 
-/// One decay for each column, read in place; the initial value's gradient reads it, too.
+/// One decay for each column, read in place. The initial value's gradient reads it, too.
 #[test]
 fn decays_that_are_broadcast() {
     let client = client();

@@ -1,18 +1,20 @@
-//! A thousand runs of each float operator, under load, with tiles that publish and others that do not, patient and not: one pattern of bits.
+//! A thousand runs of each float operator, under load, with and without stalled tiles, with low and with
+//! default spin limits: one pattern of bits.
 //!
-//! The elements are such that rounding depends on the order in which they are combined.
+//! The elements round by the order in which they are combined.
 
 use super::*;
 use crate::determinism::under_load;
 use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp};
 
-/// Enough tiles of 32 elements for lookbacks across two blocks; an odd length, so that a tile of 32 units is one of 32 elements.
+/// Enough tiles for lookbacks across two blocks. The length is odd, so a tile of 32 units is one of 32
+/// elements.
 const LEN: usize = 40 * 32 + 3;
 
-/// As many for lookbacks across four blocks.
+/// The same, across four blocks.
 const LONGER: usize = 100 * 32 + 3;
 
-/// A tensor of values about `middle`; another one for each `seed`.
+/// A tensor of values about `middle`. Each `seed` gives another one.
 fn about(middle: f32, spread: f32, len: usize, seed: usize) -> Vec<f32> {
     let values = uneven(len + seed).into_iter().take(len);
     values.map(|value| middle + spread * value).collect()

@@ -1,4 +1,4 @@
-//! The gradient of a linear recurrence: what it is made from, what a plain loop makes of it, and its tensors on the device.
+//! The gradient of a linear recurrence: its inputs, its results by a plain loop, and its tensors on the device.
 
 use super::oracle::Oracle;
 use super::oracles::{Recurrences, Sums};
@@ -9,7 +9,7 @@ use cubecl_scan::adjoint::RecurrenceGradients;
 use cubecl_scan::reference;
 
 pub struct Gradient {
-    /// `[outer, len, inner]`, along the middle.
+    /// `[outer, len, inner]`, scanned along `len`.
     pub shape: [usize; 3],
     pub flow: Vec<f32>,
     pub decay: Vec<f32>,
@@ -18,7 +18,7 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    /// Decays of −1, 0 and 1, all else small integers: every result is exact.
+    /// Decays of −1, 0 and 1, and other inputs small integers: every result is exact.
     pub fn drawn(shape: [usize; 3]) -> Self {
         let (n, lines) = (shape.iter().product(), shape[0] * shape[2]);
         let [flow, decay] = Recurrences::elements(n).try_into().expect("two inputs");
@@ -33,13 +33,13 @@ impl Gradient {
         }
     }
 
-    /// What flows back to values, decays and initial values.
+    /// The gradients of values, decays and initial values.
     pub fn expected(&self, reverse: bool) -> [Vec<f32>; 3] {
         let inputs = [&self.flow[..], &self.decay, &self.results];
         reference::recurrence_adjoint(inputs, &self.initial, &self.shape, 1, reverse)
     }
 
-    /// All tensors, and the rooms in which the device leaves the same.
+    /// All tensors, and the buffers for the device's results.
     pub fn tensors(&self, client: &Client, resumes: bool) -> (RecurrenceGradients, [Handle; 3]) {
         let [outer, _, inner] = self.shape;
         let [view, ends] = [&self.shape, &[outer, 1, inner]].map(|shape| View::contiguous(shape));

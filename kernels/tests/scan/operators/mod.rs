@@ -1,7 +1,9 @@
-//! The operators that are no folds of one accumulator, and what every operator may have beside its elements: segments, and lines that resume.
+//! Operators that do not fold one accumulator, and what every operator may have beside its elements: segments
+//! and initial values.
 //!
-//! An [`Oracle`] says in plain Rust what an operator means; one loop over it says what every routine must return. Elements are chosen such
-//! that results are exact in whatever order they are combined, but for [`log_sum_exp`].
+//! An [`Oracle`] says in plain Rust what an operator means, and one loop over it gives the results that every
+//! routine must return. Elements are chosen such that results are exact in any order, except in
+//! [`log_sum_exp`].
 
 mod adjoint;
 mod bits;
@@ -20,7 +22,7 @@ use cubecl_scan::monoid::{Operator, Segmented};
 use cubecl_scan::scan::{ScanTensors, Stall, scan_operator};
 use oracle::{Case, Oracle, expected, initial, start, starts};
 
-/// The same by the device.
+/// The device's outputs and positions.
 fn found<O: Operator>(
     client: &Client,
     case: Case,
@@ -75,8 +77,9 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
     }
 }
 
-/// Launches of every routine, each with a shape that leads to another of its kernels: rows shorter than a tile, of one and of several; runs of
-/// parts of a row, few and many, and of several rows; columns whole and cut; vectors, and single elements.
+/// Launches of every routine. Each has a shape that leads to another of its kernels: rows shorter than a tile,
+/// rows of one tile and of several, many parts of a row and few, parts of several rows, columns whole and
+/// split, vectors and single elements.
 fn forms() -> [(LaunchOptions, [usize; 3]); 11] {
     let with = |routine, vectors| LaunchOptions {
         vectors: Some(vectors),
@@ -104,8 +107,8 @@ fn forms() -> [(LaunchOptions, [usize; 3]); 11] {
     ]
 }
 
-/// Every routine, with every option, with and without initial values: all pairs of these in `every_pair` and in the long form of the tests, else
-/// half of them in one form of a routine and half in the next.
+/// Every routine × option × with and without initial values: all pairs with `every_pair` and in the long form
+/// of the tests. Otherwise half of the pairs in one form of a routine, and the other half in the next.
 fn every_form<O: Oracle>(segmented: bool, every_pair: bool) {
     let client = client();
     for (form, (launch, shape)) in forms().into_iter().enumerate() {
@@ -128,9 +131,9 @@ fn every_form<O: Oracle>(segmented: bool, every_pair: bool) {
     }
 }
 
-/// What is folded in another order, put together of two values, or counted twice, is wrong. The row is of so many tiles that a lookback keeps the
-/// totals of several blocks.
-fn mute_tiles<O: Oracle>(segmented: bool) {
+/// A fallback must fold in the owner's order, must not put two values together, and must not count twice. The
+/// row has so many tiles that a lookback keeps the totals of several blocks.
+fn stalled_tiles<O: Oracle>(segmented: bool) {
     let client = client();
     for (stall, spin_limit) in [
         (Stall::Every(1), Some(1)),
@@ -163,7 +166,7 @@ fn mute_tiles<O: Oracle>(segmented: bool) {
     }
 }
 
-/// Shapes as they come, with the routine and the tuning of the device.
+/// Shapes at the routine and the tuning that the device chooses.
 fn as_inferred<O: Oracle>(segmented: bool) {
     let client = client();
     for shape in [
@@ -196,7 +199,7 @@ macro_rules! stamp {
 
             #[test]
             fn tiles_that_never_publish() {
-                mute_tiles::<$oracle>($segmented);
+                stalled_tiles::<$oracle>($segmented);
             }
 
             #[test]

@@ -1,4 +1,5 @@
-//! What an operator means in plain Rust, what a scan with it must return, and such a scan on the device.
+//! The meaning of an operator in plain Rust, the expected results of a scan with it, and such a scan on the
+//! device.
 
 use crate::common::{View, tensor};
 use cubecl::client::Client;
@@ -8,7 +9,7 @@ use cubecl::server::Handle;
 use cubecl_scan::monoid::Operator;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
 
-/// What an operator means.
+/// The meaning of an operator.
 pub trait Oracle {
     type Operator: Operator;
     type State: Clone;
@@ -19,9 +20,9 @@ pub trait Oracle {
     /// The state that an earlier part of the line left.
     fn resume(written: &[f32]) -> Self::State;
     fn combine(lhs: &Self::State, rhs: &Self::State) -> Self::State;
-    /// What is written of a state, and where it was found.
+    /// The outputs of a state, and its position.
     fn write(state: &Self::State) -> (Vec<f32>, i32);
-    /// Elements for `n` positions, as exact as the operator needs them: those of each input.
+    /// Elements for `n` positions, one list for each input. They are as exact as the operator needs.
     fn elements(n: usize) -> Vec<Vec<f32>>;
 
     #[allow(dead_code, reason = "a record for browsers compares bits")]
@@ -32,7 +33,7 @@ pub trait Oracle {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// `[outer, len, inner]`, scanned along the middle.
+    /// `[outer, len, inner]`, scanned along `len`.
     pub shape: [usize; 3],
     pub options: ScanOptions,
     pub launch: LaunchOptions,
@@ -54,7 +55,7 @@ fn lines(
     })
 }
 
-/// Segments of 1 to 60 elements; a flag is any number but zero.
+/// The starts of segments of 1 to 60 elements. A flag is any number but zero.
 pub fn starts(n: usize) -> Vec<u32> {
     let marked = |i: usize| match (i as u32).wrapping_mul(2_654_435_761) >> 24 {
         0..16 => i as u32 | 1,
@@ -63,7 +64,7 @@ pub fn starts(n: usize) -> Vec<u32> {
     (0..n).map(marked).collect()
 }
 
-/// The results of a plain loop: each output, then where they were found.
+/// The results of a plain loop: each output, then the positions.
 pub fn expected<O: Oracle>(
     case: Case,
     inputs: &[Vec<f32>],
@@ -105,7 +106,7 @@ pub fn expected<O: Oracle>(
     (outputs, positions)
 }
 
-/// What lines resume: a tensor for each output.
+/// The initial values of lines: a tensor for each output.
 pub fn initial<O: Oracle>(case: Case) -> Vec<Vec<f32>> {
     let [outer, _, inner] = case.shape;
     let lines = outer * inner;
@@ -116,7 +117,7 @@ pub fn initial<O: Oracle>(case: Case) -> Vec<Vec<f32>> {
         .collect()
 }
 
-/// Has the device compute the same: its outputs, and its positions.
+/// Computes on the device. Returns outputs and positions.
 pub fn start<O: Operator>(
     client: &Client,
     case: Case,

@@ -1,4 +1,4 @@
-//! What sums, recurrences, extrema with their positions and logarithms of sums of exponentials mean.
+//! The meaning of sums, recurrences, extrema with positions, and logarithms of sums of exponentials.
 
 use super::oracle::Oracle;
 use crate::common::{uneven, values};
@@ -85,7 +85,7 @@ impl Oracle for Recurrences {
     }
 }
 
-/// Of few different numbers, and some NaN: of equal ones the last counts.
+/// A few different numbers and some NaN. Of equal numbers the last counts.
 pub struct Extrema<const LARGEST: bool>;
 
 impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
@@ -146,7 +146,7 @@ impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
     }
 }
 
-/// Of exponentials that overflow and vanish.
+/// Exponentials that overflow and vanish.
 pub struct LogSums;
 
 impl Oracle for LogSums {

@@ -7,7 +7,7 @@ use cubecl_scan::ScanError;
 use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, Operator};
 use cubecl_scan::scan::{ScanTensors, scan_operator};
 
-/// So many tensors of a shape.
+/// `n` tensors of a shape.
 fn tensors(n: usize, shape: &[usize]) -> Vec<TensorBinding> {
     let client = client();
     let view = View::contiguous(shape);

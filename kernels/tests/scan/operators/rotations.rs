@@ -1,6 +1,8 @@
-//! An operator of a user's own, of four tensors and a state of four scalars, that does not commute: the operator of the example `own_operator`.
+//! A user's own operator that does not commute, of four tensors and a state of four scalars: the operator of
+//! the example `own_operator`.
 //!
-//! The elements are units of the quaternion group, ±1, ±i, ±j and ±k, whose products are exact and depend on their order.
+//! The elements are units of the quaternion group, ±1, ±i, ±j and ±k. Their products are exact and depend on
+//! their order.
 
 #[path = "../../../examples/own_operator/rotation.rs"]
 mod rotation;

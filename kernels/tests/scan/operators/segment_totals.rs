@@ -1,4 +1,4 @@
-//! Totals of segments by every routine, those that tensors of the tests' size do not take included.
+//! Totals of segments by every routine, also by routines that tensors of the tests' size would not take.
 
 use super::*;
 use cubecl_scan::monoid::{Fold, SegmentTotals};

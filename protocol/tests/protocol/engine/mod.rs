@@ -1,5 +1,5 @@
-//! What the threads of the CPU engine hand to each other: the carries of a long row, and the buffers that are kept. The code is that of the
-//! engine itself, compiled with loom's atomics and lock.
+//! What the threads of the CPU engine tell each other: the carries of a long row, and the buffers in the cache. The
+//! code is the engine's own, compiled with loom's atomics and lock.
 
 mod sync;
 mod threads;
@@ -48,9 +48,22 @@ fn a_buffer_has_one_owner() {
 }
 
 #[test]
+fn a_lower_limit_holds_for_all_threads() {
+    let cases: [(&[usize], usize); 4] =
+        [(&[2, 0], 1), (&[2, 0], 0), (&[1, 1, 0], 1), (&[1, 1, 0], 0)];
+    for (given, most) in cases {
+        explore(&format!("a limit of {most}, {given:?}"), move || {
+            threads::lower_limit(given, most);
+        });
+    }
+}
+
+#[test]
 fn a_lock_that_does_not_lock_is_noticed() {
     let said = complaint(|| unlocked::threads::scan(2, 2, 0));
     assert!(said.contains("Causality violation"), "{said}");
     let said = complaint(|| unlocked::threads::keep(&[1, 1], 1));
+    assert!(said.contains("Causality violation"), "{said}");
+    let said = complaint(|| unlocked::threads::lower_limit(&[1, 0], 0));
     assert!(said.contains("Causality violation"), "{said}");
 }

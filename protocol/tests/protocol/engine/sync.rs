@@ -18,8 +18,8 @@ pub fn begin(number: usize) {
     NUMBER.with(|own| own.set(number));
 }
 
-/// A number that is either counted, or loaded and stored under a lock. In the latter case each thread loads a copy of its own, for the
-/// reason that `shared_word` gives.
+/// A number that is either counted, or stored under a lock. In the latter case each thread loads a copy of its own, for
+/// the reason that `shared_word` gives.
 pub struct AtomicUsize {
     counter: Atomic,
     copies: Vec<Atomic>,
@@ -48,5 +48,5 @@ impl AtomicUsize {
     }
 }
 
-/// Nothing: loom would let others run first, and never try what happens if they do not.
+/// Does nothing. With its own hint, loom would let others run first, and never try what happens if they do not.
 pub fn spin_loop() {}

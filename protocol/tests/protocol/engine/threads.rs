@@ -1,18 +1,18 @@
-//! What threads do with the carries and with the buffers that are kept.
+//! What threads do with the carries and with the buffer cache.
 
 use super::buffer_list::{BufferList, Memory};
 use super::carries::Carries;
-use super::sync::{Mutex, begin};
+use super::sync::{AtomicUsize, Mutex, begin};
 use loom::cell::UnsafeCell;
 use std::alloc::Layout;
 use std::sync::Arc;
 
-/// The carry behind a block: of another order, another one.
+/// The carry behind a block. It depends on the order of the blocks.
 fn behind(step: usize, carry: usize) -> usize {
     carry * 10 + step + 1
 }
 
-/// Threads scan a row of so many blocks; each writes its blocks, and loom sees two that write one.
+/// Threads scan a row of `blocks` blocks. Each thread writes its blocks, and loom notices if two write the same.
 pub fn scan(threads: usize, blocks: usize, spin_limit: usize) {
     let carries = Arc::new(Carries::new(0));
     let outputs: Arc<[_]> = (0..blocks).map(|_| UnsafeCell::new(0)).collect();
@@ -27,7 +27,7 @@ pub fn scan(threads: usize, blocks: usize, spin_limit: usize) {
                 }
                 let carry = carries.wait(step, spin_limit, behind);
                 carries.publish(step + 1, behind(step, carry));
-                // SAFETY: loom checks that nobody else has it.
+                // SAFETY: loom checks that no other thread has access to it.
                 outputs[step].with_mut(|output| unsafe { *output += carry + 1 });
             }
         }
@@ -47,7 +47,7 @@ pub fn scan(threads: usize, blocks: usize, spin_limit: usize) {
     assert_eq!(carries.get(blocks), carry);
 }
 
-/// The last one on this thread.
+/// Runs all threads, the last of them on this thread.
 fn in_parallel<F: FnOnce() + 'static>(mut threads: Vec<F>) {
     let here = threads.pop();
     let others: Vec<_> = threads.into_iter().map(loom::thread::spawn).collect();
@@ -57,7 +57,7 @@ fn in_parallel<F: FnOnce() + 'static>(mut threads: Vec<F>) {
     }
 }
 
-/// A buffer; who has it writes to it, and loom sees two that do.
+/// A buffer. Its owner writes to it, and loom notices two owners.
 struct Buffer(UnsafeCell<usize>);
 
 const BYTES: usize = 64;
@@ -74,43 +74,90 @@ impl Buffer {
     }
 
     fn write(&self) {
-        // SAFETY: loom checks that nobody else has it.
+        // SAFETY: loom checks that no other thread has access to it.
         self.0.with_mut(|uses| unsafe { *uses += 1 });
     }
 }
 
-/// Each thread gives back buffers and takes one, and the last one frees what is kept: there is room for `most` buffers. None is lost or given
-/// to two.
-pub fn keep(given: &'static [usize], most: usize) {
-    let kept = Arc::new(BufferList::new(Mutex::new(Vec::new()), most * BYTES));
-    let out = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let free = move |kept: &BufferList<Buffer>| {
-        let freed = kept.trim();
-        assert!(freed.len() <= most, "no more is kept than may be");
-        freed
+type List = BufferList<Buffer>;
+
+/// A list with room for `most` buffers.
+fn list(most: usize) -> Arc<List> {
+    let limit = AtomicUsize::new(most * BYTES);
+    Arc::new(BufferList::new(Mutex::new(Vec::new()), limit))
+}
+
+/// Gives `count` new buffers to the list, and returns those that it frees for them.
+fn give(list: &List, count: usize) -> Vec<Buffer> {
+    let give = |_| {
+        let buffer = Buffer::new();
+        buffer.write();
+        list.give(buffer)
     };
-    let work = |number: usize| {
-        let (kept, out) = (kept.clone(), out.clone());
-        let count = given[number];
+    (0..count).flat_map(give).collect()
+}
+
+/// Frees all buffers, of which there are at most `most`.
+fn trim(list: &List, most: usize) -> Vec<Buffer> {
+    let freed = list.trim();
+    assert!(freed.len() <= most, "the list keeps no more than its limit");
+    freed
+}
+
+/// Runs `work(number)` on each of `threads` threads, and then takes what is left in the list. All in all these must be
+/// `count` buffers, `most` of which are in the list.
+fn with_buffers(
+    list: &Arc<List>,
+    threads: usize,
+    [count, most]: [usize; 2],
+    work: impl Fn(&List, usize) -> Vec<Buffer> + Copy + 'static,
+) {
+    let out = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let thread = |number: usize| {
+        let (list, out) = (list.clone(), out.clone());
         move || {
             begin(number);
-            let mut mine = Vec::new();
-            for _ in 0..count {
-                let buffer = Buffer::new();
-                buffer.write();
-                mine.extend(kept.give(buffer));
-            }
-            match count {
-                0 => mine.extend(free(&kept)),
-                _ => mine.extend(kept.take(BYTES, align_of::<u32>(), size_of::<u32>())),
-            }
+            let mine = work(&list, number);
             mine.iter().for_each(Buffer::write);
             out.lock().expect("no panic before").extend(mine);
         }
     };
-    in_parallel((0..given.len()).map(work).collect());
-    let rest = free(&kept);
-    let count = out.lock().expect("no panic before").len() + rest.len();
-    let all: usize = given.iter().sum();
-    assert_eq!(count, all, "none is lost, none is doubled");
+    in_parallel((0..threads).map(thread).collect());
+    let rest = trim(list, most);
+    let all = out.lock().expect("no panic before").len() + rest.len();
+    assert_eq!(all, count, "none is lost, none is doubled");
+}
+
+/// Each thread gives buffers and then takes one; a thread that gives none trims the list. No buffer is lost or has two
+/// owners, and there are never more than `most` in the list.
+pub fn keep(given: &'static [usize], most: usize) {
+    let count = given.iter().sum();
+    with_buffers(
+        &list(most),
+        given.len(),
+        [count, most],
+        move |list, number| {
+            let mut mine = give(list, given[number]);
+            match given[number] {
+                0 => mine.extend(trim(list, most)),
+                _ => mine.extend(list.take(BYTES, align_of::<u32>(), size_of::<u32>())),
+            }
+            mine
+        },
+    );
+}
+
+/// Each thread gives buffers; a thread that gives none lowers the limit from two buffers to `most`. At the end the list
+/// keeps to the new limit, and no buffer is lost or has two owners.
+pub fn lower_limit(given: &'static [usize], most: usize) {
+    let count = given.iter().sum();
+    with_buffers(
+        &list(2),
+        given.len(),
+        [count, most],
+        move |list, number| match given[number] {
+            0 => list.set_limit(most * BYTES),
+            count => give(list, count),
+        },
+    );
 }

@@ -1,4 +1,4 @@
-//! The same engine with a lock that does not lock: what a model must find.
+//! The same engine with a lock that does not lock. A model must find this.
 
 mod sync {
     pub use crate::engine::sync::{AtomicUsize, Ordering, PoisonError, begin, spin_loop};
@@ -10,7 +10,7 @@ mod sync {
 
     pub struct MutexGuard<'a, T>(MutPtr<T>, PhantomData<&'a T>);
 
-    // SAFETY: none. Loom runs one thread at a time, and ends the model where two are let in.
+    // SAFETY: none. Loom runs one thread at a time, and ends the model where two threads have the lock.
     unsafe impl<T: Send> Sync for Mutex<T> {}
 
     impl<T> Mutex<T> {

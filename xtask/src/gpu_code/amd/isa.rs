@@ -1,8 +1,12 @@
-//! What the machine code of a kernel needs and does, read from the assembly that Clang writes for AMD's GPUs.
+//! Reads what a kernel needs and does from the assembly that Clang writes for AMD's GPUs.
 
+use anyhow::Context;
+
+use crate::Result;
 use crate::gpu_code::code::Code;
 
-/// A multiprocessor as CubeCL counts them: a compute unit of CDNA, two that share their memory of RDNA. Both have four SIMDs.
+/// A multiprocessor as CubeCL counts them: on CDNA a compute unit, on RDNA two that share their memory. Both have four
+/// SIMDs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Multiprocessor {
     /// Units of a plane.
@@ -13,8 +17,8 @@ pub(crate) struct Multiprocessor {
 /// SIMDs of a multiprocessor.
 const SIMDS: u32 = 4;
 
-/// A kernel's assembly, with the planes that a SIMD holds of it.
-pub(crate) fn read(text: &str) -> Result<(Code, u32), String> {
+/// Reads a kernel's assembly. The number is how many of its planes a SIMD holds.
+pub(crate) fn read(text: &str) -> Result<(Code, u32)> {
     let fact = |name: &str| {
         let value = text
             .lines()
@@ -22,7 +26,7 @@ pub(crate) fn read(text: &str) -> Result<(Code, u32), String> {
         let value = value.and_then(|rest| rest.trim_start_matches(':').split_whitespace().next());
         value
             .and_then(|value| value.parse().ok())
-            .ok_or_else(|| format!("the assembly does not say its {name}"))
+            .with_context(|| format!("the assembly does not say its {name}"))
     };
     let mut code = Code {
         registers: fact("NumVgprs")?,
@@ -41,7 +45,7 @@ fn count(code: &mut Code, line: &str) {
     let Some((kind, rest)) = op.split_once('_') else {
         return;
     };
-    // Bits that make an access pass the caches.
+    // These bits make an access bypass the caches.
     let strong = [" sc0", " sc1", " glc", " dlc"]
         .iter()
         .any(|bit| line.contains(bit));
@@ -76,7 +80,8 @@ fn bits(op: &str) -> u32 {
     }
 }
 
-/// Units that a multiprocessor holds, in cubes of `units` with so much shared memory, where a SIMD holds `planes` of them.
+/// How many units a multiprocessor holds. A cube has `units` and so many bytes of `shared` memory, and a SIMD holds
+/// `planes`.
 pub(crate) fn resident(planes: u32, units: u32, shared: u32, on: Multiprocessor) -> u32 {
     let cubes = planes * SIMDS / units.div_ceil(on.plane);
     let room = on.shared.checked_div(shared).unwrap_or(cubes);

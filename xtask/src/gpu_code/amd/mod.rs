@@ -1,4 +1,4 @@
-//! Clang for AMD's GPUs from Debian, and what it says of a kernel.
+//! Clang for AMD's GPUs, from Debian, and what it says of a kernel.
 
 pub(crate) mod isa;
 pub(crate) mod toolkit;

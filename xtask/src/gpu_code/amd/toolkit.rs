@@ -1,18 +1,17 @@
-//! Clang with AMD's back end, HIP's headers and AMD's device library, from Debian's packages. They are unpacked under `target/` and nothing is
-//! installed.
+//! Clang with AMD's back end, HIP's headers and AMD's device library, from Debian's packages. They go under `target/`,
+//! and nothing is installed.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+
+use anyhow::Context;
+use fs_err as fs;
 
 use crate::Result;
 use crate::debian;
-use crate::process::target_dir;
+use crate::process::{in_parallel, target_dir};
 
-/// Debian 12's. Its HIP is 5.2, its Clang is newer than the GPUs.
+/// Debian 12 has these. Its HIP is 5.2, and its Clang is newer than the GPUs.
 const PACKAGES: [&str; 7] = [
     "clang-19",
     "libclang-common-19-dev",
@@ -23,13 +22,14 @@ const PACKAGES: [&str; 7] = [
     "libamdhip64-dev",
 ];
 
-/// Of the architectures that the device library is too old for, one of the same kind; it has a constant for each.
+/// The device library has a constant for each architecture. It is too old for the first of each pair, and the second is
+/// of the same kind.
 const ISA_VERSIONS: [(&str, &str); 2] = [("942", "90a"), ("1100", "1030")];
 
 const BF16: &str = include_str!("hip_bf16.h");
 
-/// What AMD's run-time compiler includes unasked. It has its own 64-bit integers; those of the system have the names that the source gives to
-/// others.
+/// AMD's run-time compiler includes this unasked. The source gives the names of the system's 64-bit integers to types
+/// of its own, so the system's get other names here.
 const PRELUDE: &str = "\
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
@@ -46,19 +46,18 @@ impl Toolkit {
         let folder = target_dir().join("hip-toolkit");
         let tree = debian::unpack(&folder, &PACKAGES)?;
         let this = Self { tree };
-        let io = |error: std::io::Error| format!("{}: {error}", folder.display());
         let bitcode = this.bitcode();
         for (missing, kin) in ISA_VERSIONS {
             let file = |version| bitcode.join(format!("oclc_isa_version_{version}.bc"));
             if !file(missing).is_file() {
-                fs::copy(file(kin), file(missing)).map_err(io)?;
+                fs::copy(file(kin), file(missing))?;
             }
         }
         let header = this.include().join("hip/hip_bf16.h");
         if !header.is_file() {
-            fs::write(header, BF16).map_err(io)?;
+            fs::write(header, BF16)?;
         }
-        fs::write(this.prelude(), PRELUDE).map_err(io)?;
+        fs::write(this.prelude(), PRELUDE)?;
         Ok(this)
     }
 
@@ -74,33 +73,20 @@ impl Toolkit {
         self.tree.join("usr/lib/x86_64-linux-gnu/amdgcn/bitcode")
     }
 
-    /// Compiles files to assembly in a folder, as many at once as there are processors; a message for each that the compiler refuses.
+    /// Compiles files to assembly in the folder `out`. Returns a message for each file that the compiler refuses.
     pub(crate) fn compile(&self, files: &[PathBuf], arch: &str, out: &Path) -> Result<Vec<String>> {
-        fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
-        let next = AtomicUsize::new(0);
-        let refused = Mutex::new(Vec::new());
-        thread::scope(|scope| {
-            for _ in 0..thread::available_parallelism().map_or(1, Into::into) {
-                scope.spawn(|| {
-                    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Err(why) = self.compile_one(file, arch, out) {
-                            let why = format!("{arch}, {}: {why}", file.display());
-                            refused.lock().expect("no thread panicked").push(why);
-                        }
-                    }
-                });
-            }
-        });
-        Ok(refused.into_inner().expect("no thread panicked"))
+        fs::create_dir_all(out)?;
+        let results = in_parallel(files, |file| self.compile_one(file, arch, out));
+        results.into_iter().filter_map(Result::transpose).collect()
     }
 
-    /// With the options of CubeCL.
-    fn compile_one(&self, file: &Path, arch: &str, out: &Path) -> Result<()> {
+    /// Compiles with the options of CubeCL. Returns a message if the compiler refuses the file.
+    fn compile_one(&self, file: &Path, arch: &str, out: &Path) -> Result<Option<String>> {
         let libraries = ["usr/lib/x86_64-linux-gnu", "usr/lib/llvm-19/lib"];
         let libraries = std::env::join_paths(libraries.map(|folder| self.tree.join(folder)));
         let mut command = Command::new(self.tree.join("usr/bin/clang++-19"));
         command
-            .env("LD_LIBRARY_PATH", libraries.map_err(|e| e.to_string())?)
+            .env("LD_LIBRARY_PATH", libraries?)
             .args(["-x", "hip", "--cuda-device-only", "-S", "-w"])
             .args(["-std=c++17", "-O3", "-D__HIP_PLATFORM_AMD__", "-nogpuinc"])
             .arg(format!("--offload-arch={arch}"))
@@ -115,17 +101,15 @@ impl Toolkit {
             .arg("-o")
             .arg(assembly(file, out))
             .arg(file);
-        let done = command
-            .output()
-            .map_err(|e| format!("{}: {e}", command.get_program().display()))?;
-        match done.status.success() {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&done.stderr).into_owned()),
-        }
+        let done = command.output();
+        let done = done.with_context(|| command.get_program().display().to_string())?;
+        let why = String::from_utf8_lossy(&done.stderr);
+        let message = format!("{arch}, {}: {why}", file.display());
+        Ok((!done.status.success()).then_some(message))
     }
 }
 
-/// The file that a source becomes.
+/// The assembly of a source.
 pub(crate) fn assembly(file: &Path, out: &Path) -> PathBuf {
     out.join(file.with_extension("s").file_name().unwrap_or_default())
 }

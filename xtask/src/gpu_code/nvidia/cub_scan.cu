@@ -1,11 +1,11 @@
-// CUB's inclusive sum of f32 as `DeviceScan` launches it on sm_90: its agent, with its policy for values of four bytes.
+// CUB's inclusive sum of f32 as `DeviceScan` launches it on sm_90: its agent with its policy for values of four bytes.
 #include <cuda/std/functional>
 #include <cuda/std/iterator>
 #include <cuda/std/limits>
 #include <cuda/std/type_traits>
 #include <cuda/std/utility>
 namespace std {
-using namespace ::cuda::std;  // CUB asks for a few names that NVRTC does not have
+using namespace ::cuda::std;  // CUB uses a few names that NVRTC does not have
 }
 #include <cub/agent/agent_scan.cuh>
 

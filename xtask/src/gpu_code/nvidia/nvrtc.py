@@ -1,9 +1,9 @@
-"""Compiles CUDA C++ with NVIDIA's run-time compiler, of which no GPU is asked.
+"""Compiles CUDA C++ with NVIDIA's run-time compiler. This needs no GPU.
 
 usage: nvrtc.py PACKAGES ARCH LIST OUT
 
-LIST names files, one a line. ARCH is sm_90 or the like: machine code goes to OUT/NAME.cubin. What is refused is printed as
-`FILE: MESSAGE`, in one line, and the exit status is 1.
+LIST names files, one a line. ARCH is sm_90 or the like. Machine code goes to OUT/NAME.cubin. For each file that the
+compiler refuses, the script prints a line `FILE: MESSAGE`, and the exit status is 1.
 """
 import ctypes
 import glob

@@ -1,9 +1,9 @@
-//! What the machine code of a kernel needs and does, read from `cuobjdump --dump-resource-usage` and `nvdisasm -c`.
+//! Reads what a kernel needs and does from `cuobjdump --dump-resource-usage` and `nvdisasm -c`.
 
 use crate::gpu_code::code::Code;
 
 impl Code {
-    /// `usage` has a line `REG:40 STACK:0 SHARED:128 LOCAL:0 …`, `listing` one for each instruction.
+    /// `usage` has a line `REG:40 STACK:0 SHARED:128 LOCAL:0 …`, and `listing` has a line for each instruction.
     pub(crate) fn read(usage: &str, listing: &str) -> Self {
         let of = |name: &str| {
             let words = usage.split_whitespace();
@@ -36,11 +36,12 @@ impl Code {
         }
     }
 
-    /// Threads that a multiprocessor of compute capability 8.0 or 9.0 holds, in cubes of so many units with so much shared memory beside
-    /// the declared.
+    /// How many threads a multiprocessor of compute capability 8.0 or 9.0 holds. A cube has `units`, and `shared` bytes
+    /// beside those that the code declares.
     pub(crate) fn resident(&self, units: u32, shared: u32, on: Multiprocessor) -> u32 {
         let warps = units.div_ceil(32);
-        // Registers are handed out 256 at a time to a warp, shared memory 128 bytes at a time, beside 1 KiB of the system's a cube.
+        // A warp gets registers 256 at a time. A cube gets shared memory 128 bytes at a time, and the system takes 1
+        // KiB of it.
         let registers = (self.registers * 32).next_multiple_of(256).max(256) * warps;
         let shared = (self.shared + shared).next_multiple_of(128) + 1024;
         let cubes = [
@@ -78,7 +79,7 @@ fn opcode(line: &str) -> Option<&str> {
         .then_some(op)
 }
 
-/// How wide an access is: 32 bits where nothing is said.
+/// How wide an access is. It is 32 bits where the name says nothing.
 fn bits(op: &str) -> u32 {
     let width = |part: &str| match part.trim_start_matches(['U', 'S']) {
         "8" => Some(8),

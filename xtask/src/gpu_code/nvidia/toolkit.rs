@@ -1,14 +1,16 @@
-//! NVIDIA's compiler, disassembler and CUB, from PyPI into a virtual environment.
+//! NVIDIA's compiler, its disassembler and CUB, from PyPI, in a virtual environment.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use anyhow::{Context, ensure};
+use fs_err as fs;
 
 use crate::Result;
 use crate::process::run_reading;
 use crate::python::Venv;
 
-/// The CUDA release whose code is looked at; the disassembler reads that of older compilers.
+/// The compiler is of the CUDA release that `gpu-code` looks at. The disassembler is newer and reads its code.
 const PACKAGES: [&str; 5] = [
     "nvidia-cuda-nvrtc-cu12==12.9.86",
     "nvidia-cuda-runtime-cu12==12.9.79",
@@ -30,29 +32,26 @@ impl Toolkit {
         let venv = Venv::get("cuda")?;
         venv.install(&PACKAGES)?;
         let packages = venv.packages();
-        let tools = fs::read_dir(packages.join("nvidia"))
-            .map_err(|e| format!("{}: {e}", packages.display()))?
+        let tools = fs::read_dir(packages.join("nvidia"))?
             .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
             .find(|folder| folder.join("nvdisasm").is_file());
         Ok(Self {
-            tools: tools.ok_or("the wheels have no nvdisasm")?,
+            tools: tools.context("the wheels have no nvdisasm")?,
             packages,
             venv,
         })
     }
 
-    /// Compiles files to machine code in a folder; a message for each that the compiler refuses.
+    /// Compiles files to machine code in the folder `out`. Returns a message for each file that the compiler refuses.
     pub(crate) fn compile(&self, files: &[PathBuf], arch: &str, out: &Path) -> Result<Vec<String>> {
-        let written = |path: PathBuf, text: &str| match fs::write(&path, text) {
-            Ok(()) => Ok(path),
-            Err(error) => Err(format!("{}: {error}", path.display())),
-        };
-        fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
-        let script = written(out.join("nvrtc.py"), NVRTC)?;
-        // CUB asks for a header of the host's, of which it uses nothing here.
-        written(out.join("iterator"), "")?;
+        fs::create_dir_all(out)?;
+        let script = out.join("nvrtc.py");
+        fs::write(&script, NVRTC)?;
+        // CUB includes a header of the host, and uses nothing of it here.
+        fs::write(out.join("iterator"), "")?;
         let names: Vec<_> = files.iter().map(|file| file.to_string_lossy()).collect();
-        let list = written(out.join("files.txt"), &names.join("\n"))?;
+        let list = out.join("files.txt");
+        fs::write(&list, names.join("\n"))?;
         let mut command = self.venv.command();
         command
             .arg(script)
@@ -74,13 +73,12 @@ impl Toolkit {
         path.extend(std::env::split_paths(
             &std::env::var_os("PATH").unwrap_or_default(),
         ));
-        let path = std::env::join_paths(path).map_err(|e| e.to_string())?;
         let mut command = Command::new(self.tools.join(name));
-        let out = command.arg(argument).arg(file).env("PATH", path).output();
-        let out = out.map_err(|e| format!("{name}: {e}"))?;
-        match out.status.success() {
-            true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
-            false => Err(format!("{name}: {}", String::from_utf8_lossy(&out.stderr))),
-        }
+        command.arg(argument).arg(file);
+        let out = command.env("PATH", std::env::join_paths(path)?).output();
+        let out = out.with_context(|| name.to_owned())?;
+        let why = String::from_utf8_lossy(&out.stderr);
+        ensure!(out.status.success(), "{name}: {why}");
+        Ok(String::from_utf8_lossy(&out.stdout).into_owned())
     }
 }

@@ -1,30 +1,34 @@
 //! Decoupled lookback with fallback: how the tiles of one launch learn what precedes them.
 //!
-//! Merrill & Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016), and Smith, Levien & Owens, "Decoupled
-//! Fallback" (2025), with two changes that this crate needs: states of any width through 32-bit atomics, and floats whose bits do not
-//! depend on the schedule.
+//! Merrill & Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016), and Smith, Levien & Owens,
+//! "Decoupled Fallback" (2025), with two changes that this crate needs: states of any width through 32-bit atomics, and
+//! floats whose bits do not depend on the schedule.
 //!
-//! The tiles of a row are counted off in blocks. Every tile publishes its *aggregate*. The last tile of a block also publishes the block's
-//! *prefix*, the total of the row up to and with the block. A tile reads the aggregates of its own block and the prefix of the block before;
-//! where that prefix is not there yet, it keeps the total of that block, and looks one block further back.
+//! The tiles of a row form blocks. Every tile publishes its *aggregate*. The last tile of a block also publishes the
+//! block's *prefix*, the total of the row up to and with the block. A tile reads the aggregates of its own block, and
+//! the prefix of the block before. If that prefix is not published yet, the tile keeps the total of that block and
+//! looks one block further back.
 //!
 //! ```text
 //! tiles        … │ a a a a │ a a a a │ a a t          a  aggregate of a tile
-//! prefixes     … P         ·         ·                P  prefix of a block     ·  not there yet
+//! prefixes     … P         ·         ·                P  prefix of a block     ·  not published yet
 //!                └─────┬───┘└───┬────┘└┬─┘
-//! before t  =  P   ⊕  total  ⊕  total ⊕ those before t in its own block
+//! before t  =  P   ⊕  total  ⊕  total ⊕ aggregates before t in its own block
 //! ```
 //!
-//! **Order.** The total of a block is folded in one way, whoever does it, and so is what precedes a tile in its own; blocks are folded
-//! from left to right, one after the other. What a tile learns therefore has the same bits wherever its lookback ended.
+//! **Order.** All tiles fold the total of a block in the same order, and likewise what precedes a tile in its own
+//! block. Blocks are folded from left to right. So what a tile learns has the same bits, wherever its lookback ends.
 //!
-//! **No waiting.** A word is read a bounded number of times. If an aggregate is still missing, the whole cube computes it from the input,
-//! publishes it as the tile's *fallback* and goes on. No forward-progress guarantee is needed.
+//! **No waiting.** A tile reads a word at most as often as the spin limit says. If an aggregate is still missing, the
+//! whole cube computes it from the input, publishes it as the missing tile's *fallback* and goes on. No
+//! forward-progress guarantee is needed.
 //!
-//! **Far back.** A lookback keeps the totals of as many blocks as a block has tiles. If there are more, it first learns what precedes those
-//! it keeps, in the same way, and then starts anew from the near end, where newer prefixes may have come meanwhile.
+//! **Far back.** A lookback keeps the totals of a bounded number of blocks. If it needs more, it first learns what
+//! precedes the blocks furthest back, in the same way. Then it starts again at the near end, where newer prefixes may
+//! be published by now.
 //!
-//! [`planes`] is the form in registers, [`shared`] that for devices without plane operations. The words: [`tile_state`](super::tile_state).
+//! [`planes`] looks back in registers. [`shared`] does so without plane operations. The words:
+//! [`tile_state`](super::tile_state).
 
 mod planes;
 mod shared;
@@ -49,15 +53,16 @@ pub(crate) fn take_ticket(state: &[Atomic<u32>], cubes: u32) -> usize {
     workgroup_uniform_load(&ticket[0]) as usize
 }
 
-/// No tile is missing.
+/// In place of a tile's number: no tile is missing.
 const NONE: u32 = u32::MAX;
 
-/// How far one tile has looked back. Positions are the same in every unit that looks; states are those of the units that fold.
+/// How far one tile has looked back. Positions are the same in every unit that looks back. States are valid in the
+/// units that fold.
 ///
 /// ```text
 /// search.publish_aggregate(aggregate)
-/// while search.advance(aggregate) {     // until a tile is missing …
-///     search.publish_fallback(…)        // … which the cube computes itself
+/// while search.advance(aggregate) {     // a tile is missing:
+///     search.publish_fallback(…)        // the cube computes its aggregate
 /// }
 /// search.before()                       // what precedes the tile; the prefix is published
 /// ```
@@ -70,20 +75,20 @@ pub(crate) struct Lookback<S: State> {
     within: usize,
     /// The block to look at next.
     block: usize,
-    /// What precedes this block is looked for: the own block, or one further back than totals are kept for.
+    /// The search is for what precedes this block: the own block, or one further back than totals are kept for.
     goal: usize,
-    /// What precedes this block is known.
+    /// It is known what precedes this block: `base`.
     base_block: usize,
     base: S,
-    /// Totals kept: those of the blocks between the next one and the goal.
+    /// How many totals are kept: of the blocks between the next one and the goal.
     count: u32,
     kept: S,
-    /// The total of the tiles of the own block before this one, and with it.
+    /// The total of the own block before this tile, and up to and with it.
     own_before: S,
     own_total: S,
     /// The missing tile of the row, or [`NONE`].
     missing: usize,
-    /// For all units: the missing tile, and what precedes the own.
+    /// For all units: the missing tile, and what precedes the own tile.
     decision: Shared<[u32]>,
     result: S::Shared,
     storage: shared::Storage<S>,
@@ -157,8 +162,8 @@ impl<S: State> Lookback<S> {
         self.missing
     }
 
-    /// Looks back until all is known that precedes the tile, and publishes the prefix if the tile is the last of its block. True if a
-    /// tile is missing before that. The whole cube calls it.
+    /// Looks back until it is known what precedes the tile. Then publishes the prefix, if the tile is the last of its
+    /// block. Returns true if a tile is missing before that. The whole cube calls it.
     pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
@@ -183,7 +188,7 @@ impl<S: State> Lookback<S> {
         missing != NONE
     }
 
-    /// The unit that leads tells all others what was found; `base` is what precedes the own block.
+    /// The unit that leads tells all others the result. `base` is what precedes the own block.
     fn conclude<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],

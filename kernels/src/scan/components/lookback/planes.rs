@@ -1,11 +1,12 @@
 //! The lookback of one plane: a unit for each tile of a block, everything in registers.
 //!
-//! All loads of a look, those of the aggregates and that of the prefix before them, are issued before any is waited for: one trip to memory a
-//! look. The loop is steered by ballots, which are the same in every unit, so that the plane never parts. Totals of whole blocks are kept
-//! one a unit, the nearest block in unit 0.
+//! Each round issues all its loads, of the aggregates and of the prefix before them, before it waits for any: one trip
+//! to memory a round. Ballots steer the loop. They are the same in every unit, so the plane never diverges. Each unit
+//! keeps the total of one block, unit 0 of the nearest.
 //!
-//! Needs plane operations in control flow that is not uniform across the cube. A unit of the plane may just have published something on its own:
-//! where the plane's size is known, as through CUDA and HIP, the plane meets before its first ballot.
+//! Needs plane operations in control flow that is not uniform across the cube. One unit of the plane may just have
+//! published something alone. Where the plane's size is known, as through CUDA and HIP, the plane synchronises before
+//! its first ballot.
 
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
@@ -15,7 +16,7 @@ use crate::scan::components::tile_state::{
 };
 use cubecl::prelude::*;
 
-/// Searches until what precedes the own block is known, or a tile is missing.
+/// Searches until it is known what precedes the own block, or a tile is missing.
 #[cube]
 pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,
@@ -29,7 +30,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
         sync_plane();
     }
     let lane = lane_of_unit(config.plane_size);
-    let mut spin_limit = 0u32;
+    let mut spins = 0u32;
     let mut searching = true.runtime();
     while searching {
         let is_own = search.block == search.own;
@@ -44,12 +45,11 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
         let earlier = select(search.block > 0, index - 1, index);
         let at = prefix_at(earlier, config.block, M::State::words());
         let prefix = peek::<M::State>(state, at, 1usize, words.epoch_bits);
-
         let lacks = has_tile && !published.present && !supplied.present;
         let holes = plane_ballot(lacks).extract(0usize);
         if holes != 0u32 {
-            spin_limit += 1u32;
-            if spin_limit >= words.spin_limit {
+            spins += 1u32;
+            if spins >= words.spin_limit {
                 search.missing = search.block * config.block + holes.trailing_zeros() as usize;
                 searching = false.runtime();
             }
@@ -94,7 +94,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                 }
                 search.block -= 1;
             }
-            spin_limit = 0u32;
+            spins = 0u32;
         }
     }
 }

@@ -1,6 +1,8 @@
-//! The lookback of a cube without plane operations: a unit for each tile of a block reads its words, and unit 0 folds in shared memory.
+//! The lookback of a cube without plane operations. Each unit reads the words of one tile of a block, and unit 0 folds
+//! in shared memory.
 //!
-//! Control flow is uniform across the cube: what unit 0 decides reaches all by a uniform load, as browsers demand of what steers a barrier.
+//! Control flow is uniform across the cube: the decisions of unit 0 reach all units by a uniform load. Browsers demand
+//! this of conditions around a barrier.
 
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
@@ -9,20 +11,23 @@ use crate::scan::components::tile_state::{
 };
 use cubecl::prelude::*;
 
-/// Blocks whose totals are kept.
-const KEPT: usize = 32;
+/// The most blocks whose totals are kept.
+const MOST_TOTALS: usize = 32;
 
-/// What unit 0 has found of a block.
+/// What unit 0 has found, as `found[0]` says: a tile of the block is missing; `found[1]` is its place in the block.
 const INCOMPLETE: u32 = 0;
+/// The total of the block is known, but not yet what precedes it.
 const COMPLETE: u32 = 1;
+/// What precedes the goal is known, and folded.
 const KNOWN: u32 = 2;
 
-/// The shared memory of the search; a single entry of each where it is done in registers.
+/// The shared memory of the search. It has single entries if the search is done in registers.
 #[derive(CubeType)]
 pub(super) struct Storage<S: State> {
     values: S::Shared,
     present: Shared<[u32]>,
     kept: S::Shared,
+    /// A code, [`INCOMPLETE`], [`COMPLETE`] or [`KNOWN`]; then the place of a missing tile in its block.
     found: Shared<[u32]>,
 }
 
@@ -30,7 +35,7 @@ pub(super) struct Storage<S: State> {
 impl<S: State> Storage<S> {
     pub fn new(#[comptime] config: LookbackConfig) -> Storage<S> {
         let block = comptime!(if config.in_registers { 1 } else { config.block });
-        let kept = comptime!(if config.in_registers { 1 } else { KEPT });
+        let kept = comptime!(if config.in_registers { 1 } else { MOST_TOTALS });
         Storage::<S> {
             values: S::allocate(block),
             present: Shared::new_slice(block),
@@ -40,7 +45,7 @@ impl<S: State> Storage<S> {
     }
 }
 
-/// Searches until what precedes the own block is known, or a tile is missing. The states of the search are those of unit 0.
+/// Searches until it is known what precedes the own block, or a tile is missing. Only unit 0 has valid states.
 #[cube]
 pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,
@@ -75,11 +80,11 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                     search.missing = NONE as usize;
                     searching = false.runtime();
                 } else {
-                    search.goal = min(search.own, search.goal + comptime!(KEPT));
+                    search.goal = min(search.own, search.goal + comptime!(MOST_TOTALS));
                     search.block = search.goal - 1;
                 }
             } else {
-                if search.count == comptime!(KEPT as u32) {
+                if search.count == comptime!(MOST_TOTALS as u32) {
                     search.goal = search.block;
                     search.count = 0u32;
                 }
@@ -89,7 +94,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     }
 }
 
-/// Each unit reads the words of its tile until they are there, but a bounded number of times.
+/// Each unit reads the words of its tile until they are published, up to the spin limit.
 #[cube]
 fn read_block<S: State>(
     search: &mut Lookback<S>,
@@ -101,9 +106,9 @@ fn read_block<S: State>(
     let unit = UNIT_POS as usize;
     let index = search.row_block + search.block;
     if unit < tiles {
-        let mut spin_limit = 0u32;
+        let mut spins = 0u32;
         let mut present = false.runtime();
-        while !present && spin_limit < words.spin_limit {
+        while !present && spins < words.spin_limit {
             let at = aggregate_at(index, unit, config.block, S::words());
             let published = peek::<S>(state, at, config.block, words.epoch_bits);
             let at = fallback_at(index, unit, config.block, S::words());
@@ -111,13 +116,13 @@ fn read_block<S: State>(
             let value = S::select(published.present, &published.value, &supplied.value);
             S::set(&mut search.storage.values, unit, &value);
             present = published.present || supplied.present;
-            spin_limit += 1u32;
+            spins += 1u32;
         }
         search.storage.present[unit] = u32::cast_from(present);
     }
 }
 
-/// Folds the block if it is complete, and all that is kept if what precedes it is known.
+/// Folds the block if it is complete, and all kept totals if it is known what precedes them.
 #[cube]
 fn fold_block<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,

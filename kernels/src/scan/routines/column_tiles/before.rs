@@ -1,7 +1,7 @@
-//! What precedes a tile: the lookback of each column, and the total of a tile that publishes nothing.
+//! What precedes a tile: the lookback of each column, and the fallback of a missing tile.
 
+use super::place::Place;
 use super::shape::ColumnTileConfig;
-use super::tile::Place;
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::column_lookback::StripLookback;
 use crate::scan::components::columns::{ColumnsView, fold_rows, load_prefetched, splat};
@@ -43,7 +43,8 @@ pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A
     search.before()
 }
 
-/// The aggregate of another tile of the strip in one lane of the `x`-th units, combined as they do.
+/// The aggregate of another tile of the strip, in one lane of the `x`-th units. It is combined in the same order as by
+/// these units.
 #[cube]
 fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,

@@ -1,5 +1,5 @@
-//! `column_tiles`: columns in one pass, each element read once. A cube takes a tile of a strip of columns, and tiles look back along their
-//! strip: see [`column_lookback`](crate::scan::components::column_lookback).
+//! `column_tiles`: columns in one pass, each element read once. A cube takes a tile of a strip of columns. Tiles look
+//! back along their strip: see [`column_lookback`](crate::scan::components::column_lookback).
 //!
 //! ```text
 //!              a strip of columns →
@@ -7,14 +7,16 @@
 //!    ↓     u4  u5  u6  u7      the next rows                                 ├ a tile, one cube
 //!          u8  u9  u10 u11     the last of the tile                         ─┘
 //!
-//! cube:   ticket → load rows → totals of units meet ─→ those of earlier rows of units ───────────→ scan → store
-//!                                  └ a unit a column: publish its aggregate → look back ─┘
+//! cube:   ticket → load rows → exchange totals ─→ fold those of earlier rows of units ────────────→ scan → store
+//!                                  └ a unit for each column: publish aggregate → look back ─┘
 //! ```
 //!
-//! Beyond the last row a tile holds that row over and over, as [`tile`](crate::scan::components::tile) does. Where a strip would be narrow, a tile has whole
-//! rows, and units [exchange](crate::scan::components::column_exchange) what they load. The totals of many rows of units are then folded in groups.
+//! Beyond the last row a tile repeats it, as [`tile`](crate::scan::components::tile) does. If a strip would be narrow,
+//! a tile has whole rows, and units [exchange](crate::scan::components::column_exchange) what they load. The totals of
+//! many rows of units are then folded in groups.
 
 mod before;
+mod place;
 mod shape;
 mod tile;
 
@@ -31,8 +33,9 @@ use crate::scan::split::Split;
 use crate::scan::tuning::COLUMN_TILE_WIDTH;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+use place::Place;
 use shape::{ColumnTileConfig, Shape};
-use tile::{Place, scan_tile};
+use tile::scan_tile;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn column_tiles_kernel<
@@ -59,7 +62,7 @@ pub(crate) fn column_tiles_kernel<
 ) {
     let number = take_ticket(state, CUBE_COUNT as u32);
     if number < words.tiles {
-        // Strips side by side first: a tile comes after those above it.
+        // Tickets go across all strips first: a tile comes after the tiles above it.
         let above = number / strips;
         let beside = number - above * strips;
         let outer = above / words.per_row;
@@ -80,7 +83,8 @@ pub(crate) fn column_tiles_kernel<
     }
 }
 
-/// Whether tiles keep a device busy that whole columns would not, and lines of memory are read whole.
+/// Whether tiles serve better than whole columns: too few columns to saturate the device, and tiles that read whole
+/// cache lines.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     let shape = Shape::of(call);
     let columns = call.rows() * (call.lines.inner_count() / call.lanes);
@@ -109,7 +113,8 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
         len: shape.rows,
         parts: tiles * shape.height,
     };
-    // SAFETY: the state holds the values of all tiles of all strips, and as many behind them as a lookback reads beyond its own; columns and rows beyond the last are loaded as the last and not written.
+    // SAFETY: the state holds the values of all tiles of all strips, and as many more as a lookback reads beyond its
+    // own. Columns and rows beyond the last load the last again, and are not written.
     unsafe {
         column_tiles_kernel::launch_unchecked::<O>(
             call.client,

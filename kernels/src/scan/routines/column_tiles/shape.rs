@@ -21,7 +21,7 @@ pub(crate) struct ColumnTileConfig {
     pub height: usize,
     /// Rows of units whose totals are folded first.
     pub group: usize,
-    /// What each unit holds, and where it waits.
+    /// What each unit holds, and where its rows wait.
     pub rows: ColumnsConfig,
     pub wait: TileConfig,
     /// Whether units exchange what they load, and how.
@@ -31,7 +31,7 @@ pub(crate) struct ColumnTileConfig {
 }
 
 impl ColumnTileConfig {
-    /// Whole tiles, and the last as it was loaded: nobody asks for the total of that.
+    /// Takes all rows of a tile as they were loaded. In a last tile that repeats rows, but its total is not used.
     pub fn whole(&self) -> ColumnsConfig {
         ColumnsConfig {
             overshoots: false,
@@ -39,7 +39,7 @@ impl ColumnTileConfig {
         }
     }
 
-    /// Rows one by one: a fallback is seldom taken, and its loads would cost all others registers.
+    /// Takes rows one by one. A fallback is rare, and prefetching in it would cost the whole kernel registers.
     pub fn a_row(&self) -> ColumnsConfig {
         ColumnsConfig {
             prefetch_depth: 1,
@@ -47,16 +47,17 @@ impl ColumnTileConfig {
         }
     }
 
-    /// Groups of rows of units, and where in shared memory their totals begin, in rows of units.
+    /// Groups of rows of units.
     pub fn groups(&self) -> usize {
         self.height / self.group
     }
 
+    /// Where the totals of groups begin in shared memory, in rows of units.
     pub fn first_group(&self) -> usize {
         if self.group > 1 { self.height } else { 0 }
     }
 
-    /// Shared memory that the tile waits in, in vectors.
+    /// Shared memory for the waiting vectors, in vectors.
     pub fn waiting_room(&self, inputs: usize, outputs: usize) -> usize {
         match self.narrow {
             true => inputs.max(outputs) * room(self.exchange),
@@ -72,7 +73,7 @@ impl ColumnTileConfig {
     }
 }
 
-/// Columns of a strip: those of a row of units.
+/// Columns of a strip: the columns of one row of units.
 pub(crate) fn columns_of(lanes: usize, config: ColumnTileConfig) -> usize {
     lanes * config.width
 }
@@ -119,14 +120,14 @@ impl Shape {
         }
     }
 
-    /// Rows that lie within half a strip, none of which says where segments begin or where its elements lie.
+    /// Whether rows lie within half a strip, and the scan has neither segments nor positions.
     fn is_narrow<O: Operator>(call: &Call<O>, columns: usize) -> bool {
         2 * columns.next_power_of_two() <= COLUMN_TILE_WIDTH
             && call.tensors.starts.is_none()
             && call.tensors.positions.is_none()
     }
 
-    /// With as many rows as find room in shared memory beside another cube's.
+    /// With as many rows as fit into half of the shared memory, so that two cubes fit.
     fn with_room<O: Operator>(self, call: &Call<O>) -> Self {
         let there = call.client.properties().hardware.max_shared_memory_size;
         let mut rows = self.rows;
@@ -136,7 +137,7 @@ impl Shape {
         Self { rows, ..self }
     }
 
-    /// Bytes of shared memory of a narrow tile: its vectors, and the totals of its units and of groups of them.
+    /// Bytes of shared memory of a narrow tile: its vectors, the totals of its units, and the totals of groups.
     pub fn exchanged_bytes<O: Operator>(&self, call: &Call<O>) -> usize {
         let tensors = call.tensors.inputs.len().max(call.tensors.outputs.len());
         let vectors = tensors * room(self.exchange(call));
@@ -165,9 +166,10 @@ impl Shape {
         }
     }
 
-    /// Rows that wait in shared memory where it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits take 64 registers and no
-    /// spills with half of them there, so that two cubes share a multiprocessor with 96 KiB. All others take up to 103 or spill; with all there,
-    /// 64, and two cubes share the 164 KiB of an A100.
+    /// Rows that wait in shared memory if it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits
+    /// take 64 registers and no spills with half of their rows there, and two cubes share a multiprocessor with 96 KiB.
+    /// Other types take up to 103 registers, or spill. With all rows there they take 64, and two cubes share the 164
+    /// KiB of an A100.
     fn parked<O: Operator>(&self, call: &Call<O>) -> usize {
         match (call.tensors.dtype.size(), call.state_words()) {
             (4, 1) => self.rows / 2,

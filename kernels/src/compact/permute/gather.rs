@@ -1,0 +1,136 @@
+//! From destinations back to slices.
+
+use super::shape::{Permutation, PermutationShape, UNITS, in_range, locate};
+use crate::ScanError;
+use crate::compact::plan::bindable;
+use crate::error::{check_outputs, check_types};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn gather_kernel<T: Numeric, I: Numeric, N: Size>(
+    from_destinations: &[Vector<T, N>],
+    destination_list: &[I],
+    slices: &mut [Vector<T, N>],
+    permutation: &Permutation,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < permutation.vectors {
+        let (at, valid) = locate::<I>(destination_list, permutation, ABSOLUTE_POS);
+        let mut value = Vector::<T, N>::new(T::from_int(0));
+        if valid {
+            value = from_destinations[at];
+        }
+        slices[ABSOLUTE_POS] = value;
+    }
+}
+
+/// Slices of one element: a unit reads a vector of destinations.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn gather_elements_kernel<T: Numeric, I: Numeric, N: Size>(
+    from_destinations: &[T],
+    destination_list: &[Vector<I, N>],
+    slices: &mut [Vector<T, N>],
+    vectors: usize,
+    destinations: usize,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < vectors {
+        let own = destination_list[ABSOLUTE_POS];
+        let mut values = Vector::<T, N>::new(T::from_int(0));
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            let (destination, valid) = in_range::<I>(own.extract(lane), destinations);
+            if valid {
+                values.insert(lane, from_destinations[destination]);
+            }
+        }
+        slices[ABSOLUTE_POS] = values;
+    }
+}
+
+/// `slices[o, s, i] = from_destinations[o, destination_list[s], i]`, zero if slice `s` has no destination. All tensors
+/// are contiguous. Nothing waits for the device.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] if the device cannot hold a type, [`ScanError::InvalidOutput`] and
+/// [`ScanError::OverlappingMemory`] for the output.
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says.
+pub fn gather(
+    client: &Client,
+    from_destinations: TensorBinding,
+    destination_list: (TensorBinding, ElemType),
+    slices: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+) -> Result<(), ScanError> {
+    if shape.elements() == 0 {
+        return Ok(());
+    }
+    shape.check(&slices, &destination_list.0, &from_destinations);
+    check_types(client, [dtype, destination_list.1])?;
+    check_outputs(
+        &[
+            ("destinations", &from_destinations, dtype.size()),
+            (
+                "list of destinations",
+                &destination_list.0,
+                destination_list.1.size(),
+            ),
+        ],
+        &[("slices", &slices, dtype.size())],
+    )?;
+    let address_type = from_destinations
+        .required_address_type(1)
+        .max(slices.required_address_type(1));
+    if shape.moves_elements() {
+        let lanes = shape.element_lanes(
+            client,
+            (&slices, dtype),
+            (&destination_list.0, destination_list.1),
+        );
+        // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
+        unsafe {
+            gather_elements_kernel::launch_unchecked(
+                client,
+                shape.cubes(client, lanes),
+                CubeDim::new_1d(UNITS),
+                address_type,
+                lanes,
+                bindable(client, from_destinations).into_buffer_arg(),
+                destination_list.0.into_buffer_arg(),
+                slices.into_buffer_arg(),
+                shape.slices / lanes,
+                shape.destinations,
+                dtype,
+                destination_list.1,
+            );
+        }
+        return Ok(());
+    }
+    let lanes = shape.lanes(client, (&slices, dtype), (&from_destinations, dtype));
+    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
+    unsafe {
+        gather_kernel::launch_unchecked(
+            client,
+            shape.cubes(client, lanes),
+            CubeDim::new_1d(UNITS),
+            address_type,
+            lanes,
+            bindable(client, from_destinations).into_buffer_arg(),
+            destination_list.0.into_buffer_arg(),
+            slices.into_buffer_arg(),
+            shape.arg(lanes),
+            dtype,
+            destination_list.1,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! To destinations that are ranks, with zeros behind the last.
+
+use super::scatter::scatter;
+use super::shape::{PermutationShape, UNITS, begin};
+use crate::ScanError;
+use crate::error::{check_outputs, check_types};
+use crate::scan::cube_count;
+use crate::scan::problem::widest_vector;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// Writes zeros behind the destinations that are taken, in vectors. The last entry of `taken` says how many are taken.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn zero_behind_kernel<T: Numeric, I: Numeric, N: Size>(
+    to_destinations: &mut [Vector<T, N>],
+    taken: &[I],
+    last: usize,
+    of_row: usize,
+    inner: usize,
+    units: usize,
+    outer: usize,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    let first = min(usize::cast_from(taken[last]) * inner, of_row);
+    let of_tail = of_row - first;
+    let mut at = ABSOLUTE_POS;
+    while at < outer * of_tail {
+        let row = at / of_tail;
+        to_destinations[row * of_row + first + at % of_tail] = Vector::new(T::from_int(0));
+        at += units;
+    }
+}
+
+/// The most vectors that a unit fills with zeros.
+const ZEROS: usize = 64;
+
+/// [`scatter`] for destinations that are ranks: each from 0 on occurs once. Their number is the last entry of `taken`,
+/// which has the type of the list. [`partition_ranks`](crate::compact::partition_ranks()) writes such destinations and
+/// such offsets; [`Emit::Destinations`](crate::compact::Emit::Destinations) such destinations and such a count.
+/// `to_destinations` may hold anything before the call: zeros are written behind the taken destinations.
+///
+/// # Errors
+///
+/// As [`scatter`].
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says, or `taken` is empty.
+pub fn scatter_ranks(
+    client: &Client,
+    slices: TensorBinding,
+    destination_list: (TensorBinding, ElemType),
+    taken: TensorBinding,
+    to_destinations: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+) -> Result<(), ScanError> {
+    let index = destination_list.1;
+    let entries: usize = taken.shape.iter().product();
+    assert!(entries > 0, "the number of destinations taken is missing");
+    check_types(client, [dtype, index])?;
+    check_outputs(
+        &[("number of destinations taken", &taken, index.size())],
+        &[("destinations", &to_destinations, dtype.size())],
+    )?;
+    scatter(
+        client,
+        slices,
+        destination_list,
+        to_destinations.clone(),
+        dtype,
+        shape,
+    )?;
+    let (outer, of_row) = (shape.outer, shape.destinations * shape.inner);
+    if outer * of_row == 0 {
+        return Ok(());
+    }
+    let common_alignment = shape.inner | begin((&to_destinations, dtype));
+    let lanes = widest_vector(
+        client.io_optimized_vector_sizes(dtype.size()),
+        common_alignment,
+    );
+    let vectors = outer * of_row / lanes;
+    let units = vectors.div_ceil(ZEROS).next_multiple_of(UNITS as usize);
+    let cubes = cube_count(client, units / UNITS as usize);
+    let address_type = to_destinations.required_address_type(1);
+    // SAFETY: `scatter` has checked that the tensor has so many vectors, and none beyond is written.
+    unsafe {
+        zero_behind_kernel::launch_unchecked(
+            client,
+            cubes,
+            CubeDim::new_1d(UNITS),
+            address_type,
+            lanes,
+            to_destinations.into_buffer_arg(),
+            taken.into_buffer_arg(),
+            entries - 1,
+            of_row / lanes,
+            shape.inner / lanes,
+            units,
+            outer,
+            dtype,
+            index,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! From slices to destinations.
+
+use super::shape::{Permutation, PermutationShape, UNITS, in_range, locate};
+use crate::ScanError;
+use crate::error::{check_outputs, check_types};
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn scatter_kernel<T: Numeric, I: Numeric, N: Size>(
+    slices: &[Vector<T, N>],
+    destination_list: &[I],
+    to_destinations: &mut [Vector<T, N>],
+    permutation: &Permutation,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < permutation.vectors {
+        let (at, valid) = locate::<I>(destination_list, permutation, ABSOLUTE_POS);
+        if valid {
+            to_destinations[at] = slices[ABSOLUTE_POS];
+        }
+    }
+}
+
+/// Slices of one element: a unit reads a vector of them, and a vector of destinations.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn scatter_elements_kernel<T: Numeric, I: Numeric, N: Size>(
+    slices: &[Vector<T, N>],
+    destination_list: &[Vector<I, N>],
+    to_destinations: &mut [T],
+    vectors: usize,
+    destinations: usize,
+    #[define(T)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS < vectors {
+        let own = destination_list[ABSOLUTE_POS];
+        let values = slices[ABSOLUTE_POS];
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            let (destination, valid) = in_range::<I>(own.extract(lane), destinations);
+            if valid {
+                to_destinations[destination] = values.extract(lane);
+            }
+        }
+    }
+}
+
+/// `to_destinations[o, destination_list[s], i] = slices[o, s, i]` for every slice that has a destination. Before the
+/// call `to_destinations` holds zeros. No destination occurs twice. All tensors are contiguous. Nothing waits for the
+/// device.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] if the device cannot hold a type, [`ScanError::InvalidOutput`] and
+/// [`ScanError::OverlappingMemory`] for the output.
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says.
+pub fn scatter(
+    client: &Client,
+    slices: TensorBinding,
+    destination_list: (TensorBinding, ElemType),
+    to_destinations: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+) -> Result<(), ScanError> {
+    if shape.elements() == 0 {
+        return Ok(());
+    }
+    shape.check(&slices, &destination_list.0, &to_destinations);
+    check_types(client, [dtype, destination_list.1])?;
+    check_outputs(
+        &[
+            ("slices", &slices, dtype.size()),
+            (
+                "list of destinations",
+                &destination_list.0,
+                destination_list.1.size(),
+            ),
+        ],
+        &[("destinations", &to_destinations, dtype.size())],
+    )?;
+    let address_type = slices
+        .required_address_type(1)
+        .max(to_destinations.required_address_type(1));
+    if shape.moves_elements() {
+        let lanes = shape.element_lanes(
+            client,
+            (&slices, dtype),
+            (&destination_list.0, destination_list.1),
+        );
+        // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
+        unsafe {
+            scatter_elements_kernel::launch_unchecked(
+                client,
+                shape.cubes(client, lanes),
+                CubeDim::new_1d(UNITS),
+                address_type,
+                lanes,
+                slices.into_buffer_arg(),
+                destination_list.0.into_buffer_arg(),
+                to_destinations.into_buffer_arg(),
+                shape.slices / lanes,
+                shape.destinations,
+                dtype,
+                destination_list.1,
+            );
+        }
+        return Ok(());
+    }
+    let lanes = shape.lanes(client, (&slices, dtype), (&to_destinations, dtype));
+    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
+    unsafe {
+        scatter_kernel::launch_unchecked(
+            client,
+            shape.cubes(client, lanes),
+            CubeDim::new_1d(UNITS),
+            address_type,
+            lanes,
+            slices.into_buffer_arg(),
+            destination_list.0.into_buffer_arg(),
+            to_destinations.into_buffer_arg(),
+            shape.arg(lanes),
+            dtype,
+            destination_list.1,
+        );
+    }
+    Ok(())
+}

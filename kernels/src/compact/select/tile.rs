@@ -1,0 +1,151 @@
+//! How the survivors of one tile are staged and written.
+
+use crate::compact::emit::{Emit, LineOut, emitted, write_vector};
+use crate::compact::mask_tile::{MaskConfig, MaskTile, Row};
+use crate::scan::components::tile::{TileConfig, vector_in_tile};
+use cubecl::prelude::*;
+use cubecl::std::tensor::layout::linear::LinearView;
+
+/// Writes the positions of a unit's survivors. `rank` survivors precede the unit (or its plane).
+#[cube]
+pub(super) fn write_positions<I: Numeric>(
+    tile_mask: &MaskTile,
+    positions: &mut Sequence<&'static mut [I]>,
+    row: Row,
+    rank: u32,
+    #[comptime] lanes: usize,
+    #[comptime] config: MaskConfig,
+) {
+    #[unroll]
+    for _ in 0..positions.len().comptime() {
+        let positions = &mut positions[0];
+        #[unroll]
+        for k in 0..config.tile.vectors {
+            let at = row.first + vector_in_tile(k, config.tile);
+            let flags = tile_mask.flags(k);
+            let mut rank = (rank + tile_mask.before(k)) as usize;
+            #[unroll]
+            for lane in 0..lanes {
+                if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
+                    positions[rank] = I::cast_from(at * lanes + lane);
+                    rank += 1;
+                }
+            }
+        }
+    }
+}
+
+/// Every unit writes its own elements. `rank` survivors precede the unit (or its plane).
+#[cube]
+pub(super) fn write_directly<V: Numeric, N: Size>(
+    tile_mask: &MaskTile,
+    values: &LinearView<'_, Vector<V, N>>,
+    output: &mut [V],
+    row: Row,
+    rank: u32,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+) {
+    let lanes = N::value().comptime();
+    let line = LineOut {
+        first: row.begin * lanes,
+        step: 1usize.runtime(),
+        len: row.vectors * lanes,
+    };
+    #[unroll]
+    for k in 0..config.tile.vectors {
+        let at = row.first + vector_in_tile(k, config.tile);
+        if at < row.vectors {
+            let value = emitted::<V, N>(values, row.begin + at, emit);
+            let rank = rank + tile_mask.before(k);
+            let flags = tile_mask.flags(k);
+            write_vector::<V, N>(output, value, flags, rank, at, line);
+        }
+    }
+}
+
+/// Vectors that a unit stages.
+fn staged_vectors(config: TileConfig) -> usize {
+    if config.plane { config.vectors } else { 0 }
+}
+
+/// Elements of the stage of a cube.
+pub(super) fn staged_elements(lanes: usize, config: TileConfig) -> usize {
+    (staged_vectors(config) * config.units * lanes).max(1)
+}
+
+/// Loads what a unit stages: the vectors with survivors.
+#[cube]
+pub(super) fn load_survivors<V: Numeric, N: Size>(
+    tile_mask: &MaskTile,
+    values: &LinearView<'_, Vector<V, N>>,
+    row: Row,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+) -> Sequence<Vector<V, N>> {
+    let first = row.begin + row.first;
+    let mut loaded = Sequence::<Vector<V, N>>::new();
+    #[unroll]
+    for k in 0..comptime!(staged_vectors(config.tile)) {
+        let mut value = Vector::<V, N>::new(V::from_int(0));
+        if tile_mask.flags(k) != 0u32 {
+            value = emitted::<V, N>(values, first + vector_in_tile(k, config.tile), emit);
+        }
+        loaded.push(value);
+    }
+    loaded
+}
+
+/// Stages a unit's survivors at their ranks in the tile. `rank` survivors of the tile precede the unit (or its plane).
+#[cube]
+pub(super) fn stage_survivors<V: Numeric, N: Size>(
+    stage: &mut Shared<[V]>,
+    tile_mask: &MaskTile,
+    loaded: &Sequence<Vector<V, N>>,
+    rank: u32,
+) {
+    #[unroll]
+    for k in 0..loaded.len().comptime() {
+        let flags = tile_mask.flags(k);
+        let mut rank = (rank + tile_mask.before(k)) as usize;
+        #[unroll]
+        for lane in 0..N::value().comptime() {
+            if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
+                stage[rank] = loaded[k].extract(lane);
+                rank += 1;
+            }
+        }
+    }
+}
+
+/// Writes the staged survivors of the tile in order. `front` is the number of survivors of earlier tiles of the row.
+#[cube]
+pub(super) fn write_staged<V: Numeric, N: Size>(
+    stage: &Shared<[V]>,
+    output: &mut [V],
+    row: Row,
+    front: usize,
+    survivors: usize,
+    #[comptime] emit: Emit,
+    #[comptime] config: MaskConfig,
+) {
+    let lanes = N::value().comptime();
+    let within = min(
+        row.vectors - row.first,
+        comptime!(config.tile.units * config.tile.vectors),
+    );
+    let others = within * lanes - survivors;
+    let begin = row.begin * lanes;
+    // The zeros of the tile end where the zeros of earlier tiles begin.
+    let tail = begin + row.vectors * lanes - (row.first * lanes - front) - others;
+    #[unroll]
+    for step in 0..comptime!(config.tile.vectors * lanes) {
+        let i = step * comptime!(config.tile.units) + UNIT_POS as usize;
+        if i < survivors {
+            output[begin + front + i] = stage[i];
+        }
+        if comptime!(emit.fills()) && i < others {
+            output[tail + i] = V::from_int(0);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What a compaction reads and writes, and the plan of its launch.
+
+use super::emit::Emit;
+use super::mask_tile::Mark;
+use super::plan::{Lines, Plan, Typed};
+use crate::ScanError;
+use crate::error::{check_outputs, check_types};
+use crate::scan::LaunchOptions;
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+
+/// What a launch reads and writes.
+pub(super) struct Selection {
+    pub values: Typed,
+    pub mask: Typed,
+    pub lines: Lines,
+    pub mark: Mark,
+    pub output: TensorBinding,
+    /// Receives the positions of survivors, if they are asked for.
+    pub positions: Option<TensorBinding>,
+    /// The number of survivors of each line.
+    pub counts: TensorBinding,
+    pub index: ElemType,
+    pub emit: Emit,
+}
+
+impl Selection {
+    /// Makes all further checks, then the plan. `others` are written beside the tensors of the selection; each has the
+    /// bytes of its elements.
+    pub fn plan(
+        &self,
+        client: &Client,
+        others: &[(&'static str, &TensorBinding, usize)],
+        launch: LaunchOptions,
+    ) -> Result<Plan, ScanError> {
+        let (emitted, index) = (self.values.1, self.index);
+        let inputs = [
+            ("values", &self.values.0, emitted.size()),
+            ("mask", &self.mask.0, self.mask.1.size()),
+        ];
+        let output = [("output", &self.output, emitted.size())];
+        let count = [("count", &self.counts, index.size())];
+        check_outputs(&inputs, &[&output, others, &count].concat())?;
+        // If no values are emitted, `values` is a stand-in.
+        let beside = [&self.values];
+        let beside = if self.emit.values() { &beside[..] } else { &[] };
+        let plan = Plan::new(
+            client,
+            &self.mask,
+            beside,
+            emitted.size(),
+            self.lines,
+            self.mark,
+            launch,
+        )?;
+        check_types(client, [emitted, index])?;
+        Ok(plan)
+    }
+
+    pub fn address_type(&self, plan: &Plan) -> AddressType {
+        plan.address_type
+            .max(self.output.required_address_type(self.values.1.size()))
+    }
+}

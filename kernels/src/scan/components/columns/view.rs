@@ -1,0 +1,193 @@
+//! Which columns a unit walks, and where they lie.
+
+use crate::monoid::Operator;
+use crate::scan::call::Call;
+use crate::scan::components::parts::CarryIn;
+use crate::scan::split::Split;
+use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
+
+/// The comptime facts of the kernels.
+#[derive_cube_comptime]
+pub(crate) struct ColumnsConfig {
+    pub exclusive: bool,
+    pub reverse: bool,
+    /// Rows are loaded in the order of memory although the scan goes the other way. Only totals can be computed so.
+    pub upwards: bool,
+    /// Whether the axis is split, and how a chunk learns what precedes it.
+    pub carry_in: CarryIn,
+    /// The rows that a unit loads before it combines the first, so that their latencies overlap.
+    pub prefetch_depth: usize,
+    /// Whether these rows may reach beyond the last.
+    pub overshoots: bool,
+    /// Vectors of a row that a unit walks side by side, at distances of the units of a cube.
+    pub abreast: usize,
+    /// Units of a cube.
+    pub units: usize,
+}
+
+/// `[outer…, len, columns]`, columns in vectors.
+#[derive(CubeType, CubeLaunch)]
+pub(crate) struct ColumnsView {
+    outer_shape: Sequence<FastDivmod<usize>>,
+    /// Of each input, in vectors.
+    outer_strides: Sequence<Sequence<usize>>,
+    /// Vectors side by side.
+    pub width: usize,
+    pub by_width: FastDivmod<usize>,
+    /// The axis' stride in each input, in vectors.
+    pub strides: Sequence<usize>,
+    pub len: usize,
+    chunk_len: usize,
+    /// Chunks of a column.
+    chunks: usize,
+    by_chunks: FastDivmod<usize>,
+    /// Units with work.
+    pub units: usize,
+    /// Units side by side.
+    by_across: FastDivmod<usize>,
+}
+
+/// The work of one unit: one chunk of one column vector.
+#[derive(CubeType)]
+pub(crate) struct Column {
+    pub inputs: Sequence<usize>,
+    pub output: usize,
+    /// The column vector's number in a row.
+    pub x: usize,
+    pub first: usize,
+    pub end: usize,
+    /// The number of its line in units of vectors: each lane is a line.
+    pub line: usize,
+    /// Where the states of its chunks begin. They lie `width` vectors apart.
+    pub states: usize,
+    pub chunk: usize,
+    /// Whether the column exists; else it is the row's last again.
+    pub there: bool,
+}
+
+#[cube]
+impl ColumnsView {
+    /// The work of a unit. If rows are loaded `upwards`, `first` and `end` are positions in memory.
+    pub fn column(&self, unit: usize, #[comptime] upwards: bool) -> Column {
+        let (rest, column) = self.by_width.div_mod(unit);
+        let (outer, chunk) = self.by_chunks.div_mod(rest);
+        let rank = self.outer_shape.len().comptime();
+        let mut positions = Sequence::<usize>::new();
+        let mut index = outer;
+        #[unroll]
+        for i in 0..rank {
+            let (quotient, position) = self.outer_shape[comptime!(rank - 1 - i)].div_mod(index);
+            positions.push(position);
+            index = quotient;
+        }
+        let mut inputs = Sequence::<usize>::new();
+        #[unroll]
+        for input in 0..self.outer_strides.len().comptime() {
+            let mut at = column;
+            #[unroll]
+            for i in 0..rank {
+                at += positions[i] * self.outer_strides[input][comptime!(rank - 1 - i)];
+            }
+            inputs.push(at);
+        }
+        let of_chunk = chunk * self.chunk_len;
+        let behind = min(of_chunk + self.chunk_len, self.len);
+        let mut first = of_chunk;
+        let mut end = behind;
+        if comptime!(upwards) {
+            first = self.len - behind;
+            end = self.len - of_chunk;
+        }
+        Column {
+            inputs,
+            output: outer * self.len * self.width + column,
+            x: column,
+            first,
+            end,
+            line: outer * self.width + column,
+            states: outer * self.chunks * self.width + column,
+            chunk,
+            there: true.runtime(),
+        }
+    }
+
+    /// The work of a unit that walks several columns.
+    pub fn columns(&self, unit: usize, #[comptime] config: ColumnsConfig) -> Sequence<Column> {
+        let mut columns = Sequence::<Column>::new();
+        if comptime!(config.abreast == 1) {
+            columns.push(self.column(unit, config.upwards));
+        } else {
+            let (rest, across) = self.by_across.div_mod(unit);
+            let first = across / config.units * comptime!(config.units * config.abreast)
+                + across % config.units;
+            #[unroll]
+            for i in 0..config.abreast {
+                let x = first + comptime!(i * config.units);
+                let unit = rest * self.width + min(x, self.width - 1);
+                let mut column = self.column(unit, config.upwards);
+                column.there = x < self.width;
+                columns.push(column);
+            }
+        }
+        columns
+    }
+
+    pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
+        if comptime!(reverse) {
+            self.len - 1 - logical
+        } else {
+            logical
+        }
+    }
+}
+
+/// Whether a row lies in the column's chunk, and the column exists.
+#[cube]
+pub(crate) fn is_inside(
+    logical: usize,
+    column: &Column,
+    #[comptime] config: ColumnsConfig,
+) -> bool {
+    let mut inside = true.runtime();
+    if comptime!(config.abreast > 1) {
+        inside = column.there;
+    }
+    if comptime!(config.overshoots) {
+        inside = inside && logical < column.end;
+    }
+    inside
+}
+
+/// The columns of a call, split into chunks, for so many units side by side.
+pub(crate) fn columns_arg<O: Operator>(
+    call: &Call<O>,
+    split: Split,
+    across: usize,
+) -> ColumnsViewLaunch {
+    let columns = call.lines.inner_count() / call.lanes;
+    let mut shape = SequenceArg::new();
+    call.lines.outer.iter().for_each(|dim| shape.push(dim.size));
+    let mut outer_strides = SequenceArg::new();
+    for strides in call.outer_strides() {
+        let mut of_input = SequenceArg::new();
+        strides.into_iter().for_each(|stride| of_input.push(stride));
+        outer_strides.push(of_input);
+    }
+    let mut strides = SequenceArg::new();
+    let axis = call.lines.axis.strides.iter();
+    axis.for_each(|stride| strides.push(stride / call.lanes));
+    ColumnsViewLaunch::new(
+        shape,
+        outer_strides,
+        columns,
+        columns,
+        strides,
+        call.len(),
+        split.len,
+        split.parts,
+        split.parts,
+        call.rows() * split.parts * across,
+        across,
+    )
+}

@@ -1,0 +1,50 @@
+//! The size and the arrangement of a tile.
+
+use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
+use cubecl::prelude::*;
+
+/// The comptime facts of a tile; the key of a compiled kernel.
+#[derive_cube_comptime]
+pub struct TileConfig {
+    /// Exclusive instead of inclusive.
+    pub exclusive: bool,
+    /// From the last element towards the first.
+    pub reverse: bool,
+    /// Striped arrangement with plane scans, or blocked without.
+    pub plane: bool,
+    /// Vectors a unit holds.
+    pub vectors: usize,
+    /// Units of a cube.
+    pub units: usize,
+    /// An upper bound of the planes in a cube.
+    pub max_planes: usize,
+    /// Units of a plane, or 0 if they are not known.
+    pub plane_size: usize,
+    /// How many of a unit's vectors, its first ones, wait in shared memory instead of registers.
+    pub parked: usize,
+    /// Rows are read and written element by element: see [`element_rows`](crate::scan::components::element_rows).
+    pub by_elements: bool,
+}
+
+impl TileConfig {
+    /// How many totals of one tile are exchanged in shared memory.
+    pub(crate) fn totals(&self) -> usize {
+        if self.plane {
+            self.max_planes
+        } else {
+            self.units
+        }
+    }
+}
+
+/// This unit's `k`-th logical vector, counted from the tile's first.
+#[cube]
+pub(crate) fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize {
+    if comptime!(config.plane) {
+        let units = plane_units(config.plane_size) as usize;
+        let plane = plane_of_unit(config.plane_size) as usize * units * config.vectors;
+        plane + k * units + lane_of_unit(config.plane_size) as usize
+    } else {
+        UNIT_POS as usize * config.vectors + k
+    }
+}

@@ -1,0 +1,232 @@
+//! What one unit holds of a tile, and its scan.
+
+use super::config::{TileConfig, vector_in_tile};
+use super::parking::{elements, park, parked_totals, parking, parking_place};
+use super::row::{Row, load_vectors, stored_vector};
+use crate::monoid::{Monoid, State, join};
+use crate::scan::components::element_rows::{ElementAccess, load_elements, write_elements};
+use crate::scan::components::plane_scan::{plane_units, shift_up};
+use crate::scan::components::tensors::{Loaded, Reads, Writes, lane_at, state_of, write_vector};
+use cubecl::prelude::*;
+
+/// What one unit holds after its own scan.
+///
+/// The elements wait as they were loaded. Each is combined twice: first into a total, later with what precedes it.
+/// Parking them keeps a compiler from holding converted values in registers, such as f32 for f16.
+#[derive(CubeType)]
+pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
+    loaded: Sequence<Loaded<T, N>>,
+    /// The parked elements, input after input. Each unit reads what it wrote.
+    parked: Shared<[Vector<T, N>]>,
+    /// The total of what the unit (or its plane) holds before each vector. Some are parked: see [`parked_totals`].
+    before: Sequence<S>,
+    parked_before: S::Shared,
+    /// The total of the unit (blocked) or of its plane (striped).
+    pub total: S,
+}
+
+/// How rows are read element by element.
+fn access(config: TileConfig) -> ElementAccess {
+    ElementAccess {
+        plane: config.plane,
+        plane_size: config.plane_size,
+        reverse: config.reverse,
+    }
+}
+
+/// A logical vector of a tile.
+#[cube]
+fn load_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    row: &Row,
+    logical: usize,
+    #[comptime] config: TileConfig,
+) -> Loaded<T, N> {
+    if comptime!(config.by_elements) {
+        load_elements::<T, A, N, B>(reads, row, logical, comptime!(access(config)))
+    } else {
+        load_vectors::<T, N, B>(reads, row, logical, config.reverse)
+    }
+}
+
+/// The total of the elements of a vector.
+#[cube]
+fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
+    loaded: &Loaded<T, N>,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let first = comptime!(lane_at(0, lanes, config.reverse));
+    let mut total = state_of::<T, A, N, M>(loaded, first, op);
+    #[unroll]
+    for step in 1..lanes {
+        let lane = comptime!(lane_at(step, lanes, config.reverse));
+        let state = state_of::<T, A, N, M>(loaded, lane, op);
+        total = join::<A, M>(&total, &state, op);
+    }
+    total
+}
+
+/// The total that [`UnitTile::load`] would find, without holding the tile.
+///
+/// The loop is not unrolled. Software adapters run both sides of a branch and mask the idle one, so a fallback costs as
+/// much as its code is long, even if it is not taken.
+#[cube]
+pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    reads: &Reads<T, N, B>,
+    row: &Row,
+    first: usize,
+    identity: &M::State,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let last_lane = plane_units(config.plane_size) - 1;
+    let mut total = M::State::copy(identity);
+    for k in 0..config.vectors {
+        let logical = first + vector_in_tile(k, config);
+        let loaded = load_of_tile::<T, A, N, B>(reads, row, logical, config);
+        let mut own = fold_vectors::<T, A, N, M>(&loaded, config, op);
+        if comptime!(config.plane) {
+            let inclusive = M::plane_inclusive(&own, config.plane_size, op);
+            own = M::State::shuffle(&inclusive, last_lane);
+        }
+        total = join::<A, M>(&total, &own, op);
+    }
+    total
+}
+
+#[cube]
+impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
+    /// Loads the tile that begins at the row's vector `first`, and finds what precedes each of this unit's vectors
+    /// within the tile.
+    pub fn load<A: Numeric, B: Numeric, M: Monoid<A, State = S>>(
+        reads: &Reads<T, N, B>,
+        row: &Row,
+        first: usize,
+        identity: &S,
+        #[comptime] config: TileConfig,
+        #[comptime] op: M::Config,
+    ) -> UnitTile<T, N, S> {
+        let mut loaded = Sequence::<Loaded<T, N>>::new();
+        #[unroll]
+        for k in 0..config.vectors {
+            let logical = first + vector_in_tile(k, config);
+            loaded.push(load_of_tile::<T, A, N, B>(reads, row, logical, config));
+        }
+        let inputs = comptime!(reads.inputs.len() + reads.elements.len());
+        let mut parked = Shared::<[Vector<T, N>]>::new_slice(comptime!(parking(inputs, config)));
+        #[unroll]
+        for k in 0..config.parked {
+            park::<T, N>(&mut parked, &loaded[k], k, config);
+        }
+        let mut before = Sequence::<S>::new();
+        let element = elem_type_of::<T>();
+        let totals = comptime!(parked_totals(element.size(), config));
+        let mut parked_before = S::allocate(comptime!((totals * config.units).max(1)));
+        let last_lane = plane_units(config.plane_size) - 1;
+        let mut total = S::copy(identity);
+        #[unroll]
+        for k in 0..config.vectors {
+            let own = fold_vectors::<T, A, N, M>(&loaded[k], config, op);
+            if comptime!(config.plane) {
+                let inclusive = M::plane_inclusive(&own, config.plane_size, op);
+                let earlier = shift_up::<S>(&inclusive, identity, config.plane_size);
+                before.push(join::<A, M>(&total, &earlier, op));
+                let stripe = S::shuffle(&inclusive, last_lane);
+                total = join::<A, M>(&total, &stripe, op);
+            } else {
+                before.push(S::copy(&total));
+                total = join::<A, M>(&total, &own, op);
+            }
+            if comptime!(k < totals) {
+                S::set(
+                    &mut parked_before,
+                    parking_place(0usize, k, config),
+                    &before[k],
+                );
+            }
+        }
+        UnitTile::<T, N, S> {
+            loaded,
+            parked,
+            before,
+            parked_before,
+            total,
+        }
+    }
+
+    fn before(&self, #[comptime] k: usize, #[comptime] config: TileConfig) -> S {
+        let element = elem_type_of::<T>();
+        if comptime!(k < parked_totals(element.size(), config)) {
+            S::get(&self.parked_before, parking_place(0usize, k, config))
+        } else {
+            S::copy(&self.before[k])
+        }
+    }
+
+    /// Writes the scanned tile. `prefix` is the total of all that precedes this unit (or its plane) in the row.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "what a tile is written from, and the facts of a kernel"
+    )]
+    pub fn store<A: Numeric, P: Numeric, M: Monoid<A, State = S>>(
+        &self,
+        writes: &mut Writes<T, N, P>,
+        row: &Row,
+        first: usize,
+        prefix: &S,
+        identity: &S,
+        #[comptime] config: TileConfig,
+        #[comptime] op: M::Config,
+    ) {
+        #[unroll]
+        for k in 0..config.vectors {
+            let logical = first + vector_in_tile(k, config);
+            if comptime!(config.by_elements) {
+                // The units of a plane exchange results, also beyond the row.
+                let states = self.results::<A, M>(k, prefix, identity, config, op);
+                write_elements::<T, A, N, P, M>(
+                    writes,
+                    row,
+                    logical,
+                    &states,
+                    comptime!(access(config)),
+                    op,
+                );
+            } else if logical < row.vectors {
+                let states = self.results::<A, M>(k, prefix, identity, config, op);
+                let at = row.output + stored_vector(logical, row, config.reverse);
+                write_vector::<T, A, N, P, M>(writes, at, &states, config.reverse, op);
+            }
+        }
+    }
+
+    /// The results in a unit's `k`-th vector, in the order of the scan.
+    fn results<A: Numeric, M: Monoid<A, State = S>>(
+        &self,
+        #[comptime] k: usize,
+        prefix: &S,
+        identity: &S,
+        #[comptime] config: TileConfig,
+        #[comptime] op: M::Config,
+    ) -> Sequence<S> {
+        let lanes = N::value().comptime();
+        let own = elements::<T, N>(&self.loaded[k], &self.parked, k, config);
+        let mut running = join::<A, M>(prefix, &self.before(k, config), op);
+        let mut states = Sequence::<S>::new();
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let state = state_of::<T, A, N, M>(&own, lane, op);
+            if comptime!(config.exclusive) {
+                states.push(own.edges.before::<S>(&running, identity, lane));
+            }
+            running = join::<A, M>(&running, &state, op);
+            if comptime!(!config.exclusive) {
+                states.push(S::copy(&running));
+            }
+        }
+        states
+    }
+}

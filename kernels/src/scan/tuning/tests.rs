@@ -1,0 +1,188 @@
+//! The tuning of devices as they describe themselves.
+
+use super::*;
+
+const GPU: Facts = Facts {
+    plane_ops: true,
+    plane_branches: true,
+    planes_in_order: true,
+    planes_meet: true,
+    plane_sizes: [32, 32],
+    is_hardware_gpu: true,
+    most_units: 1024,
+    shared_bytes: 232_448,
+    multiprocessors: Some(132),
+};
+const ADAPTER: Facts = Facts {
+    plane_ops: false,
+    plane_branches: false,
+    planes_in_order: false,
+    planes_meet: false,
+    plane_sizes: [4, 8],
+    is_hardware_gpu: false,
+    most_units: 1024,
+    shared_bytes: 32_768,
+    multiprocessors: None,
+};
+
+fn tuned(facts: Facts) -> Tuning {
+    Tuning::from_facts(facts, &LaunchOptions::default())
+}
+
+/// The tuning with which `docs/performance.md` and the golden files of the tests were made.
+#[test]
+fn classes() {
+    let planes = Tuning {
+        plane: true,
+        units: 512,
+        vectors: 4,
+        max_planes: 16,
+        plane_size: 32,
+        spin_limit: 512,
+        block: 32,
+        lookback_in_registers: true,
+        planes_meet: true,
+        shared_bytes: 232_448,
+        units_to_saturate: 132 * 512,
+        prefetch_depth: 8,
+        per_unit: false,
+    };
+    assert_eq!(tuned(GPU), planes);
+    let in_browsers = Facts {
+        plane_ops: false,
+        ..GPU
+    };
+    let shared_memory = Tuning {
+        plane: false,
+        units: 64,
+        vectors: 16,
+        max_planes: 2,
+        plane_size: 0,
+        lookback_in_registers: false,
+        planes_meet: false,
+        shared_bytes: 0,
+        ..planes
+    };
+    assert_eq!(tuned(in_browsers), shared_memory, "a GPU is not per-unit");
+    let software = Tuning {
+        max_planes: 16,
+        units_to_saturate: 512,
+        prefetch_depth: 1,
+        per_unit: true,
+        ..shared_memory
+    };
+    assert_eq!(tuned(ADAPTER), software);
+}
+
+/// If the size of a plane may vary, kernels ask for it when they run.
+#[test]
+fn planes_of_several_units_are_used() {
+    let of_sizes = |plane_sizes| tuned(Facts { plane_sizes, ..GPU });
+    assert!(of_sizes([2, 2]).plane);
+    assert!(!of_sizes([1, 1]).plane, "nothing to combine");
+    assert!(!of_sizes([1, 32]).plane, "perhaps nothing");
+    for (plane_sizes, max_planes, block) in [([8, 32], 64, 8), ([32, 64], 16, 32)] {
+        let varying = of_sizes(plane_sizes);
+        assert!(varying.plane);
+        assert_eq!(varying.plane_size, 0, "not known");
+        assert_eq!((varying.max_planes, varying.block), (max_planes, block));
+    }
+}
+
+#[test]
+fn a_lookback_in_registers_needs_planes_that_branch() {
+    let tuning = tuned(Facts {
+        plane_branches: false,
+        ..GPU
+    });
+    assert!(tuning.plane && !tuning.lookback_in_registers);
+    assert_eq!(tuning.block, 32);
+    let wide = tuned(Facts {
+        plane_sizes: [64, 64],
+        ..GPU
+    });
+    assert!(wide.lookback_in_registers);
+    assert_eq!((wide.block, wide.plane_size), (32, 64));
+}
+
+#[test]
+fn only_planes_in_order_have_a_size_that_kernels_count_on() {
+    let tuning = tuned(Facts {
+        planes_in_order: false,
+        ..GPU
+    });
+    assert_eq!((tuning.plane_size, tuning.block), (0, 32));
+}
+
+#[test]
+fn a_caller_decides_on_planes() {
+    let with = |facts, plane| {
+        let plane = Some(plane);
+        let options = LaunchOptions {
+            plane,
+            ..Default::default()
+        };
+        Tuning::from_facts(facts, &options)
+    };
+    assert_eq!(
+        with(ADAPTER, true),
+        Tuning {
+            max_planes: 128,
+            plane_size: 0,
+            block: 4,
+            planes_meet: false,
+            shared_bytes: 32_768,
+            units_to_saturate: 1 << 16,
+            ..tuned(GPU)
+        }
+    );
+    assert_eq!(with(ADAPTER, false), tuned(ADAPTER));
+    assert!(!with(GPU, false).plane);
+}
+
+#[test]
+fn cubes_are_of_whole_planes_that_the_device_holds() {
+    let units = |facts, units| {
+        let options = LaunchOptions {
+            units: Some(units),
+            ..Default::default()
+        };
+        let tuning = Tuning::from_facts(facts, &options);
+        (tuning.units, tuning.max_planes)
+    };
+    assert_eq!(units(GPU, 0), (32, 1));
+    assert_eq!(units(GPU, 33), (64, 2));
+    assert_eq!(units(GPU, 4096), (1024, 32));
+    let odd = Facts {
+        most_units: 100,
+        ..GPU
+    };
+    assert_eq!(units(odd, 4096), (96, 3));
+    let small = Facts {
+        most_units: 20,
+        ..GPU
+    };
+    assert_eq!(units(small, 1), (32, 1), "one plane at least");
+    assert_eq!(units(ADAPTER, 0), (1, 1));
+    assert_eq!(units(ADAPTER, 33), (33, 9));
+}
+
+#[test]
+fn what_a_caller_sets_is_kept() {
+    let options = LaunchOptions {
+        vectors: Some(0),
+        spin_limit: Some(3),
+        ..Default::default()
+    };
+    let tuning = Tuning::from_facts(ADAPTER, &options);
+    assert_eq!((tuning.vectors, tuning.spin_limit), (1, 3));
+}
+
+#[test]
+fn every_word_is_read_once_at_least() {
+    let options = LaunchOptions {
+        spin_limit: Some(0),
+        ..Default::default()
+    };
+    assert_eq!(Tuning::from_facts(ADAPTER, &options).spin_limit, 1);
+}

@@ -1,0 +1,217 @@
+//! Gradients: a hand-written adjoint for each operation.
+//!
+//! | forward | gradient of the input | saved for it |
+//! |---|---|---|
+//! | sum scan | the same scan in the other direction | none |
+//! | product scan | see [`prod`] | the input |
+//! | max, min scan | the gradient of a result goes to the element that set it | the input |
+//! | log-sum-exp scan | see [`log_sum_exp`] | the input |
+//! | segmented scan | as above, of each segment | as above, and the starts of segments |
+//! | maxima, minima with positions | the gradient of a result goes to its position | the positions |
+//! | sum scan from a value | the same scan in the other direction; for the value the total of the line | none |
+//! | other scan from a value | the gradient of a scan of the value and the elements | |
+//! | linear recurrence | see [`recurrence`] | decays, results, initial values |
+//! | compact | expand by the same mask | the mask |
+//! | expand | compact by the same mask | the mask |
+//! | partition (scatter to destinations) | gather from the same destinations | the destinations |
+//! | compact lines | gather each survivor's gradient from its place in the line | the mask |
+//! | repeat rows | the sum over the repetitions of a row | the offsets |
+//! | run lengths | the gradient of a run goes to its first element | the lengths |
+//! | segment reduction | see [`segments`] | the input, the starts of segments, the result |
+//!
+//! An input that is not tracked costs the forward operation alone.
+
+mod adjoints;
+mod extrema;
+mod log_sum_exp;
+mod prod;
+mod recurrence;
+mod scan_of_lines;
+mod scans;
+mod segments;
+mod selections;
+#[cfg(all(test, feature = "flex"))]
+mod tests;
+
+use crate::ops::selections::for_each_kind;
+use crate::ops::{BoolSelectionOps, IntSelectionOps, ScanBackend, ScanOps};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::tensor::{BoolDType, IntDType};
+use burn_autodiff::Autodiff;
+use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
+use scan_of_lines::Scan;
+
+impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
+    fn float_scan(
+        tensor: FloatTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        scans::scan::<B, C>(tensor, Scan::whole(dim, op, options))
+    }
+
+    fn int_scan(
+        tensor: IntTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self> {
+        B::int_scan(tensor, dim, op, options)
+    }
+
+    fn float_scan_from(
+        tensor: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        scans::scan_from::<B, C>(tensor, initial, Scan::whole(dim, op, options))
+    }
+
+    fn int_scan_from(
+        tensor: IntTensor<Self>,
+        initial: IntTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self> {
+        B::int_scan_from(tensor, initial, dim, op, options)
+    }
+
+    fn float_segmented_scan(
+        tensor: FloatTensor<Self>,
+        starts: BoolTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        let scan = Scan {
+            starts: Some(starts),
+            ..Scan::whole(dim, op, options)
+        };
+        scans::scan::<B, C>(tensor, scan)
+    }
+
+    fn int_segmented_scan(
+        tensor: IntTensor<Self>,
+        starts: BoolTensor<Self>,
+        dim: usize,
+        op: ScanOp,
+        options: ScanOptions,
+    ) -> IntTensor<Self> {
+        B::int_segmented_scan(tensor, starts, dim, op, options)
+    }
+
+    fn float_extremum_with_indices(
+        tensor: FloatTensor<Self>,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>) {
+        scans::extremum_with_indices::<B, C>(tensor, dim, is_max, int_dtype)
+    }
+
+    fn int_extremum_with_indices(
+        tensor: IntTensor<Self>,
+        dim: usize,
+        is_max: bool,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>) {
+        B::int_extremum_with_indices(tensor, dim, is_max, int_dtype)
+    }
+
+    fn float_linear_recurrence(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self> {
+        recurrence::linear_recurrence::<B, C>(values, decay, dim, reverse)
+    }
+
+    fn float_linear_recurrence_from(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        initial: FloatTensor<Self>,
+        dim: usize,
+        reverse: bool,
+    ) -> FloatTensor<Self> {
+        recurrence::linear_recurrence_from::<B, C>(values, decay, initial, dim, reverse)
+    }
+
+    fn mask_indices_unpadded(
+        mask: BoolTensor<Self>,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>) {
+        B::mask_indices_unpadded(mask, int_dtype)
+    }
+
+    fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
+        B::mask_indices(mask, int_dtype)
+    }
+
+    fn mask_argwhere(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
+        B::mask_argwhere(mask, int_dtype)
+    }
+
+    fn segment_ids(offsets: IntTensor<Self>, len: usize) -> IntTensor<Self> {
+        B::segment_ids(offsets, len)
+    }
+
+    fn segment_starts(
+        offsets: IntTensor<Self>,
+        len: usize,
+        bool_dtype: BoolDType,
+    ) -> BoolTensor<Self> {
+        B::segment_starts(offsets, len, bool_dtype)
+    }
+
+    fn float_segment_reduce(
+        values: FloatTensor<Self>,
+        offsets: IntTensor<Self>,
+        op: ScanOp,
+    ) -> FloatTensor<Self> {
+        segments::segment_reduce::<B, C>(values, offsets, op)
+    }
+
+    fn int_segment_reduce(
+        values: IntTensor<Self>,
+        offsets: IntTensor<Self>,
+        op: ScanOp,
+    ) -> IntTensor<Self> {
+        B::int_segment_reduce(values, offsets, op)
+    }
+
+    fn partition_ranks(
+        keys: IntTensor<Self>,
+        num_keys: usize,
+        int_dtype: IntDType,
+    ) -> (IntTensor<Self>, IntTensor<Self>) {
+        B::partition_ranks(keys, num_keys, int_dtype)
+    }
+}
+
+/// The selections of a kind without gradients, on the inner backend.
+macro_rules! inner_selections {
+    (FloatSelectionOps $($rest:tt)*) => {};
+    (
+        $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
+        $($group:ident {$(
+            $(#[$($doc:tt)*])*
+            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
+                -> ($($Out:ident),+) $body:tt
+        )+})+
+    ) => {
+        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
+        impl<B: ScanBackend, C: CheckpointStrategy> $Trait for Autodiff<B, C> {$($(
+            fn $op($($t: $T<Self>,)+ $($a: $A),*) -> ($($Out<Self>),+) {
+                B::$op($($t,)+ $($a),*)
+            }
+        )+)+}
+    };
+}
+
+for_each_kind! { inner_selections(FloatTensor, IntTensor, BoolTensor) }

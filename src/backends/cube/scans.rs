@@ -1,0 +1,172 @@
+//! Scans, recurrences and their adjoints.
+
+use super::{accept, empty_like, typed};
+use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
+use burn::tensor::IntDType;
+use burn_backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::kernel::into_contiguous;
+use burn_cubecl::tensor::CubeTensor;
+use cubecl::client::Client;
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
+use cubecl_scan::monoid::{
+    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
+};
+use cubecl_scan::scan::{LaunchOptions, ScanTensors, scan_operator};
+
+/// Scans along `dim`, each line from `initial` if there is one. Rows take one launch; a few long columns take two.
+pub(crate) fn scan(
+    input: CubeTensor,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> CubeTensor {
+    let scan = Scan::new("Scan", vec![input], dim, options).resuming(initial);
+    match kernel_op(op) {
+        Some(op) => scan.launch::<Fold>(op),
+        None => scan.launch::<LogSumExp>(()),
+    }
+}
+
+/// The operator as the kernels name it; none if it does not fold single elements.
+pub(crate) fn kernel_op(op: ScanOp) -> Option<cubecl_scan::ScanOp> {
+    match op {
+        ScanOp::Sum => Some(cubecl_scan::ScanOp::Sum),
+        ScanOp::Prod => Some(cubecl_scan::ScanOp::Prod),
+        ScanOp::Max => Some(cubecl_scan::ScanOp::Max),
+        ScanOp::Min => Some(cubecl_scan::ScanOp::Min),
+        ScanOp::LogSumExp => None,
+    }
+}
+
+/// A scan with one output along a dimension.
+struct Scan {
+    operation: &'static str,
+    client: Client,
+    output: CubeTensor,
+    tensors: ScanTensors,
+    options: ScanOptions,
+}
+
+impl Scan {
+    fn new(
+        operation: &'static str,
+        inputs: Vec<CubeTensor>,
+        dim: usize,
+        options: ScanOptions,
+    ) -> Self {
+        let output = empty_like(&inputs[0], inputs[0].shape(), inputs[0].dtype);
+        let dtype = dtype_to_storage_type(output.dtype);
+        let inputs = inputs.into_iter().map(CubeTensor::binding).collect();
+        Self {
+            operation,
+            client: output.client.clone(),
+            tensors: ScanTensors::new(inputs, vec![output.clone().binding()], dim, dtype),
+            output,
+            options,
+        }
+    }
+
+    fn resuming(mut self, initial: Option<CubeTensor>) -> Self {
+        if let Some(initial) = initial {
+            let initial = into_contiguous(initial).binding();
+            self.tensors = self.tensors.resuming(vec![initial]);
+        }
+        self
+    }
+
+    fn segmented(mut self, starts: CubeTensor) -> Self {
+        let (starts, dtype) = typed(into_contiguous(starts));
+        self.tensors = self.tensors.segmented(starts, dtype, false);
+        self
+    }
+
+    fn positions(mut self, positions: &CubeTensor) -> Self {
+        let (positions, dtype) = typed(positions.clone());
+        self.tensors = self.tensors.positions(positions, dtype);
+        self
+    }
+
+    fn launch<O: Operator>(self, op: O::Config) -> CubeTensor {
+        let options = cubecl_scan::scan::ScanOptions {
+            exclusive: self.options.exclusive,
+            reverse: self.options.reverse,
+        };
+        let launch = LaunchOptions::default();
+        let launched = scan_operator::<O>(&self.client, self.tensors, op, options, launch);
+        accept(self.operation, launched);
+        self.output
+    }
+}
+
+pub(super) fn segmented_scan(
+    input: CubeTensor,
+    starts: CubeTensor,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> CubeTensor {
+    let scan = Scan::new("Segmented Scan", vec![input], dim, options).segmented(starts);
+    match kernel_op(op) {
+        Some(op) => scan.launch::<Segmented<Fold>>(op),
+        None => scan.launch::<Segmented<LogSumExp>>(()),
+    }
+}
+
+pub(super) fn extremum_with_indices(
+    input: CubeTensor,
+    dim: usize,
+    is_max: bool,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    let (name, op) = match is_max {
+        true => ("Cummax With Indices", Extremum::Max),
+        false => ("Cummin With Indices", Extremum::Min),
+    };
+    let positions = empty_like(&input, input.shape(), int_dtype.into());
+    let scan = Scan::new(name, vec![input], dim, ScanOptions::default()).positions(&positions);
+    (scan.launch::<ArgExtremum>(op), positions)
+}
+
+pub(super) fn linear_recurrence(
+    values: CubeTensor,
+    decay: CubeTensor,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    reverse: bool,
+) -> CubeTensor {
+    let options = ScanOptions {
+        exclusive: false,
+        reverse,
+    };
+    let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
+    scan.resuming(initial).launch::<LinearRecurrence>(())
+}
+
+/// The gradients of the values, of the decay, and of `initial` if there is one.
+pub(super) fn adjoint(
+    flow: CubeTensor,
+    decay: CubeTensor,
+    results: CubeTensor,
+    initial: Option<CubeTensor>,
+    dim: usize,
+    reverse: bool,
+) -> (CubeTensor, CubeTensor, Option<CubeTensor>) {
+    let room = |like: &CubeTensor| empty_like(like, like.shape(), like.dtype);
+    let (of_values, of_decay) = (room(&flow), room(&flow));
+    let initial = initial.map(|initial| (room(&initial), into_contiguous(initial)));
+    let of_initial = initial.as_ref().map(|(of_initial, _)| of_initial.clone());
+    let (client, dtype) = (flow.client.clone(), dtype_to_storage_type(flow.dtype));
+    let gradients = RecurrenceGradients {
+        flow: flow.binding(),
+        decay: decay.binding(),
+        results: into_contiguous(results).binding(),
+        of_values: of_values.clone().binding(),
+        of_decay: of_decay.clone().binding(),
+        initial: initial.map(|(of_initial, initial)| [initial.binding(), of_initial.binding()]),
+    };
+    let launched = recurrence_adjoint(&client, gradients, dim, dtype, reverse);
+    accept("Linear Recurrence", launched);
+    (of_values, of_decay, of_initial)
+}

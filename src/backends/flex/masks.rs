@@ -1,0 +1,53 @@
+//! Positions of masks, and destinations of keys.
+
+use super::dtypes::by_int;
+use super::slices::{count_tensor, elements, mask_bytes, tensor};
+use crate::cpu;
+use burn::backend::TensorMetadata;
+use burn::tensor::IntDType;
+use burn_flex::FlexTensor;
+
+pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
+    let mask = mask.to_contiguous();
+    by_int!(int.into(), I => {
+        let mut indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
+        let count = indices.len();
+        let len = mask.shape().num_elements();
+        indices.resize(len, 0);
+        (tensor(indices, [len].into(), int.into()), count_tensor(count, int))
+    })
+}
+
+pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
+    let mask = mask.to_contiguous();
+    by_int!(int.into(), I => {
+        let indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
+        let count = indices.len();
+        tensor(indices, [count].into(), int.into())
+    })
+}
+
+pub(super) fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
+    let mask = mask.to_contiguous();
+    let shape = mask.shape();
+    by_int!(int.into(), I => {
+        let rows = cpu::argwhere::<I>(&mask_bytes(&mask), &shape);
+        let count = rows.len() / shape.num_dims();
+        tensor(rows, [count, shape.num_dims()].into(), int.into())
+    })
+}
+
+pub(super) fn partition_ranks(
+    keys: FlexTensor,
+    num_keys: usize,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let keys = keys.to_contiguous();
+    by_int!(keys.dtype(), K => by_int!(int.into(), I => {
+        let (destinations, offsets) = cpu::partition_ranks::<K, I>(elements(&keys), num_keys);
+        (
+            tensor(destinations, keys.shape(), int.into()),
+            tensor(offsets, [num_keys + 1].into(), int.into()),
+        )
+    }))
+}

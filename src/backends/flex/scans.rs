@@ -1,0 +1,131 @@
+//! Scans, recurrences and their adjoints.
+
+use super::dtypes::{by_float, by_int, by_number};
+use super::slices::{around, elements, lines, mask_bytes, tensor, view};
+use crate::cpu;
+use crate::ops::with_dim;
+use crate::{ScanOp, ScanOptions};
+use burn::backend::TensorMetadata;
+use burn::tensor::IntDType;
+use burn_flex::FlexTensor;
+
+/// The operator as the CPU engine names it.
+pub(super) fn fold(op: ScanOp) -> cpu::Op {
+    match op {
+        ScanOp::Sum => cpu::Op::Sum,
+        ScanOp::Prod => cpu::Op::Prod,
+        ScanOp::Max => cpu::Op::Max,
+        ScanOp::Min => cpu::Op::Min,
+        ScanOp::LogSumExp => unreachable!("its state is more than an element"),
+    }
+}
+
+pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
+    if op == ScanOp::LogSumExp {
+        return log_sum_exp(input, dim, options);
+    }
+    let input = input.to_contiguous();
+    let shape = input.shape();
+    let (outer, inner) = around(&shape, dim);
+    let op = fold(op);
+    by_number!(input.dtype(), T => {
+        let scanned = cpu::scan::<T>(
+            elements(&input), outer, shape[dim], inner, op, options.exclusive, options.reverse,
+        );
+        tensor(scanned, shape, input.dtype())
+    })
+}
+
+fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTensor {
+    let shape = input.shape();
+    by_float!(input.dtype(), T => {
+        let scanned = cpu::log_sum_exp::<T>(
+            &view(&input, dim), None, options.exclusive, lines(&shape, dim, options.reverse),
+        );
+        tensor(scanned, shape, input.dtype())
+    })
+}
+
+pub(super) fn linear_recurrence(
+    values: FlexTensor,
+    decay: FlexTensor,
+    initial: Option<FlexTensor>,
+    dim: usize,
+    reverse: bool,
+) -> FlexTensor {
+    let shape = values.shape();
+    let initial = initial.map(|initial| initial.to_contiguous());
+    by_float!(values.dtype(), T => {
+        let walked = cpu::recurrence::<T>(
+            &view(&values, dim), &view(&decay, dim), initial.as_ref().map(elements), lines(&shape, dim, reverse),
+        );
+        tensor(walked, shape, values.dtype())
+    })
+}
+
+pub(super) fn recurrence_adjoint(
+    flow: FlexTensor,
+    decay: FlexTensor,
+    results: FlexTensor,
+    initial: Option<FlexTensor>,
+    dim: usize,
+    reverse: bool,
+) -> [FlexTensor; 3] {
+    let shape = flow.shape();
+    let (results, initial) = (
+        results.to_contiguous(),
+        initial.map(|initial| initial.to_contiguous()),
+    );
+    by_float!(flow.dtype(), T => {
+        let adjoint = cpu::recurrence_adjoint::<T>(
+            &view(&flow, dim), &view(&decay, dim), elements(&results), initial.as_ref().map(elements),
+            lines(&shape, dim, !reverse),
+        );
+        let of_line = with_dim(&shape, dim, 1);
+        [(adjoint.of_values, shape.clone()), (adjoint.of_decay, shape), (adjoint.of_initial, of_line)]
+            .map(|(elements, shape)| tensor(elements, shape, flow.dtype()))
+    })
+}
+
+pub(super) fn segmented_scan(
+    input: FlexTensor,
+    starts: FlexTensor,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FlexTensor {
+    let shape = input.shape();
+    let starts = starts.to_contiguous();
+    let bytes = mask_bytes(&starts);
+    let strides = starts.layout().strides();
+    let starts = cpu::View::new(&bytes, 0, &shape, strides, dim);
+    let (starts, lines) = (Some(&starts), lines(&shape, dim, options.reverse));
+    match op {
+        ScanOp::LogSumExp => by_float!(input.dtype(), T => {
+            let scanned = cpu::log_sum_exp::<T>(&view(&input, dim), starts, options.exclusive, lines);
+            tensor(scanned, shape.clone(), input.dtype())
+        }),
+        op => by_number!(input.dtype(), T => {
+            let values = view::<T>(&input, dim);
+            let scanned = cpu::segmented_scan(&values, starts, fold(op), options.exclusive, lines);
+            tensor(scanned, shape.clone(), input.dtype())
+        }),
+    }
+}
+
+pub(super) fn extremum_with_indices(
+    input: FlexTensor,
+    dim: usize,
+    is_max: bool,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let shape = input.shape();
+    let lines = lines(&shape, dim, false);
+    by_number!(input.dtype(), T => by_int!(int.into(), I => {
+        let (values, positions) = cpu::extremum::<T, I>(&view(&input, dim), is_max, lines);
+        (
+            tensor(values, shape.clone(), input.dtype()),
+            tensor(positions, shape, int.into()),
+        )
+    }))
+}

@@ -1,0 +1,70 @@
+//! Segments: their totals, sums at their heads, and what offsets say of each element.
+
+use super::dtypes::{by_float, by_int, by_number, by_size};
+use super::scans::fold;
+use super::slices::{around, elements, mask_bytes, mask_tensor, tensor};
+use crate::ScanOp;
+use crate::cpu;
+use crate::ops::with_dim;
+use burn::backend::TensorMetadata;
+use burn::tensor::BoolDType;
+use burn_flex::FlexTensor;
+
+pub(super) fn segment_ids(offsets: FlexTensor, len: usize) -> FlexTensor {
+    let offsets = offsets.to_contiguous();
+    by_int!(offsets.dtype(), I => {
+        let ids = cpu::segment_ids::<I>(elements(&offsets), len);
+        tensor(ids, [len].into(), offsets.dtype())
+    })
+}
+
+pub(super) fn segment_starts(offsets: FlexTensor, len: usize, bool_dtype: BoolDType) -> FlexTensor {
+    let offsets = offsets.to_contiguous();
+    let starts = by_int!(offsets.dtype(), I => {
+        cpu::segment_starts::<I>(elements(&offsets), len)
+    });
+    mask_tensor(starts, bool_dtype)
+}
+
+pub(super) fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp) -> FlexTensor {
+    let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
+    let shape = values.shape();
+    let sizes = [shape[0], shape[1..].iter().product()];
+    let reduced = with_dim(&shape, 0, offsets.shape()[0] - 1);
+    by_int!(offsets.dtype(), I => match op {
+        ScanOp::LogSumExp => by_float!(values.dtype(), T => {
+            let totals = cpu::segment_log_sum_exp::<T, I>(elements(&values), elements(&offsets), sizes);
+            tensor(totals, reduced, values.dtype())
+        }),
+        op => by_number!(values.dtype(), T => {
+            let totals = cpu::segment_reduce::<T, I>(elements(&values), elements(&offsets), sizes, fold(op));
+            tensor(totals, reduced, values.dtype())
+        }),
+    })
+}
+
+pub(super) fn segment_sums(
+    values: FlexTensor,
+    heads: FlexTensor,
+    dim: usize,
+    reverse: bool,
+) -> FlexTensor {
+    let (values, heads) = (values.to_contiguous(), heads.to_contiguous());
+    let shape = values.shape();
+    let (outer, inner) = around(&shape, dim);
+    let lines = [outer, shape[dim], inner];
+    by_float!(values.dtype(), T => {
+        let sums = cpu::segment_sums::<T>(elements(&values), &mask_bytes(&heads), lines, reverse);
+        tensor(sums, shape, values.dtype())
+    })
+}
+
+pub(super) fn repeat_rows(values: FlexTensor, offsets: FlexTensor, total: usize) -> FlexTensor {
+    let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
+    let shape = values.shape();
+    let width = shape[1..].iter().product();
+    by_size!(values, T => by_int!(offsets.dtype(), I => {
+        let rows = cpu::repeat_rows::<T, I>(elements(&values), elements(&offsets), total, width);
+        tensor(rows, with_dim(&shape, 0, total), values.dtype())
+    }))
+}

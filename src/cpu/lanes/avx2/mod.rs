@@ -1,0 +1,108 @@
+//! Lanes in the registers of AVX2: eight of 32 bits or four of 64.
+//!
+//! A scan of eight lanes takes three steps. In each step some lanes take in an earlier lane, and the others take in the
+//! identity:
+//!
+//! ```text
+//! x         a  b  c   d     e  f  g   h
+//! by one    a  ab bc  cd    e  ef fg  gh         each half on its own
+//! by two    a  ab abc abcd  e  ef efg efgh
+//! halves    a  ab abc abcd  abcde ..             the upper half after the lower one's last
+//! ```
+
+#[macro_use]
+mod shuffles;
+
+/// Implements [`Lanes`] for a register. Registers differ in loads and stores, in the operators, and in the names of the
+/// shuffles. A value has a proof of AVX2 beside its register.
+macro_rules! lanes {
+    (
+        $(#[$doc:meta])*
+        $Name:ident($register:ty): $elem:ty as $acc:ty; $count:literal lanes;
+        load($from:ident) $load:expr;
+        store($value:ident, $to:ident) $store:expr;
+        splat($one:ident) $splat:expr;
+        add($al:ident, $ar:ident) $add:expr;
+        mul($ml:ident, $mr:ident) $mul:expr;
+        max($xl:ident, $xr:ident) $max:expr;
+        min($nl:ident, $nr:ident) $min:expr;
+        $($shuffles:tt)*
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $Name($register, HasAvx2);
+
+        impl Lanes<$elem> for $Name {
+            type Proof = HasAvx2;
+
+            const COUNT: usize = $count;
+
+            #[inline(always)]
+            fn proof(self) -> HasAvx2 {
+                self.1
+            }
+
+            #[inline(always)]
+            unsafe fn load(proof: HasAvx2, $from: *const $elem) -> Self {
+                // SAFETY: `proof` proves AVX2 and F16C. The caller has these elements; the access needs no alignment.
+                Self(unsafe { $load }, proof)
+            }
+
+            #[inline(always)]
+            unsafe fn store(self, $to: *mut $elem) {
+                let $value = self.0;
+                // SAFETY: `self` has a proof of AVX2 and F16C. The caller has the room; the access needs no alignment.
+                unsafe { $store }
+            }
+
+            #[inline(always)]
+            fn splat(proof: HasAvx2, $one: $acc) -> Self {
+                // SAFETY: `proof` proves AVX2.
+                Self(unsafe { $splat }, proof)
+            }
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                let ($al, $ar) = (self.0, other.0);
+                // SAFETY: `self` has a proof of AVX2.
+                Self(unsafe { $add }, self.1)
+            }
+
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                let ($ml, $mr) = (self.0, other.0);
+                // SAFETY: `self` has a proof of AVX2.
+                Self(unsafe { $mul }, self.1)
+            }
+
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                let ($xl, $xr) = (self.0, other.0);
+                // SAFETY: `self` has a proof of AVX2.
+                Self(unsafe { $max }, self.1)
+            }
+
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                let ($nl, $nr) = (self.0, other.0);
+                // SAFETY: `self` has a proof of AVX2.
+                Self(unsafe { $min }, self.1)
+            }
+
+            shuffles!($acc, $($shuffles)*);
+
+            #[inline(always)]
+            fn for_each(self, each: impl FnMut($acc)) {
+                // SAFETY: a register of 32 bytes holds that many numbers, all of whose bits are values.
+                let lanes: [$acc; $count] = unsafe { core::mem::transmute(self.0) };
+                lanes.into_iter().for_each(each);
+            }
+        }
+    };
+}
+
+mod floats;
+mod integers;
+
+pub(crate) use floats::{Bf16x8, F16x8, F32x8, F64x4};
+pub(crate) use integers::{I32x8, I64x4, U32x8, U64x4};

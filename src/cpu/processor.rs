@@ -1,0 +1,77 @@
+//! Vector code for the processor at hand.
+//!
+//! The crate is built for the baseline of its target: on x86-64 that is SSE2, without the blends that maxima want,
+//! without the conversions of `f16`, and with half of the width. Kernels are therefore compiled a second time for
+//! AVX2, and that version runs where the processor has AVX2. Both versions do the same operations in the same order and
+//! give the same bits.
+//!
+//! The processor is tested in one place, `HasAvx2::test`, whose result proves the test. Code is compiled for AVX2 in
+//! one place, `HasAvx2::run`:
+//!
+//! - [`vectorize`] takes loops over arrays, which the compiler turns into vector instructions.
+//! - [`lanes::run`](super::lanes::run) takes kernels over explicit vectors.
+//! - [`compress`](super::compress) has functions of its own, which the compiler checks instruction by instruction.
+
+#[cfg(target_arch = "x86_64")]
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// Whether the processor has the features of [`HasAvx2`]: [`YES`], [`NO`], or zero before the first test.
+#[cfg(target_arch = "x86_64")]
+static HAS_AVX2: AtomicU8 = AtomicU8::new(0);
+#[cfg(target_arch = "x86_64")]
+const YES: u8 = 1;
+#[cfg(target_arch = "x86_64")]
+const NO: u8 = 2;
+
+/// Proof that the processor has AVX2, F16C, BMI1, BMI2 and POPCNT.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(crate) struct HasAvx2(());
+
+#[cfg(target_arch = "x86_64")]
+impl HasAvx2 {
+    /// Tests the processor: a load and a branch, after the first test.
+    #[inline(always)]
+    pub(super) fn test() -> Option<Self> {
+        match HAS_AVX2.load(Ordering::Relaxed) {
+            YES => Some(Self(())),
+            NO => None,
+            _ => Self::detect(),
+        }
+    }
+
+    #[cold]
+    fn detect() -> Option<Self> {
+        let has_all = std::is_x86_feature_detected!("avx2")
+            && std::is_x86_feature_detected!("f16c")
+            && std::is_x86_feature_detected!("bmi1")
+            && std::is_x86_feature_detected!("bmi2")
+            && std::is_x86_feature_detected!("popcnt");
+        HAS_AVX2.store(if has_all { YES } else { NO }, Ordering::Relaxed);
+        has_all.then_some(Self(()))
+    }
+
+    /// Calls `kernel`, compiled for AVX2. What `kernel` calls must be inlined into it to be compiled anew.
+    #[inline(always)]
+    pub(super) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
+        #[target_feature(enable = "avx2,f16c,bmi1,bmi2,popcnt")]
+        fn compiled<R>(kernel: impl FnOnce() -> R) -> R {
+            kernel()
+        }
+
+        // SAFETY: `self` proves that the processor has these features.
+        unsafe { compiled(kernel) }
+    }
+}
+
+/// Calls `kernel`, compiled for AVX2 where the processor has AVX2.
+///
+/// What `kernel` calls must be inlined into it to be compiled anew.
+#[inline(always)]
+pub(super) fn vectorize<R>(kernel: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(avx2) = HasAvx2::test() {
+        return avx2.run(kernel);
+    }
+    kernel()
+}

@@ -1,0 +1,149 @@
+//! The walk through a single column, in lanes.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::super::super::accumulator::Accumulator;
+use super::super::super::element::{Element, TILE};
+use super::super::super::lanes::{self, Kernel, Lanes as Vector};
+use super::super::affine::{Affine, Tile, gathered};
+use super::super::{Block, Walk};
+use super::Flows;
+
+impl<T: Element> Flows<'_, T> {
+    /// The results of the recurrence one step before each line of a chunk of the only column.
+    fn before_chunk<'b>(
+        &'b self,
+        plane: usize,
+        chunk: &Range<usize>,
+        room: &'b mut [T],
+    ) -> &'b [T] {
+        let lines = self.lines();
+        let Range { start, end } = lines.chunk(plane, chunk);
+        let room = &mut room[..chunk.len()];
+        match lines.reverse {
+            true if chunk.start > 0 => &self.results[start - 1..end - 1],
+            true => {
+                room[0] = self.first(plane, 0);
+                room[1..].copy_from_slice(&self.results[start..end - 1]);
+                room
+            }
+            false if chunk.end < lines.len => &self.results[start + 1..end + 1],
+            false => {
+                let last = chunk.len() - 1;
+                room[..last].copy_from_slice(&self.results[start + 1..end]);
+                room[last] = self.first(plane, 0);
+                room
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As [`Walk::walk`].
+    pub(super) unsafe fn walk_column(
+        &self,
+        block: &Block,
+        state: &mut Affine<T::Acc>,
+        writes: bool,
+    ) {
+        let lines = self.lines();
+        let mut rooms = gathered();
+        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
+        let mut nowhere = [[const { MaybeUninit::uninit() }; TILE]; 2];
+        for chunk in lines.chunks(block.lines.clone()) {
+            let place = lines.chunk(block.plane, &chunk);
+            let [of_values, of_decay] = match writes {
+                // SAFETY: the caller has these lines to itself.
+                true => unsafe {
+                    [
+                        self.of_values.slice(place.clone()),
+                        self.of_decay.slice(place),
+                    ]
+                },
+                false => nowhere.each_mut().map(|room| &mut room[..chunk.len()]),
+            };
+            let step = Step {
+                before: self.before_chunk(block.plane, &chunk, &mut room),
+                tile: self.inputs.tile(block.plane, chunk, &mut rooms),
+                of_values,
+                of_decay,
+                start: state.offset,
+            };
+            state.offset = match lines.reverse {
+                true => lanes::run(Scan::<T, true>(step)),
+                false => lanes::run(Scan::<T, false>(step)),
+            };
+        }
+    }
+}
+
+/// A chunk of a single column, and where its results go.
+struct Step<'a, 'b, T: Element> {
+    tile: Tile<'a, T>,
+    before: &'a [T],
+    of_values: &'b mut [MaybeUninit<T>],
+    of_decay: &'b mut [MaybeUninit<T>],
+    start: T::Acc,
+}
+
+/// Walks a chunk, and returns the last `u`.
+struct Scan<'a, 'b, T: Element, const REVERSE: bool>(Step<'a, 'b, T>);
+
+impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
+    type Output = T::Acc;
+
+    #[inline(always)]
+    fn run<L: Vector<T>>(self, proof: L::Proof) -> T::Acc {
+        let Step {
+            tile,
+            before,
+            of_values,
+            of_decay,
+            start,
+        } = self.0;
+        let len = tile.len();
+        assert!(before.len() == len && of_values.len() == len && of_decay.len() == len);
+        let (from, rest) = tile.parts::<REVERSE>(L::COUNT);
+        let count = (len - rest.len()) / L::COUNT;
+        let zero = L::splat(proof, T::Acc::ZERO);
+        let mut carry = L::splat(proof, start);
+        // Zero times a number that is not finite is not zero.
+        let mut seen = zero;
+        let ordered = |lanes: L| if REVERSE { lanes.reversed() } else { lanes };
+        for step in 0..count {
+            let vector = if REVERSE { count - 1 - step } else { step };
+            let first = from + vector * L::COUNT;
+            // SAFETY: the vector is one of the tile's, and the other slices are as long.
+            unsafe {
+                let (a, b) = tile.composed::<L, REVERSE, true>(proof, first);
+                seen = seen.add(a.mul(zero)).add(b.mul(zero));
+                let u = a.mul(carry).add(b);
+                let behind = ordered(u.shift_in(carry));
+                carry = u.last();
+                let g = L::load(proof, tile.values.as_ptr().add(first)).add(behind);
+                g.store(of_values.as_mut_ptr().add(first).cast());
+                let before = L::load(proof, before.as_ptr().add(first));
+                g.mul(before).store(of_decay.as_mut_ptr().add(first).cast());
+            }
+        }
+        let mut u = start;
+        carry.for_each(|last| u = last);
+        let mut was_finite = true;
+        seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
+        let rest = match was_finite {
+            true => rest,
+            false => {
+                u = start;
+                0..len
+            }
+        };
+        tile.each::<REVERSE>(rest, |at, decay, flow| {
+            let g = flow.add(u);
+            u = decay.mul(g);
+            of_values[at].write(T::from_acc(g));
+            of_decay[at].write(T::from_acc(g.mul(before[at].to_acc())));
+        });
+        u
+    }
+}

@@ -1,0 +1,106 @@
+//! The walk through several columns, side by side.
+
+use core::mem::MaybeUninit;
+
+use super::super::super::accumulator::Accumulator;
+use super::super::super::column_groups::column_groups;
+use super::super::super::element::{Element, TILE};
+use super::super::super::processor::vectorize;
+use super::super::affine::{Affine, Rooms, side_by_side};
+use super::super::{Block, Walk};
+use super::Flows;
+
+impl<T: Element> Flows<'_, T> {
+    /// # Safety
+    ///
+    /// As [`Walk::walk`].
+    pub(super) unsafe fn walk_columns(
+        &self,
+        block: &Block,
+        states: &mut [Affine<T::Acc>],
+        writes: bool,
+    ) {
+        let lines = self.lines();
+        let mut rooms = Rooms::<T>::default();
+        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
+        let [mut carries, mut flows] = [[T::Acc::ZERO; TILE]; 2];
+        let carries = side_by_side(states, &mut carries);
+        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
+        for line in block.lines.clone() {
+            let line = lines.stored(line);
+            let place = lines.place(block.plane, line, &block.columns);
+            let of_values = match writes {
+                // SAFETY: the caller has these columns to itself.
+                true => unsafe { self.of_values.slice(place.clone()) },
+                false => &mut nowhere[..carries.len()],
+            };
+            self.step(block, line, &mut rooms, carries, &mut flows, of_values);
+            if writes {
+                let before = self.before(block, line, &mut room);
+                // SAFETY: the caller has these columns to itself.
+                let of_decay = unsafe { self.of_decay.slice(place) };
+                multiply(
+                    before,
+                    &flows,
+                    of_decay,
+                    &mut rooms.of_values,
+                    lines.reverse,
+                );
+            }
+        }
+        for (state, carry) in states.iter_mut().zip(&*carries) {
+            *state = Affine::state(*carry);
+        }
+    }
+
+    /// Takes the carries `u` through a line in memory. Stores `g` in `flows` and in `of_values`.
+    fn step(
+        &self,
+        block: &Block,
+        line: usize,
+        rooms: &mut Rooms<T>,
+        carries: &mut [T::Acc],
+        flows: &mut [T::Acc; TILE],
+        of_values: &mut [MaybeUninit<T>],
+    ) {
+        let reverse = self.lines().reverse;
+        let [flow, decay] = self.inputs.line(block, line, &mut rooms.gathered);
+        let decay = T::widen(decay, &mut rooms.of_decay);
+        T::map(flow, of_values, &mut rooms.of_values, |flow, of_values| {
+            vectorize(|| {
+                column_groups::<T::Acc>(carries.len(), reverse, |columns| {
+                    let elements = (decay[columns.clone()].iter())
+                        .zip(&flow[columns.clone()])
+                        .zip(&mut of_values[columns.clone()]);
+                    let carried = carries[columns.clone()].iter_mut().zip(&mut flows[columns]);
+                    for (((&decay, &flow), slot), (u, g)) in elements.zip(carried) {
+                        *g = flow.add(*u);
+                        *u = decay.mul(*g);
+                        slot.write(*g);
+                    }
+                });
+            });
+        });
+    }
+}
+
+/// Writes `g·h` of each column.
+fn multiply<T: Element>(
+    results: &[T],
+    flows: &[T::Acc; TILE],
+    of_decay: &mut [MaybeUninit<T>],
+    scratch: &mut T::Scratch,
+    reverse: bool,
+) {
+    T::map(results, of_decay, scratch, |results, of_decay| {
+        vectorize(|| {
+            column_groups::<T::Acc>(results.len(), reverse, |columns| {
+                let slots = &mut of_decay[columns.clone()];
+                let factors = results[columns.clone()].iter().zip(&flows[columns]);
+                for (slot, (&h, &g)) in slots.iter_mut().zip(factors) {
+                    slot.write(g.mul(h));
+                }
+            });
+        });
+    });
+}

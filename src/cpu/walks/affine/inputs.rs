@@ -1,0 +1,116 @@
+//! The inputs of a recurrence, and the totals of its blocks.
+
+use core::ops::Range;
+
+use super::super::super::accumulator::Accumulator;
+use super::super::super::column_groups::column_groups;
+use super::super::super::element::{Element, TILE};
+use super::super::super::lanes;
+use super::super::super::processor::vectorize;
+use super::super::{Block, Lines, View};
+use super::tile::{Fold, Tile};
+use super::{Affine, offset};
+
+/// The two inputs of a walk.
+pub(in super::super) struct Inputs<'a, T> {
+    pub(in super::super) values: &'a View<'a, T>,
+    pub(in super::super) decay: &'a View<'a, T>,
+    pub(in super::super) lines: Lines,
+}
+
+/// Room for a line of each input, or for a chunk.
+pub(in super::super) type Gathered<T> = [[T; TILE]; 2];
+
+/// The room that a walk needs beside its states.
+pub(in super::super) struct Rooms<T: Element> {
+    pub(in super::super) gathered: Gathered<T>,
+    pub(in super::super) of_values: T::Scratch,
+    pub(in super::super) of_decay: T::Scratch,
+}
+
+impl<T: Element> Default for Rooms<T> {
+    fn default() -> Self {
+        Self {
+            gathered: gathered(),
+            of_values: T::Scratch::default(),
+            of_decay: T::Scratch::default(),
+        }
+    }
+}
+
+pub(in super::super) fn gathered<T: Element>() -> Gathered<T> {
+    [[T::from_acc(T::Acc::ZERO); TILE]; 2]
+}
+
+impl<T: Element> Inputs<'_, T> {
+    /// Whether both inputs have the shape of the walk.
+    pub(in super::super) fn fit(&self) -> bool {
+        self.values.fits(&self.lines) && self.decay.fits(&self.lines)
+    }
+
+    /// Some columns of a line in memory: values, then decays.
+    pub(in super::super) fn line<'b>(
+        &'b self,
+        block: &Block,
+        line: usize,
+        rooms: &'b mut Gathered<T>,
+    ) -> [&'b [T]; 2] {
+        let [of_values, of_decay] = rooms;
+        let Block { plane, columns, .. } = block;
+        [
+            self.values.line(*plane, line, columns.clone(), of_values),
+            self.decay.line(*plane, line, columns.clone(), of_decay),
+        ]
+    }
+
+    /// A chunk of the only column.
+    pub(in super::super) fn tile<'b>(
+        &'b self,
+        plane: usize,
+        chunk: Range<usize>,
+        rooms: &'b mut Gathered<T>,
+    ) -> Tile<'b, T> {
+        let [of_values, of_decay] = rooms;
+        Tile {
+            values: self.values.chunk(plane, chunk.clone(), of_values),
+            decay: self.decay.chunk(plane, chunk, of_decay),
+        }
+    }
+
+    /// The totals of a block's columns.
+    pub(in super::super) fn fold<const ADJOINT: bool>(
+        &self,
+        block: Block,
+        totals: &mut [Affine<T::Acc>],
+    ) {
+        if self.lines.inner == 1 {
+            return self.fold_column::<ADJOINT>(block, &mut totals[0]);
+        }
+        let mut rooms = Rooms::<T>::default();
+        for line in block.lines.clone() {
+            let line = self.lines.stored(line);
+            let [values, decay] = self.line(&block, line, &mut rooms.gathered);
+            let decay = T::widen(decay, &mut rooms.of_decay);
+            let values = T::widen(values, &mut rooms.of_values);
+            vectorize(|| {
+                column_groups::<T::Acc>(totals.len(), self.lines.reverse, |columns| {
+                    let elements = decay[columns.clone()].iter().zip(&values[columns.clone()]);
+                    for (total, (&decay, &value)) in totals[columns].iter_mut().zip(elements) {
+                        *total = total.then(decay, offset::<T::Acc, ADJOINT>(decay, value));
+                    }
+                });
+            });
+        }
+    }
+
+    fn fold_column<const ADJOINT: bool>(&self, block: Block, total: &mut Affine<T::Acc>) {
+        let mut rooms = gathered();
+        for chunk in self.lines.chunks(block.lines.clone()) {
+            let tile = self.tile(block.plane, chunk, &mut rooms);
+            *total = match self.lines.reverse {
+                true => lanes::run(Fold::<T, true, ADJOINT>(tile, *total)),
+                false => lanes::run(Fold::<T, false, ADJOINT>(tile, *total)),
+            };
+        }
+    }
+}

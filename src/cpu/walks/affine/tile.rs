@@ -1,0 +1,131 @@
+//! A chunk of a single column, in lanes.
+
+use core::ops::Range;
+
+use super::super::super::accumulator::Accumulator;
+use super::super::super::element::Element;
+use super::super::super::lanes::{Kernel, Lanes as Vector};
+use super::Affine;
+
+/// Elements of a single column that lie side by side.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Tile<'a, T> {
+    pub(in super::super) values: &'a [T],
+    pub(super) decay: &'a [T],
+}
+
+impl<T: Element> Tile<'_, T> {
+    /// How many elements each input has.
+    #[inline(always)]
+    pub(in super::super) fn len(&self) -> usize {
+        assert!(self.values.len() == self.decay.len());
+        self.values.len()
+    }
+
+    /// Calls `take` with the place, the decay and the value of some elements, in the order of the walk.
+    #[inline(always)]
+    pub(in super::super) fn each<const REVERSE: bool>(
+        &self,
+        lines: Range<usize>,
+        mut take: impl FnMut(usize, T::Acc, T::Acc),
+    ) {
+        for step in 0..lines.len() {
+            let at = if REVERSE {
+                lines.end - 1 - step
+            } else {
+                lines.start + step
+            };
+            take(at, self.decay[at].to_acc(), self.values[at].to_acc());
+        }
+    }
+
+    /// The factors and the offsets of the vector at `first`: each lane is composed with the lanes before it, in the
+    /// order of the walk.
+    ///
+    /// # Safety
+    ///
+    /// The vector lies in the tile.
+    #[inline(always)]
+    pub(in super::super) unsafe fn composed<
+        L: Vector<T>,
+        const REVERSE: bool,
+        const ADJOINT: bool,
+    >(
+        &self,
+        proof: L::Proof,
+        first: usize,
+    ) -> (L, L) {
+        // SAFETY: the caller's promise.
+        let (decay, value) = unsafe {
+            (
+                L::load(proof, self.decay.as_ptr().add(first)),
+                L::load(proof, self.values.as_ptr().add(first)),
+            )
+        };
+        let value = if ADJOINT { decay.mul(value) } else { value };
+        let (mut factor, mut offset) = match REVERSE {
+            true => (decay.reversed(), value.reversed()),
+            false => (decay, value),
+        };
+        let (one, zero) = (L::splat(proof, T::Acc::ONE), L::splat(proof, T::Acc::ZERO));
+        for step in 0..L::STEPS {
+            let before = offset.taken_in(step, zero);
+            offset = factor.mul(before).add(offset);
+            factor = factor.mul(factor.taken_in(step, one));
+        }
+        (factor, offset)
+    }
+
+    /// The place of the first vector, and the elements beside the vectors, which come last in the order of the walk.
+    #[inline(always)]
+    pub(in super::super) fn parts<const REVERSE: bool>(
+        &self,
+        lanes: usize,
+    ) -> (usize, Range<usize>) {
+        let len = self.len();
+        let rest = len % lanes;
+        match REVERSE {
+            true => (rest, 0..rest),
+            false => (0, len - rest..len),
+        }
+    }
+}
+
+/// Composes a map with the elements of a tile.
+pub(super) struct Fold<'a, T: Element, const REVERSE: bool, const ADJOINT: bool>(
+    pub(super) Tile<'a, T>,
+    pub(super) Affine<T::Acc>,
+);
+
+impl<T: Element, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
+    for Fold<'_, T, REVERSE, ADJOINT>
+{
+    type Output = Affine<T::Acc>;
+
+    #[inline(always)]
+    fn run<L: Vector<T>>(self, proof: L::Proof) -> Self::Output {
+        let Self(tile, before) = self;
+        let (from, rest) = tile.parts::<REVERSE>(L::COUNT);
+        let count = (tile.len() - rest.len()) / L::COUNT;
+        let (mut factor, mut offset) = (
+            L::splat(proof, before.factor),
+            L::splat(proof, before.offset),
+        );
+        for step in 0..count {
+            let vector = if REVERSE { count - 1 - step } else { step };
+            let first = from + vector * L::COUNT;
+            // SAFETY: the vector is one of the tile's.
+            let (a, b) = unsafe { tile.composed::<L, REVERSE, ADJOINT>(proof, first) };
+            let (a, b) = (a.last(), b.last());
+            offset = a.mul(offset).add(b);
+            factor = a.mul(factor);
+        }
+        let mut total = before;
+        factor.for_each(|factor| total.factor = factor);
+        offset.for_each(|offset| total.offset = offset);
+        tile.each::<REVERSE>(rest, |_, decay, value| {
+            total = total.then(decay, super::offset::<T::Acc, ADJOINT>(decay, value));
+        });
+        total
+    }
+}

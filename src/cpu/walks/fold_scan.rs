@@ -1,0 +1,139 @@
+//! Scans of segments, and of operators whose state is more than an element.
+//!
+//! A state remembers whether a segment started in its elements (Schwartz 1980; Blelloch 1990): what precedes the start
+//! does not reach it. Without segments, nothing starts.
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+
+use super::super::accumulator::Accumulator;
+use super::super::buffer::{Output, Shared};
+use super::super::element::{Element, TILE};
+use super::fold::Fold;
+use super::{Block, Lines, View, Walk, run};
+
+/// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
+/// start in the order of memory. The result is contiguous.
+///
+/// # Panics
+///
+/// If an input has another shape.
+pub(crate) fn fold_scan<T: Element, F: Fold<T::Acc>>(
+    values: &View<'_, T>,
+    starts: Option<&View<'_, u8>>,
+    exclusive: bool,
+    lines: Lines,
+) -> Vec<T> {
+    assert!(values.fits(&lines) && starts.is_none_or(|starts| starts.fits(&lines)));
+    let mut output = Output::new(lines.elements());
+    run(&FoldScan::<T, F> {
+        values,
+        starts,
+        exclusive,
+        output: Shared::new(output.slots()),
+        lines,
+        fold: PhantomData,
+    });
+    // SAFETY: the walk has written every line of every column.
+    unsafe { output.finish() }
+}
+
+struct FoldScan<'a, T: Element, F> {
+    values: &'a View<'a, T>,
+    starts: Option<&'a View<'a, u8>>,
+    exclusive: bool,
+    output: Shared<'a, T>,
+    lines: Lines,
+    fold: PhantomData<F>,
+}
+
+/// The state since the last segment started, and whether one did.
+#[derive(Clone, Copy)]
+struct Since<S> {
+    started: bool,
+    state: S,
+}
+
+impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
+    const NOTHING: Since<F::State> = Since {
+        started: false,
+        state: F::NOTHING,
+    };
+
+    /// The line of `starts` that says whether a segment of the walk starts at a line in memory: in reverse the next
+    /// line.
+    fn start_of(&self, line: usize) -> Option<usize> {
+        match self.lines.reverse {
+            false => Some(line),
+            true => (line + 1 < self.lines.len).then_some(line + 1),
+        }
+    }
+}
+
+impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
+    type State = Since<F::State>;
+
+    fn lines(&self) -> Lines {
+        self.lines
+    }
+
+    fn begin(&self, _plane: usize, _column: usize) -> Self::State {
+        Self::NOTHING
+    }
+
+    fn identity(&self) -> Self::State {
+        Self::NOTHING
+    }
+
+    fn fold(&self, block: Block, totals: &mut [Self::State]) {
+        // SAFETY: nothing is written.
+        unsafe { self.walk(block, totals, false) };
+    }
+
+    fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
+        if total.started {
+            return Some(total);
+        }
+        F::is_regular(state.state, total.state).then(|| Since {
+            started: state.started,
+            state: F::join(state.state, total.state),
+        })
+    }
+
+    unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
+        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
+        let mut starts_room = [0; TILE];
+        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
+        let Block {
+            plane,
+            lines,
+            columns,
+        } = block;
+        for line in lines {
+            let line = self.lines.stored(line);
+            let values = self.values.line(plane, line, columns.clone(), &mut room);
+            let starts = self
+                .starts
+                .zip(self.start_of(line))
+                .map(|(starts, line)| starts.line(plane, line, columns.clone(), &mut starts_room));
+            let output = match writes {
+                // SAFETY: the caller has these columns to itself.
+                true => unsafe { self.output.slice(self.lines.place(plane, line, &columns)) },
+                false => &mut nowhere[..values.len()],
+            };
+            for (column, (state, slot)) in states.iter_mut().zip(output).enumerate() {
+                let starts = starts.is_some_and(|starts| starts[column] != 0);
+                let before = if starts { F::NOTHING } else { state.state };
+                let with = F::join(before, F::read(values[column].to_acc()));
+                *state = Since {
+                    started: state.started | starts,
+                    state: with,
+                };
+                if writes {
+                    let shown = if self.exclusive { before } else { with };
+                    slot.write(T::from_acc(F::value(shown)));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The shape of a walk, and where its lines lie.
+
+use core::ops::Range;
+
+use super::super::element::TILE;
+
+/// Lines of planes of one column that are walked together.
+const CHUNK: usize = TILE;
+
+/// The shape of a walk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lines {
+    pub(crate) outer: usize,
+    pub(crate) len: usize,
+    pub(crate) inner: usize,
+    /// From the last line towards the first.
+    pub(crate) reverse: bool,
+}
+
+impl Lines {
+    /// Whether the shape has no elements.
+    pub(super) fn is_empty(&self) -> bool {
+        self.outer * self.len * self.inner == 0
+    }
+
+    /// How many elements the shape has.
+    pub(super) fn elements(&self) -> usize {
+        self.outer * self.len * self.inner
+    }
+
+    /// The line in memory that is the walk's `line`-th.
+    pub(super) fn stored(&self, line: usize) -> usize {
+        match self.reverse {
+            true => self.len - 1 - line,
+            false => line,
+        }
+    }
+
+    /// Where some columns of a line in memory lie in an output.
+    pub(super) fn place(
+        &self,
+        plane: usize,
+        stored: usize,
+        columns: &Range<usize>,
+    ) -> Range<usize> {
+        let first = (plane * self.len + stored) * self.inner;
+        first + columns.start..first + columns.end
+    }
+
+    /// Where some lines of the only column lie in an output.
+    pub(super) fn chunk(&self, plane: usize, lines: &Range<usize>) -> Range<usize> {
+        let first = plane * self.len;
+        first + lines.start..first + lines.end
+    }
+
+    /// The lines of a block of one column in chunks, as they lie in memory, in the order of the walk.
+    pub(super) fn chunks(self, lines: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let end = lines.end;
+        lines.step_by(CHUNK).map(move |first| {
+            let last = end.min(first + CHUNK);
+            match self.reverse {
+                true => self.len - last..self.len - first,
+                false => first..last,
+            }
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! The total of some elements, in lanes.
+//!
+//! It is not the total of [`tile`](super::super::tile), which keeps four vectors of any type apart and takes whole
+//! tiles: the two combine the lanes in another order, and floats have other bits.
+
+use core::marker::PhantomData;
+
+use super::super::accumulator::Accumulator;
+use super::super::lanes::{Kernel, Lanes};
+use super::super::operator::Operator;
+
+/// Totals that [`Total`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
+const APART: usize = 32;
+
+/// Totals that it keeps apart behind the last group of [`APART`].
+const FEWER: usize = 8;
+
+/// Vectors of the fewest lanes, which are four, that hold all totals.
+const VECTORS: usize = APART / 4;
+
+/// The total of some elements: the elements at each place modulo [`APART`] on their own, then these totals in pairs,
+/// then the few elements that are left.
+///
+/// It is written in lanes. A loop over an array of totals took three times as long: the compiler took the pairs at the
+/// end for pairs in the loop.
+pub(super) struct Total<'a, A, O> {
+    elements: &'a [A],
+    operator: PhantomData<O>,
+}
+
+impl<'a, A, O> Total<'a, A, O> {
+    pub(super) fn new(elements: &'a [A]) -> Self {
+        Self {
+            elements,
+            operator: PhantomData,
+        }
+    }
+}
+
+impl<A: Accumulator, O: Operator<A>> Kernel<A> for Total<'_, A, O> {
+    type Output = A;
+
+    #[inline(always)]
+    fn run<L: Lanes<A>>(self, proof: L::Proof) -> A {
+        const {
+            assert!(FEWER % L::COUNT == 0 && APART % FEWER == 0 && APART / L::COUNT <= VECTORS);
+        }
+        let mut totals = [L::splat(proof, O::IDENTITY); VECTORS];
+        let add = |totals: &mut [L], elements: &[A]| {
+            for (total, vector) in totals.iter_mut().zip(elements.chunks_exact(L::COUNT)) {
+                // SAFETY: a vector has `COUNT` elements.
+                *total = O::combine_lanes(*total, unsafe { L::load(proof, vector.as_ptr()) });
+            }
+        };
+        let (groups, rest) = self.elements.as_chunks::<APART>();
+        for group in groups {
+            add(&mut totals[..APART / L::COUNT], group);
+        }
+        let (vectors, rest) = rest.as_chunks::<FEWER>();
+        for vector in vectors {
+            add(&mut totals[..FEWER / L::COUNT], vector);
+        }
+        let mut apart = APART / L::COUNT;
+        while apart > 1 {
+            apart /= 2;
+            for at in 0..apart {
+                totals[at] = O::combine_lanes(totals[at], totals[at + apart]);
+            }
+        }
+        rest.iter()
+            .fold(in_pairs::<A, O, L>(totals[0]), |total, &element| {
+                O::combine(total, element)
+            })
+    }
+}
+
+/// The lanes of a vector, combined in pairs.
+#[inline(always)]
+fn in_pairs<A: Accumulator, O: Operator<A>, L: Lanes<A>>(vector: L) -> A {
+    let mut lanes = [O::IDENTITY; FEWER];
+    let mut filled = 0;
+    vector.for_each(|lane| {
+        lanes[filled] = lane;
+        filled += 1;
+    });
+    let mut apart = L::COUNT;
+    while apart > 1 {
+        apart /= 2;
+        for at in 0..apart {
+            lanes[at] = O::combine(lanes[at], lanes[at + apart]);
+        }
+    }
+    lanes[0]
+}

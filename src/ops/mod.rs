@@ -1,0 +1,33 @@
+//! The backend operations behind the tensor methods, for backend authors.
+//!
+//! Users call the traits of the [prelude](crate::prelude). A backend that implements [`ScanOps`] and the three
+//! selection traits serves them all; the extension macro makes the implementations of `Dispatch` and of the fused
+//! backends.
+//!
+//! The tensor methods have checked the arguments: masks and keys fit the values, and dimensions are in range. Counts
+//! and offsets have the integer type that the caller names.
+
+#![cfg_attr(
+    not(any(feature = "flex", feature = "cubecl-backend", feature = "remote")),
+    allow(
+        unused_variables,
+        reason = "without a backend the extension macro has nowhere to pass arguments on"
+    )
+)]
+
+mod composed;
+mod scans;
+pub(crate) mod selections;
+pub(crate) mod shift;
+mod slices;
+#[cfg(feature = "fusion")]
+pub(crate) mod specs;
+
+pub(crate) use composed::float_scan_behind;
+pub use scans::ScanOps;
+pub use selections::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps};
+pub(crate) use slices::{coordinates, first, first_slices, read_count, with_dim};
+
+/// Everything a backend offers to this crate.
+pub trait ScanBackend: ScanOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps {}
+impl<B: ScanOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps> ScanBackend for B {}

@@ -1,0 +1,68 @@
+//! From positions to coordinates, and from padded results to exact ones.
+
+use burn::backend::tensor::IntTensor;
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::{IntDType, Shape, Slice};
+
+/// The coordinates in a tensor of `shape` of row-major positions, one row each.
+pub(crate) fn coordinates<B: Backend>(
+    indices: IntTensor<B>,
+    shape: &Shape,
+    int_dtype: IntDType,
+) -> IntTensor<B> {
+    let count = indices.shape()[0];
+    if count == 0 {
+        // Burn's element-wise kernels do not take empty tensors on every backend.
+        return B::int_empty([0, shape.num_dims()].into(), &indices.device(), int_dtype);
+    }
+    let mut stride: usize = shape.iter().product();
+    let columns = shape.iter().map(|&size| {
+        stride = stride.checked_div(size).unwrap_or(0).max(1);
+        let coordinate = B::int_div_scalar(indices.clone(), (stride as i64).into());
+        let coordinate = B::int_remainder_scalar(coordinate, (size.max(1) as i64).into());
+        B::int_reshape(coordinate, [count, 1].into())
+    });
+    B::int_cat(columns.collect(), 1)
+}
+
+/// The slice of the first `count` entries.
+pub(crate) fn first(count: usize) -> Slice {
+    Slice::from(0..count)
+}
+
+/// The first `count` slices along `dim`.
+///
+/// A tensor without elements is reshaped. Burn's slice of it fails on CubeCL devices: it shortens the memory by the
+/// size of the slices behind.
+pub(crate) fn first_slices<T: TensorMetadata>(
+    tensor: T,
+    dim: usize,
+    count: usize,
+    slice: impl FnOnce(T, &[Slice]) -> T,
+    reshape: impl FnOnce(T, Shape) -> T,
+) -> T {
+    let shape = tensor.shape();
+    if shape.num_elements() == 0 {
+        return reshape(tensor, with_dim(&shape, dim, count));
+    }
+    let mut slices = vec![Slice::full(); shape.num_dims()];
+    slices[dim] = first(count);
+    slice(tensor, &slices)
+}
+
+/// Waits for the device and reads the number in a `[1]` tensor. The panic names the device: a remote one may be gone.
+pub(crate) fn read_count<B: Backend>(count: IntTensor<B>) -> usize {
+    let device = count.device();
+    burn_backend::read_sync(B::int_into_data(count))
+        .unwrap_or_else(|error| panic!("the count cannot be read back from {device:?}: {error}"))
+        .iter::<i64>()
+        .next()
+        .expect("the count is one number") as usize
+}
+
+/// `shape` with `size` entries along `dim`.
+pub(crate) fn with_dim(shape: &Shape, dim: usize, size: usize) -> Shape {
+    let mut shape = shape.clone();
+    shape[dim] = size;
+    shape
+}

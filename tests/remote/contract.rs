@@ -1,0 +1,14 @@
+//! The contract's own tests, on remote devices and with fewer sizes: a size changes what a kernel does, not what a
+//! network does.
+
+#[path = "../contract/operations/mod.rs"]
+mod operations;
+
+/// The tile of the local devices. Here it is a number of elements like any other.
+const TILE: usize = 512;
+
+/// Empty, one element, a few, many.
+const SIZES: [usize; 6] = [0, 1, 2, 65, 1025, 4097];
+
+/// More than Flex scans on one thread.
+const LARGE_SIZES: [usize; 2] = [65_537, 262_143];
