@@ -96,6 +96,7 @@ const PARTS: [Part; 4] = [
             "src/fusion/plan.rs",
             "src/fusion/mirror.rs",
             "src/fusion/hold.rs",
+            "src/fusion/fuser.rs",
         ],
         // None of these tests needs Flex.
         package: &[
