@@ -44,8 +44,8 @@ use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use burn_scan::prelude::*;
 use common::Checks;
 use common::arguments::Arguments;
-use common::json::Json;
 use common::timing::Comparison;
+use serde_json::{Value, json};
 
 const USAGE: &str = "ragged_batch [--device NAME] [--json] [--verbose] [FILE..]";
 
@@ -150,30 +150,27 @@ impl Report {
         );
     }
 
-    fn json(&self, times: &[Comparison]) -> Json {
-        let count = |count: usize| Json::Integer(count as i64);
-        let offsets = self.offsets.iter();
-        let offsets = offsets.map(|&offset| Json::Integer(offset.into()));
+    fn json(&self, times: &[Comparison]) -> Value {
         let times = times.iter().map(|time| {
-            Json::Object(vec![
-                ("operation", Json::Text(time.name.to_owned())),
-                ("milliseconds", Json::Number(time.ours)),
-                ("burn", Json::Text(time.way.to_owned())),
-                ("burn_milliseconds", Json::Number(time.burns)),
-            ])
+            json!({
+                "operation": time.name,
+                "milliseconds": time.ours,
+                "burn": time.way,
+                "burn_milliseconds": time.burns,
+            })
         });
         let checks = self.checks.iter();
-        let checks = checks.map(|&(what, right)| (what, Json::Bool(right)));
-        Json::Object(vec![
-            ("device", Json::Text(self.device.clone())),
-            ("files", count(self.files)),
-            ("longest", count(self.longest)),
-            ("padded_elements", count(self.padded)),
-            ("tokens", count(self.tokens)),
-            ("offsets", Json::List(offsets.collect())),
-            ("times", Json::List(times.collect())),
-            ("checks", Json::Object(checks.collect())),
-        ])
+        let checks = checks.map(|&(what, right)| (what.to_owned(), Value::from(right)));
+        json!({
+            "device": self.device,
+            "files": self.files,
+            "longest": self.longest,
+            "padded_elements": self.padded,
+            "tokens": self.tokens,
+            "offsets": self.offsets,
+            "times": times.collect::<Vec<_>>(),
+            "checks": Value::Object(checks.collect()),
+        })
     }
 }
 

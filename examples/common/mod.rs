@@ -4,7 +4,6 @@
 
 pub mod arguments;
 pub mod device;
-pub mod json;
 pub mod plot;
 pub mod random;
 pub mod timing;

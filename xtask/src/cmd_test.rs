@@ -173,7 +173,7 @@ impl<'a> Tests<'a> {
                 Ok(cargo(&["xtask", "memcheck"])),
             ),
         ]);
-        steps.step("tensors' laws, long form", || {
+        steps.step("tensors, long form", || {
             run_to_success(&mut self.selected(&LONG_TESTS, &self.env))
         });
         steps.join(beside);
