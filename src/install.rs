@@ -64,18 +64,22 @@ fn hook() -> Result<(), InstallError> {
     use burn_cubecl::fusion::RegistryError;
     use std::sync::{Mutex, PoisonError};
 
-    // Held across the registration: of two first calls, the second one waits and finds it done.
-    static INSTALLED: Mutex<bool> = Mutex::new(false);
+    // Held across the registration: of two first calls, the second one waits and finds the outcome. A fusion service never
+    // stops, so `TooLate` is final. After `NameTaken` the program can remove the other provider and try again.
+    static OUTCOME: Mutex<Option<Result<(), InstallError>>> = Mutex::new(None);
 
-    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !*installed {
-        crate::fusion::register().map_err(|error| match error {
-            RegistryError::ServiceRunning => InstallError::TooLate,
-            RegistryError::DuplicateOptimization { .. } => InstallError::NameTaken,
-        })?;
-        *installed = true;
+    let mut outcome = OUTCOME.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = *outcome {
+        return known;
     }
-    Ok(())
+    let result = crate::fusion::register().map_err(|error| match error {
+        RegistryError::ServiceRunning => InstallError::TooLate,
+        RegistryError::DuplicateOptimization { .. } => InstallError::NameTaken,
+    });
+    if result != Err(InstallError::NameTaken) {
+        *outcome = Some(result);
+    }
+    result
 }
 
 #[cfg(not(all(feature = "fusion", feature = "cubecl-backend")))]

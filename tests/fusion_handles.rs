@@ -10,7 +10,7 @@ use burn_fusion::inspect::FusionInspector;
 use fusion_support::{Host, floats, hooked_device};
 
 #[test]
-fn a_sandwich_leaves_one_handle() {
+fn a_flip_scan_flip_leaves_one_handle() {
     let Some(device) = hooked_device() else {
         return;
     };

@@ -39,9 +39,9 @@ fn reversals_by_slices_are_part_of_the_scan(log: &Log, device: &Device) {
     let x = floats(device, [300, 2]);
     device.sync().expect("the device syncs");
     let reversed = || x.clone().slice(s![..;-1, ..]);
-    let sandwich = log.kernels(|| compute(reversed().cumsum(0).slice(s![..;-1, ..])));
+    let flip_scan_flip = log.kernels(|| compute(reversed().cumsum(0).slice(s![..;-1, ..])));
     let slice = log.kernels(|| compute(reversed()));
-    assert_none_of(&slice, &sandwich);
+    assert_none_of(&slice, &flip_scan_flip);
 }
 
 fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {

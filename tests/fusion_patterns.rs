@@ -291,12 +291,12 @@ fn replayed_with_other_slices() {
         (reversed(), whole()),
         (whole(), whole()),
     );
-    for ((lead, trail), expected) in [
+    for ((prologue, epilogue), expected) in [
         (there_and_back, host.clone().flip(0).cumsum(0).flip(0)),
         (there_only, host.clone().flip(0).cumsum(0)),
         (neither, host.cumsum(0)),
     ] {
-        let output = x.clone().slice(lead).cumsum(0).slice(trail);
+        let output = x.clone().slice(prologue).cumsum(0).slice(epilogue);
         Host::of(output).assert_close(&expected);
     }
 }

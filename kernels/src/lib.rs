@@ -29,6 +29,7 @@
 //! ```
 
 pub mod adjoint;
+mod checked_index;
 pub mod compact;
 pub mod cube;
 pub mod error;

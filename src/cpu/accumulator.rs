@@ -1,55 +1,6 @@
 //! The numbers that scans accumulate in.
 
-use super::element::Element;
-
-/// A number that holds partial results: an element that is its own accumulator.
-pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
-    const ZERO: Self;
-    const ONE: Self;
-    /// −1, or all ones for an integer without a sign.
-    const NEGATIVE_ONE: Self;
-    const LOWEST: Self;
-    const HIGHEST: Self;
-
-    /// Whether no grouping of elements changes a sum or a product.
-    const EXACT: bool;
-
-    fn add(self, other: Self) -> Self;
-    fn mul(self, other: Self) -> Self;
-
-    // `x != x` holds for NaN alone. A NaN on the right is taken, and a NaN on the left stays, since it compares as
-    // false.
-    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        if (other > self) | (other != other) {
-            other
-        } else {
-            self
-        }
-    }
-
-    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        if (other < self) | (other != other) {
-            other
-        } else {
-            self
-        }
-    }
-
-    /// Whether `carry + total` is what adding the elements of `total` to `carry` one by one gives, up to rounding.
-    fn sum_is_regular(_carry: Self, _total: Self) -> bool {
-        true
-    }
-
-    /// Whether `carry * total` is what multiplying `carry` by the elements of `total` one by one gives, up to
-    /// rounding.
-    fn product_is_regular(_carry: Self, _total: Self) -> bool {
-        true
-    }
-}
+use super::traits::Accumulator;
 
 macro_rules! integer_accumulator {
     ($($ty:ty),*) => {$(

@@ -1,59 +1,16 @@
-//! Element types, and the accumulators they are scanned in.
-//!
-//! A scan works on accumulators. An element type is its own accumulator, except for `f16` and `bf16`: they are widened
-//! to `f32`, scanned, and rounded once when they are stored, see [`half_floats`](super::half_floats).
+//! The element types that are their own accumulators.
 
 use core::mem::MaybeUninit;
 
-use bytemuck::Pod;
-
-use super::accumulator::Accumulator;
+use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{F32x8, F64x4, I32x8, I64x4, U32x8, U64x4};
-use super::lanes::{Lanes, Portable};
-#[cfg(target_arch = "x86_64")]
-use super::processor::HasAvx2;
+use super::traits::Element;
 
 /// Elements in a tile: the unit of widening, and of the row scan (see `rows`).
 ///
 /// A tile of `f32` and its output fill 8 KiB, so that the second read of a tile comes from the first-level cache.
 pub(crate) const TILE: usize = 1024;
-
-/// An element type of a tensor.
-pub(crate) trait Element: Pod + Send + Sync {
-    type Acc: Accumulator;
-
-    /// The wrapping representation: a type of the same size whose sums and products have the same bits. For unsigned
-    /// integers it is the signed type, so that sums and products modulo 2^n are compiled once for both.
-    type Wrapping: Element;
-
-    /// Room for one widened tile; empty for a type that is its own accumulator.
-    type Scratch: Default;
-
-    /// Lanes for any processor, as many as `Avx2` has.
-    type Portable: Lanes<Self, Proof = ()>;
-
-    /// Lanes for a processor with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<Self, Proof: From<HasAvx2>>;
-
-    fn to_acc(self) -> Self::Acc;
-
-    /// Rounds to nearest, ties to even.
-    fn from_acc(acc: Self::Acc) -> Self;
-
-    /// Reads `src`, at most a tile, as accumulators.
-    fn widen<'a>(src: &'a [Self], scratch: &'a mut Self::Scratch) -> &'a [Self::Acc];
-
-    /// Calls `scan` with `src`, at most a tile, as accumulators, and stores what it writes in `dst`. `scan` must write
-    /// its whole output.
-    fn map(
-        src: &[Self],
-        dst: &mut [MaybeUninit<Self>],
-        scratch: &mut Self::Scratch,
-        scan: impl FnOnce(&[Self::Acc], &mut [MaybeUninit<Self::Acc>]),
-    );
-}
 
 /// Implements [`Element`] for types that are their own accumulators.
 macro_rules! native_element {

@@ -5,13 +5,16 @@ use core::mem::MaybeUninit;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::element::{Element, TILE};
+use super::element::TILE;
 use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
-use super::lanes::{Bf16x8, F16x8, F32x8, Lanes};
+use super::lanes::{Bf16x8, F16x8, F32x8};
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
 use super::processor::vectorize;
+use super::traits::Element;
+#[cfg(target_arch = "x86_64")]
+use super::traits::Lanes;
 
 /// Room for a tile on its way through `f32`.
 pub(crate) struct HalfScratch<H> {

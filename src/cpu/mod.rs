@@ -34,6 +34,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod traits;
 mod walks;
 
 pub(crate) use compact::{
@@ -41,17 +42,18 @@ pub(crate) use compact::{
 };
 pub(crate) use compact_lines::compact_lines;
 pub(crate) use compress::Index;
-pub(crate) use element::Element;
 pub(crate) use expand::expand;
 pub(crate) use partition::partition_ranks;
 pub(crate) use permute::{gather, scatter};
 pub(crate) use ragged::{repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
+pub(crate) use traits::Element;
 pub(crate) use walks::{Lines, Real, View, extremum, recurrence, recurrence_adjoint};
 
 use buffer::Output;
-use operator::{Max, Min, Operator, Prod, Sum};
+use operator::{Max, Min, Prod, Sum};
+use traits::Operator;
 use walks::{LogSumExp, Plain, fold_scan};
 
 /// What a scan combines its elements with.

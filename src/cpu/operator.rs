@@ -1,31 +1,6 @@
 //! The four operators.
 
-use super::accumulator::Accumulator;
-use super::element::Element;
-use super::lanes::Lanes;
-
-/// An associative operator over accumulators. Every function is a few instructions without a branch.
-pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
-    const IDENTITY: A;
-
-    fn combine(left: A, right: A) -> A;
-
-    /// [`combine`](Self::combine) of every lane.
-    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L;
-
-    /// Whether `combine(carry, total)` may stand for folding the elements of `total` into `carry` one by one.
-    #[inline(always)]
-    fn is_regular(_carry: A, _total: A) -> bool {
-        true
-    }
-
-    /// Adds some totals to those that were seen. All of them are regular after a carry if both results are. The first
-    /// call takes a pair of identities.
-    #[inline(always)]
-    fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
-        seen
-    }
-}
+use super::traits::{Accumulator, Element, Lanes, Operator};
 
 /// Addition; integers wrap.
 pub(crate) struct Sum;

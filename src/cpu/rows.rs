@@ -8,10 +8,10 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::element::{Element, TILE};
-use super::lanes::{Kernel, Lanes, run};
-use super::operator::Operator;
+use super::element::TILE;
+use super::lanes::{Kernel, run};
 use super::parallel;
+use super::traits::{Element, Lanes, Operator};
 use super::{shared_row, short_rows, tile};
 
 /// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of

@@ -9,10 +9,9 @@ use core::ops::Range;
 
 use rayon::prelude::*;
 
-use super::accumulator::Accumulator;
 use super::buffer::{Output, Shared};
-use super::element::Element;
 use super::rows::{GRAIN, PARALLEL};
+use super::traits::{Accumulator, Element};
 
 /// Columns of a block: at least a cache line of each line.
 const COLUMNS: usize = 64;

@@ -20,11 +20,11 @@ use core::ops::Range;
 
 use super::buffer::Shared;
 use super::carries::Carries;
-use super::element::{Element, TILE};
-use super::lanes::{Kernel, Lanes, run};
-use super::operator::Operator;
+use super::element::TILE;
+use super::lanes::{Kernel, run};
 use super::parallel;
 use super::tile;
+use super::traits::{Element, Lanes, Operator};
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
 /// take a fifth of the time of the scan.

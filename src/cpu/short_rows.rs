@@ -5,10 +5,8 @@
 
 use core::mem::MaybeUninit;
 
-use super::accumulator::Accumulator;
-use super::element::Element;
-use super::operator::Operator;
 use super::processor::vectorize;
+use super::traits::{Accumulator, Element, Operator};
 
 /// Rows that are walked side by side: enough to hide the latency of an addition, few enough for their carries to stay
 /// in registers.

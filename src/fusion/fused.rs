@@ -1,7 +1,7 @@
-//! Running a [chain](super::chain): one scan whose load and store compute what stands around it.
+//! One scan whose load and store compute the operations [around it](super::load_store).
 //!
-//! What the plan could not know is looked at here, with the tensors of the call at hand. [`FusedScan::run`] declines
-//! what the kernels of [`walk`](super::walk) would serve badly, and leaves every tensor as it was.
+//! A plan does not know the strides and sizes of a call. [`FusedScan::run`] looks at them. It declines calls that the
+//! kernels of [`walk`](super::walk) would serve badly, and then leaves every tensor as it was.
 
 use burn_backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::fusion::CubeFusionHandle;
@@ -29,21 +29,21 @@ use super::pattern::ScanStep;
 use super::walk::{LoadLaunch, StoreLaunch, WalkConfig, WalkLaunch, scan_kernel, totals_kernel};
 use crate::backends::cube::kernel_op;
 
-/// Vectors loaded ahead on a GPU, as by the scan without a load and store of its own. Not measured.
-const AHEAD: usize = 8;
+/// Vectors loaded ahead on a GPU, as by the scan without a load and a store. Not measured.
+const PREFETCH_DEPTH: usize = 8;
 
 /// Units of a cube.
 const UNITS: u32 = 64;
 
-/// A scan with the operations in front of it and behind it.
+/// A scan with the operations of its load and its store.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct FusedScan {
     /// Two blocks: the load and the store.
     pub(super) trace: FuseTrace,
     pub(super) scan: ScanStep,
-    /// The scan's input, which the first block makes.
+    /// The input of the scan, which the first block computes.
     pub(super) input: FuseArg,
-    /// The scan's output, which the second block starts from.
+    /// The output of the scan, from which the second block starts.
     pub(super) output: FuseArg,
 }
 
@@ -52,7 +52,7 @@ pub(super) struct FusedScan {
 struct Declined;
 
 impl FusedScan {
-    /// Runs the chain. `false` if it was declined.
+    /// Runs the scan with its load and its store. `false` if it declined the call.
     pub(super) fn run(&self, context: &mut Context<CubeFusionHandle>) -> bool {
         let axis = self.scan.ir.axis;
         let shape = context.tensors[&self.scan.ir.input.id].shape.clone();
@@ -70,7 +70,7 @@ impl FusedScan {
             .is_ok()
     }
 
-    /// The first input, if all can be read in place: in rows, contiguous where they are as large as the scan.
+    /// The first input, if the kernels can read all inputs in place: inputs as large as the scan must be contiguous.
     fn probe<'a>(
         &self,
         context: &'a Context<CubeFusionHandle>,
@@ -92,14 +92,18 @@ impl FusedScan {
     }
 }
 
-/// Whether scans are made of tiles here: on GPUs. Elsewhere units walk lines, wherever these lie.
+/// Whether the device scans by tiles, as GPUs do. Elsewhere units walk the lines, wherever these lie.
 pub(super) fn scans_tiles(client: &Client) -> bool {
     !scans_per_unit(client)
 }
 
 /// Vectors a unit loads before it combines the first. On a CPU there is nothing to overlap.
-fn ahead(client: &Client) -> usize {
-    if scans_tiles(client) { AHEAD } else { 1 }
+fn prefetch_depth(client: &Client) -> usize {
+    if scans_tiles(client) {
+        PREFETCH_DEPTH
+    } else {
+        1
+    }
 }
 
 struct Runner<'a> {
@@ -120,7 +124,7 @@ impl TraceRunner for Runner<'_> {
         configs: &'a [FuseBlockConfig],
     ) -> Result<(), Declined> {
         let [load, store] = configs else {
-            unreachable!("a chain has two blocks");
+            unreachable!("the trace has a load and a store");
         };
         let lanes = load.width;
         let lines = self.lines.in_vectors(lanes).ok_or(Declined)?;
@@ -143,7 +147,7 @@ impl TraceRunner for Runner<'_> {
                 op,
                 along: lines.along,
                 carry_in: parts.carry_in(),
-                ahead: ahead(client).min(split.len.next_power_of_two()),
+                prefetch_depth: prefetch_depth(client).min(split.len.next_power_of_two()),
             },
             dtype,
             accumulator,
@@ -178,19 +182,19 @@ struct Launch<'a> {
 }
 
 impl Launch<'_> {
-    fn runs(&self) -> usize {
+    fn units(&self) -> usize {
         self.lines.outer * self.lines.width * self.split.parts
     }
 
     fn grid(&self) -> (CubeCount, CubeDim) {
         let cube_dim = CubeDim::new_1d(UNITS);
-        let cubes = cubecl::calculate_cube_count_elemwise(self.client, self.runs(), cube_dim);
+        let cubes = cubecl::calculate_cube_count_elemwise(self.client, self.units(), cube_dim);
         (cubes, cube_dim)
     }
 
     fn walk(&self) -> WalkLaunch {
         let VectorLines { width, steps, .. } = self.lines;
-        WalkLaunch::new(steps, width, self.split.len, self.split.parts, self.runs())
+        WalkLaunch::new(steps, width, self.split.len, self.split.parts, self.units())
     }
 
     fn identity(&self) -> InputScalar {
@@ -199,7 +203,7 @@ impl Launch<'_> {
 
     fn totals(&self, load: LoadLaunch, store: StoreLaunch, states: BufferArg) {
         let (cubes, cube_dim) = self.grid();
-        // SAFETY: units beyond the runs do nothing, a run ends with its line, and there is a state for each of its lines.
+        // SAFETY: units beyond the parts do nothing, a part ends with its line, and there is a state for each of its lines.
         unsafe {
             totals_kernel::launch_unchecked(
                 self.client,

@@ -21,12 +21,12 @@ use burn_cubecl::fusion::CubeOptimization;
 use burn_fusion::{FuserProperties, FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
-use super::chain::Chain;
 use super::hold::Search;
+use super::load_store::LoadStore;
 use super::mirror::BuiltinMirror;
 use super::operation::ScanOperation;
 use super::pattern::{Reversal, ScanStep};
-use super::plan::{Sandwich, plan};
+use super::plan::{FlipScanFlip, plan};
 
 #[derive(Clone)]
 pub(super) struct ScanFuser {
@@ -45,7 +45,7 @@ enum Stage {
     /// Open while a built-in fuser is open.
     Following,
     /// Open for the next operation: a scan after a reversal, or after a scan its reversal back or a part of its store.
-    Waiting(Option<Box<Chain>>),
+    Waiting(Option<Box<LoadStore>>),
     Closed,
     /// The fuser received an operation that was handed back.
     Beyond,
@@ -66,23 +66,23 @@ impl ScanFuser {
     /// Moves to the stage after `operation`, the last one. Returns whether `operation` was worth a wait.
     fn advance(&mut self, operation: &OperationIr) -> bool {
         match core::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Waiting(chain) => return self.go_on(chain, operation),
+            Stage::Waiting(load_store) => return self.go_on(load_store, operation),
             Stage::Following if self.builtins.is_open() => self.stage = Stage::Following,
             Stage::Following => self.close(operation),
-            _ if is_scan(operation) || self.ends_with_sandwich() => self.claim(),
+            _ if is_scan(operation) || self.ends_with_flip_scan_flip() => self.claim(),
             _ => {}
         }
         false
     }
 
-    fn go_on(&mut self, chain: Option<Box<Chain>>, operation: &OperationIr) -> bool {
+    fn go_on(&mut self, load_store: Option<Box<LoadStore>>, operation: &OperationIr) -> bool {
         if is_scan(operation) {
-            self.stage = Stage::Waiting(self.chain(slice::from_ref(operation)));
-        } else if let Some(mut chain) = chain
-            && chain.extend(operation)
+            self.stage = Stage::Waiting(self.load_store(slice::from_ref(operation)));
+        } else if let Some(mut load_store) = load_store
+            && load_store.extend(operation)
         {
-            self.stage = Stage::Waiting(Some(chain));
-        } else if !self.ends_with_sandwich() {
+            self.stage = Stage::Waiting(Some(load_store));
+        } else if !self.ends_with_flip_scan_flip() {
             return false;
         }
         self.claim();
@@ -93,17 +93,18 @@ impl ScanFuser {
     fn close(&mut self, operation: &OperationIr) {
         let gains_nothing = self.builtins.best_score() == 0;
         if is_scan(operation) {
-            let chain = match self.chain(&self.operations) {
-                None if gains_nothing => self.chain(slice::from_ref(operation)),
-                chain => chain,
+            let load_store = match self.load_store(&self.operations) {
+                None if gains_nothing => self.load_store(slice::from_ref(operation)),
+                load_store => load_store,
             };
             // A built-in fuser takes the operations in front, and the scan starts the next search. A search of several
             // blocks may be the last one: a sync runs the tails of its blocks unfused.
-            let leaves_scan = chain.is_none() && !gains_nothing;
+            let leaves_scan = load_store.is_none() && !gains_nothing;
             if !leaves_scan || !self.search.is_one_block(self.operations.len()) {
                 self.claim();
             }
-            self.stage = chain.map_or(Stage::Closed, |chain| Stage::Waiting(Some(chain)));
+            self.stage =
+                load_store.map_or(Stage::Closed, |load_store| Stage::Waiting(Some(load_store)));
         } else if gains_nothing && Reversal::parse(operation).is_some() {
             self.stage = Stage::Waiting(None);
         }
@@ -113,13 +114,13 @@ impl ScanFuser {
         self.claimed = self.operations.len();
     }
 
-    fn chain(&self, operations: &[OperationIr]) -> Option<Box<Chain>> {
-        Chain::new(self.builtins.device(), operations).map(Box::new)
+    fn load_store(&self, operations: &[OperationIr]) -> Option<Box<LoadStore>> {
+        LoadStore::new(self.builtins.device(), operations).map(Box::new)
     }
 
-    fn ends_with_sandwich(&self) -> bool {
-        let start = self.operations.len().saturating_sub(Sandwich::LEN);
-        Sandwich::parse(&self.operations[start..]).is_some()
+    fn ends_with_flip_scan_flip(&self) -> bool {
+        let start = self.operations.len().saturating_sub(FlipScanFlip::LEN);
+        FlipScanFlip::parse(&self.operations[start..]).is_some()
     }
 }
 

@@ -1,4 +1,4 @@
-//! How the lines of a scan lie, and how they are cut into runs. A [line](super::walk) is what one scan goes along.
+//! How the [lines](super::walk) of a scan lie, and how they are split into parts.
 
 use burn_std::Shape;
 use cubecl::client::Client;
@@ -10,7 +10,7 @@ pub(super) struct Lines {
     outer: usize,
     len: usize,
     inner: usize,
-    /// Whether the last dimension is a single element though others are not, which keeps Burn's engine from reading vectors.
+    /// Whether the last dimension has one element and others have more. Then Burn's engine reads no vectors.
     is_scalar: bool,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Lines {
 pub(super) struct VectorLines {
     /// Whether the lanes of a vector follow each other along the axis.
     pub(super) along: bool,
-    /// Lines one behind the other, and side by side.
+    /// Groups of lines, and the lines side by side in each.
     pub(super) outer: usize,
     pub(super) width: usize,
     /// Vectors of a line.
@@ -37,13 +37,13 @@ impl Lines {
         }
     }
 
-    /// Whether the walk suits the device. Along the axis, neighbouring units read far apart: that costs nothing where they
-    /// are lanes of one loop on a CPU, and most of the bandwidth of a GPU.
+    /// Whether the walk suits the device. Along the last axis, neighbouring units read far apart. That costs nothing on a
+    /// CPU, where they are lanes of one loop. It costs most of the bandwidth of a GPU.
     pub(super) fn suit(&self, scans_tiles: bool) -> bool {
         !self.is_scalar && (self.inner > 1 || self.len == 1 || !scans_tiles)
     }
 
-    /// The lines in vectors of `lanes` elements, which have to divide rows, or the dimensions behind the axis.
+    /// The lines in vectors of `lanes` elements. `lanes` must divide the length of a row, or the dimensions after the axis.
     pub(super) fn in_vectors(&self, lanes: usize) -> Option<VectorLines> {
         let along = self.inner == 1;
         let divided = if along { self.len } else { self.inner };
@@ -61,7 +61,7 @@ impl Lines {
 }
 
 impl VectorLines {
-    /// How they are split into runs.
+    /// How they are split into parts.
     pub(super) fn split(&self, client: &Client) -> Split {
         let lines = self.outer * self.width;
         match self.along {
@@ -70,7 +70,7 @@ impl VectorLines {
         }
     }
 
-    /// The runs; one for each lane of a vector across the axis.
+    /// The parts, one for each lane of a vector across the axis.
     pub(super) fn parts(&self, split: Split, lanes: usize) -> Parts {
         Parts {
             outer: self.outer,

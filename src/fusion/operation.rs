@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::mirror;
 use super::pattern::{Kind, ScanStep};
-use super::plan::{Sandwich, Step};
+use super::plan::{FlipScanFlip, Step};
 use crate::backends::cube;
 use crate::options::ScanOptions;
 
-/// A claimed run of operations as one fused operation.
+/// Claimed operations as one fused operation.
 pub(super) struct ScanOperation {
     steps: Vec<Step<CubeOptimization>>,
     num_operations: usize,
@@ -82,9 +82,12 @@ fn convert<B, C>(steps: &[Step<B>], builtin: &dyn Fn(&B) -> C) -> Vec<Step<C>> {
             optimization: builtin(optimization),
         },
         Step::Scan(scan) => Step::Scan(scan.clone()),
-        Step::Sandwich { start, sandwich } => Step::Sandwich {
+        Step::FlipScanFlip {
+            start,
+            reverse_scan,
+        } => Step::FlipScanFlip {
             start: *start,
-            sandwich: sandwich.clone(),
+            reverse_scan: reverse_scan.clone(),
         },
         Step::Fused { fused, otherwise } => Step::Fused {
             fused: fused.clone(),
@@ -100,7 +103,7 @@ fn max_relative_shape_id(steps: &[Step<CubeOptimization>]) -> Option<usize> {
         Step::Fused { fused, otherwise } => {
             (fused.trace.max_relative_shape_id()).max(max_relative_shape_id(otherwise))
         }
-        Step::Unfused { .. } | Step::Scan(_) | Step::Sandwich { .. } => None,
+        Step::Unfused { .. } | Step::Scan(_) | Step::FlipScanFlip { .. } => None,
     };
     steps.iter().filter_map(of_step).max()
 }
@@ -118,8 +121,11 @@ fn run_steps(
                 optimization,
             } => optimization.run(context, &|index| fallback(*start + index)),
             Step::Scan(scan) => run_scan(scan, context),
-            Step::Sandwich { start, sandwich } => {
-                run_sandwich(sandwich, context, &|index| fallback(*start + index));
+            Step::FlipScanFlip {
+                start,
+                reverse_scan,
+            } => {
+                run_flip_scan_flip(reverse_scan, context, &|index| fallback(*start + index));
             }
             Step::Fused { fused, otherwise } => {
                 if !fused.run(context) {
@@ -130,15 +136,19 @@ fn run_steps(
     }
 }
 
-fn run_sandwich(
-    Sandwich { lead, scan, trail }: &Sandwich,
+fn run_flip_scan_flip(
+    FlipScanFlip {
+        prologue,
+        scan,
+        epilogue,
+    }: &FlipScanFlip,
     context: &mut Context<CubeFusionHandle>,
     fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
 ) {
     let axis = scan.ir.axis;
-    if lead.reverses(axis, context) && trail.reverses(axis, context) {
+    if prologue.reverses(axis, context) && epilogue.reverses(axis, context) {
         let reverse = ScanOptions::default().reverse();
-        scan_into(scan, &lead.input, &trail.out, reverse, context);
+        scan_into(scan, &prologue.input, &epilogue.out, reverse, context);
     } else {
         fallback(0).run(context);
         run_scan(scan, context);

@@ -1,12 +1,12 @@
-//! How a claimed run of operations is executed: scans on this crate's kernels, everything else as Burn would.
+//! How claimed operations are executed: scans on this crate's kernels, everything else as Burn would.
 
 use burn_cubecl::fusion::CubeOptimization;
 use burn_fusion::NumOperations;
 use burn_ir::OperationIr;
 use serde::{Deserialize, Serialize};
 
-use super::chain::Chain;
 use super::fused::FusedScan;
+use super::load_store::LoadStore;
 use super::mirror::BuiltinMirror;
 use super::pattern::{Reversal, ScanStep, is_consumed_by};
 
@@ -21,11 +21,11 @@ pub(super) enum Step<B> {
     /// A scan.
     Scan(ScanStep),
     /// A scan between two operations that may reverse it.
-    Sandwich {
+    FlipScanFlip {
         start: usize,
-        sandwich: Box<Sandwich>,
+        reverse_scan: Box<FlipScanFlip>,
     },
-    /// A scan with what stands around it, and the plan for calls that do not suit it.
+    /// A scan with its load and its store, and the plan for calls that do not suit it.
     Fused {
         fused: Box<FusedScan>,
         otherwise: Vec<Step<B>>,
@@ -34,38 +34,39 @@ pub(super) enum Step<B> {
 
 /// A scan whose input and output are reversals nothing else reads: the three operations in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Sandwich {
-    pub(super) lead: Reversal,
+pub(super) struct FlipScanFlip {
+    pub(super) prologue: Reversal,
     pub(super) scan: ScanStep,
-    pub(super) trail: Reversal,
+    pub(super) epilogue: Reversal,
 }
 
-impl Sandwich {
+impl FlipScanFlip {
     pub(super) const LEN: usize = 3;
 
-    /// The sandwich `operations` begin with.
+    /// The flip–scan–flip that `operations` begin with.
     pub(super) fn parse(operations: &[OperationIr]) -> Option<Self> {
-        let [lead, scan, trail, ..] = operations else {
+        let [prologue, scan, epilogue, ..] = operations else {
             return None;
         };
-        let sandwich = Self {
-            lead: Reversal::parse(lead)?,
-            scan: ScanStep::parse(scan)?,
-            trail: Reversal::parse(trail)?,
-        };
-        (sandwich.scan.may_follow(&sandwich.lead) && sandwich.scan.may_precede(&sandwich.trail))
-            .then_some(sandwich)
+        let prologue = Reversal::parse(prologue)?;
+        let scan = ScanStep::parse(scan)?;
+        let epilogue = Reversal::parse(epilogue)?;
+        (scan.may_follow(&prologue) && scan.may_precede(&epilogue)).then_some(Self {
+            prologue,
+            scan,
+            epilogue,
+        })
     }
 }
 
 impl ScanStep {
-    /// Whether this scans along the axis `lead` may reverse, and is the only reader of the result.
-    pub(super) fn may_follow(&self, lead: &Reversal) -> bool {
-        is_consumed_by(&lead.out, &self.ir.input) && lead.may_reverse(self.ir.axis)
+    /// Whether this scans along the axis `prologue` may reverse, and is the only reader of the result.
+    pub(super) fn may_follow(&self, prologue: &Reversal) -> bool {
+        is_consumed_by(&prologue.out, &self.ir.input) && prologue.may_reverse(self.ir.axis)
     }
 
-    fn may_precede(&self, trail: &Reversal) -> bool {
-        is_consumed_by(&self.ir.out, &trail.input) && trail.may_reverse(self.ir.axis)
+    fn may_precede(&self, epilogue: &Reversal) -> bool {
+        is_consumed_by(&self.ir.out, &epilogue.input) && epilogue.may_reverse(self.ir.axis)
     }
 }
 
@@ -85,7 +86,7 @@ pub(super) fn plan(
     plan_from(0, Reach::LoadAndStore, builtins, operations)
 }
 
-/// Plans operations of which `offset` precede the first.
+/// As [`plan`], of operations behind `offset` others.
 fn plan_from(
     offset: usize,
     reach: Reach,
@@ -97,17 +98,23 @@ fn plan_from(
     while at < operations.len() {
         let rest = &operations[at..];
         let start = offset + at;
-        let (step, len) = if let Some(sandwich) = Sandwich::parse(rest) {
-            let sandwich = Box::new(sandwich);
-            (Step::Sandwich { start, sandwich }, Sandwich::LEN)
-        } else if let Some(chain) = chain(reach, builtins, rest) {
-            let len = chain.len();
-            let reach = match chain.in_front() > 0 && chain.behind() > 0 {
+        let (step, len) = if let Some(reverse_scan) = FlipScanFlip::parse(rest) {
+            let reverse_scan = Box::new(reverse_scan);
+            (
+                Step::FlipScanFlip {
+                    start,
+                    reverse_scan,
+                },
+                FlipScanFlip::LEN,
+            )
+        } else if let Some(load_store) = load_store(reach, builtins, rest) {
+            let len = load_store.len();
+            let reach = match load_store.load_len() > 0 && load_store.store_len() > 0 {
                 true => Reach::Store,
                 false => Reach::Nothing,
             };
             let otherwise = plan_from(start, reach, builtins, &rest[..len]);
-            let fused = Box::new(chain.finish());
+            let fused = Box::new(load_store.finish());
             (Step::Fused { fused, otherwise }, len)
         } else if let Some(scan) = ScanStep::parse(&rest[0]) {
             (Step::Scan(scan), 1)
@@ -129,18 +136,22 @@ fn plan_from(
     steps
 }
 
-fn chain(reach: Reach, builtins: &BuiltinMirror, operations: &[OperationIr]) -> Option<Chain> {
+fn load_store(
+    reach: Reach,
+    builtins: &BuiltinMirror,
+    operations: &[OperationIr],
+) -> Option<LoadStore> {
     match reach {
         Reach::Nothing => None,
-        _ => Chain::longest(builtins.device(), operations, reach == Reach::LoadAndStore),
+        _ => LoadStore::longest(builtins.device(), operations, reach == Reach::LoadAndStore),
     }
 }
 
-/// How many operations precede the first scan or sandwich.
+/// How many operations precede the first scan or flip–scan–flip.
 fn until_scan(operations: &[OperationIr]) -> usize {
     let starts_scan = |start: &usize| {
         let rest = &operations[*start..];
-        ScanStep::parse(&rest[0]).is_some() || Sandwich::parse(rest).is_some()
+        ScanStep::parse(&rest[0]).is_some() || FlipScanFlip::parse(rest).is_some()
     };
     (0..operations.len())
         .find(starts_scan)
@@ -152,46 +163,62 @@ mod tests {
     use super::super::sample::{cumsum, flip};
     use super::*;
 
-    fn is_sandwich(operations: [OperationIr; 3]) -> bool {
-        Sandwich::parse(&operations).is_some()
+    fn is_flip_scan_flip(operations: [OperationIr; 3]) -> bool {
+        FlipScanFlip::parse(&operations).is_some()
     }
 
     #[test]
-    fn a_sandwich_is_one_chain_along_one_axis() {
-        let (lead, scan, trail) = (flip(0, 1, &[1]), cumsum(1, 2, 1), flip(2, 3, &[1]));
-        assert!(is_sandwich([lead.clone(), scan.clone(), trail.clone()]));
-        assert!(Sandwich::parse(&[lead.clone(), scan.clone()]).is_none());
+    fn a_flip_scan_flip_is_along_one_axis() {
+        let (prologue, scan, epilogue) = (flip(0, 1, &[1]), cumsum(1, 2, 1), flip(2, 3, &[1]));
+        assert!(is_flip_scan_flip([
+            prologue.clone(),
+            scan.clone(),
+            epilogue.clone()
+        ]));
+        assert!(FlipScanFlip::parse(&[prologue.clone(), scan.clone()]).is_none());
 
-        assert!(!is_sandwich([
+        assert!(!is_flip_scan_flip([
             flip(0, 1, &[0]),
             scan.clone(),
-            trail.clone()
+            epilogue.clone()
         ]));
-        assert!(!is_sandwich([
+        assert!(!is_flip_scan_flip([
             flip(0, 9, &[1]),
             scan.clone(),
-            trail.clone()
+            epilogue.clone()
         ]));
-        assert!(!is_sandwich([lead.clone(), scan.clone(), flip(2, 3, &[0])]));
-        assert!(!is_sandwich([lead.clone(), scan.clone(), flip(9, 3, &[1])]));
-        assert!(!is_sandwich([lead.clone(), cumsum(1, 2, 0), trail.clone()]));
-        assert!(!is_sandwich([scan.clone(), lead, trail]));
+        assert!(!is_flip_scan_flip([
+            prologue.clone(),
+            scan.clone(),
+            flip(2, 3, &[0])
+        ]));
+        assert!(!is_flip_scan_flip([
+            prologue.clone(),
+            scan.clone(),
+            flip(9, 3, &[1])
+        ]));
+        assert!(!is_flip_scan_flip([
+            prologue.clone(),
+            cumsum(1, 2, 0),
+            epilogue.clone()
+        ]));
+        assert!(!is_flip_scan_flip([scan.clone(), prologue, epilogue]));
     }
 
     #[test]
     fn operations_in_front_of_a_scan_are_counted() {
         let plain = flip(0, 1, &[0, 1]);
-        let sandwich = [flip(1, 2, &[1]), cumsum(2, 3, 1), flip(3, 4, &[1])];
+        let reverse_scan = [flip(1, 2, &[1]), cumsum(2, 3, 1), flip(3, 4, &[1])];
         assert_eq!(until_scan(&[plain.clone(), plain.clone()]), 2);
         assert_eq!(
             until_scan(&[plain.clone(), plain.clone(), cumsum(1, 2, 0)]),
             2
         );
-        let [lead, scan, trail] = sandwich;
+        let [prologue, scan, epilogue] = reverse_scan;
         assert_eq!(
-            until_scan(&[plain, lead.clone(), scan.clone(), trail.clone()]),
+            until_scan(&[plain, prologue.clone(), scan.clone(), epilogue.clone()]),
             1
         );
-        assert_eq!(until_scan(&[lead, scan, trail]), 0);
+        assert_eq!(until_scan(&[prologue, scan, epilogue]), 0);
     }
 }

@@ -1,21 +1,21 @@
-//! The kernels of a scan whose load and store are compiled from other operations: every unit walks a run of a line.
+//! The kernels of a scan whose load and store are compiled from other operations: each unit walks a part of a line.
 //!
-//! A *line* is what one scan goes along. Its elements are read by running the operations in front of the scan at their
-//! position, and written by running those behind it; nothing in between is stored.
+//! One scan goes along a *line*. To read an element, a unit runs the operations before the scan at its position. To
+//! write one, it runs the operations after the scan. Nothing in between is stored.
 //!
 //! ```text
 //! axis last      a line is a row, its vectors lie along the axis         unit u: vectors first..end of one row
 //! axis earlier   a line is as many columns as a vector has lanes         unit u: rows first..end of them
 //!
 //! whole lines    launch 1   load, scan, store
-//! cut lines      launch 1   load, fold: the total of every run
-//!                launch 2   the exclusive scan of the totals of each line, where they are many
-//!                launch 3   load again, scan on from what precedes the run, store
+//! split lines    launch 1   load, fold: the total of each part
+//!                launch 2   the exclusive scan of the totals of each line, if there are many
+//!                launch 3   load again, scan on from what precedes the part, store
 //! ```
 //!
-//! Positions are those of the contiguous layout, counted in vectors; the operations find their tensors' elements
-//! themselves. No barrier, no shared memory, no atomics: it needs nothing of the device, and float sums are folded in an
-//! order that depends on the positions alone.
+//! Positions count vectors of the contiguous layout. The operations find the elements of their tensors themselves. The
+//! kernels use no barrier, no shared memory and no atomics, so they run on every device. The order of float additions
+//! depends on the positions alone.
 
 use burn_cubecl_fusion::engine::codegen::ir::{
     FuseArg, FuseBlockConfig, GlobalArgs, LocalArgs, multi_block_variables_init,
@@ -28,42 +28,42 @@ use cubecl_scan::monoid::{Fold, write_state};
 use cubecl_scan::operator::combine;
 use cubecl_scan::scan::parts::{CarryIn, before_part};
 
-/// The tensors that are read, and the operations that make the scan's input of them.
+/// The tensors to read, and the operations that compute the input of the scan.
 #[derive(CubeType, CubeLaunch)]
 pub(super) struct Load {
     tensors: GlobalArgs,
     #[cube(comptime)]
     operations: FuseBlockConfig,
-    /// The scan's input among them.
+    /// Which value is the input of the scan.
     #[cube(comptime)]
     input: FuseArg,
 }
 
-/// The tensors that are written, and the operations that make them of the scan's output.
+/// The tensors to write, and the operations that compute them from the output of the scan.
 #[derive(CubeType, CubeLaunch)]
 pub(super) struct Store {
     tensors: GlobalArgs,
     #[cube(comptime)]
     operations: FuseBlockConfig,
-    /// The scan's output among them.
+    /// Which value is the output of the scan.
     #[cube(comptime)]
     output: FuseArg,
 }
 
-/// How lines lie and how they are cut.
+/// How lines lie, and how they are split.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(super) struct Walk {
     /// Vectors of a line.
     steps: usize,
-    /// Lines side by side, one vector apart; 1 where vectors lie along the axis.
+    /// Lines side by side, one vector apart. 1 if vectors lie along the axis.
     width: usize,
-    /// Vectors of a run.
-    run: usize,
-    /// Runs of a line.
-    per_line: usize,
-    /// Runs of all lines, one for each unit.
-    runs: usize,
+    /// Vectors of a part.
+    part_len: usize,
+    /// Parts of a line.
+    parts: usize,
+    /// Parts of all lines, one for each unit.
+    units: usize,
 }
 
 /// The comptime facts of the kernels.
@@ -72,44 +72,44 @@ pub(super) struct WalkConfig {
     pub(super) op: ScanOp,
     /// Whether the lanes of a vector follow each other along the axis.
     pub(super) along: bool,
-    /// How a run learns what precedes it.
+    /// How a part learns what precedes it.
     pub(super) carry_in: CarryIn,
     /// Vectors loaded before the first is combined, so that their latencies overlap.
-    pub(super) ahead: usize,
+    pub(super) prefetch_depth: usize,
 }
 
-/// What one unit does.
+/// The part of a line that one unit walks.
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
-struct Run {
+struct Part {
     /// The position of the line's first vector.
     line: usize,
     /// From one vector to the next.
     stride: usize,
     first: usize,
     end: usize,
-    /// Which run of its line.
-    part: usize,
-    /// The number of the line's first run, counting runs as units do; the others follow `stride` apart.
-    states: usize,
+    /// Its number in the line.
+    index: usize,
+    /// Where the state of the first part of the line lies. The others follow `stride` apart.
+    first_state: usize,
 }
 
 #[cube]
 impl Walk {
     /// The work of a unit: neighbouring units take neighbouring lines.
-    fn of_unit(&self, unit: usize) -> Run {
+    fn of_unit(&self, unit: usize) -> Part {
         let column = unit % self.width;
         let rest = unit / self.width;
-        let part = rest % self.per_line;
-        let outer = rest / self.per_line;
-        let first = part * self.run;
-        Run {
+        let index = rest % self.parts;
+        let outer = rest / self.parts;
+        let first = index * self.part_len;
+        Part {
             line: outer * self.steps * self.width + column,
             stride: self.width,
             first,
-            end: min(first + self.run, self.steps),
-            part,
-            states: outer * self.per_line * self.width + column,
+            end: min(first + self.part_len, self.steps),
+            index,
+            first_state: outer * self.parts * self.width + column,
         }
     }
 }
@@ -124,37 +124,37 @@ fn slot_of(lane: usize, along: bool) -> usize {
     if along { 0 } else { lane }
 }
 
-/// Whether there is a step `step`; past the end only a load ahead can be.
+/// Whether `step` is in the part. Only a prefetch can reach past the end.
 #[cube]
-fn is_inside(step: usize, run: Run, #[comptime] config: WalkConfig) -> bool {
-    if comptime!(config.ahead > 1) {
-        step < run.end
+fn is_inside(step: usize, part: Part, #[comptime] config: WalkConfig) -> bool {
+    if comptime!(config.prefetch_depth > 1) {
+        step < part.end
     } else {
         true.runtime()
     }
 }
 
-/// The scan's input at the steps from `at` on; past the end of the run, of identities.
+/// The input of the scan at the steps from `at` on. Past the end of the part it is the identity.
 #[cube]
-fn load_ahead<T: Numeric, A: Numeric, N: Size>(
+fn prefetch<T: Numeric, A: Numeric, N: Size>(
     load: &Load,
     store: &mut Store,
     locals: &mut LocalArgs,
     at: usize,
-    run: Run,
+    part: Part,
     identity: A,
     #[comptime] config: WalkConfig,
 ) -> Array<Vector<A, N>> {
-    let mut loaded = Array::<Vector<A, N>>::new(config.ahead);
+    let mut loaded = Array::<Vector<A, N>>::new(config.prefetch_depth);
     #[unroll]
-    for k in 0..config.ahead {
+    for k in 0..config.prefetch_depth {
         let mut value = Vector::<A, N>::new(identity);
-        if is_inside(at + k, run, config) {
+        if is_inside(at + k, part, config) {
             let values = fuse_on_read::<T, N>(
                 &load.tensors,
                 &mut store.tensors,
                 locals,
-                run.line + (at + k) * run.stride,
+                part.line + (at + k) * part.stride,
                 comptime! {
                     let mut wanted = Sequence::new();
                     wanted.push(load.input.clone());
@@ -181,11 +181,11 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
     #[define(A)] _accumulator: ElemType,
 ) {
     multi_block_variables_init(&load.operations, &mut store.tensors.variables);
-    if ABSOLUTE_POS < walk.runs {
+    if ABSOLUTE_POS < walk.units {
         let lanes = N::value().comptime();
         let carried = comptime!(slots(lanes, config.along));
         let identity = identity.get::<A>();
-        let run = walk.of_unit(ABSOLUTE_POS);
+        let part = walk.of_unit(ABSOLUTE_POS);
         let mut locals = init_locals(&load.tensors, &mut store.tensors, &load.operations);
 
         let mut running = Array::<A>::new(carried);
@@ -193,11 +193,11 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
         for slot in 0..carried {
             running[slot] = identity;
         }
-        let mut at = run.first;
-        while at < run.end {
-            let loaded = load_ahead::<T, A, N>(load, store, &mut locals, at, run, identity, config);
+        let mut at = part.first;
+        while at < part.end {
+            let loaded = prefetch::<T, A, N>(load, store, &mut locals, at, part, identity, config);
             #[unroll]
-            for k in 0..config.ahead {
+            for k in 0..config.prefetch_depth {
                 let value = loaded[k];
                 #[unroll]
                 for lane in 0..lanes {
@@ -205,7 +205,7 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
                     running[slot] = combine::<A>(running[slot], value.extract(lane), config.op);
                 }
             }
-            at += config.ahead;
+            at += config.prefetch_depth;
         }
         #[unroll]
         for slot in 0..carried {
@@ -227,26 +227,27 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
 ) {
     multi_block_variables_init(&load.operations, &mut store.tensors.variables);
     multi_block_variables_init(&store.operations, &mut store.tensors.variables);
-    if ABSOLUTE_POS < walk.runs {
+    if ABSOLUTE_POS < walk.units {
         let lanes = N::value().comptime();
         let carried = comptime!(slots(lanes, config.along));
         let identity = identity.get::<A>();
-        let run = walk.of_unit(ABSOLUTE_POS);
+        let part = walk.of_unit(ABSOLUTE_POS);
         let mut locals = init_locals(&load.tensors, &mut store.tensors, &load.operations);
         let mut stored = init_locals(&load.tensors, &mut store.tensors, &store.operations);
 
         let mut running = Array::<A>::new(carried);
         #[unroll]
         for slot in 0..carried {
-            let (at, apart) = (run.states * carried + slot, run.stride * carried);
-            let (cut, op) = (comptime!(config.carry_in), comptime!(config.op));
-            running[slot] = before_part::<A, Fold>(states, at, apart, run.part, &identity, cut, op);
+            let (at, apart) = (part.first_state * carried + slot, part.stride * carried);
+            let (carry_in, op) = (comptime!(config.carry_in), comptime!(config.op));
+            running[slot] =
+                before_part::<A, Fold>(states, at, apart, part.index, &identity, carry_in, op);
         }
-        let mut at = run.first;
-        while at < run.end {
-            let loaded = load_ahead::<T, A, N>(load, store, &mut locals, at, run, identity, config);
+        let mut at = part.first;
+        while at < part.end {
+            let loaded = prefetch::<T, A, N>(load, store, &mut locals, at, part, identity, config);
             #[unroll]
-            for k in 0..config.ahead {
+            for k in 0..config.prefetch_depth {
                 let value = loaded[k];
                 let mut scanned = Vector::<A, N>::new(identity);
                 #[unroll]
@@ -256,7 +257,7 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
                     running[slot] = sum;
                     scanned.insert(lane, sum);
                 }
-                if is_inside(at + k, run, config) {
+                if is_inside(at + k, part, config) {
                     let mut outputs = Registry::<FuseArg, Vector<T, N>>::new();
                     let mut written = comptime![Vec::<FuseArg>::new()];
                     outputs.insert(comptime![store.output.clone()], Vector::cast_from(scanned));
@@ -265,14 +266,14 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
                         &load.tensors,
                         &mut store.tensors,
                         &mut stored,
-                        run.line + (at + k) * run.stride,
+                        part.line + (at + k) * part.stride,
                         outputs,
                         written,
                         &store.operations,
                     );
                 }
             }
-            at += config.ahead;
+            at += config.prefetch_depth;
         }
     }
 }

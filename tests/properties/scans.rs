@@ -142,20 +142,20 @@ where
     // The first part of a scan is the scan of the first part. The second part starts from the first one's total.
     let (first, second) = (0..split_at, split_at..len);
     let parts = [first, second].map(|part| input.clone().slice_dim(dim, part));
-    let lead = usize::from(reverse);
+    let earlier = usize::from(reverse);
     let scanned = parts.clone().map(|part| scan(part, case.way));
-    let totals = scan(parts[lead].clone(), (false, reverse));
+    let totals = scan(parts[earlier].clone(), (false, reverse));
     let lengths = [split_at, len - split_at];
-    let total_row = if reverse { 0 } else { lengths[lead] - 1 };
+    let total_row = if reverse { 0 } else { lengths[earlier] - 1 };
     for (i, &found) in found.iter().enumerate() {
         let (block, row, column) = (i / (len * inner), i / inner % len, i % inner);
         let part = usize::from(row >= split_at);
         let at = |part: usize, row: usize| (block * lengths[part] + row) * inner + column;
         let own = scanned[part][at(part, row - part * split_at)];
-        let expected = if part == lead {
+        let expected = if part == earlier {
             own
         } else {
-            combine(totals[at(lead, total_row)], own)
+            combine(totals[at(earlier, total_row)], own)
         };
         assert!(
             found.same(expected),

@@ -144,7 +144,7 @@ impl Plan {
             units,
             max_planes: (units * tuning.max_planes).div_ceil(tuning.units),
             plane_size: tuning.plane_size,
-            parked: 0,
+            staged: 0,
             by_elements: false,
         };
         let lookback = tuning.lookback(launch.stall);

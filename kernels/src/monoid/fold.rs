@@ -1,8 +1,7 @@
 //! Sum, product, maximum and minimum: operators whose state is one accumulator.
 
-use super::{Element, Monoid, Operator, Written};
+use super::{Element, Monoid, Operator, Written, plane_ladder};
 use crate::operator::{ScanOp, combine};
-use crate::scan::components::plane_scan::{plane_inclusive_scan, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -51,7 +50,11 @@ impl<A: Numeric> Monoid<A> for Fold {
         if comptime!(plane_size > 0) {
             plane_ladder::<A, Self>(state, plane_size, config)
         } else {
-            plane_inclusive_scan::<A>(*state, config)
+            match config {
+                ScanOp::Sum => plane_inclusive_sum(*state),
+                ScanOp::Prod => plane_inclusive_prod(*state),
+                _ => plane_ladder::<A, Self>(state, plane_size, config),
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use super::components::tile::TileConfig;
 use super::problem::{Dim, Lines, ScanOptions, elements_before, widest_vector};
 use super::strategy::LaunchOptions;
 use super::tensors::ScanTensors;
-use super::tuning::{CUBES_WITH_PARKED_TILES, Tuning};
+use super::tuning::{CUBES_WITH_STAGED_TILES, Tuning};
 use crate::ScanError;
 use crate::monoid::Operator;
 use crate::operator::accumulator_of;
@@ -265,11 +265,11 @@ impl<'a, O: Operator> Call<'a, O> {
         self.waiting(self.tuning.units, vectors, vectors)
     }
 
-    /// A tile of so many units, and of so many vectors a unit. A unit parks `parked` of its vectors if there is room.
-    pub(crate) fn waiting(&self, units: usize, vectors: usize, parked: usize) -> TileConfig {
-        let elements = units * parked * self.lanes * self.tensors.inputs.len();
+    /// A tile of so many units, and of so many vectors a unit. A unit stages `staged` of its vectors if there is room.
+    pub(crate) fn waiting(&self, units: usize, vectors: usize, staged: usize) -> TileConfig {
+        let elements = units * staged * self.lanes * self.tensors.inputs.len();
         let bytes = elements * self.tensors.dtype.size();
-        let has_room = bytes * CUBES_WITH_PARKED_TILES <= self.tuning.shared_bytes;
+        let has_room = bytes * CUBES_WITH_STAGED_TILES <= self.tuning.shared_bytes;
         TileConfig {
             exclusive: self.options.exclusive,
             reverse: self.options.reverse,
@@ -278,7 +278,7 @@ impl<'a, O: Operator> Call<'a, O> {
             units,
             max_planes: self.tuning.max_planes,
             plane_size: self.tuning.plane_size,
-            parked: if has_room { parked } else { 0 },
+            staged: if has_room { staged } else { 0 },
             by_elements: self.by_elements,
         }
     }

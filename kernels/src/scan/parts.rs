@@ -169,7 +169,7 @@ fn totals_of_units() -> TileConfig {
         units: UNITS,
         max_planes: 1,
         plane_size: 0,
-        parked: 0,
+        staged: 0,
         by_elements: false,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Tuning {
     pub lookback_in_registers: bool,
     /// Planes can be made to meet.
     pub planes_meet: bool,
-    /// Shared memory in which tiles may be parked, in bytes. 0 without planes, where tiles stay in registers.
+    /// Shared memory in which tiles may be staged, in bytes. 0 without planes, where tiles stay in registers.
     pub shared_bytes: usize,
     /// Units to saturate: with fewer the scan axis is split.
     pub units_to_saturate: usize,
@@ -104,10 +104,10 @@ pub(crate) const SOFTWARE_COLUMNS: usize = 32;
 /// ms row by row, 15 ms with these 4 KiB and with half of them, 17 ms with twice as many; forward it takes 8 ms.
 pub(crate) const SOFTWARE_REVERSE_BLOCK: usize = 256;
 
-/// Tiles are parked in shared memory if so many of them fit into what a cube may have, as on NVIDIA's GPUs through
-/// CUDA. Then two cubes and more share a multiprocessor. Parking leaves the lookback 16 registers more. Without it
+/// Tiles are staged in shared memory if so many of them fit into what a cube may have, as on NVIDIA's GPUs through
+/// CUDA. Then two cubes and more share a multiprocessor. Staging leaves the lookback 16 registers more. Without it
 /// scans of f16 and i64 take over 64.
-pub(crate) const CUBES_WITH_PARKED_TILES: usize = 3;
+pub(crate) const CUBES_WITH_STAGED_TILES: usize = 3;
 
 /// Whether [`Strategy::Inferred`](super::Strategy::Inferred) takes
 /// [`RoutineKind::PerUnit`](super::RoutineKind::PerUnit) on this device: a software adapter, which is no hardware GPU

@@ -9,8 +9,9 @@
 //!
 //! Software adapters compute ids [another way](super::per_unit).
 
-use super::bounds::{NO_OFFSETS, Typed, UNITS, within};
+use super::bounds::{NO_OFFSETS, Typed, UNITS};
 use super::per_unit;
+use crate::checked_index::checked_index;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::{ScanOptions, cube_count, scan, scans_per_unit, scratch};
@@ -43,7 +44,7 @@ fn mark_kernel<I: Numeric, M: Numeric>(
     let entry = ABSOLUTE_POS;
     if entry < entries {
         let offset = offsets[entry];
-        let (at, valid) = within::<I>(offset, len);
+        let (at, valid) = checked_index::<I>(offset, len);
         let next = offsets[min(entry + 1, entries - 1)];
         let is_last = entry + 1 == entries || next != offset;
         if valid && is_last {

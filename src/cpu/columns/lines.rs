@@ -2,9 +2,8 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::accumulator::Accumulator;
 use super::super::column_groups::column_groups;
-use super::super::operator::Operator;
+use super::super::traits::{Accumulator, Operator};
 
 /// Calls `kernel` with the carries.
 ///

@@ -17,11 +17,11 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::buffer::Shared;
-use super::element::{Element, TILE};
-use super::operator::Operator;
+use super::element::TILE;
 use super::parallel;
 use super::processor::vectorize;
 use super::rows::{GRAIN, PARALLEL};
+use super::traits::{Element, Operator};
 use lines::{fold_lines, scan_lines};
 
 /// The most columns in a block: the carries of a block stay in the first-level cache.

@@ -8,9 +8,8 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::buffer::Shared;
-use super::super::element::Element;
-use super::super::operator::Operator;
 use super::super::parallel;
+use super::super::traits::{Element, Operator};
 use super::Plane;
 
 /// Elements of a narrow plane that are walked in order: the work of one task.

@@ -1,10 +1,9 @@
 //! Lanes in arrays, for any processor.
 
-use super::super::accumulator::Accumulator;
-use super::super::element::Element;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
-use super::Lanes;
+
+use super::super::traits::{Accumulator, Element, Lanes};
 
 /// Arrays need no proof. Elements without registers of their own have them on every processor.
 #[cfg(target_arch = "x86_64")]

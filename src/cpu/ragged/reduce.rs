@@ -14,9 +14,10 @@ use core::ops::Range;
 
 use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
-use super::super::element::{Element, TILE};
+use super::super::element::TILE;
 use super::super::parallel;
 use super::super::rows::PARALLEL;
+use super::super::traits::Element;
 use super::super::walks::Fold;
 use super::bounds::Bounds;
 

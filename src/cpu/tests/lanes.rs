@@ -5,10 +5,10 @@ use core::mem::MaybeUninit;
 
 use half::{bf16, f16};
 
-use super::super::element::Element;
 use super::super::lanes::{run, run_portable};
-use super::super::operator::{Max, Min, Operator, Prod, Sum};
+use super::super::operator::{Max, Min, Prod, Sum};
 use super::super::rows::Rows;
+use super::super::traits::{Element, Operator};
 use super::*;
 
 fn check<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(input: &[T]) {

@@ -24,9 +24,8 @@ mod walk;
 
 use core::mem::MaybeUninit;
 
-use super::element::{Element, TILE};
-use super::lanes::Lanes;
-use super::operator::Operator;
+use super::element::TILE;
+use super::traits::{Element, Lanes, Operator};
 
 /// Vectors whose lanes a total keeps apart, which hides the latency of the operator.
 const APART: usize = 4;

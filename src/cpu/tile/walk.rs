@@ -3,9 +3,7 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::super::element::Element;
-use super::super::lanes::Lanes;
-use super::super::operator::Operator;
+use super::super::traits::{Element, Lanes, Operator};
 use super::{APART, fold_lanes};
 
 /// The most lanes that a vector has.

@@ -2,10 +2,10 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::accumulator::Accumulator;
 use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
-use super::super::element::{Element, TILE};
+use super::super::element::TILE;
+use super::super::traits::{Accumulator, Element};
 use super::{Block, Lines, View, Walk, run};
 
 /// The running maxima of `values` along the axis of `lines`, or the minima, and their positions along the axis. Both

@@ -2,10 +2,9 @@
 
 use core::marker::PhantomData;
 
-use super::super::accumulator::Accumulator;
 use super::super::lanes;
-use super::super::operator::Operator;
 use super::super::processor::vectorize;
+use super::super::traits::{Accumulator, Operator};
 use super::total::Total;
 
 /// How a state is accumulated from elements of type `A`.

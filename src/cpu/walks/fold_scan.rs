@@ -6,9 +6,9 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::super::accumulator::Accumulator;
 use super::super::buffer::{Output, Shared};
-use super::super::element::{Element, TILE};
+use super::super::element::TILE;
+use super::super::traits::{Accumulator, Element};
 use super::fold::Fold;
 use super::{Block, Lines, View, Walk, run};
 

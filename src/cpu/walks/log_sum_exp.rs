@@ -3,7 +3,7 @@
 //! The state is the largest element so far and the sum of `exp(x − largest)` (Milakov & Gimelshein, "Online normalizer
 //! calculation for softmax", 2018). Taking in an element costs one exponential: one of the two factors is 1.
 
-use super::super::accumulator::Accumulator;
+use super::super::traits::Accumulator;
 use super::fold::Fold;
 
 /// Numbers with exponentials.

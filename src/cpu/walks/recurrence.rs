@@ -5,12 +5,12 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::accumulator::Accumulator;
 use super::super::buffer::{Output, Shared};
 use super::super::column_groups::column_groups;
-use super::super::element::{Element, TILE};
-use super::super::lanes::{self, Kernel, Lanes as Vector};
+use super::super::element::TILE;
+use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
+use super::super::traits::{Accumulator, Element, Lanes as Vector};
 use super::affine::{Affine, Inputs, Rooms, Tile, gathered, side_by_side};
 use super::{Block, Lines, View, Walk, run};
 

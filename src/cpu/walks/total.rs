@@ -5,9 +5,8 @@
 
 use core::marker::PhantomData;
 
-use super::super::accumulator::Accumulator;
-use super::super::lanes::{Kernel, Lanes};
-use super::super::operator::Operator;
+use super::super::lanes::Kernel;
+use super::super::traits::{Accumulator, Lanes, Operator};
 
 /// Totals that [`Total`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
 const APART: usize = 32;

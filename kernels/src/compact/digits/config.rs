@@ -132,7 +132,7 @@ impl DigitConfig {
             units: self.units,
             max_planes: self.max_planes,
             plane_size: self.plane_size,
-            parked: 0,
+            staged: 0,
             by_elements: false,
         }
     }

@@ -1,7 +1,8 @@
 //! From destinations back to slices.
 
-use super::shape::{Permutation, PermutationShape, UNITS, in_range, locate};
+use super::shape::{Permutation, PermutationShape, UNITS, locate};
 use crate::ScanError;
+use crate::checked_index::checked_index;
 use crate::compact::plan::bindable;
 use crate::error::{check_outputs, check_types};
 use cubecl::client::Client;
@@ -43,7 +44,7 @@ fn gather_elements_kernel<T: Numeric, I: Numeric, N: Size>(
         let mut values = Vector::<T, N>::new(T::from_int(0));
         #[unroll]
         for lane in 0..N::value().comptime() {
-            let (destination, valid) = in_range::<I>(own.extract(lane), destinations);
+            let (destination, valid) = checked_index::<I>(own.extract(lane), destinations);
             if valid {
                 values.insert(lane, from_destinations[destination]);
             }

@@ -1,7 +1,8 @@
 //! From slices to destinations.
 
-use super::shape::{Permutation, PermutationShape, UNITS, in_range, locate};
+use super::shape::{Permutation, PermutationShape, UNITS, locate};
 use crate::ScanError;
+use crate::checked_index::checked_index;
 use crate::error::{check_outputs, check_types};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -40,7 +41,7 @@ fn scatter_elements_kernel<T: Numeric, I: Numeric, N: Size>(
         let values = slices[ABSOLUTE_POS];
         #[unroll]
         for lane in 0..N::value().comptime() {
-            let (destination, valid) = in_range::<I>(own.extract(lane), destinations);
+            let (destination, valid) = checked_index::<I>(own.extract(lane), destinations);
             if valid {
                 to_destinations[destination] = values.extract(lane);
             }

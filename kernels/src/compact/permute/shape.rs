@@ -1,5 +1,6 @@
 //! The sizes of a permutation, and where its vectors lie.
 
+use crate::checked_index::checked_index;
 use crate::error::expect_room;
 use crate::scan::cube_count;
 use crate::scan::problem::{elements_before, widest_vector};
@@ -31,22 +32,12 @@ pub(super) fn locate<I: Numeric>(
 ) -> (usize, bool) {
     let (rest, column) = permutation.inner.div_mod(at);
     let (outer, slice) = permutation.slices.div_mod(rest);
-    let (destination, valid) = in_range::<I>(destination_list[slice], permutation.destinations);
+    let (destination, valid) =
+        checked_index::<I>(destination_list[slice], permutation.destinations);
     (
         (outer * permutation.destinations + destination) * permutation.inner_len + column,
         valid,
     )
-}
-
-/// A destination, and whether it is below `destinations`. If not, 0.
-#[cube]
-pub(super) fn in_range<I: Numeric>(destination: I, destinations: usize) -> (usize, bool) {
-    let narrow = usize::cast_from(destination);
-    // The last test catches what the cast to the width of an address would fold into range.
-    let valid = destination >= I::from_int(0)
-        && narrow < destinations
-        && I::cast_from(narrow) == destination;
-    (select(valid, narrow, 0), valid)
 }
 
 /// The sizes of a permutation: `[outer, slices, inner]` to or from `[outer, destinations, inner]`.

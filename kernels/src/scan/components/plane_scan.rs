@@ -1,15 +1,7 @@
-//! Scans over the units of one plane, for any operator.
+//! Scans over the units of one plane, and where a unit stands in it.
 //!
-//! Sums and products of 32-bit accumulators use the hardware's scan if the backend has one. Everything else is a
-//! Kogge-Stone ladder of shuffles (Kogge & Stone 1973): after step `d` a unit holds the total of the `2d` units that
-//! end with it.
-//!
-//! ```text
-//! unit     0    1    2    3
-//! value    a    b    c    d
-//! d = 1    a    ab   bc   cd
-//! d = 2    a    ab   abc  abcd
-//! ```
+//! Sums and products use the hardware's scan if the backend has one. Everything else is a
+//! [ladder of shuffles](crate::monoid::plane_ladder()).
 //!
 //! Needs `Plane::Ops`; every unit of the plane must take part.
 
@@ -18,18 +10,15 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
-use crate::monoid::{Fold, Monoid, State, join};
+pub(crate) use crate::monoid::lane_of_unit;
+use crate::monoid::{Fold, Monoid, State};
 use crate::operator::ScanOp;
 use cubecl::prelude::*;
 
 /// Inclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ`.
 #[cube]
 pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
-    match op {
-        ScanOp::Sum => plane_inclusive_sum(value),
-        ScanOp::Prod => plane_inclusive_prod(value),
-        _ => plane_ladder::<A, Fold>(&value, 0usize, op),
-    }
+    <Fold as Monoid<A>>::plane_inclusive(&value, 0usize, op)
 }
 
 /// Exclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ₋₁` and unit 0 the identity.
@@ -48,16 +37,6 @@ pub(crate) fn plane_units(#[comptime] plane_size: usize) -> u32 {
         comptime!(plane_size as u32).runtime()
     } else {
         PLANE_DIM
-    }
-}
-
-/// The unit's position in its plane.
-#[cube]
-pub(crate) fn lane_of_unit(#[comptime] plane_size: usize) -> u32 {
-    if comptime!(plane_size > 0) {
-        UNIT_POS % comptime!(plane_size as u32)
-    } else {
-        UNIT_POS_PLANE
     }
 }
 
@@ -81,35 +60,4 @@ pub(crate) fn shift_up<S: State>(value: &S, first: &S, #[comptime] plane_size: u
         let before = S::shuffle(value, select(lane == 0, 0u32, lane - 1));
         S::select(lane == 0, first, &before)
     }
-}
-
-/// The inclusive scan over a plane by shuffles, for any operator. It is unrolled if the size of a plane is known.
-#[cube]
-pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
-    value: &M::State,
-    #[comptime] plane_size: usize,
-    #[comptime] op: M::Config,
-) -> M::State {
-    let lane = lane_of_unit(plane_size);
-    let mut total = M::State::copy(value);
-    if comptime!(plane_size > 0) {
-        let steps = comptime!(plane_size.ilog2());
-        #[unroll]
-        for step in 0..steps {
-            let distance = comptime!(1u32 << step);
-            let left = M::State::shuffle_up(&total, distance);
-            let with = join::<A, M>(&left, &total, op);
-            total = M::State::select(lane >= distance, &with, &total);
-        }
-    } else {
-        let mut distance = 1u32;
-        while distance < PLANE_DIM {
-            let has_left = lane >= distance;
-            let left = M::State::shuffle(&total, select(has_left, lane - distance, lane));
-            let with = join::<A, M>(&left, &total, op);
-            total = M::State::select(has_left, &with, &total);
-            distance *= 2;
-        }
-    }
-    total
 }

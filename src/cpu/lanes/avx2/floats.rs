@@ -5,7 +5,7 @@ use core::arch::x86_64::*;
 use half::{bf16, f16};
 
 use super::super::super::processor::HasAvx2;
-use super::super::Lanes;
+use super::super::super::traits::Lanes;
 use super::shuffles::{same, shifted};
 
 /// Lanes of `f32`, of which elements may be made as they are loaded.

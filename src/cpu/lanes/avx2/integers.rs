@@ -3,7 +3,7 @@
 use core::arch::x86_64::*;
 
 use super::super::super::processor::HasAvx2;
-use super::super::Lanes;
+use super::super::super::traits::Lanes;
 use super::shuffles::shifted;
 
 lanes! {

@@ -3,9 +3,9 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::super::accumulator::Accumulator;
-use super::super::super::element::{Element, TILE};
-use super::super::super::lanes::{self, Kernel, Lanes as Vector};
+use super::super::super::element::TILE;
+use super::super::super::lanes::{self, Kernel};
+use super::super::super::traits::{Accumulator, Element, Lanes as Vector};
 use super::super::affine::{Affine, Tile, gathered};
 use super::super::{Block, Walk};
 use super::Flows;

@@ -2,10 +2,10 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::super::accumulator::Accumulator;
 use super::super::super::column_groups::column_groups;
-use super::super::super::element::{Element, TILE};
+use super::super::super::element::TILE;
 use super::super::super::processor::vectorize;
+use super::super::super::traits::{Accumulator, Element};
 use super::super::affine::{Affine, Rooms, side_by_side};
 use super::super::{Block, Walk};
 use super::Flows;

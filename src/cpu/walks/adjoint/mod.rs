@@ -17,9 +17,8 @@ mod columns;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::accumulator::Accumulator;
 use super::super::buffer::{Output, Shared};
-use super::super::element::Element;
+use super::super::traits::{Accumulator, Element};
 use super::affine::{Affine, Inputs};
 use super::{Block, Lines, View, Walk, run};
 

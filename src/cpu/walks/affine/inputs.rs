@@ -2,11 +2,11 @@
 
 use core::ops::Range;
 
-use super::super::super::accumulator::Accumulator;
 use super::super::super::column_groups::column_groups;
-use super::super::super::element::{Element, TILE};
+use super::super::super::element::TILE;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
+use super::super::super::traits::{Accumulator, Element};
 use super::super::{Block, Lines, View};
 use super::tile::{Fold, Tile};
 use super::{Affine, offset};

@@ -20,8 +20,8 @@ mod tile;
 pub(super) use inputs::{Inputs, Rooms, gathered};
 pub(super) use tile::Tile;
 
-use super::super::accumulator::Accumulator;
 use super::super::element::TILE;
+use super::super::traits::Accumulator;
 
 /// The map `h ↦ factor·h + offset`. A state is a map whose offset is `h`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -2,9 +2,8 @@
 
 use core::ops::Range;
 
-use super::super::super::accumulator::Accumulator;
-use super::super::super::element::Element;
-use super::super::super::lanes::{Kernel, Lanes as Vector};
+use super::super::super::lanes::Kernel;
+use super::super::super::traits::{Accumulator, Element, Lanes as Vector};
 use super::Affine;
 
 /// Elements of a single column that lie side by side.

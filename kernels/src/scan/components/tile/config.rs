@@ -21,7 +21,7 @@ pub struct TileConfig {
     /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
     /// How many of a unit's vectors, its first ones, wait in shared memory instead of registers.
-    pub parked: usize,
+    pub staged: usize,
     /// Rows are read and written element by element: see [`element_rows`](crate::scan::components::element_rows).
     pub by_elements: bool,
 }

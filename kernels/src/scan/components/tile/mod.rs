@@ -20,11 +20,11 @@
 //! between them.
 
 mod config;
-mod parking;
 pub(crate) mod row;
+mod staging;
 mod unit;
 
 pub(crate) use config::{TileConfig, vector_in_tile};
-pub(crate) use parking::{elements, park, parking};
 pub(crate) use row::{Row, load_vectors, stored_vector};
+pub(crate) use staging::{elements, stage, staged_vectors};
 pub(crate) use unit::{UnitTile, total_of};

@@ -1,8 +1,8 @@
 //! What one unit holds of a tile, and its scan.
 
 use super::config::{TileConfig, vector_in_tile};
-use super::parking::{elements, park, parked_totals, parking, parking_place};
 use super::row::{Row, load_vectors, stored_vector};
+use super::staging::{elements, stage, staged_place, staged_totals, staged_vectors};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::element_rows::{ElementAccess, load_elements, write_elements};
 use crate::scan::components::plane_scan::{plane_units, shift_up};
@@ -12,15 +12,15 @@ use cubecl::prelude::*;
 /// What one unit holds after its own scan.
 ///
 /// The elements wait as they were loaded. Each is combined twice: first into a total, later with what precedes it.
-/// Parking them keeps a compiler from holding converted values in registers, such as f32 for f16.
+/// Staging them keeps a compiler from holding converted values in registers, such as f32 for f16.
 #[derive(CubeType)]
 pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
     loaded: Sequence<Loaded<T, N>>,
-    /// The parked elements, input after input. Each unit reads what it wrote.
-    parked: Shared<[Vector<T, N>]>,
-    /// The total of what the unit (or its plane) holds before each vector. Some are parked: see [`parked_totals`].
+    /// The staged elements, input after input. Each unit reads what it wrote.
+    staged: Shared<[Vector<T, N>]>,
+    /// The total of what the unit (or its plane) holds before each vector. Some are staged: see [`staged_totals`].
     before: Sequence<S>,
-    parked_before: S::Shared,
+    staged_before: S::Shared,
     /// The total of the unit (blocked) or of its plane (striped).
     pub total: S,
 }
@@ -115,15 +115,16 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             loaded.push(load_of_tile::<T, A, N, B>(reads, row, logical, config));
         }
         let inputs = comptime!(reads.inputs.len() + reads.elements.len());
-        let mut parked = Shared::<[Vector<T, N>]>::new_slice(comptime!(parking(inputs, config)));
+        let mut staged =
+            Shared::<[Vector<T, N>]>::new_slice(comptime!(staged_vectors(inputs, config)));
         #[unroll]
-        for k in 0..config.parked {
-            park::<T, N>(&mut parked, &loaded[k], k, config);
+        for k in 0..config.staged {
+            stage::<T, N>(&mut staged, &loaded[k], k, config);
         }
         let mut before = Sequence::<S>::new();
         let element = elem_type_of::<T>();
-        let totals = comptime!(parked_totals(element.size(), config));
-        let mut parked_before = S::allocate(comptime!((totals * config.units).max(1)));
+        let totals = comptime!(staged_totals(element.size(), config));
+        let mut staged_before = S::allocate(comptime!((totals * config.units).max(1)));
         let last_lane = plane_units(config.plane_size) - 1;
         let mut total = S::copy(identity);
         #[unroll]
@@ -141,25 +142,25 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             }
             if comptime!(k < totals) {
                 S::set(
-                    &mut parked_before,
-                    parking_place(0usize, k, config),
+                    &mut staged_before,
+                    staged_place(0usize, k, config),
                     &before[k],
                 );
             }
         }
         UnitTile::<T, N, S> {
             loaded,
-            parked,
+            staged,
             before,
-            parked_before,
+            staged_before,
             total,
         }
     }
 
     fn before(&self, #[comptime] k: usize, #[comptime] config: TileConfig) -> S {
         let element = elem_type_of::<T>();
-        if comptime!(k < parked_totals(element.size(), config)) {
-            S::get(&self.parked_before, parking_place(0usize, k, config))
+        if comptime!(k < staged_totals(element.size(), config)) {
+            S::get(&self.staged_before, staged_place(0usize, k, config))
         } else {
             S::copy(&self.before[k])
         }
@@ -212,7 +213,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         #[comptime] op: M::Config,
     ) -> Sequence<S> {
         let lanes = N::value().comptime();
-        let own = elements::<T, N>(&self.loaded[k], &self.parked, k, config);
+        let own = elements::<T, N>(&self.loaded[k], &self.staged, k, config);
         let mut running = join::<A, M>(prefix, &self.before(k, config), op);
         let mut states = Sequence::<S>::new();
         #[unroll]

@@ -7,7 +7,7 @@ use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::columns::ColumnsConfig;
 use crate::scan::components::parts::CarryIn;
 use crate::scan::components::stall::Stall;
-use crate::scan::components::tile::{TileConfig, parking};
+use crate::scan::components::tile::{TileConfig, staged_vectors};
 use crate::scan::tuning::{
     COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, COLUMN_TOTALS, COLUMN_TOTALS_GROUP, NARROW_TILE_ROWS,
 };
@@ -61,7 +61,7 @@ impl ColumnTileConfig {
     pub fn waiting_room(&self, inputs: usize, outputs: usize) -> usize {
         match self.narrow {
             true => inputs.max(outputs) * room(self.exchange),
-            false => parking(inputs, self.wait),
+            false => staged_vectors(inputs, self.wait),
         }
     }
 
@@ -170,7 +170,7 @@ impl Shape {
     /// take 64 registers and no spills with half of their rows there, and two cubes share a multiprocessor with 96 KiB.
     /// Other types take up to 103 registers, or spill. With all rows there they take 64, and two cubes share the 164
     /// KiB of an A100.
-    fn parked<O: Operator>(&self, call: &Call<O>) -> usize {
+    fn staged<O: Operator>(&self, call: &Call<O>) -> usize {
         match (call.tensors.dtype.size(), call.state_words()) {
             (4, 1) => self.rows / 2,
             _ => self.rows,
@@ -193,7 +193,7 @@ impl Shape {
                 abreast: 1,
                 units: self.units(),
             },
-            wait: call.waiting(self.units(), self.rows, self.parked(call)),
+            wait: call.waiting(self.units(), self.rows, self.staged(call)),
             narrow: self.narrow,
             exchange: self.exchange(call),
             stall: call.stall(),

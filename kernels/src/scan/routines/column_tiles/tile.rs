@@ -11,7 +11,7 @@ use crate::scan::components::columns::{
     Column, ColumnsView, fold_rows, load_prefetched, results_of_row, scan_row, splat,
 };
 use crate::scan::components::tensors::{Loaded, Reads, Writes, vectors_of};
-use crate::scan::components::tile::{elements, park};
+use crate::scan::components::tile::{elements, stage};
 use crate::scan::components::tile_state::TileWords;
 use cubecl::prelude::*;
 
@@ -243,7 +243,7 @@ fn scan_rows<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
     }
 }
 
-/// Loads the unit's rows, and exchanges or parks them in shared memory.
+/// Loads the unit's rows, and exchanges or stages them in shared memory.
 #[cube]
 fn load_rows<T: Numeric, N: Size, B: Numeric>(
     waiting: &mut Shared<[Vector<T, N>]>,
@@ -269,8 +269,8 @@ fn load_rows<T: Numeric, N: Size, B: Numeric>(
     } else {
         let rows = load_prefetched::<T, N, B>(reads, view, column, column.first, config.rows);
         #[unroll]
-        for k in 0..config.wait.parked {
-            park::<T, N>(waiting, &rows[k], k, config.wait);
+        for k in 0..config.wait.staged {
+            stage::<T, N>(waiting, &rows[k], k, config.wait);
         }
         rows
     }

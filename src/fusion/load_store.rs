@@ -1,22 +1,23 @@
-//! Which operations around a scan go into its load and its store, and the trace Burn's fusion engine makes of them.
+//! Which operations a scan computes in its load and its store, and the trace that Burn's fusion engine makes of them.
 //!
 //! ```text
 //! x ── · ── + ──▶ scan ──▶ exp ── · ──▶ y        load: reads x, w; store: reads v, writes y
 //! w ───┘                          └── v
 //! ```
 //!
-//! A *chain* is one scan, the element-wise operations right in front of it, and those right behind it, all of one
-//! shape. Each of these rules keeps a case out that the engine or the kernels could not serve, or would not gain from:
+//! A [`LoadStore`] has one scan, the element-wise operations directly before it, and those directly after it. All have
+//! one shape. It obeys these rules, because the engine or the kernels could not serve the other cases, or would not gain
+//! from them:
 //!
-//! - On GPUs no chain is made of a scan along the last axis, which is served by tiles there.
-//! - Operations that move elements (reshapes, gathers, concatenations) are left out.
-//! - The store reads nothing the load has read or made. Units write while others still read.
-//! - At most [`MAX_LOADED`] tensors of full size are loaded. A line that is cut is loaded twice. With `k` tensors that
-//!   makes 2·k passes over memory where a kernel of its own in front would make k, one to write and two to read again.
-//! - At most [`MAX_COSTLY`] operations in front are transcendental: these, too, are computed twice.
+//! - On a GPU the scan is not along the last axis. Tiles serve that scan.
+//! - No operation moves elements (reshapes, gathers, concatenations).
+//! - The store reads nothing that the load has read or made. Units write while others still read.
+//! - The load reads at most [`MAX_LOADED`] tensors of full size. Split lines are loaded twice. With `k` tensors that
+//!   makes 2·k passes over memory. A kernel before the scan would make k, one to write and two to read again.
+//! - The load has at most [`MAX_COSTLY`] transcendental operations: it computes these twice, too.
 //!
-//! The engine takes no cast of a mask. It is traced as a cast of the integers the mask is stored as, and then made a
-//! choice between one and zero, since any integer but zero is true.
+//! The engine takes no cast of a mask. [`LoadStore`] traces it as a cast of the integers that store the mask, and then
+//! makes the cast a choice between one and zero, since any integer but zero is true.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -32,17 +33,17 @@ use burn_std::Shape;
 use super::fused::{FusedScan, scans_tiles};
 use super::pattern::{ScanStep, mask_cast};
 
-/// Tensors of full size the load may read. With three the two ways cost the same passes.
+/// Tensors of full size that the load may read. With three, both ways cost the same passes.
 const MAX_LOADED: usize = 2;
 
-/// Transcendental operations of the load. On lavapipe, with 2^22 elements, one (`exp`) took 0.4 to 0.8 times as long as in a
-/// kernel of its own, two (`tanh`, `exp`) 0.7 to 1.1 times.
+/// Transcendental operations of the load. On lavapipe, with 2^22 elements, one (`exp`) took 0.4 to 0.8 times as long as
+/// in a kernel of its own, two (`tanh`, `exp`) 0.7 to 1.1 times.
 const MAX_COSTLY: usize = 2;
 
-/// Bindings the engine does not know of while it traces the load: the totals of runs, and the output.
+/// Bindings that the engine does not know of while it traces the load: the totals of parts, and the output.
 const OWN_BINDINGS: u32 = 2;
 
-/// Nothing is computed in place: another unit may still have to read what one writes.
+/// No operation works in place: another unit may still have to read what one writes.
 const LOAD: FuseSettings = FuseSettings {
     broadcast: false,
     output_shape_updates: true,
@@ -58,25 +59,25 @@ const STORE: FuseSettings = FuseSettings {
     ..LOAD
 };
 
-/// A scan with what goes into its load and its store so far.
+/// A scan with the operations of its load and its store so far.
 #[derive(Clone)]
-pub(super) struct Chain {
+pub(super) struct LoadStore {
     fuser: TraceOperationFuser,
     scan: ScanStep,
     input: FuseArg,
     output: FuseArg,
-    /// The tensors the load reads or makes, but for the scan's input.
+    /// The tensors that the load reads or makes.
     loaded: HashSet<TensorId>,
     /// For each operation of the load, whether it casts a mask.
-    in_front: Vec<bool>,
+    load_casts: Vec<bool>,
     /// The same for the store.
-    behind: Vec<bool>,
+    store_casts: Vec<bool>,
 }
 
-impl Chain {
-    /// The chain `operations` are: a scan behind element-wise operations, or alone.
+impl LoadStore {
+    /// From element-wise operations and then a scan, or from a scan alone.
     pub(super) fn new(device: &CubeDevice, operations: &[OperationIr]) -> Option<Self> {
-        let (scan, in_front) = operations.split_last()?;
+        let (scan, load) = operations.split_last()?;
         let scan = ScanStep::parse(scan)?;
         let shape = &scan.ir.input.shape;
         let client = device.client();
@@ -85,7 +86,7 @@ impl Chain {
         }
         let bindings = client.properties().hardware.max_bindings;
         let mut fuser = TraceOperationFuser::new(bindings.checked_sub(OWN_BINDINGS)?, LOAD);
-        for operation in in_front {
+        for operation in load {
             let traced = traced(operation);
             if !is_element_wise(operation, shape) || !fuser.can_fuse(&traced) {
                 return None;
@@ -93,26 +94,26 @@ impl Chain {
             fuser.fuse(&traced);
         }
 
-        let made: HashSet<TensorId> = in_front
+        let made: HashSet<TensorId> = load
             .iter()
             .flat_map(|operation| operation.outputs().map(|tensor| tensor.id))
             .collect();
-        let read: HashSet<TensorId> = in_front
+        let read: HashSet<TensorId> = load
             .iter()
             .flat_map(|operation| operation.inputs())
             .filter(|tensor| &tensor.shape == shape && !made.contains(&tensor.id))
             .map(|tensor| tensor.id)
             .collect();
-        let costly = in_front.iter().filter(|operation| is_costly(operation));
+        let costly = load.iter().filter(|operation| is_costly(operation));
         let is_worthwhile = (1..=MAX_LOADED).contains(&read.len()) && costly.count() <= MAX_COSTLY;
         let is_fed = made.contains(&scan.ir.input.id);
-        if !(in_front.is_empty() || is_fed && is_worthwhile) {
+        if !(load.is_empty() || is_fed && is_worthwhile) {
             return None;
         }
 
         let [input] = fuser.next_block([&scan.ir.input], STORE, false);
         let output = fuser.output_unhandled(&scan.ir.out);
-        let inputs = in_front.iter().flat_map(|operation| operation.inputs());
+        let inputs = load.iter().flat_map(|operation| operation.inputs());
         let inputs = inputs.map(|tensor| tensor.id);
         let loaded = inputs.chain(made).chain([scan.ir.input.id]).collect();
         Some(Self {
@@ -120,13 +121,14 @@ impl Chain {
             input,
             output,
             loaded,
-            in_front: in_front.iter().map(is_mask_cast).collect(),
-            behind: Vec::new(),
+            load_casts: load.iter().map(is_mask_cast).collect(),
+            store_casts: Vec::new(),
             scan,
         })
     }
 
-    /// The longest chain `operations` begin with, if anything goes into its load or its store.
+    /// The scan that `operations` begin with, with as many operations as fit. `None` if neither its load nor its store
+    /// computes one.
     pub(super) fn longest(
         device: &CubeDevice,
         operations: &[OperationIr],
@@ -137,13 +139,13 @@ impl Chain {
         if at > 0 && !with_load {
             return None;
         }
-        let mut chain = Self::new(device, &operations[..=at])?;
+        let mut load_store = Self::new(device, &operations[..=at])?;
         for operation in &operations[at + 1..] {
-            if !chain.extend(operation) {
+            if !load_store.extend(operation) {
                 break;
             }
         }
-        (chain.len() > 1).then_some(chain)
+        (load_store.len() > 1).then_some(load_store)
     }
 
     /// Takes `operation` into the store, if it fits.
@@ -157,30 +159,31 @@ impl Chain {
             && self.fuser.can_fuse(&traced);
         if fits {
             self.fuser.fuse(&traced);
-            self.behind.push(is_mask_cast(operation));
+            self.store_casts.push(is_mask_cast(operation));
         }
         fits
     }
 
     pub(super) fn len(&self) -> usize {
-        self.in_front() + 1 + self.behind()
+        self.load_len() + 1 + self.store_len()
     }
 
-    /// How many operations go into the load.
-    pub(super) fn in_front(&self) -> usize {
-        self.in_front.len()
+    /// The number of operations of the load.
+    pub(super) fn load_len(&self) -> usize {
+        self.load_casts.len()
     }
 
-    /// How many operations go into the store.
-    pub(super) fn behind(&self) -> usize {
-        self.behind.len()
+    /// The number of operations of the store.
+    pub(super) fn store_len(&self) -> usize {
+        self.store_casts.len()
     }
 
     pub(super) fn finish(mut self) -> FusedScan {
         let mut trace = self.fuser.finish();
         // A load without operations has no shape of its own yet.
         trace.blocks[0].shape_ref = self.scan.ir.input.shape.clone();
-        for (block, casts) in trace.blocks.iter_mut().zip([&self.in_front, &self.behind]) {
+        let casts = [&self.load_casts, &self.store_casts];
+        for (block, casts) in trace.blocks.iter_mut().zip(casts) {
             // The engine makes one operation of each.
             for (operation, is_mask_cast) in block.ops.iter_mut().zip(casts) {
                 if *is_mask_cast {
@@ -197,8 +200,8 @@ impl Chain {
     }
 }
 
-/// Whether every element of the result depends on the operands' elements at the same position, and the result is of
-/// `shape`. What Burn's fusion engine cannot trace it refuses itself.
+/// Whether each element of the result depends on the operands' elements at its position only, and the result has
+/// `shape`. The engine itself refuses operations that it cannot trace.
 fn is_element_wise(operation: &OperationIr, shape: &Shape) -> bool {
     let moves = match operation {
         OperationIr::BaseFloat(base) | OperationIr::BaseInt(base) | OperationIr::BaseBool(base) => {
@@ -222,7 +225,7 @@ fn is_mask_cast(operation: &OperationIr) -> bool {
     mask_cast(operation).is_some()
 }
 
-/// The operation as the engine takes it.
+/// The operation in the form that the engine takes.
 fn traced(operation: &OperationIr) -> Cow<'_, OperationIr> {
     match mask_cast(operation) {
         Some(cast) => {
@@ -237,7 +240,7 @@ fn traced(operation: &OperationIr) -> Cow<'_, OperationIr> {
 ///
 /// # Panics
 ///
-/// When the engine has traced a cast as anything but an assignment.
+/// If the engine has traced a cast as anything but an assignment.
 fn one_or_zero(cast: &FuseOp) -> FuseOp {
     let FuseOp::Assign(cast) = cast else {
         unreachable!("a cast is traced as an assignment, not as {cast}");

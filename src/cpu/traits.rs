@@ -1,0 +1,185 @@
+//! The traits of the engine: element types, the accumulators they are scanned in, lanes of accumulators, and operators.
+//!
+//! A scan works on accumulators. An element type is its own accumulator, except for `f16` and `bf16`: they are widened
+//! to `f32`, scanned, and rounded once when they are stored. The four traits name each other, so they stand in one file:
+//!
+//! | trait | implemented in | for |
+//! |---|---|---|
+//! | [`Element`] | [`element`](super::element), [`half_floats`](super::half_floats) | the element types of tensors |
+//! | [`Accumulator`] | [`accumulator`](super::accumulator) | integers, `f32`, `f64` |
+//! | [`Lanes`] | [`lanes`](super::lanes) | arrays, and the registers of AVX2 |
+//! | [`Operator`] | [`operator`](super::operator) | sum, product, maximum, minimum |
+
+use core::mem::MaybeUninit;
+
+use bytemuck::Pod;
+
+#[cfg(target_arch = "x86_64")]
+use super::processor::HasAvx2;
+
+/// An element type of a tensor.
+pub(crate) trait Element: Pod + Send + Sync {
+    type Acc: Accumulator;
+
+    /// The wrapping representation: a type of the same size whose sums and products have the same bits. For unsigned
+    /// integers it is the signed type, so that sums and products modulo 2^n are compiled once for both.
+    type Wrapping: Element;
+
+    /// Room for one widened tile; empty for a type that is its own accumulator.
+    type Scratch: Default;
+
+    /// Lanes for any processor, as many as `Avx2` has.
+    type Portable: Lanes<Self, Proof = ()>;
+
+    /// Lanes for a processor with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Self, Proof: From<HasAvx2>>;
+
+    fn to_acc(self) -> Self::Acc;
+
+    /// Rounds to nearest, ties to even.
+    fn from_acc(acc: Self::Acc) -> Self;
+
+    /// Reads `src`, at most a tile, as accumulators.
+    fn widen<'a>(src: &'a [Self], scratch: &'a mut Self::Scratch) -> &'a [Self::Acc];
+
+    /// Calls `scan` with `src`, at most a tile, as accumulators, and stores what it writes in `dst`. `scan` must write
+    /// its whole output.
+    fn map(
+        src: &[Self],
+        dst: &mut [MaybeUninit<Self>],
+        scratch: &mut Self::Scratch,
+        scan: impl FnOnce(&[Self::Acc], &mut [MaybeUninit<Self::Acc>]),
+    );
+}
+
+/// A number that holds partial results: an element that is its own accumulator.
+pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
+    const ZERO: Self;
+    const ONE: Self;
+    /// −1, or all ones for an integer without a sign.
+    const NEGATIVE_ONE: Self;
+    const LOWEST: Self;
+    const HIGHEST: Self;
+
+    /// Whether no grouping of elements changes a sum or a product.
+    const EXACT: bool;
+
+    fn add(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+
+    // `x != x` holds for NaN alone. A NaN on the right is taken, and a NaN on the left stays, since it compares as
+    // false.
+    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        if (other > self) | (other != other) {
+            other
+        } else {
+            self
+        }
+    }
+
+    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        if (other < self) | (other != other) {
+            other
+        } else {
+            self
+        }
+    }
+
+    /// Whether `carry + total` is what adding the elements of `total` to `carry` one by one gives, up to rounding.
+    fn sum_is_regular(_carry: Self, _total: Self) -> bool {
+        true
+    }
+
+    /// Whether `carry * total` is what multiplying `carry` by the elements of `total` one by one gives, up to
+    /// rounding.
+    fn product_is_regular(_carry: Self, _total: Self) -> bool {
+        true
+    }
+}
+
+/// Some neighbouring elements of type `T`, as accumulators.
+pub(crate) trait Lanes<T: Element>: Copy {
+    /// Proof that the processor has the instructions of these lanes. Lanes are only made with a proof, so that their
+    /// methods are safe.
+    type Proof: Copy;
+
+    /// How many lanes there are.
+    const COUNT: usize;
+
+    /// In how many steps the lanes are scanned: each half on its own, then the upper one after the lower.
+    const STEPS: usize;
+
+    /// The proof with which the lanes were made.
+    fn proof(self) -> Self::Proof;
+
+    /// # Safety
+    ///
+    /// There are `COUNT` elements at `from`.
+    unsafe fn load(proof: Self::Proof, from: *const T) -> Self;
+
+    /// # Safety
+    ///
+    /// There is room for `COUNT` elements at `to`.
+    unsafe fn store(self, to: *mut T);
+
+    /// `value` in every lane.
+    fn splat(proof: Self::Proof, value: T::Acc) -> Self;
+
+    fn add(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    fn max(self, other: Self) -> Self;
+    fn min(self, other: Self) -> Self;
+
+    /// What each lane takes in at a step of a scan: an earlier lane, or the lane of `fill` if it takes in none.
+    fn taken_in(self, step: usize, fill: Self) -> Self;
+
+    /// The inclusive scan of the lanes.
+    #[inline(always)]
+    fn inclusive_scan<O: Operator<T::Acc>>(mut self) -> Self {
+        let identity = Self::splat(self.proof(), O::IDENTITY);
+        for step in 0..Self::STEPS {
+            self = O::combine_lanes::<T, Self>(self.taken_in(step, identity), self);
+        }
+        self
+    }
+
+    /// The last lane in every lane.
+    fn last(self) -> Self;
+
+    /// Each lane one further up, and the first lane of `first` in the first.
+    fn shift_in(self, first: Self) -> Self;
+
+    /// The lanes from the last to the first.
+    fn reversed(self) -> Self;
+
+    /// Calls `each` with every lane in order.
+    fn for_each(self, each: impl FnMut(T::Acc));
+}
+
+/// An associative operator over accumulators. Every function is a few instructions without a branch.
+pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
+    const IDENTITY: A;
+
+    fn combine(left: A, right: A) -> A;
+
+    /// [`combine`](Self::combine) of every lane.
+    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L;
+
+    /// Whether `combine(carry, total)` may stand for folding the elements of `total` into `carry` one by one.
+    #[inline(always)]
+    fn is_regular(_carry: A, _total: A) -> bool {
+        true
+    }
+
+    /// Adds some totals to those that were seen. All of them are regular after a carry if both results are. The first
+    /// call takes a pair of identities.
+    #[inline(always)]
+    fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
+        seen
+    }
+}
