@@ -64,8 +64,8 @@ fn hook() -> Result<(), InstallError> {
     use burn_cubecl::fusion::RegistryError;
     use std::sync::{Mutex, PoisonError};
 
-    // Held across the registration: of two first calls, the second one waits and finds the outcome. A fusion service never
-    // stops, so `TooLate` is final. After `NameTaken` the program can remove the other provider and try again.
+    // Held across the registration: of two first calls, the second one waits and finds the outcome. A fusion service
+    // never stops, so `TooLate` is final. After `NameTaken` the program can remove the other provider and try again.
     static OUTCOME: Mutex<Option<Result<(), InstallError>>> = Mutex::new(None);
 
     let mut outcome = OUTCOME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,7 +1,8 @@
 //! The traits of the engine: element types, the accumulators they are scanned in, lanes of accumulators, and operators.
 //!
 //! A scan works on accumulators. An element type is its own accumulator, except for `f16` and `bf16`: they are widened
-//! to `f32`, scanned, and rounded once when they are stored. The four traits name each other, so they stand in one file:
+//! to `f32`, scanned, and rounded once when they are stored. The four traits name each other, so they stand in one
+//! file:
 //!
 //! | trait | implemented in | for |
 //! |---|---|---|

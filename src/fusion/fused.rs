@@ -203,7 +203,8 @@ impl Launch<'_> {
 
     fn totals(&self, load: LoadLaunch, store: StoreLaunch, states: BufferArg) {
         let (cubes, cube_dim) = self.grid();
-        // SAFETY: units beyond the parts do nothing, a part ends with its line, and there is a state for each of its lines.
+        // SAFETY: units beyond the parts do nothing, a part ends with its line, and there is a state for each of its
+        // lines.
         unsafe {
             totals_kernel::launch_unchecked(
                 self.client,

@@ -37,13 +37,14 @@ impl Lines {
         }
     }
 
-    /// Whether the walk suits the device. Along the last axis, neighbouring units read far apart. That costs nothing on a
-    /// CPU, where they are lanes of one loop. It costs most of the bandwidth of a GPU.
+    /// Whether the walk suits the device. Along the last axis, neighbouring units read far apart. That costs nothing on
+    /// a CPU, where they are lanes of one loop. It costs most of the bandwidth of a GPU.
     pub(super) fn suit(&self, scans_tiles: bool) -> bool {
         !self.is_scalar && (self.inner > 1 || self.len == 1 || !scans_tiles)
     }
 
-    /// The lines in vectors of `lanes` elements. `lanes` must divide the length of a row, or the dimensions after the axis.
+    /// The lines in vectors of `lanes` elements. `lanes` must divide the length of a row, or the dimensions after the
+    /// axis.
     pub(super) fn in_vectors(&self, lanes: usize) -> Option<VectorLines> {
         let along = self.inner == 1;
         let divided = if along { self.len } else { self.inner };

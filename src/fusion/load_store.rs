@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A [`LoadStore`] has one scan, the element-wise operations directly before it, and those directly after it. All have
-//! one shape. It obeys these rules, because the engine or the kernels could not serve the other cases, or would not gain
-//! from them:
+//! one shape. It obeys these rules, because the engine or the kernels could not serve the other cases, or would not
+//! gain from them:
 //!
 //! - On a GPU the scan is not along the last axis. Tiles serve that scan.
 //! - No operation moves elements (reshapes, gathers, concatenations).

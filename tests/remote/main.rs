@@ -12,6 +12,9 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "cubecl-backend")]
+#[path = "../fusion_support/mod.rs"]
+mod fusion_support;
 
 /// Stamps properties, functions of a device, as the tests `property::websocket` and `property::iroh`.
 macro_rules! on_every_device {

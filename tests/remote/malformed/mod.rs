@@ -9,9 +9,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::backend::{DispatchDevice, Flex};
 use burn::remote::CustomOpClient;
 use burn::tensor::{DType, Device, Int, Shape, Tensor, TensorData};
-use burn_ir::{CustomOpIr, OperationIr, ScalarIr, TensorId, TensorIr, TensorStatus};
+use burn_ir::{BackendIr, CustomOpIr, OperationIr, ScalarIr, TensorId, TensorIr, TensorStatus};
 use burn_router::TensorInterpreter;
 use burn_scan::TensorScan;
+use burn_scan::ops::ScanBackend;
 use burn_scan::remote::{OPERATIONS, PROTOCOL, custom_ops};
 use calls::{Call, call};
 use proptest::test_runner::{Config, TestRunner};
@@ -24,13 +25,17 @@ const CASES: u32 = if cfg!(feature = "heavy") {
     10_000
 };
 
+/// Each compiles kernels and waits for the device.
+#[cfg(feature = "cubecl-backend")]
+const CASES_ON_CUBE: u32 = CASES / 25;
+
 /// The server's side of a session.
-pub struct Host {
-    interpreter: TensorInterpreter<Flex>,
+pub struct Host<B: BackendIr> {
+    interpreter: TensorInterpreter<B>,
     ids: u64,
 }
 
-impl Host {
+impl<B: ScanBackend + BackendIr> Host<B> {
     fn new() -> Self {
         let interpreter = TensorInterpreter::with_custom_ops(Default::default(), custom_ops());
         Self {
@@ -117,10 +122,38 @@ impl Host {
 
 #[test]
 fn no_call_ends_a_session() {
-    let host = Cell::new(Some(Host::new()));
-    let answered = RefCell::new(BTreeMap::<_, u32>::new());
+    let answered = answered_on::<Flex>(CASES);
+    let never = OPERATIONS
+        .iter()
+        .filter(|operation| !answered.contains_key(operation.id));
+    let never: Vec<_> = never.map(|operation| operation.id).collect();
+    let all: u32 = answered.values().sum();
+    assert!(
+        never.is_empty() && all < CASES,
+        "{all} of {CASES} calls were answered, none of {never:?}: these are not the cases meant"
+    );
+}
+
+#[cfg(feature = "cubecl-backend")]
+#[test]
+fn no_call_ends_a_session_of_a_cube_device() {
+    if crate::common::devices::cube().is_some() {
+        let answered: u32 = answered_on::<burn::backend::Cube>(CASES_ON_CUBE)
+            .values()
+            .sum();
+        assert!(
+            (1..CASES_ON_CUBE).contains(&answered),
+            "{answered} calls were answered"
+        );
+    }
+}
+
+/// Makes calls, with a right one after each. Returns how many of each operation were answered.
+fn answered_on<B: ScanBackend + BackendIr>(cases: u32) -> BTreeMap<&'static str, u32> {
+    let host = Cell::new(Some(Host::<B>::new()));
+    let answered = RefCell::new(BTreeMap::new());
     let mut runner = TestRunner::new(Config {
-        cases: CASES,
+        cases,
         failure_persistence: None,
         ..Config::default()
     });
@@ -134,16 +167,7 @@ fn no_call_ends_a_session() {
         Ok(())
     });
     outcome.unwrap_or_else(|error| panic!("{error}"));
-    let answered = answered.into_inner();
-    let never = OPERATIONS
-        .iter()
-        .filter(|operation| !answered.contains_key(operation.id));
-    let never: Vec<_> = never.map(|operation| operation.id).collect();
-    let all: u32 = answered.values().sum();
-    assert!(
-        never.is_empty() && all < CASES,
-        "{all} of {CASES} calls were answered, none of {never:?}: these are not the cases meant"
-    );
+    answered.into_inner()
 }
 
 /// Over the network, a refused call ends no session. What depends on its result inherits the error.
