@@ -57,7 +57,7 @@ fn a_server_with_install_scans_for_plain_clients() {
     let Some(local) = devices::cube() else {
         return;
     };
-    let device = connect(&at(serve(RemoteServer::new([local.device]))));
+    let device = connect(&at(serve(RemoteServer::new([local.device.clone()]))));
     let x = Tensor::<1>::from_data([1.0, 2.0, 3.0], &device);
     // The server runs operations on the client's stream, and in this process the inspector sees them.
     let (sums, plan) = planned(&device, || x.cumsum(0));

@@ -66,6 +66,10 @@ fn paths_of(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
     }
 }
 
+fn is_comma(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == ',')
+}
+
 /// Reads a path that begins at `at`, after `before`. Returns where it ends.
 fn path_from(
     tokens: &[TokenTree],
@@ -83,6 +87,10 @@ fn path_from(
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                 let mut start = 0;
                 while start < inner.len() {
+                    if is_comma(&inner[start]) {
+                        start += 1;
+                        continue;
+                    }
                     start = path_from(&inner, start, &path, paths).max(start + 1);
                 }
                 return at + 1;
