@@ -29,3 +29,4 @@ macro_rules! beyond_this_machine {
 }
 
 every_check!(beyond_this_machine);
+beyond_this_machine![bits::bits_stay_under_load];

@@ -44,6 +44,13 @@ macro_rules! on_every_placement {
 
 every_check!(on_every_placement);
 
+/// In turns on all devices. Each of the other placements would take as long.
+#[test]
+fn bits_stay_under_load() {
+    let devices = placements().pop().expect("there is a device");
+    checks::bits::bits_stay_under_load(&devices);
+}
+
 // The rest of the checks, on local devices only.
 on_every_placement![
     scans::every_dtype,

@@ -12,7 +12,6 @@ macro_rules! every_check {
             scans::random_floats,
             scans::nothing_to_scan,
             scans::more_shards_than_devices,
-            bits::bits_stay_under_load,
             recurrences::exact_recurrences,
             recurrences::random_recurrences,
             recurrences::decays_that_broadcast,
