@@ -21,6 +21,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Mutex;
 
+pub use crate::scan::tuning::as_on_gpus;
+
 /// The layout and the sealing of words, for the model checker of the protocol. These functions of kernels run on the
 /// host as well.
 pub mod words {

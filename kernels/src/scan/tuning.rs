@@ -5,6 +5,7 @@ use super::components::tile_state::{LookbackConfig, MAX_BLOCK};
 use super::strategy::LaunchOptions;
 use cubecl::client::Client;
 use cubecl::ir::features::Plane;
+use std::cell::Cell;
 
 /// The constants of one class of device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +114,19 @@ pub(crate) const CUBES_WITH_STAGED_TILES: usize = 3;
 /// [`RoutineKind::PerUnit`](super::RoutineKind::PerUnit) on this device: a software adapter, which is no hardware GPU
 /// and advertises no plane operations. There the units of your own kernels, too, may walk memory far apart.
 pub fn scans_per_unit(client: &Client) -> bool {
-    Tuning::of(client, &LaunchOptions::default()).per_unit
+    !AS_ON_GPUS.get() && Tuning::of(client, &LaunchOptions::default()).per_unit
+}
+
+thread_local! {
+    static AS_ON_GPUS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// For tests. Calls `launches`, in which segments take the kernels of hardware GPUs on a software adapter as well.
+pub fn as_on_gpus<R>(launches: impl FnOnce() -> R) -> R {
+    AS_ON_GPUS.set(true);
+    let result = launches();
+    AS_ON_GPUS.set(false);
+    result
 }
 
 impl Tuning {
