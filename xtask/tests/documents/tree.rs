@@ -28,7 +28,7 @@ impl Source {
 pub(crate) struct Tree {
     pub files: Vec<Source>,
     /// The packages as `cargo metadata` describes them.
-    packages: Vec<Value>,
+    pub packages: Vec<Value>,
 }
 
 impl Tree {

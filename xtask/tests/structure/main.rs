@@ -1,42 +1,23 @@
 //! The rules for the layout of the code that no lint holds.
 
+#[allow(dead_code, reason = "the tests of the documents use all of it")]
+#[path = "../documents/markdown.rs"]
+mod markdown;
 mod modules;
+#[allow(dead_code, reason = "the tests of the documents use all of it")]
+#[path = "../documents/tree.rs"]
+mod tree;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
-use serde_json::Value;
-use walkdir::WalkDir;
+use tree::Tree;
 
-/// The source folders of the two libraries.
-const LIBRARIES: [&str; 2] = ["src", "kernels/src"];
-
-/// Every folder with code.
-const FOLDERS: [&str; 8] = [
-    "src",
-    "kernels",
-    "protocol",
-    "tests",
-    "benches",
-    "examples",
-    "xtask/src",
-    "xtask/tests",
-];
+/// The two libraries, and the folders of their sources.
+const LIBRARIES: [(&str, &str); 2] = [("burn-scan", "src/"), ("cubecl-scan", "kernels/src/")];
 
 const MOST_LINES: usize = 400;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn sources(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
-    let files = WalkDir::new(folder)
-        .into_iter()
-        .map(|entry| entry.unwrap().into_path());
-    files.filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
-}
 
 /// Modules that name each other in a circle, and those between two circles. A module that names no other is in none, nor
 /// is one that no other names. They are taken away until nothing changes.
@@ -56,8 +37,9 @@ fn circles(root: &Path) -> Vec<String> {
 
 #[test]
 fn no_modules_form_a_circle() {
-    for library in LIBRARIES {
-        let circles = circles(&root().join(library));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (library, folder) in LIBRARIES {
+        let circles = circles(&root.join(folder));
         assert!(circles.is_empty(), "{library}: a circle among {circles:?}");
     }
 }
@@ -83,38 +65,30 @@ fn a_circle_is_found() {
 
 #[test]
 fn files_are_short() {
-    for file in FOLDERS
-        .iter()
-        .flat_map(|folder| sources(&root().join(folder)))
-    {
-        let lines = fs::read_to_string(&file).unwrap().lines().count();
-        assert!(lines <= MOST_LINES, "{}: {lines} lines", file.display());
+    let tree = Tree::read();
+    for file in tree.files.iter().filter(|file| file.path.ends_with(".rs")) {
+        let lines = file.text.lines().count();
+        assert!(lines <= MOST_LINES, "{}: {lines} lines", file.path);
     }
 }
 
 /// A dependency that no source names would still be built by every user of the library.
 #[test]
 fn every_dependency_of_a_library_is_used() {
-    let cargo = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    let metadata: Value = serde_json::from_slice(&cargo.stdout).unwrap();
-    let packages: BTreeMap<&str, &Value> = metadata["packages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|package| (package["name"].as_str().unwrap(), package))
-        .collect();
-    for (package, library) in ["burn-scan", "cubecl-scan"].into_iter().zip(LIBRARIES) {
-        let texts = sources(&root().join(library)).map(|file| fs::read_to_string(file).unwrap());
-        let text: String = texts.collect();
-        for dependency in packages[package]["dependencies"].as_array().unwrap() {
+    let tree = Tree::read();
+    for (library, folder) in LIBRARIES {
+        let sources = tree
+            .files
+            .iter()
+            .filter(|file| file.path.starts_with(folder));
+        let text: String = sources.map(|file| file.text.as_str()).collect();
+        let is_it = |package: &&serde_json::Value| package["name"] == library;
+        let package = tree.packages.iter().find(is_it).unwrap();
+        for dependency in package["dependencies"].as_array().unwrap() {
             let name = dependency["name"].as_str().unwrap();
             let is_always_built = dependency["kind"].is_null() && dependency["optional"] == false;
             let is_used = text.contains(&format!("{}::", name.replace('-', "_")));
-            assert!(is_used || !is_always_built, "{package} does not use {name}");
+            assert!(is_used || !is_always_built, "{library} does not use {name}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -41,7 +41,7 @@ fn collect(path: Module, file: &Path, folder: &Path, files: &mut BTreeMap<Module
             continue;
         }
         let inner = folder.join(&name);
-        let candidates: [PathBuf; 2] = [folder.join(format!("{name}.rs")), inner.join("mod.rs")];
+        let candidates = [folder.join(format!("{name}.rs")), inner.join("mod.rs")];
         if let Some(file) = candidates.iter().find(|file| file.exists()) {
             collect([path.clone(), vec![name]].concat(), file, &inner, files);
         }
