@@ -1,17 +1,15 @@
-//! A Cube device behind WebSocket, fused as on its own machine, its bool tensors, and `install()` on the server.
+//! A Cube device behind WebSocket, fused as on its own machine, and its bool tensors.
 
 use burn::backend::Cube;
 use burn::server::RemoteServer;
-use burn::tensor::{DType, Device, Tensor};
-use burn_scan::install;
+use burn::tensor::{DType, Device};
 use burn_scan::prelude::*;
 use burn_scan::remote::custom_ops;
 
 use crate::common::element::{hash, numbered};
 use crate::common::views::half;
 use crate::common::{devices, host, host_indices, mask, tensor};
-use crate::fusion_support::planned;
-use crate::servers::{again, at, connect, serve};
+use crate::servers::{at, connect, serve};
 
 on_every_device![has_the_settings_of_the_local_device];
 
@@ -38,31 +36,6 @@ fn computes_what_flex_computes() {
     let bool_dtype: DType = device.settings().bool_dtype.into();
     assert_eq!(found.1, bool_dtype, "the dtype of a bool result");
     assert_eq!(found.0, results(&Device::flex()).0);
-}
-
-/// Tells a process of this binary to call `install()`, which is for all of a process.
-const INSTALLED: &str = "BURN_SCAN_TEST_INSTALLED";
-
-/// The client calls nothing of this crate, and the server has none of its operations.
-#[test]
-fn a_server_with_install_scans_for_plain_clients() {
-    if std::env::var_os(INSTALLED).is_none() {
-        return again(
-            "cube::a_server_with_install_scans_for_plain_clients",
-            INSTALLED,
-            "1",
-        );
-    }
-    install().expect("no tensor operation precedes it");
-    let Some(local) = devices::cube() else {
-        return;
-    };
-    let device = connect(&at(serve(RemoteServer::new([local.device.clone()]))));
-    let x = Tensor::<1>::from_data([1.0, 2.0, 3.0], &device);
-    // The server runs operations on the client's stream, and in this process the inspector sees them.
-    let (sums, plan) = planned(&device, || x.cumsum(0));
-    assert!(plan.contains("Scan(CumSum)"), "{plan}");
-    assert_eq!(host::<f32, 1>(sums), [1.0, 3.0, 6.0]);
 }
 
 /// A few operations of every kind, and the dtype of the bool results.

@@ -12,7 +12,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[cfg(feature = "cubecl-backend")]
+#[cfg(feature = "wgpu")]
 #[path = "../fusion_support/mod.rs"]
 mod fusion_support;
 
@@ -38,6 +38,8 @@ mod contract;
 mod cube;
 mod faults;
 mod gradients;
+#[cfg(feature = "wgpu")]
+mod installed;
 mod laziness;
 mod malformed;
 mod operations;

@@ -32,8 +32,7 @@ const CASES_ON_CUBE: u32 = CASES / 25;
 /// The server's side of a session.
 pub struct Host<B: BackendIr> {
     interpreter: TensorInterpreter<B>,
-    /// The dtype of the device's bool tensors.
-    bool_dtype: DType,
+    device: Device,
     ids: u64,
 }
 
@@ -42,7 +41,7 @@ impl<B: ScanBackend + BackendIr> Host<B> {
         let interpreter = TensorInterpreter::with_custom_ops(Default::default(), custom_ops());
         Self {
             interpreter,
-            bool_dtype: device.settings().bool_dtype.into(),
+            device: device.clone(),
             ids: 0,
         }
     }
@@ -53,25 +52,22 @@ impl<B: ScanBackend + BackendIr> Host<B> {
             id: TensorId::new(self.ids),
             shape: Shape::from(shape.to_vec()),
             status,
-            dtype: if dtype.is_bool() {
-                self.bool_dtype
-            } else {
-                dtype
+            dtype: match dtype {
+                DType::Bool(_) => self.device.settings().bool_dtype.into(),
+                dtype => dtype,
             },
         }
     }
 
-    /// Registers a tensor with these data. Burn's upload panics if the device cannot hold the dtype; then the tensor is
-    /// missing.
+    /// Registers a tensor with these data. It stays missing if the device cannot hold it: a dtype that it lacks or, on a
+    /// Cube device, no dimensions, which CubeCL cannot allocate.
     fn holding(&mut self, data: TensorData, status: TensorStatus) -> TensorIr {
         let ir = self.named(data.shape(), data.dtype(), status);
-        let data = if ir.dtype.is_bool() {
-            data.convert_dtype(ir.dtype)
-        } else {
-            data
-        };
-        let upload = || self.interpreter.register_tensor_data_id(ir.id, data);
-        let _ = catch_unwind(AssertUnwindSafe(upload));
+        let is_flex = matches!(self.device.as_dispatch(), DispatchDevice::Flex(_));
+        if self.device.supports_dtype(ir.dtype) && (is_flex || !ir.shape.is_empty()) {
+            let data = data.convert_dtype(ir.dtype);
+            self.interpreter.register_tensor_data_id(ir.id, data);
+        }
         ir
     }
 
