@@ -59,18 +59,21 @@ impl<T: Copy> Output<T> {
     }
 }
 
-/// Slots that several threads write at once. Each thread has places of its own, which `split_at_mut` cannot express.
-pub(crate) struct Shared<'a, T> {
-    start: *mut MaybeUninit<T>,
+/// Slots that several threads write at once: [`SharedSlice`].
+pub(crate) type Shared<'a, T> = SharedSlice<'a, MaybeUninit<T>>;
+
+/// A slice that several threads write at once. Each thread has places of its own, which `split_at_mut` cannot express.
+pub(crate) struct SharedSlice<'a, T> {
+    start: *mut T,
     len: usize,
-    slots: PhantomData<&'a mut [MaybeUninit<T>]>,
+    slots: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: a `Shared` only gives access through its unsafe methods, whose callers keep the threads' slots apart.
-unsafe impl<T: Send> Sync for Shared<'_, T> {}
+// SAFETY: a `SharedSlice` only gives access through its unsafe methods, whose callers keep the threads' places apart.
+unsafe impl<T: Send> Sync for SharedSlice<'_, T> {}
 
-impl<'a, T> Shared<'a, T> {
-    pub(crate) fn new(slots: &'a mut [MaybeUninit<T>]) -> Self {
+impl<'a, T> SharedSlice<'a, T> {
+    pub(crate) fn new(slots: &'a mut [T]) -> Self {
         Self {
             start: slots.as_mut_ptr(),
             len: slots.len(),
@@ -78,16 +81,16 @@ impl<'a, T> Shared<'a, T> {
         }
     }
 
-    /// Some of the slots.
+    /// Some of the places.
     ///
     /// # Safety
     ///
-    /// While the slice lives, no other thread has access to its slots.
+    /// While the slice lives, no other thread has access to its places.
     #[expect(clippy::mut_from_ref, reason = "the caller keeps the slices apart")]
     #[inline(always)]
-    pub(crate) unsafe fn slice(&self, range: Range<usize>) -> &mut [MaybeUninit<T>] {
+    pub(crate) unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.len);
-        // SAFETY: the range lies inside the slots, and the caller has it alone.
+        // SAFETY: the range lies inside the slice, and the caller has it alone.
         unsafe { core::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }

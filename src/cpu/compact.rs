@@ -5,11 +5,9 @@
 
 use core::mem::MaybeUninit;
 
-use rayon::prelude::*;
-
 use super::buffer::Output;
 use super::compress::{self, Index, Word};
-use super::rows::PARALLEL;
+use super::parallel::{self, PARALLEL};
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
@@ -19,7 +17,7 @@ pub(crate) fn count_true(mask: &[u8]) -> usize {
     if mask.len() < PARALLEL {
         count_block(mask)
     } else {
-        mask.par_chunks(BLOCK).map(count_block).sum()
+        block_counts(mask).into_iter().sum()
     }
 }
 
@@ -111,22 +109,19 @@ pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
 
 /// Writes zeros.
 pub(super) fn fill_default<T: Copy + Default + Send>(slots: &mut [MaybeUninit<T>]) {
-    if slots.len() < PARALLEL {
+    parallel::for_each_part_of(slots.len(), slots, BLOCK, &|_, slots| {
         slots.fill(MaybeUninit::new(T::default()));
-    } else {
-        slots.par_chunks_mut(BLOCK).for_each(|slots| {
-            slots.fill(MaybeUninit::new(T::default()));
-        });
-    }
+    });
 }
 
 /// The number of trues in each block.
 pub(super) fn block_counts(mask: &[u8]) -> Vec<usize> {
-    if mask.len() < PARALLEL {
-        mask.chunks(BLOCK).map(count_block).collect()
-    } else {
-        mask.par_chunks(BLOCK).map(count_block).collect()
-    }
+    let mut counts = vec![0; mask.len().div_ceil(BLOCK)];
+    parallel::for_each_part_of(mask.len(), &mut counts, 1, &|block, counts| {
+        let mask = &mask[block * BLOCK..];
+        counts[0] = count_block(&mask[..mask.len().min(BLOCK)]);
+    });
+    counts
 }
 
 /// The number of trues in a block. Eight bytes are counted at a time, each in a byte of its own.
@@ -179,7 +174,7 @@ fn for_each_block<U: Send>(
     mut output: &mut [MaybeUninit<U>],
     fill: impl Fn(usize, &[u8], &mut [MaybeUninit<U>]) + Sync,
 ) {
-    let parts = mask
+    let mut parts: Vec<_> = mask
         .chunks(BLOCK)
         .zip(counts)
         .enumerate()
@@ -187,13 +182,11 @@ fn for_each_block<U: Send>(
             let (part, rest) = core::mem::take(&mut output).split_at_mut(count * width);
             output = rest;
             (block * BLOCK, mask, part)
-        });
-    if mask.len() < PARALLEL {
-        parts.for_each(|(first, mask, part)| fill(first, mask, part));
-    } else {
-        let parts: Vec<_> = parts.collect();
-        parts
-            .into_par_iter()
-            .for_each(|(first, mask, part)| fill(first, mask, part));
-    }
+        })
+        .collect();
+    parallel::for_each_part_of(mask.len(), &mut parts, 1, &|_, parts| {
+        for (first, mask, part) in parts {
+            fill(*first, mask, part);
+        }
+    });
 }

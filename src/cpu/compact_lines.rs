@@ -11,7 +11,7 @@ use super::buffer::{Output, Shared};
 use super::compact::{BLOCK, compact_padded};
 use super::compress::{self, Index, Word};
 use super::parallel;
-use super::rows::PARALLEL;
+use super::parallel::PARALLEL;
 
 /// Columns of a block. Their cursors and their part of a line stay in the first-level cache.
 const COLUMNS: usize = 512;

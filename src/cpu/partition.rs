@@ -8,11 +8,9 @@
 
 use core::mem::MaybeUninit;
 
-use rayon::prelude::*;
-
-use super::buffer::Output;
+use super::buffer::{Output, SharedSlice};
 use super::compress::Index;
-use super::rows::PARALLEL;
+use super::parallel;
 
 /// The fewest elements in a block: a task of some 50 µs.
 const BLOCK: usize = 1 << 15;
@@ -50,24 +48,13 @@ impl<'a, K: Index> Plan<'a, K> {
         let mut cursors = vec![0; keys.len().div_ceil(block) * num_keys];
         let mut offsets = vec![0; num_keys + 1];
         if num_keys > 0 {
-            let count = |(counts, keys): (&mut [usize], &[K])| {
-                for &key in keys {
+            parallel::for_each_part_of(keys.len(), &mut cursors, num_keys, &|at, counts| {
+                for &key in keys[at / num_keys * block..].iter().take(block) {
                     if let Some(count) = counts.get_mut(key.to_usize()) {
                         *count += 1;
                     }
                 }
-            };
-            if keys.len() < PARALLEL {
-                cursors
-                    .chunks_mut(num_keys)
-                    .zip(keys.chunks(block))
-                    .for_each(count);
-            } else {
-                cursors
-                    .par_chunks_mut(num_keys)
-                    .zip(keys.par_chunks(block))
-                    .for_each(count);
-            }
+            });
             let mut place = 0;
             for key in 0..num_keys {
                 for counts in cursors.chunks_mut(num_keys) {
@@ -92,24 +79,19 @@ impl<'a, K: Index> Plan<'a, K> {
             destinations.fill(MaybeUninit::new(I::from_usize(NOWHERE)));
             return self.offsets;
         }
-        let (cursors, block) = (&mut self.cursors, self.block);
-        if self.keys.len() < PARALLEL {
-            cursors
-                .chunks_mut(self.num_keys)
-                .zip(self.keys.chunks(block))
-                .zip(destinations.chunks_mut(block))
-                .for_each(|((cursors, keys), destinations)| {
-                    place_block(cursors, keys, destinations)
-                });
-        } else {
-            cursors
-                .par_chunks_mut(self.num_keys)
-                .zip(self.keys.par_chunks(block))
-                .zip(destinations.par_chunks_mut(block))
-                .for_each(|((cursors, keys), destinations)| {
-                    place_block(cursors, keys, destinations)
-                });
-        }
+        let (keys, num_keys) = (self.keys, self.num_keys);
+        let cursors = SharedSlice::new(&mut self.cursors);
+        parallel::for_each_part_of(
+            keys.len(),
+            destinations,
+            self.block,
+            &|first, destinations| {
+                let at = first / self.block * num_keys;
+                // SAFETY: each block has cursors of its own, and is taken once.
+                let cursors = unsafe { cursors.slice(at..at + num_keys) };
+                place_block(cursors, &keys[first..], destinations);
+            },
+        );
         self.offsets
     }
 }

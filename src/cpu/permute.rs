@@ -2,14 +2,10 @@
 //!
 //! An element whose destination is below zero or beyond the output is dropped.
 
-use core::mem::MaybeUninit;
-
-use rayon::prelude::*;
-
 use super::buffer::Output;
 use super::compact::{BLOCK, fill_default};
 use super::compress::{Index, Word};
-use super::rows::PARALLEL;
+use super::parallel;
 
 /// `output[destinations[i]] = values[i]`, and zero at places that are no destination. Where destinations are equal, the
 /// last counts. One thread writes, since destinations may be equal.
@@ -33,25 +29,21 @@ pub(crate) fn scatter<T: Word, I: Index>(values: &[T], destinations: &[I]) -> Ve
 /// `output[i] = values[destinations[i]]`, zero where there is no such value.
 pub(crate) fn gather<T: Word, I: Index>(values: &[T], destinations: &[I]) -> Vec<T> {
     let mut output = Output::new(destinations.len());
-    let gather = |(places, destinations): (&mut [MaybeUninit<T>], &[I])| {
-        for (place, destination) in places.iter_mut().zip(destinations) {
-            place.write(
-                values
-                    .get(destination.to_usize())
-                    .copied()
-                    .unwrap_or_default(),
-            );
-        }
-    };
-    let places = output.slots();
-    if destinations.len() < PARALLEL {
-        gather((places, destinations));
-    } else {
-        places
-            .par_chunks_mut(BLOCK)
-            .zip(destinations.par_chunks(BLOCK))
-            .for_each(gather);
-    }
+    parallel::for_each_part_of(
+        destinations.len(),
+        output.slots(),
+        BLOCK,
+        &|first, places| {
+            for (place, destination) in places.iter_mut().zip(&destinations[first..]) {
+                place.write(
+                    values
+                        .get(destination.to_usize())
+                        .copied()
+                        .unwrap_or_default(),
+                );
+            }
+        },
+    );
     // SAFETY: every place has been written.
     unsafe { output.finish() }
 }

@@ -10,22 +10,13 @@ use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::lanes::{Kernel, run};
-use super::parallel;
+use super::parallel::{self, GRAIN, PARALLEL};
 use super::traits::{Element, Lanes, Operator};
 use super::{shared_row, short_rows, tile};
 
 /// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of
 /// [`shared_row`].
 const LONG_ROW: usize = 1 << 16;
-
-/// The fewest elements for which several threads work.
-///
-/// With two busy cores, two threads took 0.85 times as long as one for this many elements, and 1.7 times as long for
-/// half as many.
-pub(super) const PARALLEL: usize = 1 << 17;
-
-/// The fewest elements of a task: some 10 µs of work.
-pub(super) const GRAIN: usize = 1 << 14;
 
 /// Scans each row of `len` elements.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(

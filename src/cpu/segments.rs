@@ -7,10 +7,8 @@
 
 use core::ops::Range;
 
-use rayon::prelude::*;
-
 use super::buffer::{Output, Shared};
-use super::rows::{GRAIN, PARALLEL};
+use super::parallel::{self, GRAIN, PARALLEL};
 use super::traits::{Accumulator, Element};
 
 /// Columns of a block: at least a cache line of each line.
@@ -28,21 +26,23 @@ pub(crate) fn segment_sums<T: Element>(
     let mut output = Output::new(values.len());
     if !values.is_empty() {
         let sums = Shared::new(output.slots());
-        let blocks = inner.div_ceil(COLUMNS);
-        let walk = |task: usize| {
-            let first = task % blocks * COLUMNS;
-            let plane = task / blocks * len;
+        let of_plane = inner.div_ceil(COLUMNS);
+        let walk = |block: usize| {
+            let first = block % of_plane * COLUMNS;
+            let plane = block / of_plane * len;
             let columns = first..inner.min(first + COLUMNS);
             let lines = (0..len).map(|step| plane + if reverse { len - 1 - step } else { step });
-            // SAFETY: no other task has these columns of this plane.
+            // SAFETY: no other block has these columns of this plane.
             unsafe { walk_block(values, heads, &sums, inner, columns, lines) };
         };
-        let tasks = 0..outer * blocks;
+        let blocks = outer * of_plane;
         if values.len() < PARALLEL {
-            tasks.for_each(walk);
+            (0..blocks).for_each(walk);
         } else {
-            let least = GRAIN.div_ceil(len * inner.min(COLUMNS));
-            tasks.into_par_iter().with_min_len(least).for_each(walk);
+            let share = GRAIN.div_ceil(len * inner.min(COLUMNS));
+            parallel::for_each(blocks.div_ceil(share), &|task| {
+                (task * share..blocks.min((task + 1) * share)).for_each(&walk);
+            });
         }
     }
     // SAFETY: every element lies in one block, and the walk has written all blocks.

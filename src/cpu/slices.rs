@@ -5,13 +5,11 @@
 
 use core::mem::MaybeUninit;
 
-use rayon::prelude::*;
-
 use super::buffer::Output;
 use super::compact::{BLOCK, compact, compact_indices, compact_padded};
 use super::compress::Word;
 use super::expand::expand;
-use super::rows::PARALLEL;
+use super::parallel;
 
 /// The slices along the middle dimension of a `[outer, mask.len(), inner]` that are under `true`.
 pub(crate) fn compact_rows<T: Word>(
@@ -103,8 +101,8 @@ fn pick_rows<T: Word>(
     new_len: usize,
 ) -> Vec<T> {
     let mut output = Output::new(outer * new_len * inner);
-    let pick = |first: usize, part: &mut [MaybeUninit<T>]| {
-        let (mut plane, mut index) = (first / new_len, first % new_len);
+    let pick = |at: usize, part: &mut [MaybeUninit<T>]| {
+        let (mut plane, mut index) = (at / inner / new_len, at / inner % new_len);
         for slots in part.chunks_exact_mut(inner) {
             match plan.get(index) {
                 Some(&source) if source != NOTHING => {
@@ -127,16 +125,9 @@ fn pick_rows<T: Word>(
         }
     };
     let slots = output.slots();
-    if slots.len() < PARALLEL {
-        if !slots.is_empty() {
-            pick(0, slots);
-        }
-    } else {
-        let rows = BLOCK.div_ceil(inner);
-        slots
-            .par_chunks_mut(rows * inner)
-            .enumerate()
-            .for_each(|(task, part)| pick(task * rows, part));
+    if !slots.is_empty() {
+        let part = BLOCK.div_ceil(inner) * inner;
+        parallel::for_each_part_of(slots.len(), slots, part, &pick);
     }
     // SAFETY: every slot lies in one slice, and each slice was copied or filled.
     unsafe { output.finish() }

@@ -21,7 +21,7 @@ use super::buffer::Output;
 use super::compact::BLOCK;
 use super::compress::{Index, Word};
 use super::parallel;
-use super::rows::PARALLEL;
+use super::parallel::PARALLEL;
 use bounds::Bounds;
 
 /// The row of each of `len` elements. Behind the last row it is the number of rows.

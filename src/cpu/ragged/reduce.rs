@@ -16,7 +16,7 @@ use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
 use super::super::element::TILE;
 use super::super::parallel;
-use super::super::rows::PARALLEL;
+use super::super::parallel::PARALLEL;
 use super::super::traits::Element;
 use super::super::walks::Fold;
 use super::bounds::Bounds;

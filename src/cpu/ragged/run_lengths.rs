@@ -21,8 +21,8 @@ use super::super::carries::Carries;
 use super::super::compact::{count_true, fill_default};
 use super::super::compress::{self, Index};
 use super::super::parallel;
+use super::super::parallel::PARALLEL;
 use super::super::processor::vectorize;
-use super::super::rows::PARALLEL;
 
 /// Elements of a block: blocks of half, twice and four times the size take the same time.
 const BLOCK: usize = 1 << 12;

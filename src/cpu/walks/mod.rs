@@ -38,7 +38,7 @@ use core::ops::Range;
 
 use super::element::TILE;
 use super::parallel;
-use super::rows::{GRAIN, PARALLEL};
+use super::parallel::{GRAIN, PARALLEL};
 
 /// The most columns of a block: a line of a block fits a tile.
 const WIDEST: usize = TILE;
