@@ -53,6 +53,19 @@ pub const FEW: [(ScanOp, (bool, bool)); 7] = [
     (ScanOp::Min, WAYS[3]),
 ];
 
+/// All of `cases`, and on a Cube device one of `one_in`, from `turn` on. Such a device compiles kernels for many of them,
+/// and the kernels' own tests have them all, as the long form of these tests has.
+pub fn sampled<T>(
+    cases: impl IntoIterator<Item = T>,
+    device: &Device,
+    turn: usize,
+    one_in: usize,
+) -> Vec<T> {
+    let is_sampled = devices::is_cube(device) && !cfg!(feature = "heavy");
+    let step = if is_sampled { one_in } else { 1 };
+    cases.into_iter().skip(turn % step).step_by(step).collect()
+}
+
 pub fn options((exclusive, reverse): (bool, bool)) -> ScanOptions {
     let options = ScanOptions::default();
     let options = if exclusive {

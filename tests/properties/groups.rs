@@ -31,7 +31,7 @@ fn groups(device: &Device) {
         strays,
         seed,
     });
-    for_all(cases, |case| check(&case, device));
+    for_all(device, cases, |case| check(&case, device));
 }
 
 fn check(case: &Grouping, device: &Device) {

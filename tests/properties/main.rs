@@ -16,20 +16,28 @@ mod selections;
 
 use std::fmt::Debug;
 
+use burn::tensor::Device;
+use common::devices::is_cube;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
-/// Cases of each property on each device. The long tier has the large number.
+/// Cases of each property on each device. A Cube device compiles kernels for most of them, so it has half as many,
+/// except in the long tier.
 const CASES: u32 = if cfg!(feature = "heavy") { 20_000 } else { 100 };
+const CASES_ON_CUBE: u32 = if cfg!(feature = "heavy") { CASES } else { 50 };
 
-/// Checks [`CASES`] cases and panics with the smallest that fails.
+/// Checks as many cases as the device has, and panics with the smallest that fails.
 #[track_caller]
-fn for_all<S: Strategy>(cases: S, check: impl Fn(S::Value))
+fn for_all<S: Strategy>(device: &Device, cases: S, check: impl Fn(S::Value))
 where
     S::Value: Debug,
 {
     let mut runner = TestRunner::new(Config {
-        cases: CASES,
+        cases: if is_cube(device) {
+            CASES_ON_CUBE
+        } else {
+            CASES
+        },
         failure_persistence: None,
         max_shrink_iters: 1000,
         ..Config::default()

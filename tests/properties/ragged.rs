@@ -47,7 +47,7 @@ fn ints(values: &[usize], device: &Device) -> Tensor<1, Int> {
 }
 
 fn rows(device: &Device) {
-    for_all(row_cases(), |case| {
+    for_all(device, row_cases(), |case| {
         let lengths = case.lengths();
         let total: usize = lengths.iter().sum();
         let offsets = ints(&lengths, device).lengths_to_offsets();
@@ -85,7 +85,7 @@ fn rows(device: &Device) {
 
 fn runs(device: &Device) {
     let cases = (0..20_000_usize, 1..40_usize, 0..1000_usize);
-    for_all(cases, |(n, length, seed)| {
+    for_all(device, cases, |(n, length, seed)| {
         let mut run = seed;
         let values: Vec<f32> = (0..n)
             .map(|i| {
@@ -117,7 +117,7 @@ fn lines(device: &Device) {
         shape: [rows, columns],
         density,
     });
-    for_all(cases, |Lines { shape, density }| {
+    for_all(device, cases, |Lines { shape, density }| {
         let n = shape[0] * shape[1];
         let kept = mask(&density.mask(n), shape, device);
         let x = tensor::<i32, 2>(&numbered(n), shape, device);

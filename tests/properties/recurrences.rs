@@ -44,7 +44,7 @@ fn cases() -> impl Strategy<Value = Case> {
 /// Runs `$check::<rank>` for every case.
 macro_rules! of_any_rank {
     ($check:ident, $device:expr) => {
-        for_all(cases(), |case| match case.input.shape.len() {
+        for_all($device, cases(), |case| match case.input.shape.len() {
             1 => $check::<1>(&case, $device),
             2 => $check::<2>(&case, $device),
             _ => $check::<3>(&case, $device),

@@ -49,7 +49,7 @@ fn scans(device: &Device) {
         way,
         split_at,
     });
-    for_all(cases, |case| match case.input.shape.len() {
+    for_all(device, cases, |case| match case.input.shape.len() {
         1 => check_rank::<1>(&case, device),
         2 => check_rank::<2>(&case, device),
         3 => check_rank::<3>(&case, device),

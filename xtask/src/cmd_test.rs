@@ -57,7 +57,7 @@ const KERNEL_TESTS: [&str; 7] = [
 
 /// The tests that have a long form: the kernels' and the tensors'.
 const LONG_KERNEL_TESTS: [&str; 2] = ["kernel_properties", "scan"];
-const LONG_TESTS: [&str; 2] = ["properties", "concurrency"];
+const LONG_TESTS: [&str; 3] = ["properties", "concurrency", "contract"];
 
 /// The tests that run once more without fusion: every operation on every rank and every gradient, but not every size.
 const WITHOUT_FUSION: [&str; 12] = [

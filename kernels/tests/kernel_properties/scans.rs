@@ -28,7 +28,7 @@ fn check(case: &Case) {
 }
 
 proptest! {
-    #![proptest_config(config(150))]
+    #![proptest_config(config(100))]
 
     #[test]
     fn scans_agree_with_the_oracle(case in cases()) {

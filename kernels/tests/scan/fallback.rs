@@ -45,12 +45,11 @@ fn check_stall(stall: Stall, spin_limit: Option<u32>) {
                 spin_limit,
                 ..launch
             };
-            for options in [all_options()[0], all_options()[3]] {
-                let data = values(view.elements(), ScanOp::Sum);
-                check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
-                let data: Vec<f32> = data.into_iter().map(|value| value as f32).collect();
-                check(&client, &data, &view, 1, ScanOp::Sum, options, launch);
-            }
+            let [plain, .., both] = all_options();
+            let data = values(view.elements(), ScanOp::Sum);
+            check(&client, &data, &view, 1, ScanOp::Sum, plain, launch);
+            let data = floats(view.elements(), ScanOp::Sum);
+            check(&client, &data, &view, 1, ScanOp::Sum, both, launch);
         }
     });
 }
