@@ -6,6 +6,7 @@ mod scans;
 mod segments;
 mod selections;
 
+#[cfg(feature = "fusion")]
 pub(crate) use scans::{kernel_op, scan};
 
 use crate::check::fail;
