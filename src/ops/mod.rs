@@ -23,6 +23,7 @@ mod slices;
 #[cfg(feature = "fusion")]
 pub(crate) mod specs;
 
+#[cfg(feature = "autodiff")]
 pub(crate) use composed::float_scan_behind;
 pub use scans::ScanOps;
 pub use selections::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps};

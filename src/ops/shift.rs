@@ -2,7 +2,7 @@
 
 use super::{ScanOps, with_dim};
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::{BoolTensor, FloatTensor};
+use burn::backend::tensor::FloatTensor;
 use burn::tensor::Slice;
 
 /// At each position of a scan the next element; 0 at the last position.
@@ -18,15 +18,6 @@ pub(crate) fn pulled<B: ScanOps>(
         false => vec![part::<B>(tensor, dim, 1..len), end],
     };
     B::float_cat(parts, dim)
-}
-
-/// At each position in memory whether the mask is true at the next position.
-pub(crate) fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
-    let device = mask.device();
-    let settings = burn_backend::get_or_init_device_settings::<B>(&device);
-    let numbers = B::bool_into_float(mask, settings.float_dtype);
-    let next = pulled::<B>(numbers, dim, false);
-    B::float_greater_elem(next, 0.5.into(), settings.bool_dtype)
 }
 
 /// At each position of a scan the element before it; at the first position `first`, or 0 without it.

@@ -65,6 +65,7 @@ pub(crate) fn supports(device: &Device, dtype: DType) -> bool {
         LazyLock::new(Mutex::default);
 
     let plain = device.clone().inner();
+    #[allow(irrefutable_let_patterns, reason = "a build may have no other backend")]
     let DispatchDevice::Remote(remote) = plain.as_dispatch() else {
         return device.supports_dtype(dtype);
     };

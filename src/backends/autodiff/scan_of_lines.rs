@@ -1,10 +1,10 @@
 //! A scan of lines or segments, as the gradients see it.
 
 use crate::ops::ScanOps;
-use crate::ops::shift::{pulled, pulled_where};
+use crate::ops::shift::pulled;
 use crate::{ScanOp, ScanOptions};
-use burn::backend::Backend;
 use burn::backend::tensor::{BoolTensor, FloatTensor};
+use burn::backend::{Backend, TensorMetadata};
 
 /// A scan along a dimension.
 #[derive(Clone, Debug)]
@@ -65,4 +65,13 @@ impl<B: ScanOps> Scan<B> {
             true => starts,
         })
     }
+}
+
+/// At each position in memory whether the mask is true at the next position.
+fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
+    let device = mask.device();
+    let settings = burn_backend::get_or_init_device_settings::<B>(&device);
+    let numbers = B::bool_into_float(mask, settings.float_dtype);
+    let next = pulled::<B>(numbers, dim, false);
+    B::float_greater_elem(next, 0.5.into(), settings.bool_dtype)
 }
