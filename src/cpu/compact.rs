@@ -7,18 +7,14 @@ use core::mem::MaybeUninit;
 
 use super::buffer::Output;
 use super::compress::{self, Index, Word};
-use super::parallel::{self, PARALLEL};
+use super::parallel;
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
 
 /// The number of trues.
 pub(crate) fn count_true(mask: &[u8]) -> usize {
-    if mask.len() < PARALLEL {
-        count_block(mask)
-    } else {
-        block_counts(mask).into_iter().sum()
-    }
+    block_counts(mask).into_iter().sum()
 }
 
 /// Whether every entry is true. The first block with a false ends the search.

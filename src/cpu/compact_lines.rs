@@ -11,7 +11,6 @@ use super::buffer::{Output, Shared};
 use super::compact::{BLOCK, compact_padded};
 use super::compress::{self, Index, Word};
 use super::parallel;
-use super::parallel::PARALLEL;
 
 /// Columns of a block. Their cursors and their part of a line stay in the first-level cache.
 const COLUMNS: usize = 512;
@@ -59,14 +58,8 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
             }
         };
         let tasks = outer * blocks;
-        if values.len() < PARALLEL {
-            (0..tasks).for_each(one);
-        } else {
-            let share = BLOCK.div_ceil(len * block.min(inner));
-            parallel::for_each(tasks.div_ceil(share), &|first| {
-                (first * share..tasks.min((first + 1) * share)).for_each(one);
-            });
-        }
+        let share = BLOCK.div_ceil(len * block.min(inner));
+        parallel::for_each_of(values.len(), tasks, share, &one);
     }
     // SAFETY: each task has written all of its lines.
     (unsafe { output.finish() }, counts)

@@ -22,6 +22,23 @@ pub(super) fn for_each(count: usize, body: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(body);
 }
 
+/// Calls `body` with each number below `count`, `share` of them a task, on this thread alone if the work is on few
+/// `elements`.
+pub(super) fn for_each_of(
+    elements: usize,
+    count: usize,
+    share: usize,
+    body: &(dyn Fn(usize) + Sync),
+) {
+    if elements < PARALLEL {
+        (0..count).for_each(body);
+    } else {
+        for_each(count.div_ceil(share), &|task| {
+            (task * share..count.min((task + 1) * share)).for_each(body);
+        });
+    }
+}
+
 /// Calls `body` with the place of each part of `len` elements, and the part. The last part may have fewer.
 pub(super) fn for_each_part<T: Send>(
     slice: &mut [T],

@@ -8,7 +8,7 @@
 use core::ops::Range;
 
 use super::buffer::{Output, Shared};
-use super::parallel::{self, GRAIN, PARALLEL};
+use super::parallel::{self, GRAIN};
 use super::traits::{Accumulator, Element};
 
 /// Columns of a block: at least a cache line of each line.
@@ -36,14 +36,8 @@ pub(crate) fn segment_sums<T: Element>(
             unsafe { walk_block(values, heads, &sums, inner, columns, lines) };
         };
         let blocks = outer * of_plane;
-        if values.len() < PARALLEL {
-            (0..blocks).for_each(walk);
-        } else {
-            let share = GRAIN.div_ceil(len * inner.min(COLUMNS));
-            parallel::for_each(blocks.div_ceil(share), &|task| {
-                (task * share..blocks.min((task + 1) * share)).for_each(&walk);
-            });
-        }
+        let share = GRAIN.div_ceil(len * inner.min(COLUMNS));
+        parallel::for_each_of(values.len(), blocks, share, &walk);
     }
     // SAFETY: every element lies in one block, and the walk has written all blocks.
     unsafe { output.finish() }

@@ -18,8 +18,7 @@ use core::ops::Range;
 
 use super::buffer::Shared;
 use super::element::TILE;
-use super::parallel;
-use super::parallel::{GRAIN, PARALLEL};
+use super::parallel::{self, GRAIN, PARALLEL};
 use super::processor::vectorize;
 use super::traits::{Element, Operator};
 use lines::{fold_lines, scan_lines};

@@ -20,8 +20,7 @@ use core::ops::Range;
 use super::buffer::Output;
 use super::compact::BLOCK;
 use super::compress::{Index, Word};
-use super::parallel;
-use super::parallel::PARALLEL;
+use super::parallel::{self, PARALLEL};
 use bounds::Bounds;
 
 /// The row of each of `len` elements. Behind the last row it is the number of rows.

@@ -16,7 +16,6 @@ use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
 use super::super::element::TILE;
 use super::super::parallel;
-use super::super::parallel::PARALLEL;
 use super::super::traits::Element;
 use super::super::walks::Fold;
 use super::bounds::Bounds;
@@ -74,13 +73,7 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
         // For each block, the state of its first elements, up to the first start of a segment.
         let mut heads = vec![F::NOTHING; blocks * self.width];
         let one = |first: usize, head: &mut [F::State]| self.block(first / self.width, head);
-        match self.values.len() {
-            ..PARALLEL => heads
-                .chunks_exact_mut(self.width)
-                .enumerate()
-                .for_each(|(block, head)| one(block * self.width, head)),
-            _ => parallel::for_each_part(&mut heads, self.width, &one),
-        }
+        parallel::for_each_part_of(self.values.len(), &mut heads, self.width, &one);
         // Segments that go beyond their block need the heads of later blocks.
         for block in 0..blocks {
             let end = len.min((block + 1) * self.rows);

@@ -20,8 +20,7 @@ use super::super::buffer::{Output, Shared};
 use super::super::carries::Carries;
 use super::super::compact::{count_true, fill_default};
 use super::super::compress::{self, Index};
-use super::super::parallel;
-use super::super::parallel::PARALLEL;
+use super::super::parallel::{self, PARALLEL};
 use super::super::processor::vectorize;
 
 /// Elements of a block: blocks of half, twice and four times the size take the same time.

@@ -37,8 +37,7 @@ pub(crate) use view::View;
 use core::ops::Range;
 
 use super::element::TILE;
-use super::parallel;
-use super::parallel::{GRAIN, PARALLEL};
+use super::parallel::{self, GRAIN};
 
 /// The most columns of a block: a line of a block fits a tile.
 const WIDEST: usize = TILE;
@@ -118,14 +117,8 @@ fn run<W: Walk>(walk: &W) {
         unsafe { walk.walk(block, &mut states, true) };
     };
     let tasks = outer * blocks;
-    if outer * len * inner < PARALLEL {
-        (0..tasks).for_each(one);
-        return;
-    }
     let share = GRAIN.div_ceil(len * width);
-    parallel::for_each(tasks.div_ceil(share), &|first| {
-        (first * share..tasks.min((first + 1) * share)).for_each(one);
-    });
+    parallel::for_each_of(outer * len * inner, tasks, share, &one);
 }
 
 /// The states before the first line of some columns.

@@ -38,20 +38,25 @@ where
 /// Half floats are accumulated in f32 and rounded once: their sums grow beyond the point where an f16 sum would
 /// stop.
 fn every_dtype(device: &Device) {
-    let tried = [
-        ("f16", check_dtype::<f16>(device, 0)),
-        ("bf16", check_dtype::<bf16>(device, 1)),
-        ("f32", check_dtype::<f32>(device, 2)),
-        ("f64", check_dtype::<f64>(device, 3)),
-        ("i8", check_dtype::<i8>(device, 4)),
-        ("i16", check_dtype::<i16>(device, 5)),
-        ("i32", check_dtype::<i32>(device, 6)),
-        ("i64", check_dtype::<i64>(device, 7)),
-        ("u8", check_dtype::<u8>(device, 8)),
-        ("u16", check_dtype::<u16>(device, 9)),
-        ("u32", check_dtype::<u32>(device, 10)),
-        ("u64", check_dtype::<u64>(device, 11)),
+    let checks: [(&str, fn(&Device, usize) -> bool); 12] = [
+        ("f16", check_dtype::<f16>),
+        ("bf16", check_dtype::<bf16>),
+        ("f32", check_dtype::<f32>),
+        ("f64", check_dtype::<f64>),
+        ("i8", check_dtype::<i8>),
+        ("i16", check_dtype::<i16>),
+        ("i32", check_dtype::<i32>),
+        ("i64", check_dtype::<i64>),
+        ("u8", check_dtype::<u8>),
+        ("u16", check_dtype::<u16>),
+        ("u32", check_dtype::<u32>),
+        ("u64", check_dtype::<u64>),
     ];
+    let tried: Vec<(&str, bool)> = checks
+        .into_iter()
+        .enumerate()
+        .map(|(turn, (name, check))| (name, check(device, turn)))
+        .collect();
     let missing: Vec<&str> = tried
         .iter()
         .filter(|(_, tried)| !tried)
