@@ -38,7 +38,8 @@ where
 /// Half floats are accumulated in f32 and rounded once: their sums grow beyond the point where an f16 sum would
 /// stop.
 fn every_dtype(device: &Device) {
-    let checks: [(&str, fn(&Device, usize) -> bool); 12] = [
+    type Check = fn(&Device, usize) -> bool;
+    let checks: [(&str, Check); 12] = [
         ("f16", check_dtype::<f16>),
         ("bf16", check_dtype::<bf16>),
         ("f32", check_dtype::<f32>),
