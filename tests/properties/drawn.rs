@@ -1,10 +1,13 @@
 //! What the cases share: shapes, views, element types, masks.
 
+use std::fmt::Debug;
+
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Slice, Tensor};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use crate::common::devices::is_cube;
 use crate::common::element::hash;
 use crate::common::unsupported;
 
@@ -148,6 +151,16 @@ pub fn held(device: &Device, wanted: &[DType]) -> Vec<DType> {
         unsupported(&format!("{device:?} has no {lacking:?}"));
     }
     held
+}
+
+/// Any of `all`. Each needs kernels of its own. So on a device that compiles kernels, nine of ten are of the `few`.
+pub fn mostly<T: Clone + Debug + 'static>(
+    device: &Device,
+    all: Vec<T>,
+    few: Vec<T>,
+) -> impl Strategy<Value = T> + use<T> {
+    let often = if is_cube(device) { 9 } else { 0 };
+    prop_oneof![1 => prop::sample::select(all), often => prop::sample::select(few)]
 }
 
 /// Every number type. The types that every device has come first.

@@ -4,10 +4,9 @@ use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::{ScanOp, TensorScan};
 use proptest::prelude::*;
 
-use crate::common::devices::is_cube;
 use crate::common::element::Number;
 use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
-use crate::drawn::{Drawn, NUMBERS, dim_of, dims, held, tensors};
+use crate::drawn::{Drawn, NUMBERS, dim_of, dims, held, mostly, tensors};
 use crate::for_all;
 
 on_every_device![scans];
@@ -24,8 +23,7 @@ struct Scan {
     split_at: usize,
 }
 
-/// Types and operators. Each pair needs kernels of its own. So on a device that compiles kernels, nine cases of
-/// ten use a few pairs.
+/// Types and operators.
 fn pairs(device: &Device) -> impl Strategy<Value = (DType, ScanOp)> + use<> {
     const FEW: [(DType, ScanOp); 3] = [
         (DType::F32, ScanOp::Sum),
@@ -34,8 +32,7 @@ fn pairs(device: &Device) -> impl Strategy<Value = (DType, ScanOp)> + use<> {
     ];
     let dtypes = held(device, &NUMBERS).into_iter();
     let all: Vec<_> = dtypes.flat_map(|dtype| OPS.map(|op| (dtype, op))).collect();
-    let few = if is_cube(device) { 9 } else { 0 };
-    prop_oneof![1 => prop::sample::select(all), few => prop::sample::select(FEW.to_vec())]
+    mostly(device, all, FEW.to_vec())
 }
 
 fn scans(device: &Device) {

@@ -4,10 +4,9 @@ use burn::tensor::{Bool, BoolStore, DType, Device, Int, Tensor};
 use burn_scan::{MaskIndices, TensorCompact, TensorExpand};
 use proptest::prelude::*;
 
-use crate::common::devices::is_cube;
 use crate::common::element::{Element, numbered};
 use crate::common::{assert_same, host, host_indices, mask, oracle, tensor};
-use crate::drawn::{Density, Drawn, densities, dim_of, dims, held, tensors};
+use crate::drawn::{Density, Drawn, densities, dim_of, dims, held, mostly, tensors};
 use crate::for_all;
 
 on_every_device![selections];
@@ -22,8 +21,7 @@ struct Selection {
     dim: i64,
 }
 
-/// One type of each width, and bool: values are moved, and nothing is computed. Each needs kernels of its own, so on a
-/// Cube device nine cases of ten are of the first two.
+/// One type of each width, and bool: values are moved, and nothing is computed. The first two are drawn often.
 const DTYPES: [DType; 6] = [
     DType::I32,
     DType::Bool(BoolStore::Native),
@@ -35,9 +33,9 @@ const DTYPES: [DType; 6] = [
 
 fn selections(device: &Device) {
     let all = held(device, &DTYPES);
-    let (few, often) = (all[..2].to_vec(), if is_cube(device) { 9 } else { 0 });
-    let dtype = prop_oneof![1 => prop::sample::select(all), often => prop::sample::select(few)];
-    let cases = (tensors(4), dtype, densities(), any::<bool>(), dims());
+    let few = all[..2].to_vec();
+    let dtypes = mostly(device, all, few);
+    let cases = (tensors(4), dtypes, densities(), any::<bool>(), dims());
     let cases = cases.prop_map(|(input, dtype, density, mask_is_view, dim)| Selection {
         input,
         dtype,

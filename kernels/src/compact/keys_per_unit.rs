@@ -15,6 +15,7 @@
 use super::offsets::copy_offsets;
 use super::plan::offsets_of;
 use crate::ScanError;
+use crate::checked_index::is_below;
 use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use cubecl::client::Client;
@@ -44,9 +45,8 @@ const MAX_KEYS: usize = 1 << 12;
 /// The key as an index, or `num_keys` if it is out of range.
 #[cube]
 pub(super) fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
-    // The last test catches what the cast to 32 bits would fold into range.
     let narrow = u32::cast_from(key);
-    let valid = key >= K::from_int(0) && narrow < num_keys && K::cast_from(narrow) == key;
+    let valid = is_below::<K, u32>(key, narrow, num_keys);
     select(valid, narrow, num_keys)
 }
 

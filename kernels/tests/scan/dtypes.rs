@@ -77,10 +77,7 @@ fn nan_and_infinities_propagate() {
     let client = client();
     let view = View::contiguous(&[400]);
     for special in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
-        let mut data: Vec<f32> = values(400, ScanOp::Sum)
-            .into_iter()
-            .map(|value| value as f32)
-            .collect();
+        let mut data = floats(400, ScanOp::Sum);
         data[150] = special;
         for op in [ScanOp::Sum, ScanOp::Max, ScanOp::Min] {
             let launch = small_tile(RoutineKind::SinglePass);

@@ -1,10 +1,10 @@
 //! From destinations back to slices.
 
-use super::shape::{Permutation, PermutationShape, UNITS, locate};
+use super::launch::{Output, Tensors, UNITS};
+use super::shape::{Permutation, PermutationShape, locate};
 use crate::ScanError;
 use crate::checked_index::checked_index;
 use crate::compact::plan::bindable;
-use crate::error::{check_outputs, check_types};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -72,66 +72,49 @@ pub fn gather(
     dtype: ElemType,
     shape: PermutationShape,
 ) -> Result<(), ScanError> {
-    if shape.elements() == 0 {
+    let (list, index) = destination_list;
+    let tensors = Tensors {
+        slices: (&slices, dtype),
+        destination_list: (&list, index),
+        destinations: (&from_destinations, dtype),
+    };
+    let Some(launch) = tensors.launch(client, Output::Slices, &shape)? else {
         return Ok(());
-    }
-    shape.check(&slices, &destination_list.0, &from_destinations);
-    check_types(client, [dtype, destination_list.1])?;
-    check_outputs(
-        &[
-            ("destinations", &from_destinations, dtype.size()),
-            (
-                "list of destinations",
-                &destination_list.0,
-                destination_list.1.size(),
-            ),
-        ],
-        &[("slices", &slices, dtype.size())],
-    )?;
-    let address_type = from_destinations
-        .required_address_type(1)
-        .max(slices.required_address_type(1));
-    if shape.moves_elements() {
-        let lanes = shape.element_lanes(
-            client,
-            (&slices, dtype),
-            (&destination_list.0, destination_list.1),
-        );
-        // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
-        unsafe {
+    };
+    let from_destinations = bindable(client, from_destinations);
+    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
+    match launch.of_elements {
+        true => unsafe {
             gather_elements_kernel::launch_unchecked(
                 client,
-                shape.cubes(client, lanes),
+                launch.cubes,
                 CubeDim::new_1d(UNITS),
-                address_type,
-                lanes,
-                bindable(client, from_destinations).into_buffer_arg(),
-                destination_list.0.into_buffer_arg(),
+                launch.address_type,
+                launch.lanes,
+                from_destinations.into_buffer_arg(),
+                list.into_buffer_arg(),
                 slices.into_buffer_arg(),
-                shape.slices / lanes,
+                shape.slices / launch.lanes,
                 shape.destinations,
                 dtype,
-                destination_list.1,
+                index,
             );
-        }
-        return Ok(());
-    }
-    let lanes = shape.lanes(client, (&slices, dtype), (&from_destinations, dtype));
-    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
-    unsafe {
-        gather_kernel::launch_unchecked(
-            client,
-            shape.cubes(client, lanes),
-            CubeDim::new_1d(UNITS),
-            address_type,
-            lanes,
-            bindable(client, from_destinations).into_buffer_arg(),
-            destination_list.0.into_buffer_arg(),
-            slices.into_buffer_arg(),
-            shape.arg(lanes),
-            dtype,
-            destination_list.1,
-        );
+        },
+        false => unsafe {
+            gather_kernel::launch_unchecked(
+                client,
+                launch.cubes,
+                CubeDim::new_1d(UNITS),
+                launch.address_type,
+                launch.lanes,
+                from_destinations.into_buffer_arg(),
+                list.into_buffer_arg(),
+                slices.into_buffer_arg(),
+                shape.arg(launch.lanes),
+                dtype,
+                index,
+            );
+        },
     }
     Ok(())
 }

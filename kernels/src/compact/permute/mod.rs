@@ -6,6 +6,7 @@
 //! gradient. Destinations that are ranks leave no holes, only a rest at the end: `scatter_ranks` writes zeros there.
 
 mod gather;
+mod launch;
 mod ranks;
 mod scatter;
 mod shape;

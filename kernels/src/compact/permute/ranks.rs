@@ -1,7 +1,8 @@
 //! To destinations that are ranks, with zeros behind the last.
 
+use super::launch::{UNITS, begin};
 use super::scatter::scatter;
-use super::shape::{PermutationShape, UNITS, begin};
+use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types};
 use crate::scan::cube_count;

@@ -1,9 +1,9 @@
 //! From slices to destinations.
 
-use super::shape::{Permutation, PermutationShape, UNITS, locate};
+use super::launch::{Output, Tensors, UNITS};
+use super::shape::{Permutation, PermutationShape, locate};
 use crate::ScanError;
 use crate::checked_index::checked_index;
-use crate::error::{check_outputs, check_types};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -69,66 +69,48 @@ pub fn scatter(
     dtype: ElemType,
     shape: PermutationShape,
 ) -> Result<(), ScanError> {
-    if shape.elements() == 0 {
+    let (list, index) = destination_list;
+    let tensors = Tensors {
+        slices: (&slices, dtype),
+        destination_list: (&list, index),
+        destinations: (&to_destinations, dtype),
+    };
+    let Some(launch) = tensors.launch(client, Output::Destinations, &shape)? else {
         return Ok(());
-    }
-    shape.check(&slices, &destination_list.0, &to_destinations);
-    check_types(client, [dtype, destination_list.1])?;
-    check_outputs(
-        &[
-            ("slices", &slices, dtype.size()),
-            (
-                "list of destinations",
-                &destination_list.0,
-                destination_list.1.size(),
-            ),
-        ],
-        &[("destinations", &to_destinations, dtype.size())],
-    )?;
-    let address_type = slices
-        .required_address_type(1)
-        .max(to_destinations.required_address_type(1));
-    if shape.moves_elements() {
-        let lanes = shape.element_lanes(
-            client,
-            (&slices, dtype),
-            (&destination_list.0, destination_list.1),
-        );
-        // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
-        unsafe {
+    };
+    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
+    match launch.of_elements {
+        true => unsafe {
             scatter_elements_kernel::launch_unchecked(
                 client,
-                shape.cubes(client, lanes),
+                launch.cubes,
                 CubeDim::new_1d(UNITS),
-                address_type,
-                lanes,
+                launch.address_type,
+                launch.lanes,
                 slices.into_buffer_arg(),
-                destination_list.0.into_buffer_arg(),
+                list.into_buffer_arg(),
                 to_destinations.into_buffer_arg(),
-                shape.slices / lanes,
+                shape.slices / launch.lanes,
                 shape.destinations,
                 dtype,
-                destination_list.1,
+                index,
             );
-        }
-        return Ok(());
-    }
-    let lanes = shape.lanes(client, (&slices, dtype), (&to_destinations, dtype));
-    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
-    unsafe {
-        scatter_kernel::launch_unchecked(
-            client,
-            shape.cubes(client, lanes),
-            CubeDim::new_1d(UNITS),
-            address_type,
-            lanes,
-            slices.into_buffer_arg(),
-            destination_list.0.into_buffer_arg(),
-            to_destinations.into_buffer_arg(),
-            shape.arg(lanes),
-            dtype,
-            destination_list.1,
-        );
+        },
+        false => unsafe {
+            scatter_kernel::launch_unchecked(
+                client,
+                launch.cubes,
+                CubeDim::new_1d(UNITS),
+                launch.address_type,
+                launch.lanes,
+                slices.into_buffer_arg(),
+                list.into_buffer_arg(),
+                to_destinations.into_buffer_arg(),
+                shape.arg(launch.lanes),
+                dtype,
+                index,
+            );
+        },
     }
     Ok(())
 }

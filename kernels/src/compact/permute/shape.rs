@@ -1,16 +1,8 @@
 //! The sizes of a permutation, and where its vectors lie.
 
 use crate::checked_index::checked_index;
-use crate::error::expect_room;
-use crate::scan::cube_count;
-use crate::scan::problem::{elements_before, widest_vector};
-use cubecl::client::Client;
-use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
-
-/// Units of a cube, as in CubeCL's element-wise kernels on GPUs. Each moves one vector.
-pub(super) const UNITS: u32 = 128;
 
 /// `[outer, slices, inner]` and `[outer, destinations, inner]`, with `inner` in vectors.
 #[derive(CubeType, CubeLaunch)]
@@ -53,62 +45,12 @@ pub struct PermutationShape {
     pub inner: usize,
 }
 
-/// A tensor and its element type.
-pub(super) type Typed<'t> = (&'t TensorBinding, ElemType);
-
-/// The element of its buffer at which a tensor begins.
-pub(super) fn begin((tensor, dtype): Typed) -> usize {
-    elements_before(tensor.handle.offset_start, dtype.size())
-}
-
 impl PermutationShape {
     pub(super) fn elements(&self) -> usize {
         self.outer * self.slices * self.inner
     }
 
-    /// Panics where a tensor is too small.
-    #[track_caller]
-    pub(super) fn check(
-        &self,
-        slices: &TensorBinding,
-        destination_list: &TensorBinding,
-        destinations: &TensorBinding,
-    ) {
-        expect_room("slices", slices, self.elements());
-        expect_room("list of destinations", destination_list, self.slices);
-        expect_room(
-            "destinations",
-            destinations,
-            self.outer * self.destinations * self.inner,
-        );
-    }
-
-    /// Whether slices are single elements, and there is one group of them.
-    pub(super) fn moves_elements(&self) -> bool {
-        self.outer == 1 && self.inner == 1
-    }
-
-    /// The widest vector that straddles no slice of either tensor.
-    pub(super) fn lanes(&self, client: &Client, slices: Typed, destinations: Typed) -> usize {
-        let common_alignment = self.inner | begin(slices) | begin(destinations);
-        widest_vector(
-            client.io_optimized_vector_sizes(slices.1.size()),
-            common_alignment,
-        )
-    }
-
-    /// The widest vector of single elements, in the slices and the destination list.
-    pub(super) fn element_lanes(
-        &self,
-        client: &Client,
-        slices: Typed,
-        destination_list: Typed,
-    ) -> usize {
-        let common_alignment = self.slices | begin(slices) | begin(destination_list);
-        let size = slices.1.size().max(destination_list.1.size());
-        widest_vector(client.io_optimized_vector_sizes(size), common_alignment)
-    }
-
+    /// The sizes for a kernel that moves vectors of `lanes`.
     pub(super) fn arg(&self, lanes: usize) -> PermutationLaunch {
         let inner = self.inner / lanes;
         PermutationLaunch::new(
@@ -118,10 +60,5 @@ impl PermutationShape {
             self.destinations,
             self.elements() / lanes,
         )
-    }
-
-    /// A unit for each vector.
-    pub(super) fn cubes(&self, client: &Client, lanes: usize) -> CubeCount {
-        cube_count(client, (self.elements() / lanes).div_ceil(UNITS as usize))
     }
 }

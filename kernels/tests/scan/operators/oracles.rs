@@ -1,14 +1,10 @@
 //! The meaning of sums, recurrences, extrema with positions, and logarithms of sums of exponentials.
 
 use super::oracle::Oracle;
-use crate::common::{uneven, values};
+use crate::common::uneven;
+use crate::floats;
 use cubecl_scan::ScanOp;
 use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp};
-
-fn small_integers(n: usize) -> Vec<f32> {
-    let numbers = values(n, ScanOp::Sum).into_iter();
-    numbers.map(|value| value as f32).collect()
-}
 
 pub struct Sums;
 
@@ -41,7 +37,7 @@ impl Oracle for Sums {
     }
 
     fn elements(n: usize) -> Vec<Vec<f32>> {
-        vec![small_integers(n)]
+        vec![floats(n, ScanOp::Sum)]
     }
 }
 
@@ -76,7 +72,7 @@ impl Oracle for Recurrences {
     }
 
     fn elements(n: usize) -> Vec<Vec<f32>> {
-        let both = small_integers(2 * n);
+        let both = floats(2 * n, ScanOp::Sum);
         let (values, decays) = both.split_at(n);
         vec![
             values.to_vec(),
@@ -137,7 +133,7 @@ impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
             _ => value,
         };
         vec![
-            small_integers(n)
+            floats(n, ScanOp::Sum)
                 .into_iter()
                 .enumerate()
                 .map(element)

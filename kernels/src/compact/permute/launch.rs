@@ -1,0 +1,105 @@
+//! What both directions check before a launch, and the sizes of the launch.
+
+use super::shape::PermutationShape;
+use crate::ScanError;
+use crate::error::{Operand, check_outputs, check_types, expect_room};
+use crate::scan::cube_count;
+use crate::scan::problem::{elements_before, widest_vector};
+use cubecl::client::Client;
+use cubecl::ir::{AddressType, ElemType};
+use cubecl::prelude::*;
+
+/// Units of a cube, as in CubeCL's element-wise kernels on GPUs. Each moves one vector.
+pub(super) const UNITS: u32 = 128;
+
+/// A tensor and its element type.
+pub(super) type Typed<'t> = (&'t TensorBinding, ElemType);
+
+/// The element of its buffer at which a tensor begins.
+pub(super) fn begin((tensor, dtype): Typed) -> usize {
+    elements_before(tensor.handle.offset_start, dtype.size())
+}
+
+/// The tensors of a permutation. Slices and destinations have one element type.
+pub(super) struct Tensors<'t> {
+    pub slices: Typed<'t>,
+    pub destination_list: Typed<'t>,
+    pub destinations: Typed<'t>,
+}
+
+/// The side that a permutation writes.
+#[derive(Clone, Copy)]
+pub(super) enum Output {
+    Slices,
+    Destinations,
+}
+
+/// The sizes of a launch.
+pub(super) struct Launch {
+    /// Slices are single elements, in one group. Then a unit moves a vector of slices. Otherwise it moves a vector of a
+    /// slice.
+    pub of_elements: bool,
+    pub lanes: usize,
+    pub cubes: CubeCount,
+    pub address_type: AddressType,
+}
+
+impl Tensors<'_> {
+    /// Checks the tensors. Returns none if there is nothing to move.
+    #[track_caller]
+    pub fn launch(
+        &self,
+        client: &Client,
+        output: Output,
+        shape: &PermutationShape,
+    ) -> Result<Option<Launch>, ScanError> {
+        let elements = shape.elements();
+        if elements == 0 {
+            return Ok(None);
+        }
+        self.check_room(shape);
+        let [slices, list, destinations] = [self.slices, self.destination_list, self.destinations];
+        check_types(client, [slices.1, list.1])?;
+        let list: Operand = ("list of destinations", list.0, list.1.size());
+        let slices: Operand = ("slices", slices.0, slices.1.size());
+        let destinations: Operand = ("destinations", destinations.0, destinations.1.size());
+        match output {
+            Output::Slices => check_outputs(&[destinations, list], &[slices]),
+            Output::Destinations => check_outputs(&[slices, list], &[destinations]),
+        }?;
+        let of_elements = shape.outer == 1 && shape.inner == 1;
+        let lanes = match of_elements {
+            true => self.lanes(client, shape.slices, self.destination_list),
+            false => self.lanes(client, shape.inner, self.destinations),
+        };
+        Ok(Some(Launch {
+            of_elements,
+            lanes,
+            cubes: cube_count(client, (elements / lanes).div_ceil(UNITS as usize)),
+            address_type: slices
+                .1
+                .required_address_type(1)
+                .max(destinations.1.required_address_type(1)),
+        }))
+    }
+
+    /// Panics where a tensor is too small.
+    #[track_caller]
+    fn check_room(&self, shape: &PermutationShape) {
+        let destinations = shape.outer * shape.destinations * shape.inner;
+        expect_room("slices", self.slices.0, shape.elements());
+        expect_room(
+            "list of destinations",
+            self.destination_list.0,
+            shape.slices,
+        );
+        expect_room("destinations", self.destinations.0, destinations);
+    }
+
+    /// The widest vector that divides `len` and begins whole in the slices and in the `other` tensor.
+    fn lanes(&self, client: &Client, len: usize, other: Typed) -> usize {
+        let size = self.slices.1.size().max(other.1.size());
+        let common_alignment = len | begin(self.slices) | begin(other);
+        widest_vector(client.io_optimized_vector_sizes(size), common_alignment)
+    }
+}
