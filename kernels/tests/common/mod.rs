@@ -163,6 +163,12 @@ pub fn values(n: usize, op: ScanOp) -> Vec<i32> {
         .collect()
 }
 
+/// [`values`] as floats.
+pub fn floats(n: usize, op: ScanOp) -> Vec<f32> {
+    let values = values(n, op).into_iter();
+    values.map(|value| value as f32).collect()
+}
+
 /// Values of very different size, so their sum depends on the order of additions. Each `n` has other values.
 pub fn uneven(n: usize) -> Vec<f32> {
     (0..n)

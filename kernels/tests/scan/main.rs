@@ -19,13 +19,6 @@ use common::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy};
 
-fn floats(n: usize, op: ScanOp) -> Vec<f32> {
-    values(n, op)
-        .into_iter()
-        .map(|value| value as f32)
-        .collect()
-}
-
 /// A tile as small as the window of a lookback allows, or of 128 elements where a whole row must fit.
 fn small_tile(routine: RoutineKind) -> LaunchOptions {
     LaunchOptions {

@@ -82,8 +82,8 @@ pub fn gather(
         return Ok(());
     };
     let from_destinations = bindable(client, from_destinations);
-    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
     match launch.of_elements {
+        // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
         true => unsafe {
             gather_elements_kernel::launch_unchecked(
                 client,
@@ -100,6 +100,7 @@ pub fn gather(
                 index,
             );
         },
+        // SAFETY: as above.
         false => unsafe {
             gather_kernel::launch_unchecked(
                 client,

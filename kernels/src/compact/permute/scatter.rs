@@ -78,8 +78,8 @@ pub fn scatter(
     let Some(launch) = tensors.launch(client, Output::Destinations, &shape)? else {
         return Ok(());
     };
-    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
     match launch.of_elements {
+        // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
         true => unsafe {
             scatter_elements_kernel::launch_unchecked(
                 client,
@@ -96,6 +96,7 @@ pub fn scatter(
                 index,
             );
         },
+        // SAFETY: as above.
         false => unsafe {
             scatter_kernel::launch_unchecked(
                 client,

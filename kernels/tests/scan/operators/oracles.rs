@@ -1,8 +1,7 @@
 //! The meaning of sums, recurrences, extrema with positions, and logarithms of sums of exponentials.
 
 use super::oracle::Oracle;
-use crate::common::uneven;
-use crate::floats;
+use crate::common::{floats, uneven};
 use cubecl_scan::ScanOp;
 use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp};
 
