@@ -43,11 +43,11 @@ pub struct RecurrenceGradients {
 #[derive(CubeType, CubeLaunch)]
 struct Steps {
     /// Vectors of one step of all columns; 1 where vectors lie along the axis.
-    across: FastDivmod<usize>,
-    across_len: usize,
-    /// Steps, or the vectors of a row.
-    along: FastDivmod<usize>,
-    along_len: usize,
+    across: usize,
+    /// Vectors of all steps of these columns; those of a row where vectors lie along the axis.
+    block: FastDivmod<usize>,
+    /// Where the first step of the recurrence lies in a block.
+    first: usize,
     vectors: usize,
     /// Units of all cubes.
     units: usize,
@@ -107,13 +107,12 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
     let lanes = N::value().comptime();
     let at = ABSOLUTE_POS;
     if at < steps.vectors {
-        let (rest, column) = steps.across.div_mod(at);
-        let (outer, step) = steps.along.div_mod(rest);
-        let across = steps.across_len;
-        let mut is_first = step == 0;
+        let (outer, of_block) = steps.block.div_mod(at);
+        let across = steps.across;
+        let mut is_first = of_block < across;
         let mut neighbour = at - select(is_first, 0, across);
         if comptime!(reverse) {
-            is_first = step + 1 == steps.along_len;
+            is_first = of_block >= steps.first;
             neighbour = at + select(is_first, 0, across);
         }
         let mut before = Vector::<A, N>::cast_from(results[neighbour]);
@@ -126,7 +125,7 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
                     let line = if comptime!(in_rows) {
                         outer
                     } else {
-                        (outer * across + column) * lanes + lane
+                        (outer * across + of_block - steps.first) * lanes + lane
                     };
                     before.insert(lane, A::cast_from(initial[0][line]));
                 }
@@ -266,7 +265,8 @@ fn launch_flows(
         true => [1, shape[axis] / lanes],
         false => [inner / lanes, shape[axis]],
     };
-    let steps = StepsLaunch::new(across, across, along, along, vectors, cubes * UNITS);
+    let first = if reverse { (along - 1) * across } else { 0 };
+    let steps = StepsLaunch::new(across, across * along, first, vectors, cubes * UNITS);
     let firsts = firsts(&shape, &decay, axis, reverse);
     let all = [&decay, &of_values, &results, &of_decay];
     let address_type = all

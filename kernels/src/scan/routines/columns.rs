@@ -10,8 +10,8 @@
 //!
 //! A processor runs a few units as one vector. They would read a few bytes of each row, and wait for memory at each. So
 //! on software adapters a unit walks several columns abreast, and its cube reads more of each row. There the totals of
-//! a scan in reverse are computed upwards, in the order in which processors prefetch: each row is combined on the other
-//! side.
+//! a scan in reverse are computed upwards, in the order in which all processors prefetch: each row is combined on the
+//! other side.
 
 use crate::monoid::{Monoid, Operator, write_state};
 use crate::scan::call::Call;
@@ -24,7 +24,7 @@ use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::Split;
-use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_COLUMNS, SOFTWARE_REVERSE_BLOCK, SOFTWARE_UNITS};
+use crate::scan::tuning::{COLUMN_UNITS, SOFTWARE_COLUMNS, SOFTWARE_UNITS, software_reverse_block};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -206,7 +206,7 @@ fn is_software<O: Operator>(call: &Call<O>) -> bool {
 fn prefetch_depth<O: Operator>(call: &Call<O>, of_cube: usize) -> usize {
     let columns = call.lines.inner_count() / call.lanes;
     match is_software(call) && call.options.reverse && of_cube == columns {
-        true => (SOFTWARE_REVERSE_BLOCK / columns).max(1),
+        true => (software_reverse_block() / columns).max(1),
         false => call.prefetch_depth(),
     }
 }

@@ -59,14 +59,25 @@ fn rows_and_columns() {
     }
 }
 
-/// Columns as software adapters walk them: several columns side by side, and several rows at a time where the
-/// scan goes against the order of memory.
+/// Columns as software adapters walk them: several columns side by side. Where the scan goes against the order of
+/// memory, the processor decides whether a unit takes several rows at a time, so the last case forces it.
 #[test]
 fn columns_of_software() {
     let client = client();
-    for shape in [[1, 1000, 64], [2, 333, 128], [1, 70, 256], [1, 41, 2048]] {
+    let inferred = LaunchOptions::default();
+    let rows_at_a_time = LaunchOptions {
+        vectors: Some(4),
+        ..inferred
+    };
+    for (shape, launch) in [
+        ([1, 1000, 64], inferred),
+        ([2, 333, 128], inferred),
+        ([1, 70, 256], inferred),
+        ([1, 41, 2048], inferred),
+        ([1, 999, 64], rows_at_a_time),
+    ] {
         for reverse in [false, true] {
-            check(&client, shape, LaunchOptions::default(), reverse, true);
+            check(&client, shape, launch, reverse, true);
         }
     }
 }
