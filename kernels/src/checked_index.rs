@@ -2,7 +2,7 @@
 
 use cubecl::prelude::*;
 
-/// Whether `index` is from 0 to `len`. `narrow` is the index, cast to the type of `len`.
+/// Whether an index is below `len`, and not negative. `narrow` is the index, cast to the type of `len`.
 #[cube]
 pub(crate) fn is_below<I: Numeric, U: Numeric>(index: I, narrow: U, len: U) -> bool {
     // The last test catches what the cast would fold into range.
