@@ -7,14 +7,17 @@
 //! The cache keeps the buffers of dropped outputs, as the memory pools of GPU backends do. The next output of about
 //! that size then starts in pages that are mapped, and often still in a processor cache.
 //!
-//! The cache keeps at most as many bytes as [`set_limit`] says, and frees the oldest buffers first. On Linux the system
-//! is told that it may take the pages of a cached buffer whenever it is short of memory; a buffer whose pages were
-//! taken is as good as a fresh one. [`trim`] frees all buffers in the cache.
+//! The cache keeps at most as many bytes as [`set_limit`] says, and frees the oldest buffers first. [`trim`] frees all
+//! buffers in the cache.
+//!
+//! On Linux the system may take the pages of a buffer that nothing took for [`IDLE`], when it is short of memory; the
+//! next buffer that comes into the cache tells it so. A buffer whose pages were taken is as good as a fresh one.
 
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 use std::alloc::dealloc;
+use std::time::{Duration, Instant};
 
 use super::buffer_list::{BufferList, Memory};
 use super::huge_pages;
@@ -25,6 +28,11 @@ pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
 /// The limit until [`set_limit`] is called: two outputs of 2^24 elements of 64 bits, or four of 32.
 const DEFAULT_LIMIT: usize = 256 << 20;
+
+/// How long a buffer waits in the cache before the system may take its pages. A loop takes its buffers again within
+/// that time: where pages are small, each must be marked for it and again on the next write, and an output of 16 MiB
+/// takes 2.2 times as long (an Intel Xeon, 2 cores).
+const IDLE: Duration = Duration::from_secs(1);
 
 /// Memory of the global allocator, as large as `layout`, to which nothing else refers. Its content is undefined.
 pub(crate) struct Buffer {
@@ -80,17 +88,35 @@ impl Buffer {
     }
 }
 
-impl Memory for Buffer {
-    fn layout(&self) -> Layout {
-        self.layout
-    }
-}
-
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
             // SAFETY: the global allocator gave the memory with this layout, and `self` owns it.
             unsafe { dealloc(self.start.as_ptr(), self.layout) };
+        }
+    }
+}
+
+/// A buffer in the cache.
+struct Cached {
+    buffer: Buffer,
+    since: Instant,
+    /// The system was told that it may take the pages.
+    offered: bool,
+}
+
+impl Memory for Cached {
+    fn layout(&self) -> Layout {
+        self.buffer.layout
+    }
+}
+
+impl Cached {
+    /// Offers the pages to the system, once, if the buffer is idle.
+    fn offer_if_idle(&mut self, now: Instant) {
+        if !self.offered && now.duration_since(self.since) >= IDLE {
+            huge_pages::offer(self.buffer.start.as_ptr(), self.buffer.layout.size());
+            self.offered = true;
         }
     }
 }
@@ -128,7 +154,7 @@ pub(crate) fn trim() {
 
 /// The buffers of one cache.
 pub(super) struct BufferCache {
-    buffers: BufferList<Buffer>,
+    buffers: BufferList<Cached>,
 }
 
 impl BufferCache {
@@ -142,19 +168,25 @@ impl BufferCache {
     /// The smallest buffer that holds `len` elements, if it is at most a quarter larger.
     pub(super) fn take<T: Copy>(&self, len: usize) -> Option<Vec<T>> {
         let bytes = len * size_of::<T>();
-        let buffer = self.buffers.take(bytes, align_of::<T>(), size_of::<T>())?;
-        Some(buffer.into_vec())
+        let cached = self.buffers.take(bytes, align_of::<T>(), size_of::<T>())?;
+        Some(cached.buffer.into_vec())
     }
 
-    /// Keeps `buffer`, and frees as many of the oldest buffers as it takes to make room.
+    /// Keeps `buffer`, and frees as many of the oldest buffers as it takes to make room. Offers the idle ones.
     pub(super) fn give(&self, buffer: Buffer) {
         let bytes = buffer.layout.size();
         if !(LEAST_BYTES..=self.buffers.limit()).contains(&bytes) {
             return;
         }
-        huge_pages::offer(buffer.start.as_ptr(), bytes);
+        let now = Instant::now();
+        let cached = Cached {
+            buffer,
+            since: now,
+            offered: false,
+        };
         // Unmapping takes a while: the buffers are dropped here, where the lock is free.
-        drop(self.buffers.give(buffer));
+        drop(self.buffers.give(cached));
+        self.buffers.for_each(|cached| cached.offer_if_idle(now));
     }
 
     /// Keeps at most `bytes` bytes from now on.

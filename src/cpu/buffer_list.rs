@@ -66,6 +66,11 @@ impl<B: Memory> BufferList<B> {
         freed
     }
 
+    /// Calls `work` with each buffer. No other thread takes one meanwhile.
+    pub(super) fn for_each(&self, work: impl FnMut(&mut B)) {
+        self.buffers().iter_mut().for_each(work);
+    }
+
     /// Takes all buffers out of the list.
     pub(super) fn trim(&self) -> Vec<B> {
         core::mem::take(&mut *self.buffers())

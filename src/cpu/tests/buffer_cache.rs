@@ -86,6 +86,31 @@ fn a_higher_limit_makes_room() {
     assert_eq!(starts(&cache), [first, second]);
 }
 
+/// What the system may take of this process, in KiB.
+#[cfg(target_os = "linux")]
+fn offered() -> usize {
+    let rollup = std::fs::read_to_string("/proc/self/smaps_rollup").expect("Linux 4.14 or later");
+    let line = rollup
+        .lines()
+        .find_map(|line| line.strip_prefix("LazyFree:"));
+    let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kib.expect("a number of KiB").parse().unwrap()
+}
+
+/// Other tests have far smaller buffers.
+#[cfg(target_os = "linux")]
+#[test]
+fn pages_are_offered_when_a_buffer_is_idle() {
+    const BYTES: usize = 128 << 20;
+    let cache = BufferCache::new(2 * BYTES);
+    cache.give(Buffer::new(vec![1u8; BYTES]));
+    assert!(offered() < BYTES / 2048, "a fresh one");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    give(&cache, LEN);
+    assert!(offered() > BYTES / 2048, "an idle one");
+    assert!(cache.take::<u8>(BYTES).is_some(), "it stays in the cache");
+}
+
 #[test]
 fn a_limit_of_zero_turns_the_cache_off() {
     let cache = BufferCache::new(4 * LEAST_BYTES);
