@@ -10,17 +10,16 @@
 //! The cache keeps at most as many bytes as [`set_limit`] says, and frees the oldest buffers first. [`trim`] frees all
 //! buffers in the cache.
 //!
-//! On Linux the system may take the pages of a buffer that nothing took for [`IDLE`], when it is short of memory; the
-//! next buffer that comes into the cache tells it so. A buffer whose pages were taken is as good as a fresh one.
+//! On Linux the system may take the pages of an idle buffer when it is short of memory; the next buffer that comes into
+//! the cache tells it so. A buffer whose pages were taken is as good as a fresh one.
 
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::NonNull;
 use std::alloc::dealloc;
-use std::time::{Duration, Instant};
 
 use super::buffer_list::{BufferList, Memory};
-use super::huge_pages;
+use super::huge_pages::{self, Offer};
 use super::sync::{AtomicUsize, Mutex};
 
 /// The smallest buffer that is cached: allocators keep smaller ones themselves.
@@ -28,11 +27,6 @@ pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
 /// The limit until [`set_limit`] is called: two outputs of 2^24 elements of 64 bits, or four of 32.
 const DEFAULT_LIMIT: usize = 256 << 20;
-
-/// How long a buffer waits in the cache before the system may take its pages. A loop takes its buffers again within
-/// that time: where pages are small, each must be marked for it and again on the next write, and an output of 16 MiB
-/// takes 2.2 times as long (an Intel Xeon, 2 cores).
-const IDLE: Duration = Duration::from_secs(1);
 
 /// Memory of the global allocator, as large as `layout`, to which nothing else refers. Its content is undefined.
 pub(crate) struct Buffer {
@@ -100,24 +94,12 @@ impl Drop for Buffer {
 /// A buffer in the cache.
 struct Cached {
     buffer: Buffer,
-    since: Instant,
-    /// The system was told that it may take the pages.
-    offered: bool,
+    offer: Offer,
 }
 
 impl Memory for Cached {
     fn layout(&self) -> Layout {
         self.buffer.layout
-    }
-}
-
-impl Cached {
-    /// Offers the pages to the system, once, if the buffer is idle.
-    fn offer_if_idle(&mut self, now: Instant) {
-        if !self.offered && now.duration_since(self.since) >= IDLE {
-            huge_pages::offer(self.buffer.start.as_ptr(), self.buffer.layout.size());
-            self.offered = true;
-        }
     }
 }
 
@@ -178,15 +160,15 @@ impl BufferCache {
         if !(LEAST_BYTES..=self.buffers.limit()).contains(&bytes) {
             return;
         }
-        let now = Instant::now();
         let cached = Cached {
             buffer,
-            since: now,
-            offered: false,
+            offer: Offer::begin(),
         };
         // Unmapping takes a while: the buffers are dropped here, where the lock is free.
         drop(self.buffers.give(cached));
-        self.buffers.for_each(|cached| cached.offer_if_idle(now));
+        self.buffers.for_each(|Cached { buffer, offer }| {
+            offer.make_if_idle(buffer.start.as_ptr(), buffer.layout.size());
+        });
     }
 
     /// Keeps at most `bytes` bytes from now on.
