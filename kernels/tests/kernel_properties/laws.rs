@@ -140,7 +140,7 @@ fn parts_carry<T: Element>(client: &Client, case: &Case, split_at: usize) {
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn inclusive_scans_are_exclusive_ones_and_the_input(case in simple()) {

@@ -28,7 +28,7 @@ fn check(case: &Case) {
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn scans_agree_with_the_oracle(case in cases()) {

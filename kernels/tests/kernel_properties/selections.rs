@@ -152,7 +152,7 @@ fn check_groups(len: usize, num_keys: usize, seed: usize, launch: LaunchOptions)
 }
 
 proptest! {
-    #![proptest_config(config(100))]
+    #![proptest_config(config(50))]
 
     #[test]
     fn compactions_agree_with_the_oracle_and_expand_again(selection in selections()) {
