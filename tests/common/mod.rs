@@ -53,16 +53,20 @@ pub const FEW: [(ScanOp, (bool, bool)); 7] = [
     (ScanOp::Min, WAYS[3]),
 ];
 
-/// All of `cases`, and on a Cube device one of `one_in`, from `turn` on. Such a device compiles kernels for many of them,
-/// and the kernels' own tests have them all, as the long form of these tests has.
+/// Whether the device takes all cases. In the long form of the tests each does, otherwise Flex. A Cube device compiles
+/// kernels for many of them, and the kernels' own tests have them all. A remote device sends them to Flex.
+pub fn takes_all(device: &Device) -> bool {
+    devices::is_flex(device) || cfg!(feature = "heavy")
+}
+
+/// All of `cases` on a device that [takes all](takes_all), on others one of `one_in`, from `turn` on.
 pub fn sampled<T>(
     cases: impl IntoIterator<Item = T>,
     device: &Device,
     turn: usize,
     one_in: usize,
 ) -> Vec<T> {
-    let is_sampled = devices::is_cube(device) && !cfg!(feature = "heavy");
-    let step = if is_sampled { one_in } else { 1 };
+    let step = if takes_all(device) { 1 } else { one_in };
     cases.into_iter().skip(turn % step).step_by(step).collect()
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Values and decays are −1, 0 and 1, so that every result is exact in any order.
 
+use std::ops::Range;
+
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
@@ -77,7 +79,7 @@ impl Case {
     }
 
     /// The chunks of a line of this length.
-    fn chunks(&self, len: usize) -> Vec<core::ops::Range<usize>> {
+    fn chunks(&self, len: usize) -> Vec<Range<usize>> {
         let mut chunks = Vec::new();
         let mut begin = 0;
         while begin < len {
@@ -157,13 +159,13 @@ fn check_segments<const D: usize>(case: &Case, device: &Device) {
     let starts = case.starts(&x, device);
 
     // A start is a decay of 0.
-    let a = starts.clone().bool_not().float();
-    let expected = walked(
-        &host::<f32, D>(x.clone()),
-        &host::<f32, D>(a),
-        axis(&x.dims(), dim),
-        false,
-    );
+    let is_start = host::<bool, D>(starts.clone());
+    let decays: Vec<f32> = is_start
+        .iter()
+        .map(|&is_start| f32::from(!is_start))
+        .collect();
+    let values = host::<f32, D>(x.clone());
+    let expected = walked(&values, &decays, axis(&x.dims(), dim), false);
     assert_same(&sums(starts, false), &expected, || "decays of 0".into());
 
     let n = x.dims().iter().product();
@@ -173,7 +175,7 @@ fn check_segments<const D: usize>(case: &Case, device: &Device) {
         .scan(written, ScanOp::Sum, options((false, case.reverse)));
     assert_same(&whole, &host::<f32, D>(plain), || "no starts".into());
     let single = sums(mask(&vec![true; n], x.dims(), device), case.reverse);
-    assert_same(&single, &host::<f32, D>(x.clone()), || "all starts".into());
+    assert_same(&single, &values, || "all starts".into());
 }
 
 fn positions(device: &Device) {
@@ -216,27 +218,50 @@ fn check_chunks<const D: usize>(case: &Case, device: &Device) {
     if chunks.is_empty() || x.dims().contains(&0) {
         return;
     }
+    let lines = axis(&x.dims(), dim);
     let mut running = RunningRecurrence::<D>::new(written);
-    let parts = chunks.iter().map(|chunk| {
-        let part = |it: &Tensor<D>| it.clone().slice_dim(dim, chunk.clone());
-        running.next(part(&x), part(&a))
-    });
-    let joined = Tensor::cat(parts.collect(), dim);
-    let whole = x.clone().linear_recurrence(a, written);
-    let same = [joined, whole].map(host::<f32, D>);
-    assert_same(&same[0], &same[1], || format!("a recurrence in {chunks:?}"));
+    let parts: Vec<_> = chunks
+        .iter()
+        .map(|chunk| {
+            let part = |it: &Tensor<D>| it.clone().slice_dim(dim, chunk.clone());
+            running.next(part(&x), part(&a))
+        })
+        .collect();
+    let whole = host::<f32, D>(x.clone().linear_recurrence(a, written));
+    for (part, chunk) in parts.into_iter().zip(&chunks) {
+        let expected = chunk_of(&whole, lines, chunk);
+        assert_same(&host::<f32, D>(part), &expected, || {
+            format!("a recurrence, {chunk:?} of {chunks:?}")
+        });
+    }
 
     let integers: Tensor<D, Int> = x.int();
     let op = [ScanOp::Sum, ScanOp::Min][case.seed % 2];
     let way = options((case.reverse, false));
     let mut running = RunningScan::<D, Int>::new(written, op, way);
-    let parts = chunks
+    let parts: Vec<_> = chunks
         .iter()
-        .map(|chunk| running.next(integers.clone().slice_dim(dim, chunk.clone())));
-    let joined = Tensor::cat(parts.collect(), dim);
-    let whole = integers.clone().scan(written, op, way);
-    let same = [joined, whole].map(|it| it.try_into_vec_as::<i64>().expect("the device is read"));
-    assert_eq!(same[0], same[1], "{op:?} {way:?} in {chunks:?}");
+        .map(|chunk| running.next(integers.clone().slice_dim(dim, chunk.clone())))
+        .collect();
+    let read = |it: Tensor<D, Int>| it.try_into_vec_as::<i64>().expect("the device is read");
+    let whole = read(integers.scan(written, op, way));
+    for (part, chunk) in parts.into_iter().zip(&chunks) {
+        let expected = chunk_of(&whole, lines, chunk);
+        assert_eq!(
+            read(part),
+            expected,
+            "{op:?} {way:?}, {chunk:?} of {chunks:?}"
+        );
+    }
+}
+
+/// The elements of a chunk along the middle.
+fn chunk_of<T: Copy>(whole: &[T], [outer, len, inner]: [usize; 3], chunk: &Range<usize>) -> Vec<T> {
+    let of_row = |row: usize| {
+        let [begin, end] = [chunk.start, chunk.end].map(|at| (row * len + at) * inner);
+        &whole[begin..end]
+    };
+    (0..outer).flat_map(of_row).copied().collect()
 }
 
 /// The bits of results and of gradients are the same each time, under any load of the machine.

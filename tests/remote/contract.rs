@@ -1,5 +1,5 @@
-//! The contract's own tests, on remote devices and with fewer sizes: a size changes what a kernel does, not what a
-//! network does.
+//! The contract's own tests, on remote devices, with fewer sizes and with the sample of cases that a Cube device takes: a
+//! size changes what a kernel does, not what a network does.
 
 #[path = "../contract/operations/mod.rs"]
 mod operations;
@@ -11,4 +11,4 @@ const TILE: usize = 512;
 const SIZES: [usize; 6] = [0, 1, 2, 65, 1025, 4097];
 
 /// More than Flex scans on one thread.
-const LARGE_SIZES: [usize; 2] = [65_537, 262_143];
+const LARGE_SIZES: [usize; 1] = [262_143];

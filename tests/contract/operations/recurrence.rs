@@ -3,6 +3,7 @@
 use burn::tensor::{Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
 
+use crate::common::devices::is_remote;
 use crate::common::element::{Element, hash};
 use crate::common::views::views;
 use crate::common::{axis, host, tensor};
@@ -163,7 +164,10 @@ fn lengths_of_columns(device: &Device) {
     for shape in [[2, 3], [33, 5], [1025, 24], [4099, 64], [70_001, 4]] {
         check(shape, 0, device);
     }
-    check([3, 1100, 1030], 1, device);
+    // Columns that threads share, in more elements than a network need carry.
+    if !is_remote(device) {
+        check([3, 1100, 1030], 1, device);
+    }
 }
 
 fn decays_that_broadcast(device: &Device) {

@@ -12,9 +12,6 @@ use super::{shards, uneven_lengths, whole};
 use crate::common::element::hash;
 use crate::common::{WAYS, options};
 
-/// How often each result is computed.
-const RUNS: usize = 50;
-
 /// One scan a way, and a recurrence. Any other order of operations would round their numbers differently.
 fn results(devices: &[Device]) -> Vec<u32> {
     let shape = [2, 6000];
@@ -38,7 +35,8 @@ fn results(devices: &[Device]) -> Vec<u32> {
     found.into_iter().flat_map(bits).collect()
 }
 
-pub fn bits_stay_under_load(devices: &[Device]) {
+/// Computes each result so many times.
+pub fn bits_stay_under_load(devices: &[Device], runs: usize) {
     let is_over = AtomicBool::new(false);
     let threads = thread::available_parallelism().map_or(2, usize::from);
     thread::scope(|scope| {
@@ -47,7 +45,7 @@ pub fn bits_stay_under_load(devices: &[Device]) {
             scope.spawn(move || keep_busy(number, is_over));
         }
         let first = results(devices);
-        let differing = (1..RUNS).find(|_| results(devices) != first);
+        let differing = (1..runs).find(|_| results(devices) != first);
         is_over.store(true, Ordering::Relaxed);
         assert_eq!(differing, None, "a run has other bits than the first");
     });
