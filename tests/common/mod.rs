@@ -53,8 +53,8 @@ pub const FEW: [(ScanOp, (bool, bool)); 7] = [
     (ScanOp::Min, WAYS[3]),
 ];
 
-/// Whether the device takes all cases. In the long form of the tests each does, otherwise Flex. A Cube device compiles
-/// kernels for many of them, and the kernels' own tests have them all. A remote device sends them to Flex.
+/// Whether the device takes all cases. In the long form of the tests every device does, otherwise only Flex: a Cube device
+/// compiles kernels for many of them, and the kernels' own tests have them all. Behind a remote device Flex computes.
 pub fn takes_all(device: &Device) -> bool {
     devices::is_flex(device) || cfg!(feature = "heavy")
 }
