@@ -12,14 +12,13 @@ use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
 use crate::scan::components::rows::{RowsView, RowsViewLaunch, rows_arg};
 use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator};
+use crate::scan::{
+    ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
+};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
-
-/// Units of a cube of the second launch, as in CubeCL's element-wise kernels on GPUs.
-const UNITS: usize = 128;
 
 /// What a gradient is computed from, and where it is written. All tensors have the shape of the recurrence, except that
 /// the initial ones have size 1 along the axis.
@@ -260,13 +259,19 @@ fn launch_flows(
     let common_alignment = offsets | if in_rows { shape[axis] } else { inner };
     let lanes = widest_vector(client.io_optimized_vector_sizes(size), common_alignment);
     let vectors = shape.iter().product::<usize>() / lanes;
-    let cubes = vectors.div_ceil(UNITS);
+    let cubes = vectors.div_ceil(ELEMENTWISE_UNITS);
     let [across, along] = match in_rows {
         true => [1, shape[axis] / lanes],
         false => [inner / lanes, shape[axis]],
     };
     let first = if reverse { (along - 1) * across } else { 0 };
-    let steps = StepsLaunch::new(across, across * along, first, vectors, cubes * UNITS);
+    let steps = StepsLaunch::new(
+        across,
+        across * along,
+        first,
+        vectors,
+        cubes * ELEMENTWISE_UNITS,
+    );
     let firsts = firsts(&shape, &decay, axis, reverse);
     let all = [&decay, &of_values, &results, &of_decay];
     let address_type = all
@@ -288,7 +293,7 @@ fn launch_flows(
         recurrence_flows_kernel::launch_unchecked(
             client,
             cube_count(client, cubes),
-            CubeDim::new_1d(UNITS as u32),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,
             of_values.into_buffer_arg(),

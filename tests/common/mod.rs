@@ -90,6 +90,28 @@ pub fn axis(shape: &[usize], dim: usize) -> [usize; 3] {
     ]
 }
 
+/// The values, split along `dim` into parts of these lengths.
+pub fn split_by_lengths<T: Clone>(
+    values: &[T],
+    shape: &[usize],
+    dim: usize,
+    lengths: &[usize],
+) -> Vec<Vec<T>> {
+    let [outer, len, inner] = axis(shape, dim);
+    assert_eq!(lengths.iter().sum::<usize>(), len, "the lengths");
+    let mut begin = 0;
+    let part = |&length: &usize| {
+        let rows = (0..outer).flat_map(|row| {
+            let first = (row * len + begin) * inner;
+            values[first..first + length * inner].iter().cloned()
+        });
+        let part = rows.collect();
+        begin += length;
+        part
+    };
+    lengths.iter().map(part).collect()
+}
+
 pub fn tensor<T: Element, const D: usize>(
     values: &[T],
     shape: [usize; D],

@@ -3,14 +3,12 @@
 //!
 //! Values and decays are −1, 0 and 1, so that every result is exact in any order.
 
-use std::ops::Range;
-
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
 
 use crate::common::element::hash;
-use crate::common::{assert_same, axis, host, mask, options, oracle, tensor};
+use crate::common::{assert_same, axis, host, mask, options, oracle, split_by_lengths, tensor};
 use crate::drawn::{Density, Drawn, densities, dim_of, dims, tensors};
 use crate::for_all;
 
@@ -78,16 +76,16 @@ impl Case {
         mask(&starts, like.dims(), device)
     }
 
-    /// The chunks of a line of this length.
-    fn chunks(&self, len: usize) -> Vec<Range<usize>> {
-        let mut chunks = Vec::new();
-        let mut begin = 0;
-        while begin < len {
-            let step = 1 + hash(self.seed + chunks.len()) % len.div_ceil(3).max(1);
-            chunks.push(begin..len.min(begin + step));
-            begin += step;
+    /// The lengths of the chunks of a line of this length.
+    fn chunk_lengths(&self, mut len: usize) -> Vec<usize> {
+        let longest = len.div_ceil(3);
+        let mut lengths = Vec::new();
+        while len > 0 {
+            let length = len.min(1 + hash(self.seed + lengths.len()) % longest);
+            lengths.push(length);
+            len -= length;
         }
-        chunks
+        lengths
     }
 }
 
@@ -214,24 +212,21 @@ fn check_chunks<const D: usize>(case: &Case, device: &Device) {
     let x = case.values::<D>(device);
     let a = case.beside(&x, device);
     let (dim, written) = dim_of(case.dim, D);
-    let chunks = case.chunks(x.dims()[dim]);
-    if chunks.is_empty() || x.dims().contains(&0) {
+    let shape = x.dims();
+    if shape.contains(&0) {
         return;
     }
-    let lines = axis(&x.dims(), dim);
+    let lengths = case.chunk_lengths(shape[dim]);
+
     let mut running = RunningRecurrence::<D>::new(written);
-    let parts: Vec<_> = chunks
-        .iter()
-        .map(|chunk| {
-            let part = |it: &Tensor<D>| it.clone().slice_dim(dim, chunk.clone());
-            running.next(part(&x), part(&a))
-        })
-        .collect();
+    let split = |it: &Tensor<D>| it.clone().split_with_sizes(lengths.clone(), dim);
+    let chunks = split(&x).into_iter().zip(split(&a));
+    let found: Vec<_> = chunks.map(|(x, a)| running.next(x, a)).collect();
     let whole = host::<f32, D>(x.clone().linear_recurrence(a, written));
-    for (part, chunk) in parts.into_iter().zip(&chunks) {
-        let expected = chunk_of(&whole, lines, chunk);
-        assert_same(&host::<f32, D>(part), &expected, || {
-            format!("a recurrence, {chunk:?} of {chunks:?}")
+    let expected = split_by_lengths(&whole, &shape, dim, &lengths);
+    for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+        assert_same(&host::<f32, D>(found), &expected, || {
+            format!("a recurrence, chunk {i} of {lengths:?}")
         });
     }
 
@@ -239,29 +234,18 @@ fn check_chunks<const D: usize>(case: &Case, device: &Device) {
     let op = [ScanOp::Sum, ScanOp::Min][case.seed % 2];
     let way = options((case.reverse, false));
     let mut running = RunningScan::<D, Int>::new(written, op, way);
-    let parts: Vec<_> = chunks
-        .iter()
-        .map(|chunk| running.next(integers.clone().slice_dim(dim, chunk.clone())))
-        .collect();
+    let chunks = integers.clone().split_with_sizes(lengths.clone(), dim);
+    let found: Vec<_> = chunks.into_iter().map(|x| running.next(x)).collect();
     let read = |it: Tensor<D, Int>| it.try_into_vec_as::<i64>().expect("the device is read");
     let whole = read(integers.scan(written, op, way));
-    for (part, chunk) in parts.into_iter().zip(&chunks) {
-        let expected = chunk_of(&whole, lines, chunk);
+    let expected = split_by_lengths(&whole, &shape, dim, &lengths);
+    for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
         assert_eq!(
-            read(part),
+            read(found),
             expected,
-            "{op:?} {way:?}, {chunk:?} of {chunks:?}"
+            "{op:?} {way:?}, chunk {i} of {lengths:?}"
         );
     }
-}
-
-/// The elements of a chunk along the middle.
-fn chunk_of<T: Copy>(whole: &[T], [outer, len, inner]: [usize; 3], chunk: &Range<usize>) -> Vec<T> {
-    let of_row = |row: usize| {
-        let [begin, end] = [chunk.start, chunk.end].map(|at| (row * len + at) * inner);
-        &whole[begin..end]
-    };
-    (0..outer).flat_map(of_row).copied().collect()
 }
 
 /// The bits of results and of gradients are the same each time, under any load of the machine.

@@ -1,13 +1,10 @@
 //! Where the groups of a grouping by key begin.
 
-use crate::scan::cube_count;
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-
-/// Units of a cube of the element-wise kernels.
-const UNITS: usize = 128;
 
 /// `entry_offsets` has `entries` entries for each key.
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -36,8 +33,8 @@ pub(super) fn copy_offsets(
     unsafe {
         copy_offsets_kernel::launch_unchecked(
             client,
-            cube_count(client, (num_keys + 1).div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, (num_keys + 1).div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             BufferArg::from_raw_parts(entry_offsets.clone(), num_keys * entries + 1),
             offsets.into_buffer_arg(),
@@ -87,8 +84,8 @@ pub(super) fn find_offsets(
     unsafe {
         find_offsets_kernel::launch_unchecked(
             client,
-            cube_count(client, (num_keys + 1).div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, (num_keys + 1).div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             BufferArg::from_raw_parts(sorted.clone(), n.max(1)),
             offsets.into_buffer_arg(),

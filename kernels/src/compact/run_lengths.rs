@@ -16,13 +16,10 @@ use super::selection::Selection;
 use crate::ScanError;
 use crate::error::expect_room;
 use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::{LaunchOptions, cube_count, scratch};
+use crate::scan::{ELEMENTWISE_UNITS, LaunchOptions, cube_count, scratch};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-
-/// Units of a cube of the second launch, as in CubeCL's element-wise kernels on GPUs.
-const UNITS: usize = 128;
 
 /// Writes the lengths of runs from the positions at which they begin; 0 behind them if `fills`. A unit has a vector of
 /// runs.
@@ -164,8 +161,8 @@ fn lengths_between(
     unsafe {
         lengths_kernel::launch_unchecked(
             client,
-            cube_count(client, vectors.div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, vectors.div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,
             heads.into_buffer_arg(),

@@ -3,6 +3,9 @@
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
+/// Units of a cube of a kernel that goes element by element, as in CubeCL's element-wise kernels on GPUs.
+pub(crate) const ELEMENTWISE_UNITS: usize = 128;
+
 /// A grid of at least `cubes` cubes, within the device's limit per axis. Kernels do nothing in cubes beyond their work.
 pub(crate) fn cube_count(client: &Client, cubes: usize) -> CubeCount {
     let (x, y) = grid(cubes, client.properties().hardware.max_cube_count.0);

@@ -34,7 +34,7 @@ pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
 pub use components::stall::Stall;
-pub(crate) use grid::cube_count;
+pub(crate) use grid::{ELEMENTWISE_UNITS, cube_count};
 pub use launch::{scan, scan_operator, scan_with};
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};

@@ -10,9 +10,6 @@ pub(super) type Typed = (TensorBinding, ElemType);
 /// The message of the panic without offsets.
 pub(super) const NO_OFFSETS: &str = "segments have one offset more than there are segments";
 
-/// Units of a cube, as in CubeCL's element-wise kernels on GPUs.
-pub(super) const UNITS: usize = 128;
-
 /// An offset; `len` if it is not in `0..len`.
 #[cube]
 pub(super) fn bounded<I: Numeric>(offset: I, len: usize) -> usize {

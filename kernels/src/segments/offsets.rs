@@ -9,12 +9,12 @@
 //!
 //! Software adapters compute ids [another way](super::per_unit).
 
-use super::bounds::{NO_OFFSETS, Typed, UNITS};
+use super::bounds::{NO_OFFSETS, Typed};
 use super::per_unit;
 use crate::checked_index::checked_index;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::{ScanOptions, cube_count, scan, scans_per_unit, scratch};
+use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan, scans_per_unit, scratch};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -89,8 +89,8 @@ fn mark(
     unsafe {
         clear_kernel::launch_unchecked(
             client,
-            cube_count(client, (len / lanes).div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, (len / lanes).div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,
             marks.clone().into_buffer_arg(),
@@ -102,8 +102,8 @@ fn mark(
     unsafe {
         mark_kernel::launch_unchecked(
             client,
-            cube_count(client, entries.div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, entries.div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             offsets.0.clone().into_buffer_arg(),
             marks.into_buffer_arg(),

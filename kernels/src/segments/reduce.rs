@@ -9,7 +9,7 @@
 //! No atomics, and the same bits each time. Software adapters reduce segments of single elements [another
 //! way](super::per_unit).
 
-use super::bounds::{NO_OFFSETS, UNITS, bounded};
+use super::bounds::{NO_OFFSETS, bounded};
 use super::offsets::{room, segment_starts};
 use super::per_unit;
 use crate::ScanError;
@@ -17,7 +17,8 @@ use crate::error::{check_outputs, check_types, expect_room};
 use crate::monoid::{Operator, Segmented};
 use crate::operator::accumulator_of;
 use crate::scan::{
-    LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator, scans_per_unit,
+    ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
+    scans_per_unit,
 };
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -117,8 +118,8 @@ pub fn segment_reduce<O: Operator>(
     unsafe {
         totals_kernel::launch_unchecked(
             client,
-            cube_count(client, elements.div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, elements.div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             scanned.into_buffer_arg(),
             offsets.0.into_buffer_arg(),

@@ -3,9 +3,9 @@
 use burn::tensor::{Device, Float, Tensor};
 use burn_scan::prelude::*;
 
-use super::{joined, parts, uneven_lengths};
+use super::{joined, uneven_lengths};
 use crate::common::element::hash;
-use crate::common::{OPS, WAYS, host, options, tensor};
+use crate::common::{OPS, WAYS, host, options, split_by_lengths, tensor};
 
 fn random(n: usize, salt: usize, low: f32, high: f32) -> Vec<f32> {
     let unit = |i: usize| (hash(i + salt) % 10_007) as f32 / 10_007.0;
@@ -17,7 +17,7 @@ const N: usize = SHAPE[0] * SHAPE[1];
 
 /// Leaves of a graph, one a shard, split along dimension 1.
 fn leaves(values: &[f32], lengths: &[usize], devices: &[Device]) -> Vec<Tensor<2>> {
-    let parts = parts(values, &SHAPE, 1, lengths);
+    let parts = split_by_lengths(values, &SHAPE, 1, lengths);
     let leaf = |((part, &length), device): ((&Vec<f32>, &usize), &Device)| {
         tensor::<f32, 2>(part, [SHAPE[0], length], device).require_grad()
     };

@@ -41,7 +41,7 @@ use burn::tensor::{Device, Tensor};
 use burn_scan::Sharded;
 
 use crate::common::element::{Element, hash};
-use crate::common::{axis, host, tensor};
+use crate::common::{axis, host, split_by_lengths, tensor};
 
 /// Uneven lengths of `shards` shards that add up to `len`. From four shards on, one length is 0. With an odd
 /// salt the first length is 0.
@@ -60,28 +60,6 @@ pub fn uneven_lengths(len: usize, shards: usize, salt: usize) -> Vec<usize> {
         .zip(begins)
         .map(|(end, begin)| end - begin)
         .collect()
-}
-
-/// The parts of these lengths along `dim`.
-pub fn parts<T: Clone>(
-    values: &[T],
-    shape: &[usize],
-    dim: usize,
-    lengths: &[usize],
-) -> Vec<Vec<T>> {
-    let [outer, len, inner] = axis(shape, dim);
-    assert_eq!(lengths.iter().sum::<usize>(), len, "the lengths");
-    let mut begin = 0;
-    let part = |&length: &usize| {
-        let rows = (0..outer).flat_map(|row| {
-            let first = (row * len + begin) * inner;
-            values[first..first + length * inner].iter().cloned()
-        });
-        let part = rows.collect();
-        begin += length;
-        part
-    };
-    lengths.iter().map(part).collect()
 }
 
 /// The parts put together.
@@ -110,7 +88,7 @@ pub fn shards<T: Element, const D: usize>(
     lengths: &[usize],
     devices: &[Device],
 ) -> Sharded<D, T::Kind> {
-    let parts = parts(values, &shape, dim, lengths);
+    let parts = split_by_lengths(values, &shape, dim, lengths);
     let tensors = parts
         .iter()
         .zip(lengths)

@@ -3,10 +3,10 @@
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
 
-use super::{all_hold, dims, parts, shards, uneven_lengths, whole};
+use super::{all_hold, dims, shards, uneven_lengths, whole};
 use crate::common::element::{Element, numbered};
 use crate::common::views::masks;
-use crate::common::{assert_same, host, oracle, tensor};
+use crate::common::{assert_same, host, oracle, split_by_lengths, tensor};
 
 /// There and back: from every device over all of them to every device.
 pub fn split_and_gather(devices: &[Device]) {
@@ -28,7 +28,7 @@ pub fn split_and_gather(devices: &[Device]) {
                 let (count, len) = (devices.len(), shape[dim]);
                 let even: Vec<usize> = (0..count).map(|i| (len + count - 1 - i) / count).collect();
                 assert_eq!(dims(sharded.shards(), dim), even, "nearly equal");
-                let expected = parts(&values, &shape, dim, &even);
+                let expected = split_by_lengths(&values, &shape, dim, &even);
                 for ((shard, expected), device) in
                     sharded.shards().iter().zip(expected).zip(devices)
                 {
@@ -81,7 +81,7 @@ pub fn compaction(devices: &[Device]) {
                 let mask = shards::<bool, 1>(&kept, [300], 0, &lengths, devices);
                 let found = sharded.compact_dim_by_mask(mask);
                 let of_shard = |kept: &Vec<bool>| kept.iter().filter(|&&kept| kept).count();
-                let counts: Vec<usize> = parts(&kept, &[300], 0, &lengths)
+                let counts: Vec<usize> = split_by_lengths(&kept, &[300], 0, &lengths)
                     .iter()
                     .map(of_shard)
                     .collect();

@@ -1,10 +1,11 @@
 //! From destinations back to slices.
 
-use super::launch::{Output, Tensors, UNITS};
+use super::launch::{Output, Tensors};
 use super::shape::{Permutation, PermutationShape, locate};
 use crate::ScanError;
 use crate::checked_index::checked_index;
 use crate::compact::plan::bindable;
+use crate::scan::ELEMENTWISE_UNITS;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -88,7 +89,7 @@ pub fn gather(
             gather_elements_kernel::launch_unchecked(
                 client,
                 launch.cubes,
-                CubeDim::new_1d(UNITS),
+                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 launch.address_type,
                 launch.lanes,
                 from_destinations.into_buffer_arg(),
@@ -105,7 +106,7 @@ pub fn gather(
             gather_kernel::launch_unchecked(
                 client,
                 launch.cubes,
-                CubeDim::new_1d(UNITS),
+                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 launch.address_type,
                 launch.lanes,
                 from_destinations.into_buffer_arg(),

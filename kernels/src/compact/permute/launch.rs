@@ -3,14 +3,11 @@
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::error::{Operand, check_outputs, check_types, expect_room};
-use crate::scan::cube_count;
 use crate::scan::problem::{elements_before, widest_vector};
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
-
-/// Units of a cube, as in CubeCL's element-wise kernels on GPUs. Each moves one vector.
-pub(super) const UNITS: u32 = 128;
 
 /// A tensor and its element type.
 pub(super) type Typed<'t> = (&'t TensorBinding, ElemType);
@@ -75,7 +72,7 @@ impl Tensors<'_> {
         Ok(Some(Launch {
             of_elements,
             lanes,
-            cubes: cube_count(client, (elements / lanes).div_ceil(UNITS as usize)),
+            cubes: cube_count(client, (elements / lanes).div_ceil(ELEMENTWISE_UNITS)),
             address_type: slices
                 .1
                 .required_address_type(1)

@@ -1,12 +1,12 @@
 //! To destinations that are ranks, with zeros behind the last.
 
-use super::launch::{UNITS, begin};
+use super::launch::begin;
 use super::scatter::scatter;
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types};
-use crate::scan::cube_count;
 use crate::scan::problem::widest_vector;
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -84,15 +84,15 @@ pub fn scatter_ranks(
         common_alignment,
     );
     let vectors = outer * of_row / lanes;
-    let units = vectors.div_ceil(ZEROS).next_multiple_of(UNITS as usize);
-    let cubes = cube_count(client, units / UNITS as usize);
+    let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
+    let cubes = cube_count(client, units / ELEMENTWISE_UNITS);
     let address_type = to_destinations.required_address_type(1);
     // SAFETY: `scatter` has checked that the tensor has so many vectors, and none beyond is written.
     unsafe {
         zero_behind_kernel::launch_unchecked(
             client,
             cubes,
-            CubeDim::new_1d(UNITS),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,
             to_destinations.into_buffer_arg(),

@@ -1,9 +1,10 @@
 //! From slices to destinations.
 
-use super::launch::{Output, Tensors, UNITS};
+use super::launch::{Output, Tensors};
 use super::shape::{Permutation, PermutationShape, locate};
 use crate::ScanError;
 use crate::checked_index::checked_index;
+use crate::scan::ELEMENTWISE_UNITS;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -84,7 +85,7 @@ pub fn scatter(
             scatter_elements_kernel::launch_unchecked(
                 client,
                 launch.cubes,
-                CubeDim::new_1d(UNITS),
+                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 launch.address_type,
                 launch.lanes,
                 slices.into_buffer_arg(),
@@ -101,7 +102,7 @@ pub fn scatter(
             scatter_kernel::launch_unchecked(
                 client,
                 launch.cubes,
-                CubeDim::new_1d(UNITS),
+                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 launch.address_type,
                 launch.lanes,
                 slices.into_buffer_arg(),

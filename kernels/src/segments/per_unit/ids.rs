@@ -1,9 +1,9 @@
 //! The segment of each element.
 
 use super::parts::{Parts, end_of, locate, parts_of};
-use crate::scan::cube_count;
 use crate::scan::problem::elements_before;
-use crate::segments::bounds::{Typed, UNITS};
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
+use crate::segments::bounds::Typed;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -51,8 +51,8 @@ pub(in crate::segments) fn ids(client: &Client, offsets: Typed, ids: TensorBindi
     unsafe {
         ids_kernel::launch_unchecked(
             client,
-            cube_count(client, len.div_ceil(part).div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, len.div_ceil(part).div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,
             offsets.into_buffer_arg(),

@@ -4,8 +4,8 @@ use super::parts::{Parts, end_of, locate, parts_of};
 use crate::monoid::{Element, Monoid, Operator, State, join, read_state, write_state};
 use crate::operator::accumulator_of;
 use crate::scan::problem::elements_before;
-use crate::scan::{cube_count, scratch};
-use crate::segments::bounds::{Typed, UNITS, bounded};
+use crate::scan::{ELEMENTWISE_UNITS, cube_count, scratch};
+use crate::segments::bounds::{Typed, bounded};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -201,8 +201,8 @@ pub(in crate::segments) fn reduce<O: Operator>(
         .required_address_type(dtype.size())
         .max(offsets.required_address_type(index.size()))
         .max(totals.required_address_type(dtype.size()));
-    let cubes = |units: usize| cube_count(client, units.div_ceil(UNITS));
-    let dim = CubeDim::new_1d(UNITS as u32);
+    let cubes = |units: usize| cube_count(client, units.div_ceil(ELEMENTWISE_UNITS));
+    let dim = CubeDim::new_1d(ELEMENTWISE_UNITS as u32);
     set_identities::<O>(client, totals.clone(), segments, address_type, dtype, op);
     // SAFETY: parts end with the values, offsets are read up to the last, and a segment's number is checked before its
     // total is written.
@@ -263,8 +263,8 @@ fn set_identities<O: Operator>(
     unsafe {
         identities_kernel::launch_unchecked::<O>(
             client,
-            cube_count(client, segments.div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, segments.div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             totals.into_buffer_arg(),
             segments,

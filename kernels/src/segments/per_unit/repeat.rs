@@ -1,9 +1,9 @@
 //! The value of its segment at each element.
 
 use super::parts::{Parts, end_of, locate, parts_of};
-use crate::scan::cube_count;
 use crate::scan::problem::elements_before;
-use crate::segments::bounds::{Typed, UNITS};
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
+use crate::segments::bounds::Typed;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -71,8 +71,8 @@ pub(in crate::segments) fn repeat(
     unsafe {
         repeat_kernel::launch_unchecked(
             client,
-            cube_count(client, total.div_ceil(part).div_ceil(UNITS)),
-            CubeDim::new_1d(UNITS as u32),
+            cube_count(client, total.div_ceil(part).div_ceil(ELEMENTWISE_UNITS)),
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,
             values.into_buffer_arg(),
