@@ -2,7 +2,7 @@
 //! gradients.
 
 use super::ScanOps;
-use super::shift::{first, pulled, pushed};
+use super::shift::{first, next_elements, previous_elements};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor};
@@ -116,9 +116,9 @@ pub(super) fn adjoint_by_scan<B: ScanOps>(
     dim: usize,
     reverse: bool,
 ) -> (FloatTensor<B>, FloatTensor<B>) {
-    let next = pulled::<B>(decay, dim, reverse);
+    let next = next_elements::<B>(decay, dim, reverse);
     let of_values = B::float_linear_recurrence(flow, next, dim, !reverse);
-    let before = pushed::<B>(results, initial, dim, reverse);
+    let before = previous_elements::<B>(results, initial, dim, reverse);
     let of_decay = B::float_mul(of_values.clone(), before);
     (of_values, of_decay)
 }

@@ -6,7 +6,7 @@ use burn::backend::tensor::FloatTensor;
 use burn::tensor::Slice;
 
 /// At each position of a scan the next element; 0 at the last position.
-pub(crate) fn pulled<B: ScanOps>(
+pub(crate) fn next_elements<B: ScanOps>(
     tensor: FloatTensor<B>,
     dim: usize,
     reverse: bool,
@@ -21,7 +21,7 @@ pub(crate) fn pulled<B: ScanOps>(
 }
 
 /// At each position of a scan the element before it; at the first position `first`, or 0 without it.
-pub(crate) fn pushed<B: ScanOps>(
+pub(crate) fn previous_elements<B: ScanOps>(
     tensor: FloatTensor<B>,
     first: Option<FloatTensor<B>>,
     dim: usize,

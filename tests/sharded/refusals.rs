@@ -167,7 +167,7 @@ fn masks_and_decays_that_do_not_fit(device: &Device) {
     );
     refuse(
         recurrence,
-        "The decay must be cut along dimension 1, as the values are. It is cut along dimension 0.",
+        "The decay must be split along dimension 1, as the values are. It is split along dimension 0.",
         &|| {
             x().linear_recurrence(floats(device, [[2, 1], [2, 1]], 0));
         },

@@ -28,7 +28,7 @@ pub(crate) struct Call<'a, O: Operator> {
     /// Rows are read and written element by element, but still dealt to units in vectors.
     pub by_elements: bool,
     /// Elements of the widest vector of the device.
-    pub widest: usize,
+    pub widest_vector: usize,
     /// All tensors begin at a multiple of that vector.
     pub starts_aligned: bool,
     /// As `lanes`, for tensors read as one flat sequence.
@@ -91,7 +91,7 @@ impl<'a, O: Operator> Call<'a, O> {
             tuning,
             lanes: widths(lines.common_alignment(offset)),
             by_elements: false,
-            widest: widths(0),
+            widest_vector: widths(0),
             starts_aligned: widths(offset) == widths(0),
             flat_lanes: widths(lines.flat_alignment(offset)),
             address_type: tensors.address_type(),
@@ -107,9 +107,9 @@ impl<'a, O: Operator> Call<'a, O> {
     /// hand elements over.
     fn tile_lanes(&self) -> usize {
         let smallest = self.client.properties().hardware.plane_size_min as usize;
-        let refuses = self.tuning.plane && self.widest > smallest;
+        let refuses = self.tuning.plane && self.widest_vector > smallest;
         match self.lines.inner.is_empty() && !refuses {
-            true => self.widest,
+            true => self.widest_vector,
             false => self.lanes,
         }
     }

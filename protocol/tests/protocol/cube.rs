@@ -12,7 +12,7 @@ use crate::memory::{aggregate_place, fallback_place, prefix_place};
 const MANY: usize = 50;
 
 /// The first step of a tile: its aggregate.
-pub fn announce(launch: &Launch, thread: usize, tile: usize) {
+pub fn publish_aggregate(launch: &Launch, thread: usize, tile: usize) {
     if launch.mistake != Mistake::AggregateLast {
         Lookback::new(launch, thread, tile).publish_aggregate();
     }
@@ -21,10 +21,13 @@ pub fn announce(launch: &Launch, thread: usize, tile: usize) {
 /// The other steps of a tile: the lookback, and the prefix.
 pub fn look_back(launch: &Launch, thread: usize, tile: usize) {
     let mut search = Lookback::new(launch, thread, tile);
-    let mut supplied = Vec::new();
+    let mut fallbacks = Vec::new();
     while search.advance() {
-        assert!(!supplied.contains(&search.missing), "supplied, and missing");
-        supplied.push(search.missing);
+        assert!(
+            !fallbacks.contains(&search.missing),
+            "a published fallback is missing"
+        );
+        fallbacks.push(search.missing);
         search.publish_fallback();
     }
     let before = search.conclude();
@@ -54,7 +57,7 @@ struct Lookback<'a> {
     base_block: usize,
     base: State,
     /// The totals of the blocks between the next block and the goal. The block nearest to the goal is the first.
-    kept: Vec<State>,
+    totals: Vec<State>,
     /// The total of the tiles of the own block before this tile, and with this tile.
     own_before: Option<State>,
     own_total: State,
@@ -82,7 +85,7 @@ impl<'a> Lookback<'a> {
             goal: own,
             base_block: 0,
             base: IDENTITY,
-            kept: Vec::new(),
+            totals: Vec::new(),
             own_before: None,
             own_total: launch.aggregate(tile),
             missing: 0,
@@ -135,17 +138,17 @@ impl<'a> Lookback<'a> {
                 self.own_total =
                     total.map_or(aggregate, |total| self.launch.join(total, aggregate));
             } else {
-                self.kept.extend(total);
+                self.totals.extend(total);
             }
             if let Some(base) = self.base_before() {
-                if mistake == Mistake::KeptReversed {
-                    self.kept.reverse();
+                if mistake == Mistake::TotalsReversed {
+                    self.totals.reverse();
                 }
-                if mistake == Mistake::KeptLost && self.kept.len() > 1 {
-                    self.kept.remove(0);
+                if mistake == Mistake::TotalLost && self.totals.len() > 1 {
+                    self.totals.remove(0);
                 }
                 self.base = self
-                    .kept
+                    .totals
                     .drain(..)
                     .rev()
                     .fold(base, |left, right| self.launch.join(left, right));
@@ -155,12 +158,12 @@ impl<'a> Lookback<'a> {
                 if self.goal == self.own {
                     return false;
                 }
-                self.goal = self.own.min(self.goal + self.shape.kept);
+                self.goal = self.own.min(self.goal + self.shape.max_totals);
                 self.block = self.goal - 1;
             } else {
-                if self.kept.len() == self.shape.kept {
+                if self.totals.len() == self.shape.max_totals {
                     self.goal = self.block;
-                    self.kept.clear();
+                    self.totals.clear();
                 }
                 self.block -= 1;
             }

@@ -16,7 +16,7 @@ pub struct Shape {
     /// Tiles in a block.
     pub block: usize,
     /// Blocks whose totals a lookback keeps.
-    pub kept: usize,
+    pub max_totals: usize,
     /// Words in a state.
     pub words: usize,
     /// How often a word is read before its tile is given up on.
@@ -29,12 +29,12 @@ pub struct Shape {
 
 impl Shape {
     /// One row of tiles, states of one word, a spin limit of one.
-    pub const fn row(tiles: usize, block: usize, kept: usize) -> Self {
+    pub const fn row(tiles: usize, block: usize, max_totals: usize) -> Self {
         Self {
             rows: 1,
             per_row: tiles,
             block,
-            kept,
+            max_totals,
             words: 1,
             spin_limit: 1,
             stall: &[],
@@ -70,9 +70,9 @@ pub enum Mistake {
     /// A fallback goes into the words of its tile's aggregate.
     FallbackInOwnersWords,
     /// The nearest of the totals that a lookback keeps is lost.
-    KeptLost,
+    TotalLost,
     /// The totals that a lookback keeps are folded from right to left.
-    KeptReversed,
+    TotalsReversed,
     /// A lookback finds what precedes the goal, and forgets it.
     BaseForgotten,
     /// A cube waits for a word without a spin limit.

@@ -61,14 +61,14 @@ fn a_fallback_goes_where_the_aggregate_goes() {
 fn a_total_is_lost() {
     let shape = Shape::row(3, 1, 2);
     let deal = Deal::Tiles(TILES);
-    trips(Mistake::KeptLost, shape, deal, "another fold");
+    trips(Mistake::TotalLost, shape, deal, "another fold");
 }
 
 #[test]
 fn totals_are_folded_backwards() {
     let shape = Shape::row(3, 1, 2);
     let deal = Deal::Tiles(TILES);
-    trips(Mistake::KeptReversed, shape, deal, "another fold");
+    trips(Mistake::TotalsReversed, shape, deal, "another fold");
 }
 
 #[test]

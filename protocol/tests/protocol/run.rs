@@ -1,6 +1,6 @@
 //! Launches on the threads of a model.
 
-use crate::cube::{announce, look_back};
+use crate::cube::{look_back, publish_aggregate};
 use crate::launch::{Launch, Mistake, Shape};
 use crate::memory::{Memory, Seen};
 use cubecl_scan::testing::words::{FIRST_EPOCH, epoch_after, epoch_bits_of, half_of, seal};
@@ -50,7 +50,7 @@ impl Deal {
     fn begin(self, launch: &Launch) {
         if let Self::Tiles(tiles) = self {
             for (thread, tiles) in tiles.iter().enumerate() {
-                announce(launch, thread, tiles[0]);
+                publish_aggregate(launch, thread, tiles[0]);
             }
             look_back(launch, 0, 0);
         }
@@ -68,7 +68,7 @@ impl Deal {
                 for _ in 0..cubes[thread] {
                     let tile = launch.memory.take_ticket(cubes.iter().sum());
                     if tile < launch.shape.tiles() {
-                        announce(launch, thread, tile);
+                        publish_aggregate(launch, thread, tile);
                         look_back(launch, thread, tile);
                     }
                 }
@@ -76,7 +76,7 @@ impl Deal {
             Self::Tiles(tiles) => {
                 for (index, &tile) in tiles[thread].iter().enumerate() {
                     if index > 0 {
-                        announce(launch, thread, tile);
+                        publish_aggregate(launch, thread, tile);
                     }
                     if tile > 0 {
                         look_back(launch, thread, tile);
@@ -85,7 +85,7 @@ impl Deal {
             }
             Self::Plainly(tiles) => {
                 for &tile in tiles[thread] {
-                    announce(launch, thread, tile);
+                    publish_aggregate(launch, thread, tile);
                     look_back(launch, thread, tile);
                 }
             }

@@ -50,8 +50,8 @@ fn a_cube_too_many_does_nothing() {
 
 #[test]
 fn two_threads_scan_three_tiles() {
-    for (block, kept) in [(1, 1), (1, 2), (2, 1), (3, 1)] {
-        for shape in stalled(Shape::row(3, block, kept)) {
+    for (block, max_totals) in [(1, 1), (1, 2), (2, 1), (3, 1)] {
+        for shape in stalled(Shape::row(3, block, max_totals)) {
             for tiles in TWO {
                 holds(shape, Deal::Tiles(tiles));
             }

@@ -20,7 +20,7 @@ pub(super) fn gradient<B: ScanBackend>(
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
     let grad = match scan.options.exclusive {
-        true => scan.pulled(grad),
+        true => scan.next_elements(grad),
         false => grad,
     };
     let output = scan.scan(input.clone(), scan.op, scan.options.inclusive());

@@ -22,11 +22,11 @@ pub(super) fn gradient<B: ScanOps>(
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
     let grad = match scan.options.exclusive {
-        true => scan.pulled(grad),
+        true => scan.next_elements(grad),
         false => grad,
     };
     let output = scan.scan(input.clone(), ScanOp::LogSumExp, scan.options.inclusive());
-    let next = scan.pulled(output.clone());
+    let next = scan.next_elements(output.clone());
     // The last position of a line has no next one; its factor multiplies nothing.
     let decay = B::float_clamp_max(ratio::<B>(output.clone(), next), 1.into());
     let decay = match scan.ends() {

@@ -1,7 +1,7 @@
 //! A scan of lines or segments, as the gradients see it.
 
 use crate::ops::ScanOps;
-use crate::ops::shift::pulled;
+use crate::ops::shift::next_elements;
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor};
 use burn::backend::{Backend, TensorMetadata};
@@ -40,8 +40,8 @@ impl<B: ScanOps> Scan<B> {
     }
 
     /// At each position the next element in its line or segment; 0 at the last position.
-    pub(super) fn pulled(&self, tensor: FloatTensor<B>) -> FloatTensor<B> {
-        let tensor = pulled::<B>(tensor, self.dim, self.options.reverse);
+    pub(super) fn next_elements(&self, tensor: FloatTensor<B>) -> FloatTensor<B> {
+        let tensor = next_elements::<B>(tensor, self.dim, self.options.reverse);
         match self.ends() {
             None => tensor,
             Some(ends) => B::float_mask_fill(tensor, ends, 0.into()),
@@ -53,7 +53,7 @@ impl<B: ScanOps> Scan<B> {
         let starts = self.starts.clone()?;
         Some(match self.options.reverse {
             false => starts,
-            true => pulled_where::<B>(starts, self.dim),
+            true => next_where::<B>(starts, self.dim),
         })
     }
 
@@ -61,17 +61,17 @@ impl<B: ScanOps> Scan<B> {
     pub(super) fn ends(&self) -> Option<BoolTensor<B>> {
         let starts = self.starts.clone()?;
         Some(match self.options.reverse {
-            false => pulled_where::<B>(starts, self.dim),
+            false => next_where::<B>(starts, self.dim),
             true => starts,
         })
     }
 }
 
 /// At each position in memory whether the mask is true at the next position.
-fn pulled_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
+fn next_where<B: ScanOps>(mask: BoolTensor<B>, dim: usize) -> BoolTensor<B> {
     let device = mask.device();
     let settings = burn_backend::get_or_init_device_settings::<B>(&device);
     let numbers = B::bool_into_float(mask, settings.float_dtype);
-    let next = pulled::<B>(numbers, dim, false);
+    let next = next_elements::<B>(numbers, dim, false);
     B::float_greater_elem(next, 0.5.into(), settings.bool_dtype)
 }

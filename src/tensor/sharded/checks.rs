@@ -112,7 +112,7 @@ pub(super) fn recurrence<const D: usize>(values: &Sharded<D, Float>, decay: &Sha
         check::fail(
             RECURRENCE,
             &format!(
-                "The decay must be cut along dimension {}, as the values are. It is cut along dimension {}.",
+                "The decay must be split along dimension {}, as the values are. It is split along dimension {}.",
                 values.dim, decay.dim
             ),
         );

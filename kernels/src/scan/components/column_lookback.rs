@@ -262,8 +262,8 @@ impl<S: State> StripLookback<S> {
             }
             spins += 1u32;
             if self.next == from {
-                let supplied = self.peek(state, words, from, FALLBACK, config);
-                self.take::<A, M>(supplied.present, &supplied.value, op);
+                let fallback = self.peek(state, words, from, FALLBACK, config);
+                self.take::<A, M>(fallback.present, &fallback.value, op);
             }
             if self.next != from {
                 spins = 0u32;

@@ -82,7 +82,7 @@ pub(crate) struct Lookback<S: State> {
     base: S,
     /// How many totals are kept: of the blocks between the next one and the goal.
     count: u32,
-    kept: S,
+    totals: S,
     /// The total of the own block before this tile, and up to and with it.
     own_before: S,
     own_total: S,
@@ -115,7 +115,7 @@ impl<S: State> Lookback<S> {
             base_block: 0usize.runtime(),
             base: S::copy(first),
             count: 0u32.runtime(),
-            kept: S::copy(first),
+            totals: S::copy(first),
             own_before: S::copy(first),
             own_total: S::copy(first),
             missing: 0usize.runtime(),

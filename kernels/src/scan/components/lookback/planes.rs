@@ -41,11 +41,11 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
         let at = aggregate_at(index, place, config.block, M::State::words());
         let published = peek::<M::State>(state, at, config.block, words.epoch_bits);
         let at = fallback_at(index, place, config.block, M::State::words());
-        let supplied = peek::<M::State>(state, at, config.block, words.epoch_bits);
+        let fallback = peek::<M::State>(state, at, config.block, words.epoch_bits);
         let earlier = select(search.block > 0, index - 1, index);
         let at = prefix_at(earlier, config.block, M::State::words());
         let prefix = peek::<M::State>(state, at, 1usize, words.epoch_bits);
-        let lacks = has_tile && !published.present && !supplied.present;
+        let lacks = has_tile && !published.present && !fallback.present;
         let holes = plane_ballot(lacks).extract(0usize);
         if holes != 0u32 {
             spins += 1u32;
@@ -54,7 +54,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                 searching = false.runtime();
             }
         } else {
-            let value = M::State::select(published.present, &published.value, &supplied.value);
+            let value = M::State::select(published.present, &published.value, &fallback.value);
             let own = is_own && lane as usize == search.within;
             let value = M::State::select(own, aggregate, &value);
             let scanned = M::plane_inclusive(&value, config.plane_size, op);
@@ -65,7 +65,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
             } else {
                 let total = M::State::shuffle(&scanned, comptime!(config.block as u32 - 1));
                 let mine = lane == search.count;
-                search.kept = M::State::select(mine, &total, &search.kept);
+                search.totals = M::State::select(mine, &total, &search.totals);
                 search.count += 1u32;
             }
             let known = plane_ballot(prefix.present).extract(0usize);
@@ -75,7 +75,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
                 let mut running = M::State::select(is_base, &search.base, &published);
                 while search.count > 0u32 {
                     search.count -= 1u32;
-                    let total = M::State::shuffle(&search.kept, search.count);
+                    let total = M::State::shuffle(&search.totals, search.count);
                     running = join::<A, M>(&running, &total, op);
                 }
                 search.base_block = search.goal;

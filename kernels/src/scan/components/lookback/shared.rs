@@ -26,7 +26,7 @@ const KNOWN: u32 = 2;
 pub(super) struct Storage<S: State> {
     values: S::Shared,
     present: Shared<[u32]>,
-    kept: S::Shared,
+    totals: S::Shared,
     /// A code, [`INCOMPLETE`], [`COMPLETE`] or [`KNOWN`]; then the place of a missing tile in its block.
     found: Shared<[u32]>,
 }
@@ -35,11 +35,11 @@ pub(super) struct Storage<S: State> {
 impl<S: State> Storage<S> {
     pub fn new(#[comptime] config: LookbackConfig) -> Storage<S> {
         let block = comptime!(if config.in_registers { 1 } else { config.block });
-        let kept = comptime!(if config.in_registers { 1 } else { MOST_TOTALS });
+        let totals = comptime!(if config.in_registers { 1 } else { MOST_TOTALS });
         Storage::<S> {
             values: S::allocate(block),
             present: Shared::new_slice(block),
-            kept: S::allocate(kept),
+            totals: S::allocate(totals),
             found: Shared::new_slice(2usize),
         }
     }
@@ -112,10 +112,10 @@ fn read_block<S: State>(
             let at = aggregate_at(index, unit, config.block, S::words());
             let published = peek::<S>(state, at, config.block, words.epoch_bits);
             let at = fallback_at(index, unit, config.block, S::words());
-            let supplied = peek::<S>(state, at, config.block, words.epoch_bits);
-            let value = S::select(published.present, &published.value, &supplied.value);
+            let fallback = peek::<S>(state, at, config.block, words.epoch_bits);
+            let value = S::select(published.present, &published.value, &fallback.value);
             S::set(&mut search.storage.values, unit, &value);
-            present = published.present || supplied.present;
+            present = published.present || fallback.present;
             spins += 1u32;
         }
         search.storage.present[unit] = u32::cast_from(present);
@@ -158,7 +158,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
             search.own_total = M::State::select(tiles > 0, &with, aggregate);
             search.own_before = M::State::copy(&total);
         } else {
-            M::State::set(&mut search.storage.kept, count as usize, &total);
+            M::State::set(&mut search.storage.totals, count as usize, &total);
             count += 1u32;
         }
         let is_base = search.block == search.base_block;
@@ -167,7 +167,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
             let mut running = M::State::select(is_base, &search.base, &prefix.value);
             while count > 0u32 {
                 count -= 1u32;
-                let total = M::State::get(&search.storage.kept, count as usize);
+                let total = M::State::get(&search.storage.totals, count as usize);
                 running = join::<A, M>(&running, &total, op);
             }
             search.base = running;

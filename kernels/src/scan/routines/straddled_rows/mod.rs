@@ -31,17 +31,17 @@ use edges::row_edges_kernel;
 
 /// Whether vectors straddle the ends of rows, and rows are long enough to have vectors of their own.
 pub(super) fn serves<O: Operator>(call: &Call<O>) -> bool {
-    call.lanes < call.widest
+    call.lanes < call.widest_vector
         && call.starts_aligned
         && call.lines.is_contiguous_rows()
-        && call.len() >= 2 * call.widest
+        && call.len() >= 2 * call.widest_vector
         && call.tensors.starts.is_none()
         && call.tensors.positions.is_none()
 }
 
 /// The whole vectors that each row has at least, so that no chunk begins in the edge behind them.
 pub(super) fn vectors<O: Operator>(call: &Call<O>) -> usize {
-    call.len() / call.widest - 1
+    call.len() / call.widest_vector - 1
 }
 
 /// Launches chunks of whole vectors as `split` says.
@@ -94,7 +94,7 @@ impl<O: Operator> Launches<'_, O> {
                 cubes,
                 cube_dim,
                 call.address_type,
-                call.widest,
+                call.widest_vector,
                 call.reads_both_ways(),
                 states,
                 call.len(),
@@ -125,7 +125,7 @@ impl<O: Operator> Launches<'_, O> {
                 cubes,
                 cube_dim,
                 call.address_type,
-                call.widest,
+                call.widest_vector,
                 call.reads_both_ways(),
                 call.writes(),
                 states,
@@ -156,7 +156,7 @@ impl<O: Operator> Launches<'_, O> {
                 cubes,
                 cube_dim,
                 call.address_type,
-                call.widest,
+                call.widest_vector,
                 call.reads_both_ways(),
                 call.writes_elements(),
                 behind,
