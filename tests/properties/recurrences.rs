@@ -224,6 +224,7 @@ fn check_chunks<const D: usize>(case: &Case, device: &Device) {
     let found: Vec<_> = chunks.map(|(x, a)| running.next(x, a)).collect();
     let whole = host::<f32, D>(x.clone().linear_recurrence(a, written));
     let expected = split_by_lengths(&whole, &shape, dim, &lengths);
+    assert_eq!(found.len(), expected.len(), "chunks of {lengths:?}");
     for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
         assert_same(&host::<f32, D>(found), &expected, || {
             format!("a recurrence, chunk {i} of {lengths:?}")
@@ -238,14 +239,9 @@ fn check_chunks<const D: usize>(case: &Case, device: &Device) {
     let found: Vec<_> = chunks.into_iter().map(|x| running.next(x)).collect();
     let read = |it: Tensor<D, Int>| it.try_into_vec_as::<i64>().expect("the device is read");
     let whole = read(integers.scan(written, op, way));
+    let found: Vec<_> = found.into_iter().map(read).collect();
     let expected = split_by_lengths(&whole, &shape, dim, &lengths);
-    for (i, (found, expected)) in found.into_iter().zip(expected).enumerate() {
-        assert_eq!(
-            read(found),
-            expected,
-            "{op:?} {way:?}, chunk {i} of {lengths:?}"
-        );
-    }
+    assert_eq!(found, expected, "{op:?} {way:?}, chunks of {lengths:?}");
 }
 
 /// The bits of results and of gradients are the same each time, under any load of the machine.
