@@ -3,7 +3,6 @@
 use crate::ScanOp;
 pub(crate) use crate::refusal::fail;
 use crate::tensor::kind::Scannable;
-#[cfg(feature = "cubecl-backend")]
 use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, DType, Device, Int, IntDType, Shape, Tensor};
@@ -16,51 +15,72 @@ pub(crate) fn dim(operation: &str, dim: impl AsIndex, rank: usize) -> usize {
 }
 
 /// Results up to this size are not checked: every device should hold them. WebGPU guarantees buffers of 128 MiB.
-#[cfg(feature = "cubecl-backend")]
 const SMALL_BYTES: usize = 128 << 20;
 
-/// A result of this number of elements fits a buffer of the device. Its inputs may be far smaller: broadcasts.
+/// A result of this number of elements fits a buffer of the device. Its inputs may be far smaller: broadcasts, or a
+/// length from corrupt data.
 ///
 /// Checked here, because CubeCL finds it only after the launch is queued. It then reports the error to the next read of
-/// any result, and drops the memory through which the tiles of the stream communicate.
+/// any result, and drops the memory through which the tiles of the stream communicate. On the CPU the allocator would
+/// end the process.
 #[track_caller]
 pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DType) {
-    #[cfg(feature = "cubecl-backend")]
     let bytes = elements.saturating_mul(dtype.size());
-    #[cfg(feature = "cubecl-backend")]
-    if bytes > SMALL_BYTES
-        && let Some(limit) = largest_buffer(device.as_dispatch())
-        && bytes > limit
-    {
+    if bytes <= SMALL_BYTES {
+        return;
+    }
+    if let Some(limit) = largest_buffer(device) {
+        if bytes > limit {
+            fail(
+                operation,
+                &format!(
+                    "The result takes {bytes} bytes; a buffer of the device {device:?} holds at most {limit}."
+                ),
+            );
+        }
+    } else if is_cpu(device.as_dispatch()) && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
+        // Nothing touches what the allocator had, and the system has it back at once.
         fail(
             operation,
-            &format!(
-                "The result takes {bytes} bytes; a buffer of the device {device:?} holds at most {limit}."
-            ),
+            &format!("The result takes {bytes} bytes, which the system does not have."),
         );
     }
-    #[cfg(not(feature = "cubecl-backend"))]
-    let _ = (operation, device, elements, dtype);
+}
+
+/// The int dtype holds the number `most`.
+#[track_caller]
+pub(crate) fn holds(operation: &str, dtype: DType, most: usize) {
+    let limit = largest_int(dtype);
+    if most as u64 > limit {
+        fail(
+            operation,
+            &format!("The results go up to {most}; their dtype {dtype:?} holds at most {limit}."),
+        );
+    }
+}
+
+/// The largest number of an int dtype that is a position, too.
+pub(crate) fn largest_int(dtype: DType) -> u64 {
+    match dtype {
+        DType::I8 => i8::MAX as u64,
+        DType::U8 => u8::MAX.into(),
+        DType::I16 => i16::MAX as u64,
+        DType::U16 => u16::MAX.into(),
+        DType::I32 => i32::MAX as u64,
+        DType::U32 => u32::MAX.into(),
+        _ => i64::MAX as u64,
+    }
 }
 
 /// The device's int dtype, if it holds each of `elements` positions and their number.
 #[track_caller]
 pub(crate) fn position_dtype(operation: &str, device: &Device, elements: usize) -> IntDType {
     let int = device.settings().int_dtype;
-    let most = match int {
-        IntDType::I8 => i8::MAX as u64,
-        IntDType::U8 => u8::MAX.into(),
-        IntDType::I16 => i16::MAX as u64,
-        IntDType::U16 => u16::MAX.into(),
-        IntDType::I32 => i32::MAX as u64,
-        IntDType::U32 => u32::MAX.into(),
-        IntDType::I64 | IntDType::U64 => i64::MAX as u64,
-    };
     positions(
         operation,
         device,
         elements,
-        most,
+        largest_int(int.into()),
         &format!("the device's int dtype {int:?}"),
     );
     int
@@ -74,10 +94,7 @@ pub(crate) fn countable(operation: &str, device: &Device, elements: usize) {
 
 #[track_caller]
 fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: &str) {
-    #[cfg(feature = "cubecl-backend")]
-    let is_cube = largest_buffer(device.as_dispatch()).is_some();
-    #[cfg(not(feature = "cubecl-backend"))]
-    let (is_cube, _) = (false, device);
+    let is_cube = largest_buffer(device).is_some();
     let (most, who) = numbered_by(is_cube, most, who);
     if elements as u64 > most {
         fail(
@@ -96,16 +113,38 @@ fn numbered_by(is_cube: bool, most: u64, who: &str) -> (u64, &str) {
     }
 }
 
-#[cfg(feature = "cubecl-backend")]
-fn largest_buffer(device: &DispatchDevice) -> Option<usize> {
-    match device {
-        DispatchDevice::Cube(device) => {
-            usize::try_from(device.client().properties().memory.max_page_size).ok()
+/// The most bytes of a buffer of a Cube device.
+fn largest_buffer(device: &Device) -> Option<usize> {
+    #[cfg(feature = "cubecl-backend")]
+    fn of(device: &DispatchDevice) -> Option<usize> {
+        match device {
+            DispatchDevice::Cube(device) => {
+                usize::try_from(device.client().properties().memory.max_page_size).ok()
+            }
+            #[cfg(feature = "autodiff")]
+            DispatchDevice::Autodiff(device) => of(device),
+            #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
+            _ => None,
         }
+    }
+    #[cfg(feature = "cubecl-backend")]
+    return of(device.as_dispatch());
+    #[cfg(not(feature = "cubecl-backend"))]
+    {
+        let _ = device;
+        None
+    }
+}
+
+/// Whether operations run on the CPU of this process, and end before they return. The other devices queue operations.
+pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
+    match device {
+        #[cfg(feature = "flex")]
+        DispatchDevice::Flex(_) => true,
         #[cfg(feature = "autodiff")]
-        DispatchDevice::Autodiff(device) => largest_buffer(device),
+        DispatchDevice::Autodiff(device) => is_cpu(device),
         #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
-        _ => None,
+        _ => false,
     }
 }
 
@@ -255,6 +294,18 @@ pub(crate) fn broadcast<const D: usize, K: Basic>(
             ),
         );
     }
+    expand(operation, tensor, other, what, shape)
+}
+
+/// `other`, expanded to `shape`, to which it broadcasts.
+#[track_caller]
+pub(crate) fn expand<const D: usize, K: Basic>(
+    operation: &str,
+    tensor: &Tensor<D, K>,
+    other: Tensor<D, K>,
+    what: &str,
+    shape: [usize; D],
+) -> Tensor<D, K> {
     let found = other.dims();
     let fits = (found.iter().zip(&shape)).all(|(&found, &size)| found == size || found == 1);
     if !fits {

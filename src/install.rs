@@ -20,6 +20,13 @@ pub enum InstallError {
          versions of burn-scan, and the other one is installed, or some other crate took the name"
     )]
     NameTaken,
+    /// The first tensor operation on a fused device ran on another thread during the call.
+    #[error(
+        "burn_scan::install() was interrupted: another thread ran the first tensor operation on a fused device during \
+         the call. Scans run on this crate's kernels where no fuser of Burn's claims them first. Call it before other \
+         threads use tensors"
+    )]
+    Interrupted,
     /// This build of the crate has no fused Cube device whose operations could be taken over.
     #[error(
         "burn_scan::install() has nothing to hook: this build lacks the `fusion` feature or a CubeCL runtime (`wgpu`, \
@@ -43,6 +50,8 @@ pub enum InstallError {
 /// # Errors
 ///
 /// - [`InstallError::TooLate`] when a tensor operation has already run on a fused device.
+/// - [`InstallError::Interrupted`] when one ran on another thread during the call. Burn has no call that exchanges fusers
+///   at once, so the exchange is half done then, and results are right all the same.
 /// - [`InstallError::NameTaken`] when Burn's registry already holds a provider of the same name.
 /// - [`InstallError::NothingToHook`] when the crate was built without feature `fusion` or without a CubeCL runtime.
 ///
@@ -76,6 +85,8 @@ fn hook() -> Result<(), InstallError> {
         RegistryError::ServiceRunning => InstallError::TooLate,
         RegistryError::DuplicateOptimization { .. } => InstallError::NameTaken,
     });
+    let result = result
+        .and_then(|()| crate::fusion::replace_builtins().map_err(|_| InstallError::Interrupted));
     if result != Err(InstallError::NameTaken) {
         *outcome = Some(result);
     }

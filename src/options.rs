@@ -82,7 +82,7 @@ impl ScanOptions {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RecurrenceOptions<const D: usize> {
-    pub(crate) reverse: bool,
+    pub(crate) scan: ScanOptions,
     pub(crate) initial: Option<Tensor<D>>,
 }
 
@@ -90,7 +90,27 @@ impl<const D: usize> RecurrenceOptions<D> {
     /// From the last element towards the first: `h[t] = decay[t]·h[t+1] + x[t]`.
     pub fn reverse(self) -> Self {
         Self {
-            reverse: true,
+            scan: self.scan.reverse(),
+            ..self
+        }
+    }
+
+    /// The state that enters each step: `y[t] = h[t-1]` (`h[t+1]` in reverse). The first is the initial state, or 0.
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let x = Tensor::<1>::from_data([4., 2., 1.], &device);
+    /// let half = Tensor::<1>::from_data([0.5], &device);
+    /// let options = RecurrenceOptions::default().exclusive();
+    /// let entering = x.linear_recurrence_with(half, 0, options);
+    /// assert_eq!(entering.into_data().try_to_vec::<f32>().unwrap(), [0., 4., 4.]);
+    /// ```
+    pub fn exclusive(self) -> Self {
+        Self {
+            scan: self.scan.exclusive(),
             ..self
         }
     }

@@ -1,4 +1,5 @@
-// CUB's DeviceScan and DeviceSelect::Flagged and a device copy, the peers of burn-scan on an NVIDIA GPU.
+// CUB's DeviceScan, DeviceSelect::Flagged, DeviceRadixSort and DeviceRunLengthEncode and a device copy, the peers of
+// burn-scan on an NVIDIA GPU.
 //
 //   nvcc -O3 -std=c++17 -arch=native -o cub benches/peers/cub.cu && ./cub [LARGEST_POWER]
 //
@@ -117,33 +118,102 @@ void fill(size_t n, Make make, std::vector<T>& values, std::vector<T>& inclusive
   }
 }
 
-void f32(size_t n) {
-  std::vector<float> values(n), inclusive(n), exclusive(n), kept;
-  fill(n, [](int64_t v) { return float(v); }, values, inclusive, exclusive);
-  std::vector<uint8_t> flags(n);
-  for (size_t i = 0; i < n; i++) {
-    flags[i] = hashed(i) % 10000 < 5000;
-    if (flags[i]) kept.push_back(values[i]);
-  }
-  Buffer<float> in(values), out(n);
-  Buffer<uint8_t> mask(flags);
-  Buffer<int> count(1);
-  double gbs = copy("f32", in, out, n), bytes = 8.0 * n;
-
+// The sums of one type. `deterministic` asks for the same bits in every run, where this version of CUB has the choice.
+template <typename T>
+void sums(const char* dtype, size_t n, const Buffer<T>& in, Buffer<T>& out, const std::vector<T>& inclusive,
+          const std::vector<T>& exclusive, double gbs, bool deterministic) {
+  double bytes = 2.0 * n * sizeof(T);
   Time t = with_storage([&](void* s, size_t& b) { return cub::DeviceScan::InclusiveSum(s, b, in.at, out.at, int(n)); });
   check("InclusiveSum", out.host(n), inclusive);
-  line("inclusive_sum", "f32", n, t, bytes, gbs);
+  line("inclusive_sum", dtype, n, t, bytes, gbs);
 
   t = with_storage([&](void* s, size_t& b) { return cub::DeviceScan::ExclusiveSum(s, b, in.at, out.at, int(n)); });
   check("ExclusiveSum", out.host(n), exclusive);
-  line("exclusive_sum", "f32", n, t, bytes, gbs);
+  line("exclusive_sum", dtype, n, t, bytes, gbs);
 
-  t = with_storage([&](void* s, size_t& b) {
+#if CUB_VERSION >= 300500
+  if (deterministic) {
+    auto env = cuda::execution::require(cuda::execution::determinism::run_to_run);
+    t = timed([&] { return cub::DeviceScan::InclusiveSum(in.at, out.at, int(n), env); });
+    check("InclusiveSum, run to run", out.host(n), inclusive);
+    line("inclusive_sum_deterministic", dtype, n, t, bytes, gbs);
+  }
+#endif
+}
+
+void select(const char* op, uint64_t in_10000, size_t n, const std::vector<float>& values, const Buffer<float>& in,
+            Buffer<float>& out, double gbs) {
+  std::vector<uint8_t> flags(n);
+  std::vector<float> kept;
+  for (size_t i = 0; i < n; i++) {
+    flags[i] = hashed(i) % 10000 < in_10000;
+    if (flags[i]) kept.push_back(values[i]);
+  }
+  Buffer<uint8_t> mask(flags);
+  Buffer<int> count(1);
+  Time t = with_storage([&](void* s, size_t& b) {
     return cub::DeviceSelect::Flagged(s, b, in.at, mask.at, out.at, count.at, int(n));
   });
   if (count.host(1)[0] != int(kept.size())) ok(cudaErrorUnknown, "Flagged: the count is wrong");
   check("Flagged", out.host(kept.size()), kept);
-  line("select_flagged", "f32", n, t, 5.0 * n + 4.0 * kept.size(), gbs);
+  line(op, "f32", n, t, 5.0 * n + 4.0 * kept.size(), gbs);
+}
+
+void f32(size_t n) {
+  std::vector<float> values(n), inclusive(n), exclusive(n);
+  fill(n, [](int64_t v) { return float(v); }, values, inclusive, exclusive);
+  Buffer<float> in(values), out(n);
+  double gbs = copy("f32", in, out, n);
+  sums("f32", n, in, out, inclusive, exclusive, gbs, true);
+  select("select_flagged", 5000, n, values, in, out, gbs);
+  select("select_flagged_1", 100, n, values, in, out, gbs);
+}
+
+void i64(size_t n) {
+  std::vector<int64_t> values(n), inclusive(n), exclusive(n);
+  fill(n, [](int64_t v) { return v; }, values, inclusive, exclusive);
+  Buffer<int64_t> in(values), out(n);
+  double gbs = copy("i64", in, out, n);
+  sums("i64", n, in, out, inclusive, exclusive, gbs, false);
+}
+
+// A stable sort of pairs by keys of 8 bits, which is what a grouping by 256 keys is, and by keys of 32 bits.
+void pairs(size_t n) {
+  for (int bits : {8, 32}) {
+    std::vector<uint32_t> keys(n), positions(n);
+    for (size_t i = 0; i < n; i++) {
+      keys[i] = uint32_t(hashed(i)) >> (32 - bits);
+      positions[i] = uint32_t(i);
+    }
+    Buffer<uint32_t> keys_in(keys), keys_out(n), in(positions), out(n);
+    double gbs = copy("u32", in, out, n);
+    Time t = with_storage([&](void* s, size_t& b) {
+      return cub::DeviceRadixSort::SortPairs(s, b, keys_in.at, keys_out.at, in.at, out.at, int(n), 0, bits);
+    });
+    std::stable_sort(positions.begin(), positions.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+    if (out.host(n) != positions) ok(cudaErrorUnknown, "SortPairs: wrong");
+    line(bits == 8 ? "sort_pairs_8_bits" : "sort_pairs_32_bits", "u32", n, t, 16.0 * n, gbs);
+  }
+}
+
+void runs(size_t n) {
+  std::vector<int> values(n), firsts, lengths;
+  for (size_t i = 0; i < n; i++) {
+    values[i] = int(hashed(i / 5) % 3);
+    if (i == 0 || values[i] != values[i - 1]) {
+      firsts.push_back(values[i]);
+      lengths.push_back(0);
+    }
+    lengths.back()++;
+  }
+  Buffer<int> in(values), out(n), counts(n), number(1);
+  double gbs = copy("i32", in, out, n);
+  Time t = with_storage([&](void* s, size_t& b) {
+    return cub::DeviceRunLengthEncode::Encode(s, b, in.at, out.at, counts.at, number.at, int(n));
+  });
+  bool is_right = number.host(1)[0] == int(firsts.size()) && out.host(firsts.size()) == firsts;
+  if (!is_right || counts.host(firsts.size()) != lengths) ok(cudaErrorUnknown, "Encode: wrong");
+  line("run_length_encode", "i32", n, t, 4.0 * n + 8.0 * firsts.size(), gbs);
 }
 
 void f16(size_t n) {
@@ -175,5 +245,8 @@ int main(int argc, char** argv) {
     if (power > largest) continue;
     f32(size_t(1) << power);
     f16(size_t(1) << power);
+    if (power >= 24) i64(size_t(1) << power);
+    if (power != 28) pairs(size_t(1) << power);
+    if (power == 24) runs(size_t(1) << power);
   }
 }

@@ -107,12 +107,17 @@ static CACHE: BufferCache = BufferCache::new(DEFAULT_LIMIT);
 
 /// An empty vector for `len` elements, in cached memory if there is a buffer of about that size.
 pub(crate) fn take<T: Copy>(len: usize) -> Vec<T> {
-    let bytes = len * size_of::<T>();
+    let bytes = len.saturating_mul(size_of::<T>());
     if bytes < LEAST_BYTES {
         return Vec::with_capacity(len);
     }
     CACHE.take(len).unwrap_or_else(|| {
-        let vec = Vec::<T>::with_capacity(len);
+        let mut vec = Vec::<T>::new();
+        // `with_capacity` would end the process.
+        if vec.try_reserve_exact(len).is_err() {
+            let reason = format!("The system has no {bytes} bytes for a result.");
+            crate::refusal::fail("Allocation", &reason);
+        }
         huge_pages::ask(vec.as_ptr().cast(), bytes);
         vec
     })

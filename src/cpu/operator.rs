@@ -31,18 +31,6 @@ impl<A: Accumulator> Operator<A> for Sum {
     fn is_regular(carry: A, total: A) -> bool {
         A::sum_is_regular(carry, total)
     }
-
-    /// The sum of zero times each total. It is NaN if a total is not finite.
-    #[inline(always)]
-    fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), totals: L) -> (L, L) {
-        if A::EXACT {
-            return seen;
-        }
-        (
-            seen.0.add(totals.mul(L::splat(totals.proof(), A::ZERO))),
-            seen.1,
-        )
-    }
 }
 
 impl<A: Accumulator> Operator<A> for Prod {

@@ -56,21 +56,17 @@ fn scan_rows<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     len: usize,
     exclusive: bool,
 ) {
-    let done = if len <= short_rows::SHORT {
-        short_rows::scan::<T, O, REVERSE>(input, output, len, exclusive)
-    } else {
-        0
-    };
-    if done < input.len() {
-        run(Rows::<T, O, REVERSE> {
-            input: &input[done..],
-            output: &mut output[done..],
-            len,
-            carry: O::IDENTITY,
-            exclusive,
-            operator: PhantomData,
-        });
+    if len <= short_rows::SHORT {
+        return short_rows::scan::<T, O, REVERSE>(input, output, len, exclusive);
     }
+    run(Rows::<T, O, REVERSE> {
+        input,
+        output,
+        len,
+        carry: O::IDENTITY,
+        exclusive,
+        operator: PhantomData,
+    });
 }
 
 /// Scans a row, its whole tiles on all threads.

@@ -23,7 +23,7 @@ use super::carries::Carries;
 use super::element::TILE;
 use super::lanes::{Kernel, run};
 use super::parallel;
-use super::tile;
+use super::tile::{self, Total};
 use super::traits::{Element, Lanes, Operator};
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
@@ -87,10 +87,10 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
             }
             let block = self.block::<REVERSE>(step);
             let input = &self.input[block.clone()];
-            let mut starts = self.totals::<REVERSE>(input);
+            let totals = self.totals::<REVERSE>(input);
             let find = |step, carry| self.carry_behind::<REVERSE>(step, carry);
             let carry = self.carries.wait(step, SPIN_LIMIT, find);
-            let carry = self.to_starts::<REVERSE>(input, &mut starts, carry);
+            let (starts, carry) = self.starts::<REVERSE>(input, &totals, carry);
             self.carries.publish(step + 1, carry);
             run(Scan::<T, O, REVERSE> {
                 input,
@@ -104,8 +104,8 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
     }
 
     /// The totals of the tiles of a block.
-    fn totals<const REVERSE: bool>(&self, input: &[T]) -> [T::Acc; TILES] {
-        let mut totals = [O::IDENTITY; TILES];
+    fn totals<const REVERSE: bool>(&self, input: &[T]) -> [Total<T::Acc>; TILES] {
+        let mut totals = [Total::nothing::<O>(); TILES];
         run(Totals::<T, O, REVERSE> {
             input,
             totals: &mut totals,
@@ -114,40 +114,41 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         totals
     }
 
-    /// Replaces the total of each tile by the carry into it. Returns the carry behind all tiles.
-    fn to_starts<const REVERSE: bool>(
+    /// The carry into each tile, and the carry behind all tiles.
+    fn starts<const REVERSE: bool>(
         &self,
         input: &[T],
-        totals: &mut [T::Acc; TILES],
+        totals: &[Total<T::Acc>; TILES],
         mut carry: T::Acc,
-    ) -> T::Acc {
-        let place = |(total, tile): (&mut T::Acc, &[T])| {
-            let behind = tile::carry_behind::<T, O, REVERSE>(tile, carry, *total);
-            *total = core::mem::replace(&mut carry, behind);
+    ) -> ([T::Acc; TILES], T::Acc) {
+        let mut starts = [O::IDENTITY; TILES];
+        let place = |((start, total), tile): ((&mut T::Acc, &Total<T::Acc>), &[T])| {
+            *start = carry;
+            carry = tile::carry_behind::<T, O, REVERSE>(tile, carry, *total);
         };
-        let tiles = totals[..input.len() / TILE]
-            .iter_mut()
-            .zip(input.chunks_exact(TILE));
+        let count = input.len() / TILE;
+        let places = starts[..count].iter_mut().zip(&totals[..count]);
+        let tiles = places.zip(input.chunks_exact(TILE));
         if REVERSE {
             tiles.rev().for_each(place);
         } else {
             tiles.for_each(place);
         }
-        carry
+        (starts, carry)
     }
 
     /// The carry behind a block, from the carry into it.
     fn carry_behind<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
         let input = &self.input[self.block::<REVERSE>(step)];
-        let mut totals = self.totals::<REVERSE>(input);
-        self.to_starts::<REVERSE>(input, &mut totals, carry)
+        let totals = self.totals::<REVERSE>(input);
+        self.starts::<REVERSE>(input, &totals, carry).1
     }
 }
 
 /// The total of each tile.
 struct Totals<'a, T: Element, O, const REVERSE: bool> {
     input: &'a [T],
-    totals: &'a mut [T::Acc],
+    totals: &'a mut [Total<T::Acc>],
     operator: PhantomData<O>,
 }
 

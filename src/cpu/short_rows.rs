@@ -18,13 +18,13 @@ pub(super) const ROWS: usize = 8;
 /// take 0.7 times.
 pub(super) const SHORT: usize = 48;
 
-/// Scans the rows of `len` elements that fill sets of [`ROWS`]. Returns how many elements these rows have.
+/// Scans the rows of `len` elements. Those that do not fill a set of [`ROWS`] are walked alone, in the same order.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
     exclusive: bool,
-) -> usize {
+) {
     let scratch = &mut T::Scratch::default();
     let sets = input
         .chunks_exact(ROWS * len)
@@ -34,7 +34,33 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
             walk::<T::Acc, O, REVERSE>(input, output, len, exclusive);
         });
     }
-    input.len() / (ROWS * len) * (ROWS * len)
+    let done = input.len() / (ROWS * len) * (ROWS * len);
+    let rows = input[done..].chunks_exact(len);
+    for (input, output) in rows.zip(output[done..].chunks_exact_mut(len)) {
+        T::map(input, output, scratch, |input, output| {
+            walk_alone::<T::Acc, O, REVERSE>(input, output, exclusive);
+        });
+    }
+}
+
+/// Walks one row.
+fn walk_alone<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
+    input: &[A],
+    output: &mut [MaybeUninit<A>],
+    exclusive: bool,
+) {
+    let mut carry = O::IDENTITY;
+    let step = |(slot, &element): (&mut MaybeUninit<A>, &A)| {
+        let before = carry;
+        carry = O::combine(before, element);
+        slot.write(if exclusive { before } else { carry });
+    };
+    let pairs = output.iter_mut().zip(input);
+    if REVERSE {
+        pairs.rev().for_each(step);
+    } else {
+        pairs.for_each(step);
+    }
 }
 
 /// Walks one set of rows.

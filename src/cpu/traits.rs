@@ -112,7 +112,8 @@ pub(crate) trait Lanes<T: Element>: Copy {
     /// How many lanes there are.
     const COUNT: usize;
 
-    /// In how many steps the lanes are scanned: each half on its own, then the upper one after the lower.
+    /// In how many steps the lanes are scanned: pairs, then fours, then eights. In each the upper half takes in the last
+    /// lane of the lower one (Sklansky 1960), so a lane's result is one of an earlier lane and more elements.
     const STEPS: usize;
 
     /// The proof with which the lanes were made.
@@ -177,8 +178,8 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
         true
     }
 
-    /// Adds some totals to those that were seen. All of them are regular after a carry if both results are. The first
-    /// call takes a pair of identities.
+    /// Adds some totals to those that were seen. All of them are regular after a carry if the last one and both results
+    /// are. The first call takes a pair of identities. Sums need no look: one that is not finite stays so.
     #[inline(always)]
     fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
         seen

@@ -47,8 +47,8 @@ enum Stage {
     /// Open for the next operation: a scan after a reversal, or after a scan its reversal back or a part of its store.
     Waiting(Option<Box<LoadStore>>),
     Closed,
-    /// The fuser received an operation that was handed back.
-    Beyond,
+    /// The fuser received an operation that was handed back. It is not part of the block, unless the search goes on.
+    Beyond(Box<OperationIr>),
 }
 
 impl ScanFuser {
@@ -61,6 +61,13 @@ impl ScanFuser {
             stage: Stage::Following,
             has_said_closed: Cell::new(false),
         }
+    }
+
+    /// Adds an operation to the block. Returns whether it was worth a wait.
+    fn take(&mut self, operation: &OperationIr) -> bool {
+        self.builtins.fuse(operation);
+        self.operations.push(operation.clone());
+        self.advance(operation)
     }
 
     /// Moves to the stage after `operation`, the last one. Returns whether `operation` was worth a wait.
@@ -131,13 +138,17 @@ fn is_scan(operation: &OperationIr) -> bool {
 impl OperationFuser<CubeOptimization> for ScanFuser {
     fn fuse(&mut self, operation: &OperationIr) {
         if self.search.handed_back().as_ref() == Some(operation) {
-            self.stage = Stage::Beyond;
+            self.stage = Stage::Beyond(Box::new(operation.clone()));
             return;
         }
+        // A fuser of another crate has kept the search open: the block has what was handed back after all.
+        if let Stage::Beyond(left_out) = &self.stage {
+            let left_out = left_out.clone();
+            self.stage = Stage::Closed;
+            self.take(&left_out);
+        }
         let is_awaited = self.search.feed();
-        self.builtins.fuse(operation);
-        self.operations.push(operation.clone());
-        if !self.advance(operation) && is_awaited {
+        if !self.take(operation) && is_awaited {
             self.search.hand_back(operation);
         }
     }
@@ -160,7 +171,7 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
             Stage::Following => self.search.handed_back().is_none(),
             Stage::Waiting(_) => self.has_said_closed.replace(true) && self.search.wait(operations),
             Stage::Closed => false,
-            Stage::Beyond => true,
+            Stage::Beyond(_) => true,
         };
         match is_open {
             true => FuserStatus::Open,

@@ -38,4 +38,4 @@ mod provider;
 mod sample;
 mod walk;
 
-pub(crate) use provider::register;
+pub(crate) use provider::{register, replace_builtins};

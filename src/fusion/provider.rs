@@ -17,8 +17,12 @@ impl OptimizationProvider for ScanProvider {
     }
 }
 
-/// Puts the provider in the place of the built-in ones, for every stream made from now on. Its fuser contains theirs.
+/// Registers the provider, for every stream made from now on.
 pub(crate) fn register() -> Result<(), RegistryError> {
-    fusion::register(ScanProvider)?;
+    fusion::register(ScanProvider)
+}
+
+/// Removes the built-in providers, whose fusers are in ours.
+pub(crate) fn replace_builtins() -> Result<(), RegistryError> {
     mirror::NAMES.into_iter().try_for_each(fusion::remove)
 }

@@ -50,7 +50,16 @@ pub(super) fn scan_behind<T: TensorMetadata>(
     };
     // An exclusive scan sees all but the last element.
     let seen = match (options.exclusive, options.reverse) {
-        (true, _) if len == 1 => return scan(initial),
+        // The elements stay part of the graph, with a gradient of zeros.
+        (true, reverse) if len == 1 => {
+            let parts = if reverse {
+                vec![tensor, initial]
+            } else {
+                vec![initial, tensor]
+            };
+            let at = usize::from(reverse);
+            return part(cat(parts, dim), at..at + 1);
+        }
         (true, false) => part(tensor, 0..len - 1),
         (true, true) => part(tensor, 1..len),
         (false, _) => tensor,
@@ -117,7 +126,11 @@ pub(super) fn adjoint_by_scan<B: ScanOps>(
     reverse: bool,
 ) -> (FloatTensor<B>, FloatTensor<B>) {
     let next = next_elements::<B>(decay, dim, reverse);
-    let of_values = B::float_linear_recurrence(flow, next, dim, !reverse);
+    let other_way = ScanOptions {
+        exclusive: false,
+        reverse: !reverse,
+    };
+    let of_values = B::float_linear_recurrence(flow, next, dim, other_way);
     let before = previous_elements::<B>(results, initial, dim, reverse);
     let of_decay = B::float_mul(of_values.clone(), before);
     (of_values, of_decay)

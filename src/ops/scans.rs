@@ -73,14 +73,14 @@ pub trait ScanOps: Backend {
         )
     }
 
-    /// `h[t] = decay[t]·h[t−1] + values[t]` along `dim`, from 0. In `reverse` it is `h[t+1]`, from the end. The decay
-    /// has the shape of the values.
+    /// `h[t] = decay[t]·h[t−1] + values[t]` along `dim`, from 0. In reverse it is `h[t+1]`, from the end. The result is
+    /// `h[t]`, and if exclusive the state before it. The decay has the shape of the values.
     #[fusion(dtype = values, shape = values)]
     fn float_linear_recurrence(
         values: FloatTensor<Self>,
         decay: FloatTensor<Self>,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> FloatTensor<Self>;
 
     /// The same from `initial`, which has size 1 along `dim`.
@@ -90,7 +90,7 @@ pub trait ScanOps: Backend {
         decay: FloatTensor<Self>,
         initial: FloatTensor<Self>,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> FloatTensor<Self>;
 
     /// The gradients of the values and of the decay of a [linear recurrence](Self::float_linear_recurrence). `flow` is

@@ -70,10 +70,11 @@ macro_rules! scan_operations {
                 like tensor, one_a_line(initial, tensor, dim);
             int_scan_from(tensor: Int, initial: Int; dim: usize, op: ScanOp, options: ScanOptions) -> Int,
                 like tensor, one_a_line(initial, tensor, dim), of_ints(op);
-            float_linear_recurrence(values: Float, decay: Float; dim: usize, reverse: bool) -> Float,
+            float_linear_recurrence(values: Float, decay: Float; dim: usize, options: ScanOptions) -> Float,
                 like values, dimension(values, dim), alike(decay, values);
-            float_linear_recurrence_from(values: Float, decay: Float, initial: Float; dim: usize, reverse: bool)
-                -> Float,
+            float_linear_recurrence_from(
+                values: Float, decay: Float, initial: Float; dim: usize, options: ScanOptions
+            ) -> Float,
                 like values, alike(decay, values), one_a_line(initial, values, dim);
             float_recurrence_adjoint(flow: Float, decay: Float, results: Float; dim: usize, reverse: bool)
                 -> Float Float,

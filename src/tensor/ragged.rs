@@ -81,6 +81,8 @@ impl RaggedIndices for Tensor<1, Int> {
         check::offsets(operation, &self);
         check::fits(operation, &self.device(), len, self.dtype());
         check::countable(operation, &self.device(), len);
+        let segments = self.dims()[0] - 1;
+        check::holds(operation, self.dtype(), segments);
         Tensor::from_dispatch(<Dispatch as ScanOps>::segment_ids(
             self.into_dispatch(),
             len,

@@ -1,5 +1,6 @@
 //! [`TensorRecurrence`].
 
+use super::running::carry::{accumulated, cast};
 use crate::ops::ScanOps;
 use crate::options::RecurrenceOptions;
 use crate::{ScanOp, ScanOptions, TensorScan, check};
@@ -63,6 +64,30 @@ pub trait TensorRecurrence<const D: usize>: Sized {
         options: RecurrenceOptions<D>,
     ) -> Self;
 
+    /// The same, and the state after the last step, with size 1 along `dim`: what the next chunk of a sequence starts
+    /// from. Of no steps it is the initial state, or 0.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let x = Tensor::<1>::from_data([4., 2.], &device);
+    /// let half = Tensor::<1>::from_data([0.5], &device);
+    /// let options = RecurrenceOptions::default().exclusive();
+    /// let (entering, state) = x.linear_recurrence_with_state(half, 0, options);
+    /// assert_eq!(entering.into_data().try_to_vec::<f32>().unwrap(), [0., 4.]);
+    /// assert_eq!(state.into_data().try_to_vec::<f32>().unwrap(), [4.]);
+    /// ```
+    fn linear_recurrence_with_state<I: AsIndex>(
+        self,
+        decay: Tensor<D>,
+        dim: I,
+        options: RecurrenceOptions<D>,
+    ) -> (Self, Tensor<D>);
+
     /// The logarithm of the sum of the exponentials up to and with each element. Stable for any range; −∞ where all
     /// elements so far are −∞. [`TensorScan::scan`] with [`ScanOp::LogSumExp`] runs it in other ways.
     ///
@@ -80,6 +105,78 @@ pub trait TensorRecurrence<const D: usize>: Sized {
     fn logcumsumexp<I: AsIndex>(self, dim: I) -> Self;
 }
 
+/// A call whose arguments are checked.
+#[derive(Clone)]
+struct Call<const D: usize> {
+    values: Tensor<D>,
+    /// Of the shape of the values.
+    decay: Tensor<D>,
+    /// One value for each line.
+    initial: Option<Tensor<D>>,
+    dim: usize,
+    options: ScanOptions,
+}
+
+impl<const D: usize> Call<D> {
+    #[track_caller]
+    fn new(
+        values: Tensor<D>,
+        decay: Tensor<D>,
+        dim: impl AsIndex,
+        options: RecurrenceOptions<D>,
+    ) -> Self {
+        let operation = "Linear Recurrence";
+        let dim = check::dim(operation, dim, D);
+        check::dtype(operation, &values);
+        let decay = check::broadcast(operation, &values, decay, "decay", values.dims());
+        let initial = options.initial;
+        let initial = initial.map(|initial| check::initial(operation, &values, initial, dim));
+        Self {
+            values,
+            decay,
+            initial,
+            dim,
+            options: options.scan,
+        }
+    }
+
+    fn run(self) -> Tensor<D> {
+        let (values, decay) = (self.values.into_dispatch(), self.decay.into_dispatch());
+        let (dim, options) = (self.dim, self.options);
+        Tensor::from_dispatch(match self.initial {
+            None => <Dispatch as ScanOps>::float_linear_recurrence(values, decay, dim, options),
+            Some(initial) => <Dispatch as ScanOps>::float_linear_recurrence_from(
+                values,
+                decay,
+                initial.into_dispatch(),
+                dim,
+                options,
+            ),
+        })
+    }
+
+    /// The state after the last step, from the results.
+    fn last_state(self, results: Tensor<D>) -> Tensor<D> {
+        let (dim, dtype) = (self.dim, results.dtype());
+        let len = results.dims()[dim];
+        if len == 0 {
+            let mut line = results.dims();
+            line[dim] = 1;
+            let zeros = || Tensor::zeros(line, (&results.device(), dtype));
+            return self.initial.unwrap_or_else(zeros);
+        }
+        let at = if self.options.reverse { 0 } else { len - 1 };
+        let last = |tensor: Tensor<D>| tensor.narrow(dim, at, 1);
+        if !self.options.exclusive {
+            return last(results);
+        }
+        // As the walk accumulates it: in f32 if the dtype is shorter.
+        let wide = |tensor: Tensor<D>| cast(last(tensor), accumulated(dtype));
+        let state = wide(self.decay) * wide(results) + wide(self.values);
+        cast(state, dtype)
+    }
+}
+
 impl<const D: usize> TensorRecurrence<D> for Tensor<D> {
     fn linear_recurrence<I: AsIndex>(self, decay: Tensor<D>, dim: I) -> Self {
         self.linear_recurrence_with(decay, dim, RecurrenceOptions::default())
@@ -91,23 +188,19 @@ impl<const D: usize> TensorRecurrence<D> for Tensor<D> {
         dim: I,
         options: RecurrenceOptions<D>,
     ) -> Self {
-        let operation = "Linear Recurrence";
-        let dim = check::dim(operation, dim, D);
-        check::dtype(operation, &self);
-        let decay = check::broadcast(operation, &self, decay, "decay", self.dims());
-        let RecurrenceOptions { reverse, initial } = options;
-        let initial = initial.map(|initial| check::initial(operation, &self, initial, dim));
-        let (values, decay) = (self.into_dispatch(), decay.into_dispatch());
-        Tensor::from_dispatch(match initial {
-            None => <Dispatch as ScanOps>::float_linear_recurrence(values, decay, dim, reverse),
-            Some(initial) => <Dispatch as ScanOps>::float_linear_recurrence_from(
-                values,
-                decay,
-                initial.into_dispatch(),
-                dim,
-                reverse,
-            ),
-        })
+        Call::new(self, decay, dim, options).run()
+    }
+
+    fn linear_recurrence_with_state<I: AsIndex>(
+        self,
+        decay: Tensor<D>,
+        dim: I,
+        options: RecurrenceOptions<D>,
+    ) -> (Self, Tensor<D>) {
+        let call = Call::new(self, decay, dim, options);
+        let results = call.clone().run();
+        let state = call.last_state(results.clone());
+        (results, state)
     }
 
     fn logcumsumexp<I: AsIndex>(self, dim: I) -> Self {

@@ -1,20 +1,27 @@
 //! [`RunningScan`] and [`RunningRecurrence`].
 
+pub(super) mod carry;
+mod sums;
+
 use crate::{RecurrenceOptions, ScanOp, ScanOptions, TensorRecurrence, TensorScan, check};
 use burn::tensor::kind::Basic;
-use burn::tensor::{AsIndex, Float, Tensor};
+use burn::tensor::{AsIndex, Bool, Float, Tensor};
+use carry::Carry;
 
 /// A scan over a sequence that arrives chunk by chunk along a dimension. The carry stays on the device: nothing waits,
 /// and the memory does not grow with the sequence.
 ///
-/// The results are the results of one scan over all chunks; for integers bit for bit. A float carry is rounded to its
-/// dtype between chunks, and the lengths of the chunks are part of the order of operations. Gradients flow through the
-/// carry.
+/// The results are the results of one scan over all chunks; for integers bit for bit. The lengths of the chunks are part
+/// of the order of operations. A carry of f16 or bf16 is f32. A float sum keeps what its carry rounds off and adds it
+/// with the next chunk (Dekker 1971), so that small chunks are not lost beside a large sum.
+///
+/// Gradients flow through the carry; [`detach`](Self::detach) ends them there. Without it the graph holds on to all
+/// chunks so far.
 ///
 /// # Panics
 ///
-/// In Burn's message form: where [`TensorScan`] does, reverse options, a chunk whose other dimensions differ from the
-/// chunks before.
+/// In Burn's message form: where [`TensorScan`] does, reverse options, a chunk or a state whose other dimensions differ
+/// from the chunks before, a mask of another shape.
 ///
 /// # Example
 ///
@@ -31,10 +38,10 @@ use burn::tensor::{AsIndex, Float, Tensor};
 /// ```
 #[derive(Clone, Debug)]
 pub struct RunningScan<const D: usize, K: Basic> {
-    dim: usize,
-    op: ScanOp,
-    options: ScanOptions,
+    step: Step,
     carry: Carry<D, K>,
+    /// What the carry of a float sum has rounded off.
+    rounded_off: Option<Tensor<D>>,
 }
 
 impl<const D: usize, K: Basic> RunningScan<D, K>
@@ -51,51 +58,181 @@ where
             );
         }
         Self {
-            dim,
-            op,
-            options,
+            step: Step { dim, op, options },
             carry: Carry::new(),
+            rounded_off: None,
         }
     }
 
     /// Scans the next chunk. One without elements along the dimension changes nothing.
     pub fn next(&mut self, chunk: Tensor<D, K>) -> Tensor<D, K> {
-        let Self {
-            dim, op, options, ..
-        } = *self;
-        self.carry.check(SCAN, &chunk, dim);
-        let last = |tensor: Tensor<D, K>| {
-            let len = tensor.dims()[dim];
-            tensor.narrow(dim, len - 1, 1)
-        };
-        let is_empty = chunk.dims()[dim] == 0;
-        let results = match self.carry.state.clone() {
-            None => chunk.clone().scan(dim, op, options),
-            Some(carry) => chunk.clone().scan_from(carry, dim, op, options),
-        };
-        if !is_empty {
-            let shown = last(results.clone());
-            self.carry.state = Some(match options.exclusive {
-                false => shown,
-                true => last(chunk).scan_from(shown, dim, op, options.inclusive()),
-            });
+        self.carry.check(SCAN, &chunk, self.step.dim);
+        let state = self.carry.state.take();
+        if !chunk.dtype().is_float() {
+            let (results, state) = self.step.scan(chunk, state);
+            self.carry.state = state;
+            return results;
         }
-        results
+        let (chunk, state) = (carry::float(chunk), state.map(carry::float));
+        let (results, state) = self.step.scan_floats(chunk, state, &mut self.rounded_off);
+        self.carry.state = state.map(carry::of_kind);
+        carry::of_kind(results)
+    }
+
+    /// The carry after the last element, with size 1 along the dimension; `None` before the first element. That of f16
+    /// and bf16 is f32.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let mut sums = RunningScan::new(0, ScanOp::Sum, ScanOptions::default());
+    /// sums.next(Tensor::<1, Int>::from_data([1, 2, 3], &device));
+    /// assert_eq!(sums.state().unwrap().into_data().try_to_vec::<i32>().unwrap(), [6]);
+    /// ```
+    pub fn state(&self) -> Option<Tensor<D, K>> {
+        self.carry.state.clone()
+    }
+
+    /// Goes on from `state`: one value for each line, with size 1 along the dimension, or broadcastable to that. Its
+    /// shape is checked at the next chunk.
+    pub fn set_state(&mut self, state: Tensor<D, K>) {
+        self.carry.state = Some(state);
+        self.rounded_off = None;
     }
 
     /// Forgets all chunks: the next chunk is the first.
     pub fn reset(&mut self) {
         self.carry = Carry::new();
+        self.rounded_off = None;
+    }
+
+    /// Starts the lines under `true` anew, such as episodes that have ended or slots of a serving batch. The mask has
+    /// size 1 along the dimension.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let ones = || Tensor::<2, Int>::ones([2, 1], &device);
+    /// let mut sums = RunningScan::new(1, ScanOp::Sum, ScanOptions::default());
+    /// sums.next(ones());
+    /// sums.reset_where(Tensor::<2, Bool>::from_data([[true], [false]], &device));
+    /// assert_eq!(sums.next(ones()).into_data().try_to_vec::<i32>().unwrap(), [1, 2]);
+    /// ```
+    pub fn reset_where(&mut self, mask: Tensor<D, Bool>) {
+        let Step { dim, op, .. } = self.step;
+        // The first result of an exclusive scan is the identity.
+        let identity =
+            |state: Tensor<D, K>| state.scan(dim, op, ScanOptions::default().exclusive());
+        if let Some(mask) = self.carry.reset_where(SCAN, mask, dim, identity)
+            && let Some(rounded_off) = self.rounded_off.take()
+        {
+            self.rounded_off = Some(rounded_off.mask_fill(mask, 0));
+        }
+    }
+}
+
+impl<const D: usize> RunningScan<D, Float> {
+    /// Goes on with the carry as a constant: `backward` of later chunks ends here (truncated back-propagation), and the
+    /// graph of earlier chunks is let go.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// # #[cfg(feature = "autodiff")] {
+    /// let device = burn::tensor::Device::flex().autodiff();
+    /// let mut sums = RunningScan::new(0, ScanOp::Sum, ScanOptions::default());
+    /// for _ in 0..2 {
+    ///     let chunk = Tensor::<1>::from_data([1., 2.], &device).require_grad();
+    ///     let gradients = sums.next(chunk.clone()).sum().backward();
+    ///     sums.detach();
+    ///     let gradient = chunk.grad(&gradients).unwrap();
+    ///     assert_eq!(gradient.into_data().try_to_vec::<f32>().unwrap(), [2., 1.]);
+    /// }
+    /// # }
+    /// ```
+    pub fn detach(&mut self) {
+        self.carry.detach();
+    }
+}
+
+/// What a running scan does with each chunk.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+}
+
+impl Step {
+    /// [`scan`](Self::scan) of floats: accumulated in f32 if they are shorter, and sums without loss.
+    fn scan_floats<const D: usize>(
+        self,
+        chunk: Tensor<D>,
+        state: Option<Tensor<D>>,
+        rounded_off: &mut Option<Tensor<D>>,
+    ) -> (Tensor<D>, Option<Tensor<D>>) {
+        let dtype = chunk.dtype();
+        let wide = carry::accumulated(dtype);
+        let chunk = carry::cast(chunk, wide);
+        let state = state.map(|state| carry::cast(state, wide));
+        let (results, state) = match (self.op, state) {
+            (ScanOp::Sum, Some(sum)) if chunk.dims()[self.dim] > 0 => {
+                let sums = sums::next(chunk, sum, rounded_off.take(), self.dim, self.options);
+                *rounded_off = Some(sums.rounded_off);
+                (sums.results, Some(sums.sum))
+            }
+            (_, state) => self.scan(chunk, state),
+        };
+        (carry::cast(results, dtype), state)
+    }
+
+    /// The results of a chunk, and the carry after it.
+    fn scan<const D: usize, K: Basic>(
+        self,
+        chunk: Tensor<D, K>,
+        state: Option<Tensor<D, K>>,
+    ) -> (Tensor<D, K>, Option<Tensor<D, K>>)
+    where
+        Tensor<D, K>: TensorScan,
+    {
+        let Self { dim, op, options } = self;
+        let results = match state.clone() {
+            None => chunk.clone().scan(dim, op, options),
+            Some(state) => chunk.clone().scan_from(state, dim, op, options),
+        };
+        if chunk.dims()[dim] == 0 {
+            return (results, state);
+        }
+        let shown = carry::last(results.clone(), dim);
+        let state = if options.exclusive {
+            carry::last(chunk, dim).scan_from(shown, dim, op, options.inclusive())
+        } else {
+            shown
+        };
+        (results, Some(state))
     }
 }
 
 /// A linear recurrence over a sequence that arrives chunk by chunk along a dimension, as in decoding. The state stays
-/// on the device.
+/// on the device; that of f16 and bf16 is f32.
+///
+/// Gradients flow through the state; [`detach`](Self::detach) ends them there.
 ///
 /// # Panics
 ///
-/// In Burn's message form: where [`TensorRecurrence`] does, a chunk whose other dimensions differ from the chunks
-/// before.
+/// In Burn's message form: where [`TensorRecurrence`] does, a chunk or a state whose other dimensions differ from the
+/// chunks before, a mask of another shape.
 ///
 /// # Example
 ///
@@ -129,61 +266,79 @@ impl<const D: usize> RunningRecurrence<D> {
     /// Takes the next chunk in. One without elements along the dimension changes nothing.
     pub fn next(&mut self, values: Tensor<D>, decay: Tensor<D>) -> Tensor<D> {
         self.carry.check(RECURRENCE, &values, self.dim);
-        let len = values.dims()[self.dim];
-        let options = RecurrenceOptions {
-            reverse: false,
-            initial: self.carry.state.clone(),
+        let dtype = values.dtype();
+        let wide = carry::accumulated(dtype);
+        // A decay of another dtype stays, and is refused.
+        let decay = if decay.dtype() == dtype {
+            carry::cast(decay, wide)
+        } else {
+            decay
         };
+        let values = carry::cast(values, wide);
+        let state = self.carry.state.take();
+        let options = RecurrenceOptions {
+            initial: state.map(|state| carry::cast(state, wide)),
+            ..Default::default()
+        };
+        let state = options.initial.clone();
+        let len = values.dims()[self.dim];
         let results = values.linear_recurrence_with(decay, self.dim, options);
-        if len > 0 {
-            self.carry.state = Some(results.clone().narrow(self.dim, len - 1, 1));
-        }
-        results
+        self.carry.state = if len == 0 {
+            state
+        } else {
+            Some(carry::last(results.clone(), self.dim))
+        };
+        carry::cast(results, dtype)
     }
 
-    /// The last `h`, with size 1 along the dimension; none before the first element.
+    /// The last `h`, with size 1 along the dimension; `None` before the first element.
     pub fn state(&self) -> Option<Tensor<D>> {
         self.carry.state.clone()
+    }
+
+    /// Goes on from `state`: one value for each line, with size 1 along the dimension, or broadcastable to that. Its
+    /// shape is checked at the next chunk.
+    pub fn set_state(&mut self, state: Tensor<D>) {
+        self.carry.state = Some(state);
+    }
+
+    /// Forgets all chunks: the next chunk is the first.
+    pub fn reset(&mut self) {
+        self.carry = Carry::new();
+    }
+
+    /// Starts the lines under `true` anew, from 0. The mask has size 1 along the dimension.
+    pub fn reset_where(&mut self, mask: Tensor<D, Bool>) {
+        let zeros = |state: Tensor<D>| state.zeros_like();
+        self.carry.reset_where(RECURRENCE, mask, self.dim, zeros);
+    }
+
+    /// Goes on with the state as a constant: `backward` of later chunks ends here (truncated back-propagation), and the
+    /// graph of earlier chunks is let go.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::Tensor;
+    /// use burn_scan::prelude::*;
+    ///
+    /// # #[cfg(feature = "autodiff")] {
+    /// let device = burn::tensor::Device::flex().autodiff();
+    /// let half = || Tensor::<1>::from_data([0.5], &device);
+    /// let mut recurrence = RunningRecurrence::new(0);
+    /// for _ in 0..2 {
+    ///     let chunk = Tensor::<1>::from_data([1., 1.], &device).require_grad();
+    ///     let gradients = recurrence.next(chunk.clone(), half()).sum().backward();
+    ///     recurrence.detach();
+    ///     let gradient = chunk.grad(&gradients).unwrap();
+    ///     assert_eq!(gradient.into_data().try_to_vec::<f32>().unwrap(), [1.5, 1.]);
+    /// }
+    /// # }
+    /// ```
+    pub fn detach(&mut self) {
+        self.carry.detach();
     }
 }
 
 const SCAN: &str = "Running Scan";
 const RECURRENCE: &str = "Running Recurrence";
-
-/// What the chunks so far leave to the next one.
-#[derive(Clone, Debug)]
-struct Carry<const D: usize, K: Basic> {
-    /// The shape of the first chunk, with size 1 along the dimension.
-    line: Option<[usize; D]>,
-    /// The carry behind the last element.
-    state: Option<Tensor<D, K>>,
-}
-
-impl<const D: usize, K: Basic> Carry<D, K> {
-    fn new() -> Self {
-        Self {
-            line: None,
-            state: None,
-        }
-    }
-
-    /// A chunk has any length along `dim`, and the shape of the chunks before it otherwise.
-    #[track_caller]
-    fn check(&mut self, operation: &str, chunk: &Tensor<D, K>, dim: usize) {
-        let mut line = chunk.dims();
-        line[dim] = 1;
-        let expected = *self.line.get_or_insert(line);
-        if line != expected {
-            let mut before: Vec<String> = expected.iter().map(ToString::to_string).collect();
-            before[dim] = "any".to_owned();
-            check::fail(
-                operation,
-                &format!(
-                    "A chunk must have the shape of those before it but for dimension {dim}. Before: [{}], chunk: {:?}.",
-                    before.join(", "),
-                    chunk.dims()
-                ),
-            );
-        }
-    }
-}

@@ -1,10 +1,9 @@
 //! [`TensorRuns`].
 
 use super::kind::Selectable;
-use super::ragged::RaggedIndices;
-use crate::check;
+use crate::{ScanOp, ScanOptions, TensorScan, check};
 use burn::tensor::kind::Basic;
-use burn::tensor::{Int, Tensor};
+use burn::tensor::{DType, Int, Tensor};
 
 /// Runs of equal elements, to lengths and back, for one-dimensional float, int and bool tensors.
 ///
@@ -149,15 +148,17 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     fn repeat_by_lengths(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
         let operation = "Repeat By Lengths";
         let (offsets, last) = offsets_of(operation, &self, lengths);
-        let total: i64 = last.into_scalar();
-        repeat(operation, self, offsets, total as usize)
+        let dtype = offsets.dtype();
+        let total: u64 = last.into_scalar();
+        repeat(operation, self, offsets, counted(operation, total, dtype))
     }
 
     async fn repeat_by_lengths_async(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
         let operation = "Repeat By Lengths";
         let (offsets, last) = offsets_of(operation, &self, lengths);
-        let total = read_async(last).await;
-        repeat(operation, self, offsets, total)
+        let dtype = offsets.dtype();
+        let total = read_async(last).await as u64;
+        repeat(operation, self, offsets, counted(operation, total, dtype))
     }
 
     fn repeat_by_lengths_into(self, lengths: Tensor<1, Int>, total: usize) -> Tensor<1, K> {
@@ -201,15 +202,45 @@ fn offsets_of<K: Basic>(
         &lengths.shape(),
     );
     let rows = lengths.dims()[0];
-    let lengths = match rows {
-        0 => lengths,
-        _ => lengths
-            .cast(values.device().settings().int_dtype)
-            .clamp_min(0),
+    let int = values.device().settings().int_dtype;
+    let zero = Tensor::zeros([1], (&values.device(), DType::from(int)));
+    if rows == 0 {
+        return (zero.clone(), zero);
+    }
+    let most = check::largest_int(int.into());
+    let clamped = if check::largest_int(lengths.dtype()) > most {
+        lengths.clamp(0u64, most)
+    } else {
+        lengths.clamp_min(0)
     };
-    let offsets = lengths.lengths_to_offsets();
+    let offsets = Tensor::cat(vec![zero, saturating_cumsum(clamped.cast(int), most)], 0);
     let last = offsets.clone().slice(rows..rows + 1);
     (offsets, last)
+}
+
+/// The running sums of lengths of at least 0. From a sum beyond `most` on, the largest number of the dtype, they are
+/// `most`: there the wrapped sum is below the sum before it.
+fn saturating_cumsum(lengths: Tensor<1, Int>, most: u64) -> Tensor<1, Int> {
+    let before = lengths.clone().exclusive_cumsum(0);
+    let sums = lengths.inclusive_cumsum(0);
+    let is_beyond = sums.clone().lower(before);
+    let sums = sums.mask_fill(is_beyond, most);
+    sums.scan(0, ScanOp::Max, ScanOptions::default())
+}
+
+/// The total, which the dtype of offsets holds.
+#[track_caller]
+fn counted(operation: &str, total: u64, dtype: DType) -> usize {
+    let most = check::largest_int(dtype);
+    if total >= most {
+        check::fail(
+            operation,
+            &format!(
+                "The lengths add up to {most} or more; their dtype on the device is {dtype:?}."
+            ),
+        );
+    }
+    total as usize
 }
 
 #[track_caller]

@@ -1,6 +1,5 @@
 //! From device to device, whatever the kind of the tensor.
 
-use burn::backend::DispatchDevice;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, DType, Device, Shape, Tensor};
 
@@ -44,21 +43,5 @@ pub(super) fn joined<const D: usize, K: Basic>(
         // No elements in another shape: still a step of the graph.
         0 => tensors.into_iter().next().expect("one").reshape(shape),
         _ => Tensor::cat(tensors, dim),
-    }
-}
-
-/// Whether operations end before they return. The other devices queue operations, and so get theirs first.
-pub(super) fn is_eager(device: &Device) -> bool {
-    is_flex(device.as_dispatch())
-}
-
-fn is_flex(device: &DispatchDevice) -> bool {
-    match device {
-        #[cfg(feature = "flex")]
-        DispatchDevice::Flex(_) => true,
-        #[cfg(feature = "autodiff")]
-        DispatchDevice::Autodiff(device) => is_flex(device),
-        #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
-        _ => false,
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a GPU bundle that are text: cargo's messages, and the run script.
+//! The parts of a GPU bundle that are text: cargo's messages, and the script that runs what is packed.
 
 use std::path::{Path, PathBuf};
 
@@ -29,71 +29,8 @@ pub(crate) fn binary_of(line: &str, root: &Path) -> Option<Binary> {
     })
 }
 
-/// `run.sh` of the bundle.
-pub(crate) const RUN_SH: &str = r#"#!/usr/bin/env bash
-# Run the packed test and bench binaries. Needs bash, xz (or python3) and a GPU driver; no Rust, no network.
-#   ./run.sh                      list what is here
-#   ./run.sh FLAVOUR [tests]      every test of wgpu, vulkan or cuda; exit status 1 if one failed
-#   ./run.sh FLAVOUR benches      every bench
-#   ./run.sh FLAVOUR NAME ARGS..  one binary
-# The tests read BURN_SCAN_DEVICE (set here to the flavour) and fail where that device does not start.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-if [ $# = 0 ]; then (cd "$here" && ls -- */*.xz | sed 's/\.xz$//; s,/, ,'); exit; fi
-flavour=$1 what=${2:-tests}
-shift $(($# > 1 ? 2 : 1))
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-# Containers with a GPU often lack the Vulkan loader, or have the driver's manifest in an unusual place.
-if [ -e "$here/lib/libvulkan.so.1" ] && ! ldconfig -p 2>/dev/null | grep -q libvulkan.so.1; then
-  export LD_LIBRARY_PATH="$here/lib:${LD_LIBRARY_PATH:-}"
-fi
-cloud=/usr/local/nvidia/share/vulkan/icd.d/nvidia_icd.json
-if [ -e "$cloud" ] && ! ls /etc/vulkan/icd.d/*.json /usr/share/vulkan/icd.d/*.json >/dev/null 2>&1; then
-  export VK_DRIVER_FILES=${VK_DRIVER_FILES:-$cloud}
-fi
-export BURN_SCAN_REQUIRE_CUBE=1 BURN_SCAN_DEVICE=$flavour
-
-python='import lzma,shutil,sys; shutil.copyfileobj(lzma.open(sys.argv[1]), sys.stdout.buffer)'
-unpack() { xz -dc "$1" 2>/dev/null || python3 -c "$python" "$1"; }
-
-run_one() {
-  local name=$1; shift
-  unpack "$here/$flavour/$name.xz" > "$work/$name"
-  chmod +x "$work/$name"
-  # Criterion measures only when told so, as `cargo bench` does; otherwise it tries each bench once.
-  case $name in *.bench.*) set -- --bench "$@" ;; esac
-  echo "== $flavour $name"
-  local status=0
-  if [ "$flavour" = cuda ]; then
-    local lib
-    for lib in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib; do
-      if [ -d "$lib" ]; then export LD_LIBRARY_PATH="$lib:${LD_LIBRARY_PATH:-}"; fi
-    done
-    CUDA_PATH=${CUDA_PATH:-/usr/local/cuda} LD_PRELOAD="$here/cuda/libllvm_stub.so" "$work/$name" "$@" || status=$?
-  else
-    "$work/$name" "$@" || status=$?
-  fi
-  rm -f "$work/$name"
-  return "$status"
-}
-
-case $what in
-  tests | benches)
-    failed=()
-    kind=test
-    if [ "$what" = benches ]; then kind=bench; fi
-    for file in "$here/$flavour"/*."$kind".*.xz; do
-      [ -e "$file" ] || continue
-      name=$(basename "$file" .xz)
-      run_one "$name" "$@" || failed+=("$name")
-    done
-    if [ ${#failed[@]} -gt 0 ]; then echo "FAILED: ${failed[*]}"; exit 1; fi
-    echo "all $what of $flavour passed"
-    ;;
-  *) run_one "$what" "$@" ;;
-esac
-"#;
+/// The script of the bundle.
+pub(crate) const RUN_SH: &str = include_str!("run.sh");
 
 #[cfg(test)]
 mod tests {

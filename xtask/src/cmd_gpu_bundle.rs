@@ -1,12 +1,18 @@
 //! `cargo xtask gpu-bundle OUT`: test and bench binaries for a GPU host without Rust and without network.
 //!
 //! ```text
-//! OUT/run.sh           ./run.sh FLAVOUR [tests | benches | NAME] [ARGS]
+//! OUT/run.sh           ./run.sh check, or ./run.sh FLAVOUR [tests | benches | NAME] [ARGS]
 //! OUT/wgpu/*.xz        WGSL, what wgpu's own compiler takes
 //! OUT/vulkan/*.xz      SPIR-V from CubeCL's compiler (--vulkan)
-//! OUT/cuda/*.xz        CUDA C++ through NVRTC (--cuda), with libllvm_stub.so, see [`llvm_stub`]
+//! OUT/cuda/*.xz        CUDA C++ through NVRTC, and SPIR-V (--cuda), with libllvm_stub.so, see [`llvm_stub`]
 //! OUT/lib/             this machine's Vulkan loader, for hosts that have a driver but no loader
+//! OUT/peers/           the sources of the peers that run on a GPU
+//! OUT/binaries.txt     FLAVOUR NAME, a line each
+//! OUT/build.txt        commit, date and compiler of this build
 //! ```
+//!
+//! `--check` packs what `./run.sh check` runs: the bench `gpu_check` for wgpu and for CUDA, and the tests that it starts.
+//!
 //! The name of a binary is PACKAGE.KIND.NAME, as in `cubecl-scan.bench.scan`.
 
 use std::path::{Path, PathBuf};
@@ -20,10 +26,10 @@ use crate::Result;
 use crate::args::{Args, Spec};
 use crate::bundle_files::{Binary, RUN_SH, binary_of};
 use crate::llvm_stub;
-use crate::process::{cargo, root, run as run_to_success, run_reading, target_dir};
+use crate::process::{cargo, output, root, run as run_to_success, run_reading, target_dir};
 
 const SPEC: Spec = Spec {
-    flags: &["--vulkan", "--cuda"],
+    flags: &["--check", "--vulkan", "--cuda"],
     options: &["--test", "--bench"],
 };
 
@@ -33,7 +39,9 @@ const LIMIT_MIB: u64 = 60;
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
     let [out] = args.words.as_slice() else {
-        bail!("usage: cargo xtask gpu-bundle OUT [--vulkan] [--cuda] [--test N] [--bench N]");
+        bail!(
+            "usage: cargo xtask gpu-bundle OUT [--check] [--vulkan] [--cuda] [--test N] [--bench N]"
+        );
     };
     let out = PathBuf::from(out);
     let is_source = out.join("Cargo.toml").exists();
@@ -44,18 +52,41 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     );
     let targets = targets(&args);
     let mut flavours = vec!["wgpu"];
+    let is_check = args.flag("--check");
     flavours.extend(args.flag("--vulkan").then_some("vulkan"));
-    flavours.extend(args.flag("--cuda").then_some("cuda"));
+    flavours.extend((is_check || args.flag("--cuda")).then_some("cuda"));
+    let mut listed = String::new();
     for flavour in flavours {
         let folder = out.join(flavour);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
-        pack(flavour, &targets, &folder)?;
+        for name in pack(flavour, &targets, &folder)? {
+            listed += &format!("{flavour} {name}\n");
+        }
     }
+    fs::write(out.join("binaries.txt"), listed)?;
+    fs::write(out.join("build.txt"), build_facts())?;
     write_script(&out.join("run.sh"))?;
     copy_loader(&out.join("lib"))?;
-    check_size(&out)
+    copy_peers(&out.join("peers"))?;
+    check_size(&out)?;
+    if is_check {
+        println!("on the GPU host: ./run.sh check");
+    }
+    Ok(())
 }
+
+/// What `./run.sh check` runs.
+const CHECKED: [&str; 8] = [
+    "--bench",
+    "gpu_check",
+    "--test",
+    "scan",
+    "--test",
+    "guards",
+    "--test",
+    "contract",
+];
 
 /// The selection as arguments of cargo. Without a name, it is everything in tests/ and benches/.
 fn targets(args: &Args) -> Vec<String> {
@@ -64,21 +95,43 @@ fn targets(args: &Args) -> Vec<String> {
         .into_iter()
         .flat_map(of_kind)
         .collect();
-    let all = vec!["--test", "*", "--bench", "*"];
-    let chosen = if named.is_empty() { all } else { named };
+    let all = ["--test", "*", "--bench", "*"].to_vec();
+    let chosen = if args.flag("--check") {
+        [&CHECKED[..], &named].concat()
+    } else if named.is_empty() {
+        all
+    } else {
+        named
+    };
     chosen.into_iter().map(str::to_owned).collect()
 }
 
-fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<()> {
-    let features = match flavour {
-        "vulkan" => "vulkan,cubecl-scan/vulkan",
-        "cuda" => "cuda-cpp,cubecl-scan/cuda-cpp",
-        _ => "cubecl-scan/wgpu",
+/// The features of a build. The CPU engine takes minutes to compile, and needs no GPU.
+fn features(runtimes: &[&str]) -> String {
+    let common = "burn-scan/std,burn-scan/fusion,burn-scan/autodiff,cubecl-scan/std";
+    let of_both = |runtime: &&str| format!(",burn-scan/{runtime},cubecl-scan/{runtime}");
+    let runtimes: String = runtimes.iter().map(of_both).collect();
+    format!("{common}{runtimes}")
+}
+
+/// Builds and packs the binaries of a flavour. Returns their names.
+fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<Vec<String>> {
+    let runtimes: &[&str] = match flavour {
+        "vulkan" => &["vulkan"],
+        "cuda" => &["cuda-cpp", "vulkan"],
+        _ => &["wgpu"],
     };
     let mut command = cargo(&["test", "--release", "--no-run"]);
     command.arg("--message-format=json-render-diagnostics");
-    command.args(["-p", "burn-scan", "-p", "cubecl-scan"]);
-    command.args(["--features", features]).args(targets);
+    command.args([
+        "-p",
+        "burn-scan",
+        "-p",
+        "cubecl-scan",
+        "--no-default-features",
+    ]);
+    command.args(["--features", &features(runtimes)]);
+    command.args(targets);
     if flavour == "cuda" {
         llvm_stub::prepare(&mut command, &target_dir().join("cuda"));
     }
@@ -94,6 +147,28 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<()> {
         let packed = folder.join(name);
         run_to_success(Command::new("strip").arg("-o").arg(&packed).arg(path))?;
         run_to_success(Command::new("xz").args(["-T0", "-f"]).arg(&packed))?;
+    }
+    Ok(binaries.into_iter().map(|binary| binary.name).collect())
+}
+
+/// What results are of: `key: value` lines.
+fn build_facts() -> String {
+    let line = |key: &str, value: String| format!("{key}: {}\n", value.trim());
+    [
+        line(
+            "commit",
+            output("git", &["describe", "--always", "--dirty", "--abbrev=12"]),
+        ),
+        line("built", output("date", &["-u", "+%Y-%m-%d"])),
+        line("rustc", output("rustc", &["--version"])),
+    ]
+    .concat()
+}
+
+fn copy_peers(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    for name in ["cub.cu", "gpu.py"] {
+        fs::copy(root().join("benches/peers").join(name), folder.join(name))?;
     }
     Ok(())
 }

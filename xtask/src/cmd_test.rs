@@ -197,6 +197,9 @@ impl<'a> Tests<'a> {
         steps.step("everything else", || {
             run_to_success(self.selected(&others, &self.env).args(["--lib", "--bins"]))
         });
+        steps.step("what runs on a GPU notices planted faults", || {
+            run_to_success(self.workspace(&self.env).args(["--bench", "gpu_check"]))
+        });
         steps.step("examples in the documentation", || {
             run_to_success(self.workspace(&self.env).arg("--doc"))
         });

@@ -101,6 +101,7 @@ usage: cargo xtask COMMAND [OPTIONS]
       --check               measure the headline cases of this tree and of the commit it stands on in turn; fails
                             where one became more than 15 % slower. A quarter of an hour beside the builds
       --against REVISION    with --check: that revision instead
+      --gpu FILE            measure nothing: record the results.json that `./run.sh check` wrote on a GPU host
       --from-existing       measure nothing: record the criterion folder of the last run, write the page
       --criterion FOLDER    that folder (default: under target/report)
       --name NAME           the run's name, benches/results/NAME.csv (default: adapter and cores)
@@ -118,6 +119,7 @@ usage: cargo xtask COMMAND [OPTIONS]
   gpu-bundle OUT
                 Pack the test and bench binaries (release, stripped, xz) with a run script into the folder
                 OUT, for a GPU host that has neither Rust nor network.
+      --check               what `./run.sh check` runs within nine minutes on a GPU: for wgpu, SPIR-V and CUDA
       --vulkan --cuda       also build for SPIR-V and for CUDA (default: wgpu alone)
       --test N --bench N    only these, repeatable (default: all of tests/ and benches/)
 

@@ -1,26 +1,7 @@
-//! The kernels of the survey: a copy, and a cube-level scan of each tile.
+//! The kernel of the survey: a cube-level scan of each tile.
 
 use cubecl::prelude::*;
 use cubecl_scan::cube::*;
-
-/// Vectors a unit copies. Not tuned.
-pub const COPY_VECTORS: usize = 4;
-
-#[cube(launch_unchecked)]
-pub fn copy_kernel<N: Size>(
-    input: &[Vector<i32, N>],
-    output: &mut [Vector<i32, N>],
-    vectors: usize,
-) {
-    let first = CUBE_POS * CUBE_DIM as usize * COPY_VECTORS + UNIT_POS as usize;
-    #[unroll]
-    for k in 0..COPY_VECTORS {
-        let at = first + k * CUBE_DIM as usize;
-        if at < vectors {
-            output[at] = input[at];
-        }
-    }
-}
 
 /// Each cube scans as many elements as it has units. The last one may have fewer, and brings zeros for the rest.
 #[cube(launch_unchecked)]

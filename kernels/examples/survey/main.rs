@@ -16,6 +16,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/copy.rs"]
+mod copy;
 mod data;
 mod device;
 mod kernels;
@@ -25,6 +27,7 @@ mod report;
 mod run;
 mod size;
 mod subject;
+#[path = "../common/timing.rs"]
 mod timing;
 mod validate;
 

@@ -9,7 +9,8 @@
 //! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer if that does not divide n; whole rows |
 
 use crate::common::{arg, force_plane, runs_on, tensor};
-use crate::kernels::{COPY_VECTORS, copy_kernel, tiles_kernel};
+use crate::copy::{copy, grid, width};
+use crate::kernels::tiles_kernel;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
@@ -56,11 +57,7 @@ pub struct Buffers {
 impl Buffers {
     /// Overwrites the whole output with the content of `blank`, a buffer of the same size.
     pub fn blank(&self, client: &Client, blank: &Handle) {
-        let buffers = Buffers {
-            input: blank.clone(),
-            ..self.clone()
-        };
-        launch_copy(client, &buffers, self.capacity);
+        copy(client, blank, &self.output, self.capacity);
     }
 }
 
@@ -145,7 +142,7 @@ impl Subject {
     pub fn layout(self, client: &Client, n: usize) -> Layout {
         let (shape, axis, elements) = match self.kind {
             Kind::Copy => {
-                let elements = n.next_multiple_of(copy_width(client));
+                let elements = n.next_multiple_of(width(client));
                 (vec![elements], 0, elements)
             }
             Kind::Cube(_) => {
@@ -179,7 +176,7 @@ impl Subject {
         layout: &Layout,
     ) -> Result<(), ScanError> {
         match self.kind {
-            Kind::Copy => launch_copy(client, buffers, layout.elements),
+            Kind::Copy => copy(client, &buffers.input, &buffers.output, layout.elements),
             Kind::Cube(algorithm) => {
                 let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
                 let config = config.with_plane_ops(config.plane_ops || force_plane());
@@ -213,36 +210,9 @@ impl Subject {
     }
 }
 
-/// The widest vector of the device.
-fn copy_width(client: &Client) -> usize {
-    client
-        .io_optimized_vector_sizes(size_of::<i32>())
-        .max()
-        .unwrap_or(1)
-}
-
 fn units(client: &Client, n: usize) -> usize {
     let limit = client.properties().hardware.max_units_per_cube as usize;
     n.min(limit).min(UNITS)
-}
-
-/// Copies whole vectors.
-fn launch_copy(client: &Client, buffers: &Buffers, elements: usize) {
-    let width = copy_width(client);
-    let vectors = elements / width;
-    let units = units(client, UNITS);
-    // SAFETY: both buffers hold the elements; the kernel guards by the number of vectors.
-    unsafe {
-        copy_kernel::launch_unchecked(
-            client,
-            cube_count(client, vectors.div_ceil(units * COPY_VECTORS)),
-            CubeDim::new_1d(units as u32),
-            width,
-            arg(&buffers.input, elements),
-            arg(&buffers.output, elements),
-            vectors,
-        );
-    }
 }
 
 fn launch_tiles(
@@ -257,7 +227,7 @@ fn launch_tiles(
     unsafe {
         tiles_kernel::launch_unchecked(
             client,
-            cube_count(client, layout.shape[0]),
+            grid(client, layout.shape[0]),
             CubeDim::new_1d(config.units as u32),
             arg(&buffers.input, layout.elements),
             arg(&buffers.output, layout.elements),
@@ -266,11 +236,4 @@ fn launch_tiles(
             config,
         );
     }
-}
-
-/// A grid of at least `cubes` cubes, within the device's limit per axis.
-fn cube_count(client: &Client, cubes: usize) -> CubeCount {
-    let limit = client.properties().hardware.max_cube_count.0 as usize;
-    let x = cubes.min(limit);
-    CubeCount::Static(x as u32, cubes.div_ceil(x) as u32, 1)
 }

@@ -3,7 +3,7 @@
 use crate::common::download;
 use crate::run::Outcome;
 use crate::subject::{Buffers, Layout, Subject};
-use crate::timing::median;
+use crate::timing::batches;
 use cubecl::client::Client;
 use cubecl::server::Handle;
 use cubecl_scan::scan::ScanOptions;
@@ -102,11 +102,11 @@ impl Trial {
                 first: first.clone(),
             };
         }
-        let time = median(client, samples, || {
+        let times = batches(client, samples, || {
             let launched = self.subject.launch(client, buffers, &self.layout);
             launched.expect("what was served before is served again");
         });
-        Outcome::Valid(time)
+        Outcome::Valid(times.median)
     }
 }
 

@@ -16,15 +16,38 @@ pub use watchdog::*;
 
 pub use cubecl_scan::testing::unsupported;
 
+use cubecl::Device;
 use cubecl::client::Client;
+use cubecl::device::WgpuDeviceKind;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 
-/// The client of the device under test.
+/// The client of the device under test: the one that `BURN_SCAN_DEVICE` names, or CubeCL's default one.
 pub fn client() -> Client {
-    cubecl::Device::default().client()
+    let name = std::env::var("BURN_SCAN_DEVICE").unwrap_or_default();
+    let device = match name.as_str() {
+        "cuda" => Device::cuda(0),
+        "rocm" => Device::rocm(0),
+        "cpu" => Device::cpu(),
+        "vulkan" => Device::vulkan(WgpuDeviceKind::DefaultDevice),
+        "metal" => Device::metal_msl(WgpuDeviceKind::DefaultDevice),
+        "wgpu" => Device::wgpu(WgpuDeviceKind::DefaultDevice),
+        _ => Ok(Device::default()),
+    };
+    let device = device.unwrap_or_else(|error| panic!("the device `{name}`: {error}"));
+    device.client()
+}
+
+/// Whether the device computes with `T`. Says so if it does not.
+pub fn holds<T: Numeric>(client: &Client) -> bool {
+    let dtype = T::elem_type_native();
+    let holds = client.properties().supports_type(dtype);
+    if !holds {
+        unsupported(&format!("the device does not compute with {dtype:?}"));
+    }
+    holds
 }
 
 /// The launch options that every test starts from. `BURN_SCAN_FORCE_PLANE=1` turns plane operations on:

@@ -4,7 +4,7 @@
 //! as the GPU's widest.
 
 use super::common::{View, flat, tensor};
-use super::record::{case, record as shared_record};
+use super::record::{case, compiled_only};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -23,7 +23,10 @@ const CONTIGUOUS: &str = "contiguous";
 const OTHER: &str = "other";
 
 pub fn record(client: &Client) {
-    shared_record().compile_only = true;
+    compiled_only(|| record_all(client));
+}
+
+fn record_all(client: &Client) {
     let forward = ScanOptions::default();
     for elem in [
         f32::elem_type_native(),
@@ -80,7 +83,6 @@ pub fn record(client: &Client) {
     operator::<ArgExtremum>(client, Extremum::Max, 1);
     operator::<Segmented<Fold>>(client, ScanOp::Sum, 1);
     selections(client);
-    shared_record().compile_only = false;
 }
 
 /// Device memory that is described and never touched.

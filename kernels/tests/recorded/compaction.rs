@@ -1,63 +1,115 @@
 //! Compaction, destinations and grouping by key.
 
 use super::common::{
-    View, compacted_lines, encoded, flat, grouped, mixed, selected, sentinel, tensor, upload,
-    values,
+    View, compacted_lines, encoded, expanded, flat, grouped, holds, mixed, selected, sentinel,
+    tensor, upload, values,
 };
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{
-    Emit, PermutationShape, compact, compact_lines, gather, partition_ranks, run_lengths, scatter,
-    scatter_ranks,
+    Emit, PermutationShape, compact, compact_lines, expand, gather, partition_ranks, run_lengths,
+    scatter, scatter_ranks,
 };
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
+use cubecl_scan::testing::tile_shape;
 use cubecl_scan::{ScanOp, reference};
 
-pub fn record(client: &Client, planes: Planes) {
-    let group = |name: &str| format!("{name}{}", planes.suffix());
-    let small = LaunchOptions {
+/// Tiles of 128 elements, whose edges are close together.
+fn small() -> LaunchOptions {
+    LaunchOptions {
         units: Some(32),
         vectors: Some(1),
         ..Default::default()
-    };
-    let stall = LaunchOptions {
+    }
+}
+
+/// The launch, and how its tiles are called.
+type Form = (&'static str, LaunchOptions);
+
+fn stalled(launch: LaunchOptions) -> LaunchOptions {
+    LaunchOptions {
         stall: Some(Stall::Every(3)),
         spin_limit: Some(1),
-        ..small
-    };
-    for (tile, launch) in [
-        ("own tuning", LaunchOptions::default()),
-        ("small tiles", small),
-        ("stalled tiles", stall),
-    ] {
-        for n in [97, 194, 20_002] {
+        ..launch
+    }
+}
+
+pub fn record(client: &Client, planes: Planes) {
+    let own = ("own tuning", LaunchOptions::default());
+    let stalled = ("stalled tiles", stalled(small()));
+    let group = |name: &str| format!("{name}{}", planes.suffix());
+    tiles(
+        client,
+        group,
+        &[own, ("small tiles", small()), stalled],
+        &[97, 194, 20_002],
+    );
+    rows(client, group, &[own, stalled]);
+    let keys = [(255, 8), (700, 300), (9_001, 256), (9_001, 257)];
+    rest(client, group, &keys, &[own, ("by digits", small())]);
+}
+
+/// At the device's own tuning, around its tile, and with every third tile stalled.
+#[allow(dead_code, reason = "for NVIDIA, and for gpu_check")]
+pub fn at_own_tuning(client: &Client) {
+    let own = ("own tuning", LaunchOptions::default());
+    let stalled = ("stalled tiles", stalled(LaunchOptions::default()));
+    let (_, units, vectors) = tile_shape(client, &own.1);
+    let tile = 4 * units * vectors;
+    let group = str::to_owned;
+    tiles(
+        client,
+        group,
+        &[own, stalled],
+        &[tile - 1, tile, 40 * tile + 4],
+    );
+    if holds::<u8>(client) {
+        let name = "values under a mask of bytes";
+        let n = 3 * tile + 5;
+        record_compact(client, "compact", name, n, Emit::Values, own.1, |bit| {
+            bit as u8
+        });
+    }
+    record_expansion(client, 3 * tile + 5, own.1);
+    rows(client, group, &[own, stalled]);
+    let keys = [(3 * tile, 8), (3 * tile + 1, 256), (3 * tile + 1, 60_000)];
+    rest(client, group, &keys, &[own]);
+}
+
+fn tiles(client: &Client, group: impl Fn(&str) -> String, forms: &[Form], lengths: &[usize]) {
+    for &(tile, launch) in forms {
+        for &n in lengths {
             for emit in [Emit::Values, Emit::Indices, Emit::Destinations] {
                 let name = format!("{emit:?} of {n}, {tile}");
-                record_compact(client, &group("compact"), &name, n, emit, launch);
+                let group = group("compact");
+                record_compact(client, &group, &name, n, emit, launch, |bit| bit);
             }
         }
     }
-    for (tile, launch) in [
-        ("own tuning", LaunchOptions::default()),
-        ("stalled tiles", stall),
-    ] {
+}
+
+fn rows(client: &Client, group: impl Fn(&str) -> String, forms: &[Form]) {
+    for &(tile, launch) in forms {
         for shape in [[40, 20, 1], [7, 1000, 1], [2, 20_002, 1], [2, 90, 70]] {
             record_lines(client, &group("lines"), tile, shape, launch);
         }
         record_runs(client, &group("runs"), tile, 20_002, launch);
     }
+}
+
+fn rest(client: &Client, group: impl Fn(&str) -> String, keys: &[(usize, usize)], forms: &[Form]) {
     for width in [1, 3] {
         record_reduction(client, &group("segments"), width);
     }
     for (outer, inner) in [(2, 5), (3, 8), (1, 1)] {
         record_permutation(client, &group("destinations"), outer, inner);
     }
-    for keys in [(255, 8), (700, 300), (9_001, 256), (9_001, 257)] {
-        for form in [("as tuned", LaunchOptions::default()), ("by digits", small)] {
+    for &keys in keys {
+        for &form in forms {
             record_keys(client, &group("keys"), keys, form);
         }
     }
@@ -68,26 +120,28 @@ pub fn record(client: &Client, planes: Planes) {
     }
 }
 
-fn record_compact(
+fn record_compact<M: CubeElement + Numeric>(
     client: &Client,
     group: &str,
     name: &str,
     n: usize,
     emit: Emit,
     launch: LaunchOptions,
+    flag: fn(u32) -> M,
 ) {
     let int = i32::elem_type_native();
     let data = values(n, ScanOp::Sum);
-    let mask: Vec<u32> = data.iter().map(|value| u32::from(value % 3 == 0)).collect();
+    let mask = thirds(&data);
     let kept = mask.iter().filter(|flag| **flag != 0).count() as i32;
     let expected = selected(&data, &mask, emit);
+    let mask: Vec<M> = mask.into_iter().map(flag).collect();
     case(client, group, name, || {
         let (values, mask) = (upload(client, &data), upload(client, &mask));
         let (output, count) = (sentinel(client, n), sentinel(client, 1));
         compact(
             client,
             (emit == Emit::Values).then(|| (flat(&values, n), int)),
-            (flat(&mask, n), u32::elem_type_native()),
+            (flat(&mask, n), M::elem_type_native()),
             flat(&output, n),
             flat(&count, 1),
             int,
@@ -96,6 +150,32 @@ fn record_compact(
         )
         .expect("supported");
         vec![(output, expected), (count, vec![kept])]
+    });
+}
+
+/// Marks the multiples of three.
+fn thirds(data: &[i32]) -> Vec<u32> {
+    data.iter().map(|value| u32::from(value % 3 == 0)).collect()
+}
+
+fn record_expansion(client: &Client, n: usize, launch: LaunchOptions) {
+    let int = i32::elem_type_native();
+    let packed = values(n, ScanOp::Sum);
+    let mask = thirds(&packed);
+    let expected = expanded(&packed, &mask);
+    case(client, "expand", &format!("{n}, own tuning"), || {
+        let (packed, mask) = (upload(client, &packed), upload(client, &mask));
+        let output = sentinel(client, n);
+        expand(
+            client,
+            flat(&packed, n),
+            (flat(&mask, n), u32::elem_type_native()),
+            flat(&output, n),
+            int,
+            launch,
+        )
+        .expect("supported");
+        vec![(output, expected)]
     });
 }
 
@@ -108,7 +188,7 @@ fn record_lines(
 ) {
     let (n, int) = (shape.iter().product(), i32::elem_type_native());
     let data = values(n, ScanOp::Sum);
-    let mask: Vec<u32> = data.iter().map(|value| u32::from(value % 3 == 0)).collect();
+    let mask = thirds(&data);
     let (expected, expected_counts) = compacted_lines(&data, &mask, shape);
     case(client, group, &format!("{shape:?}, {tile}"), || {
         let (values, mask) = (upload(client, &data), upload(client, &mask));

@@ -15,6 +15,7 @@ mod entry_kernels;
 mod gpu;
 mod headlines;
 mod jobs;
+mod launches;
 mod operators;
 mod planes;
 mod record;
@@ -32,10 +33,17 @@ fn a_record_for_nvidia() {
     code::record(&server::second_client(planes));
     let client = server::client(planes);
     scans::record(&client, planes);
+    launches::record(&client, planes);
     operators::record(&client, planes);
     compaction::record(&client, planes);
     cubes::record(&client, planes);
     headlines::record(&client);
+    // What the bench `gpu_check` runs on a GPU.
+    record::compiled_only(|| {
+        scans::at_own_tuning(&client);
+        operators::at_own_tuning(&client);
+        compaction::at_own_tuning(&client);
+    });
     entry_kernels::assert_all_of_a_gpu_recorded();
     println!("{}", record::counts());
     if let Some(folder) = std::env::var_os("BURN_SCAN_RECORD") {

@@ -13,6 +13,7 @@ mod cubes;
 mod entry_kernels;
 mod gpu;
 mod jobs;
+mod launches;
 mod operators;
 mod planes;
 mod record;
@@ -32,6 +33,7 @@ fn a_record_for_amd() {
     let planes = Planes::OfSixtyFour;
     let client = server::client(planes);
     scans::record(&client, planes);
+    launches::record(&client, planes);
     operators::record(&client, planes);
     compaction::record(&client, planes);
     cubes::record(&client, planes);

@@ -10,15 +10,17 @@ mod oracles;
 
 use super::common::all_options;
 use super::planes::Planes;
-use super::record::{case, record as shared_record};
+use super::record::{case, close_case, compiled_only};
 use super::scans::small_tile;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl::server::Handle;
 use cubecl_scan::adjoint::recurrence_adjoint_with;
 use cubecl_scan::monoid::{Operator, Segmented};
-use cubecl_scan::scan::RoutineKind;
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, Stall};
 use gradient::Gradient;
 use oracle::{Case, Oracle, expected, initial, start, starts};
+use oracles::Sums;
 
 /// Fewer elements than lie between two NaN, because a browser need not keep the bits of a NaN.
 const FORMS: [(RoutineKind, [usize; 3]); 7] = [
@@ -35,26 +37,39 @@ fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()
 }
 
-fn record_case<O: Oracle>(client: &Client, group: &str, case_of: Case) {
+/// What a case writes: its floats, and its positions if it has any.
+type Written = (Vec<(Handle, Vec<f32>)>, Vec<(Handle, Vec<i32>)>);
+
+/// Computes a case on the device, beside what it must write.
+fn computed<O: Oracle>(client: &Client, case_of: Case) -> Written {
     let inputs = O::elements(case_of.shape.iter().product());
     let initial = initial::<O>(case_of);
     let starts = starts(inputs[0].len());
     let (outputs, positions) = expected::<O>(case_of, &inputs, &initial, &starts);
+    let op = O::config();
+    let (found, found_positions) = if case_of.segmented {
+        start::<Segmented<O::Operator>>(client, case_of, op, &inputs, &initial, &starts)
+    } else {
+        start::<O::Operator>(client, case_of, op, &inputs, &initial, &starts)
+    };
+    let positions = O::Operator::POSITIONS.then_some((found_positions, positions));
+    (
+        found.into_iter().zip(outputs).collect(),
+        positions.into_iter().collect(),
+    )
+}
+
+fn record_case<O: Oracle>(client: &Client, group: &str, case_of: Case) {
     case(client, group, &format!("{case_of:?}"), || {
-        let op = O::config();
-        let (found, found_positions) = match case_of.segmented {
-            true => {
-                start::<Segmented<O::Operator>>(client, case_of, op, &inputs, &initial, &starts)
-            }
-            false => start::<O::Operator>(client, case_of, op, &inputs, &initial, &starts),
-        };
-        let outputs = outputs.iter().map(|output| bits(output));
-        let mut all: Vec<_> = found.into_iter().zip(outputs).collect();
-        if O::Operator::POSITIONS {
-            let positions = positions.iter().map(|position| *position as u32).collect();
-            all.push((found_positions, positions));
-        }
-        all
+        let (outputs, positions) = computed::<O>(client, case_of);
+        let outputs = outputs
+            .into_iter()
+            .map(|(handle, values)| (handle, bits(&values)));
+        let position = |values: Vec<i32>| values.into_iter().map(|at| at as u32).collect();
+        let positions = positions
+            .into_iter()
+            .map(|(handle, values)| (handle, position(values)));
+        outputs.chain(positions).collect()
     });
 }
 
@@ -72,43 +87,97 @@ fn record_operator<O: Oracle>(client: &Client, group: &str, segmented: bool) {
     }
 }
 
-/// The gradient of a recurrence, of rows or of columns.
-fn record_adjoint(
+/// The gradient of a recurrence, of rows or of columns, beside what it must be.
+fn adjoint(
     client: &Client,
-    group: &str,
-    (routine, shape): (RoutineKind, [usize; 3]),
+    (launch, shape): (LaunchOptions, [usize; 3]),
     reverse: bool,
-) {
+) -> Vec<(Handle, Vec<f32>)> {
     let gradient = Gradient::drawn(shape);
     let expected = gradient.expected(reverse);
-    let name = format!("{routine:?}, {shape:?}, reverse {reverse}");
-    case(client, group, &name, || {
-        let (tensors, outputs) = gradient.tensors(client, true);
-        let (float, launch) = (f32::elem_type_native(), small_tile(routine));
-        recurrence_adjoint_with(client, tensors, 1, float, reverse, launch).expect("supported");
-        let expected = expected.iter().map(|values| bits(values));
-        outputs.into_iter().zip(expected).collect()
-    });
+    let (tensors, outputs) = gradient.tensors(client, true);
+    let float = f32::elem_type_native();
+    recurrence_adjoint_with(client, tensors, 1, float, reverse, launch).expect("supported");
+    outputs.into_iter().zip(expected).collect()
 }
 
 pub fn record(client: &Client, planes: Planes) {
     let group = |name: &str| format!("operator: {name}{}", planes.suffix());
-    record_operator::<oracles::Sums>(client, &group("sums"), false);
-    record_operator::<oracles::Sums>(client, &group("sums of segments"), true);
+    record_operator::<Sums>(client, &group("sums"), false);
+    record_operator::<Sums>(client, &group("sums of segments"), true);
     record_operator::<oracles::Recurrences>(client, &group("recurrences"), false);
     record_operator::<oracles::Recurrences>(client, &group("recurrences of segments"), true);
     record_operator::<oracles::Extrema<true>>(client, &group("where maxima are"), false);
     record_operator::<oracles::Extrema<false>>(client, &group("minima of segments"), true);
-    for (turn, form) in FORMS.into_iter().enumerate() {
-        record_adjoint(
-            client,
-            &group("gradients of recurrences"),
-            form,
-            turn % 2 == 0,
-        );
+    for (turn, (routine, shape)) in FORMS.into_iter().enumerate() {
+        let reverse = turn % 2 == 0;
+        let group = group("gradients of recurrences");
+        let name = format!("{routine:?}, {shape:?}, reverse {reverse}");
+        case(client, &group, &name, || {
+            let outputs = adjoint(client, (small_tile(routine), shape), reverse).into_iter();
+            outputs
+                .map(|(handle, values)| (handle, bits(&values)))
+                .collect()
+        });
     }
     // The browser decides their last bits.
-    let compile_only = std::mem::replace(&mut shared_record().compile_only, true);
-    record_operator::<oracles::LogSums>(client, &group("log-sum-exp"), false);
-    shared_record().compile_only = compile_only;
+    compiled_only(|| record_operator::<oracles::LogSums>(client, &group("log-sum-exp"), false));
+}
+
+/// Each operator in the routines that a device chooses, at its own tuning: rows of a tile and of many, and columns.
+/// Many tiles are scanned once more with every third one stalled.
+#[allow(dead_code, reason = "for NVIDIA, and for gpu_check")]
+pub fn at_own_tuning(client: &Client) {
+    operator_at_own_tuning::<oracles::Recurrences>(client, "recurrences", false);
+    operator_at_own_tuning::<oracles::LogSums>(client, "log-sum-exp", false);
+    operator_at_own_tuning::<oracles::Extrema<true>>(client, "where maxima are", false);
+    operator_at_own_tuning::<Sums>(client, "sums of segments", true);
+    for (turn, shape) in own_shapes().into_iter().enumerate() {
+        let reverse = turn % 2 == 0;
+        let name = format!("{shape:?}, reverse {reverse}");
+        let run = || {
+            let form = (LaunchOptions::default(), shape);
+            (adjoint(client, form, reverse), Vec::new())
+        };
+        close_case(
+            client,
+            "gradients of recurrences",
+            &name,
+            run,
+            Sums::is_close,
+        );
+    }
+}
+
+fn own_shapes() -> [[usize; 3]; 4] {
+    [
+        [40, 100, 1],
+        [3, 30_001, 1],
+        [1, 300_000, 1],
+        [2, 1500, 130],
+    ]
+}
+
+fn operator_at_own_tuning<O: Oracle>(client: &Client, group: &str, segmented: bool) {
+    for (turn, shape) in own_shapes().into_iter().enumerate() {
+        let stalled = LaunchOptions {
+            stall: Some(Stall::Every(3)),
+            spin_limit: Some(1),
+            ..LaunchOptions::default()
+        };
+        let looks_back = turn >= 2;
+        let launches = [LaunchOptions::default(), stalled];
+        for launch in &launches[..1 + usize::from(looks_back)] {
+            let case_of = Case {
+                shape,
+                options: all_options()[turn % 4],
+                launch: *launch,
+                segmented,
+                resumes: turn % 2 == 0,
+            };
+            let name = format!("{shape:?}, {:?}, stall {:?}", case_of.options, launch.stall);
+            let run = || computed::<O>(client, case_of);
+            close_case(client, group, &name, run, O::is_close);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Scans of tensors: every routine × operator × option × type, in each vector width, with carries between tiles
 //! and without.
 
-use super::common::{View, all_options, start_scan, values};
+use super::common::{View, all_options, holds, start_scan, values};
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
@@ -9,18 +9,19 @@ use cubecl::prelude::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy};
 use cubecl_scan::testing::tile_shape;
 use cubecl_scan::{ScanOp, reference};
+use half::f16;
 
 /// One call of a scan.
-struct Call<'a> {
-    client: &'a Client,
-    group: String,
-    view: View,
-    axis: usize,
-    launch: LaunchOptions,
+pub struct Call<'a> {
+    pub client: &'a Client,
+    pub group: String,
+    pub view: View,
+    pub axis: usize,
+    pub launch: LaunchOptions,
 }
 
 impl Call<'_> {
-    fn record<T>(&self, op: ScanOp, options: ScanOptions, from: fn(i32) -> T)
+    pub fn record<T>(&self, op: ScanOp, options: ScanOptions, from: fn(i32) -> T)
     where
         T: CubeElement + Numeric + reference::Scalar,
     {
@@ -36,12 +37,14 @@ impl Call<'_> {
         let reach: usize = reach.map(|(size, stride)| (size - 1) * stride).sum();
         let data: Vec<T> = values(reach + 1, op).into_iter().map(from).collect();
         let name = format!(
-            "{op:?}{}{} of {} {:?} by {:?} along {axis}, spin limit {:?}",
+            "{:?} {op:?}{}{} of {} {:?} by {:?} along {axis}, stall {:?}, spin limit {:?}",
+            launch.strategy,
             if options.exclusive { " exclusive" } else { "" },
             if options.reverse { " reverse" } else { "" },
             std::any::type_name::<T>(),
             view.shape,
             view.strides,
+            launch.stall,
             launch.spin_limit,
         );
         case(client, group, &name, || {
@@ -106,10 +109,6 @@ pub fn record(client: &Client, planes: Planes) {
             call.record::<f32>(op, options, |value| value as f32);
         }
     }
-    if planes != Planes::Varying {
-        let group = format!("scan: one tile{}", planes.suffix());
-        one_tile_is_one_launch(client, group);
-    }
     for (shape, launch) in fallbacks() {
         let call = call("fallback", View::contiguous(&shape), 1, launch);
         for options in [all_options()[0], all_options()[3]] {
@@ -162,23 +161,97 @@ fn fallbacks() -> Vec<(Vec<usize>, LaunchOptions)> {
     schedules.into_iter().flat_map(of).collect()
 }
 
-/// Rows of at most one tile take one launch, however many they are.
-fn one_tile_is_one_launch(client: &Client, group: String) {
-    let (_, units, vectors) = tile_shape(client, &LaunchOptions::default());
-    let tile = 4 * units * vectors;
-    for shape in [[1, 1], [1, 1000], [1, tile], [9, 1023], [9, tile]] {
-        let before = super::record::record().launches();
-        let call = Call {
-            client,
-            group: group.clone(),
-            view: View::contiguous(&shape),
-            axis: 1,
-            launch: LaunchOptions::default(),
-        };
-        call.record::<i32>(ScanOp::Sum, ScanOptions::default(), |value| value);
-        let launches = super::record::record().launches() - before;
-        assert_eq!(launches, 1, "launches of {shape:?}");
+/// Each routine at the device's own tuning × type × option, around its tile. Those that look back scan many tiles once
+/// more with every third one stalled.
+#[allow(dead_code, reason = "for NVIDIA, and for gpu_check")]
+pub fn at_own_tuning(client: &Client) {
+    of_type::<f32>(client, |value| value as f32);
+    of_type::<i32>(client, |value| value);
+    of_type::<f16>(client, |value| f16::from_f32(value as f32));
+    of_type::<i64>(client, i64::from);
+}
+
+fn of_type<T>(client: &Client, from: fn(i32) -> T)
+where
+    T: CubeElement + Numeric + reference::Scalar,
+{
+    if !holds::<T>(client) {
+        return;
     }
+    let (class, units, vectors) = tile_shape(client, &LaunchOptions::default());
+    let lanes = client.io_optimized_vector_sizes(size_of::<T>()).max();
+    let tile = units * vectors * lanes.unwrap_or(1);
+    for (routine, shapes, axis) in own_forms(tile, class == "software") {
+        let call = |shape: &[usize], launch| Call {
+            client,
+            group: "scan".into(),
+            view: View::contiguous(shape),
+            axis,
+            launch,
+        };
+        let launch = LaunchOptions {
+            strategy: Strategy::Forced(routine),
+            ..Default::default()
+        };
+        for shape in &shapes {
+            for options in all_options() {
+                call(shape, launch).record(ScanOp::Sum, options, from);
+            }
+        }
+        if matches!(routine, RoutineKind::SinglePass | RoutineKind::ColumnTiles) {
+            let stalled = LaunchOptions {
+                stall: Some(Stall::Every(3)),
+                spin_limit: Some(1),
+                ..launch
+            };
+            let [shape, _, _] = &shapes;
+            call(shape, stalled).record(ScanOp::Sum, ScanOptions::default(), from);
+        }
+    }
+}
+
+/// The routines of a class of device, each with three shapes around its tile, the one of most tiles first, and the
+/// axis.
+fn own_forms(tile: usize, is_software: bool) -> Vec<(RoutineKind, [Vec<usize>; 3], usize)> {
+    use RoutineKind::*;
+    let rows = |shapes: [[usize; 2]; 3]| shapes.map(|shape| shape.to_vec());
+    let mut forms = vec![
+        (
+            SingleCube,
+            rows([[67, 33], [9, tile / 8], [5, tile / 2 - 1]]),
+            1,
+        ),
+        (
+            SingleCube,
+            rows([[3, tile], [2, tile - 1], [3, 3 * tile / 4]]),
+            1,
+        ),
+        (
+            SinglePass,
+            rows([[1, 40 * tile], [1, tile], [2, 2 * tile + 1]]),
+            1,
+        ),
+        (
+            ReduceThenScan,
+            rows([[1, 40 * tile], [1, tile], [2, 2 * tile + 1]]),
+            1,
+        ),
+        (Columns, rows([[300, 512], [1000, 33], [5000, 4]]), 0),
+        (
+            ColumnTiles,
+            rows([[128 * 40, 64], [128, 256], [257, 131]]),
+            0,
+        ),
+        (ColumnTiles, rows([[128 * 400, 8], [1025, 8], [5000, 3]]), 0),
+    ];
+    if is_software {
+        forms.push((
+            PerUnit,
+            rows([[1, 40 * tile], [200, 3], [2, 2 * tile + 1]]),
+            1,
+        ));
+    }
+    forms
 }
 
 /// Small tiles, as in `tests/scan`: their edges are close together.

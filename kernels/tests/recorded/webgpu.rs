@@ -17,6 +17,7 @@ mod compaction;
 mod cubes;
 mod entry_kernels;
 mod json;
+mod launches;
 #[cfg(feature = "lowering")]
 mod lowering;
 mod operators;
@@ -36,6 +37,9 @@ fn a_record_for_the_browser() {
         record::record().compile_only = planes == Planes::Varying;
         let client = server::client(planes);
         scans::record(&client, planes);
+        if planes != Planes::Varying {
+            launches::record(&client, planes);
+        }
         operators::record(&client, planes);
         compaction::record(&client, planes);
         cubes::record(&client, planes);

@@ -1,9 +1,9 @@
 //! The gradient of a maximum or minimum scan: the gradient of each result goes to the element that set it.
 //!
-//! Of equal elements the nearest to the result counts, as in Burn's `cummax` and `cummin`. A NaN equals nothing: as in
-//! Burn, the gradients of its results go to the element that set the result before. An exclusive result is the
-//! inclusive result of the element before it, and the first is a constant. So exclusive gradients are shifted by one
-//! and then treated as inclusive ones.
+//! Of equal elements the nearest to the result counts, as in Burn's `cummax` and `cummin`. A NaN sets the results from
+//! it on, and of several NaN each sets those up to the next, as in torch. An exclusive result is the inclusive result of
+//! the element before it, and the first is a constant. So exclusive gradients are shifted by one and then treated as
+//! inclusive ones.
 //!
 //! The results from such an element up to the next one are a segment. The element's gradient is the sum of their
 //! gradients.
@@ -12,7 +12,7 @@ use super::scan_of_lines::Scan;
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::Shape;
+use burn::tensor::Slice;
 
 pub(super) fn gradient<B: ScanBackend>(
     input: FloatTensor<B>,
@@ -25,7 +25,8 @@ pub(super) fn gradient<B: ScanBackend>(
     };
     let output = scan.scan(input.clone(), scan.op, scan.options.inclusive());
     let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
-    let sets = B::float_equal(output, input, bool_dtype);
+    let is_nan = B::float_is_nan(input.clone(), bool_dtype);
+    let sets = B::bool_or(B::float_equal(output, input, bool_dtype), is_nan);
     let heads = match scan.starts() {
         None => sets,
         Some(starts) => B::bool_or(sets, starts),
@@ -43,12 +44,14 @@ pub(super) fn gradient_by_index<B: ScanBackend>(
     if shape.num_elements() == 0 {
         return grad;
     }
-    let device = grad.device();
-    let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&device).bool_dtype;
-    let mut line = vec![1; shape.num_dims()];
-    line[dim] = shape[dim];
-    let positions = B::int_arange(0..shape[dim] as i64, &device, indices.dtype().into());
-    let positions = B::int_expand(B::int_reshape(positions, Shape::from(line)), shape);
-    let sets = B::int_equal(indices, positions, bool_dtype);
+    let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
+    // An element sets its result if the position is another than before. The first one of a line always does.
+    let part = |range: core::ops::Range<usize>| {
+        let mut slices = vec![Slice::full(); shape.num_dims()];
+        slices[dim] = Slice::from(range);
+        B::int_slice(indices.clone(), &slices)
+    };
+    let before = B::int_cat(vec![part(0..1), part(0..shape[dim] - 1)], dim);
+    let sets = B::bool_not(B::int_equal(indices, before, bool_dtype));
     B::float_segment_sums(grad, sets, dim, false)
 }

@@ -8,15 +8,35 @@
 //! dx[s] = exp(x[s] − y[s])·G[s]
 //! ```
 //!
-//! An element of −∞ has no gradient. In an exclusive scan, the result after an element is the inclusive result at it.
+//! An element of −∞ has no gradient. f16 and bf16 are widened to f32: their rounded results would not fit the elements,
+//! and the shares of a sum would not add up to 1. In an exclusive scan, the result after an element is the inclusive result at it.
 
 use super::scan_of_lines::Scan;
 use crate::ScanOp;
 use crate::ops::ScanOps;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor};
+use burn::tensor::{DType, FloatDType};
 
 pub(super) fn gradient<B: ScanOps>(
+    input: FloatTensor<B>,
+    grad: FloatTensor<B>,
+    scan: &Scan<B>,
+) -> FloatTensor<B> {
+    let Some(dtype) = in_f32::<B>(&input) else {
+        return wide_gradient(input, grad, scan);
+    };
+    let [input, grad] = [input, grad].map(|tensor| B::float_cast(tensor, FloatDType::F32));
+    B::float_cast(wide_gradient(input, grad, scan), dtype)
+}
+
+/// The dtype of a tensor that is better computed with in f32.
+pub(super) fn in_f32<B: ScanOps>(tensor: &FloatTensor<B>) -> Option<FloatDType> {
+    let dtype = tensor.dtype();
+    matches!(dtype, DType::F16 | DType::BF16).then(|| dtype.into())
+}
+
+fn wide_gradient<B: ScanOps>(
     input: FloatTensor<B>,
     grad: FloatTensor<B>,
     scan: &Scan<B>,
@@ -33,21 +53,22 @@ pub(super) fn gradient<B: ScanOps>(
         None => decay,
         Some(ends) => B::float_mask_fill(decay, ends, 0.into()),
     };
-    let reaching = B::float_linear_recurrence(grad, decay, scan.dim, !scan.options.reverse);
+    let reaching =
+        B::float_linear_recurrence(grad, decay, scan.dim, scan.options.inclusive().reversed());
     let grad = B::float_mul(ratio::<B>(input.clone(), output), reaching);
     let is_nothing = equal_to::<B>(input, f64::NEG_INFINITY);
     B::float_mask_fill(grad, is_nothing, 0.into())
 }
 
 /// `exp(x − y)`; 1 where both are equal, even if infinite.
-fn ratio<B: ScanOps>(x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
+pub(super) fn ratio<B: ScanOps>(x: FloatTensor<B>, y: FloatTensor<B>) -> FloatTensor<B> {
     let bools = burn_backend::get_or_init_device_settings::<B>(&x.device()).bool_dtype;
     let same = B::float_equal(x.clone(), y.clone(), bools);
     let difference = B::float_mask_fill(B::float_sub(x, y), same, 0.into());
     B::float_exp(difference)
 }
 
-fn equal_to<B: ScanOps>(x: FloatTensor<B>, value: f64) -> BoolTensor<B> {
+pub(super) fn equal_to<B: ScanOps>(x: FloatTensor<B>, value: f64) -> BoolTensor<B> {
     let bools = burn_backend::get_or_init_device_settings::<B>(&x.device()).bool_dtype;
     B::float_equal_elem(x, value.into(), bools)
 }

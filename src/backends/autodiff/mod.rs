@@ -127,9 +127,9 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         values: FloatTensor<Self>,
         decay: FloatTensor<Self>,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> FloatTensor<Self> {
-        recurrence::linear_recurrence::<B, C>(values, decay, dim, reverse)
+        recurrence::linear_recurrence::<B, C>(values, decay, dim, options)
     }
 
     fn float_linear_recurrence_from(
@@ -137,9 +137,9 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         decay: FloatTensor<Self>,
         initial: FloatTensor<Self>,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> FloatTensor<Self> {
-        recurrence::linear_recurrence_from::<B, C>(values, decay, initial, dim, reverse)
+        recurrence::linear_recurrence_from::<B, C>(values, decay, initial, dim, options)
     }
 
     fn mask_indices_unpadded(

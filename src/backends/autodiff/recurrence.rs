@@ -6,7 +6,9 @@
 //!
 //! Only `a` and `h` are saved, and the initial values.
 
+use crate::ScanOptions;
 use crate::ops::ScanBackend;
+use crate::ops::shift::previous_elements;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::TensorData;
@@ -73,19 +75,26 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
     }
 }
 
+/// An exclusive result that is tracked is the inclusive one, shifted: both are steps of the graph.
 pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
     values: FloatTensor<Autodiff<B, C>>,
     decay: FloatTensor<Autodiff<B, C>>,
     dim: usize,
-    reverse: bool,
+    options: ScanOptions,
 ) -> FloatTensor<Autodiff<B, C>> {
+    let tracked = (values.clone(), decay.clone());
     let (values, values_node) = values.into_parts();
     let (decay, decay_node) = decay.into_parts();
-    let forward = |decay| B::float_linear_recurrence(values, decay, dim, reverse);
+    let forward = |decay| B::float_linear_recurrence(values, decay, dim, options);
     match Backward::<B, 2>::prepare::<C>(Recurrence, [values_node, decay_node])
         .compute_bound()
         .stateful()
     {
+        OpsKind::Tracked(_) if options.exclusive => {
+            let (values, decay) = tracked;
+            let states = linear_recurrence::<B, C>(values, decay, dim, options.inclusive());
+            shifted::<B, C>(states, None, dim, options)
+        }
         OpsKind::Tracked(prep) => {
             let output = forward(decay.clone());
             let saved = Saved {
@@ -93,7 +102,7 @@ pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
                 output: output.clone(),
                 initial: None,
                 dim,
-                reverse,
+                reverse: options.reverse,
             };
             prep.finish(saved, output)
         }
@@ -101,22 +110,31 @@ pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
     }
 }
 
+/// As [`linear_recurrence`], from initial values.
 pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
     values: FloatTensor<Autodiff<B, C>>,
     decay: FloatTensor<Autodiff<B, C>>,
     initial: FloatTensor<Autodiff<B, C>>,
     dim: usize,
-    reverse: bool,
+    options: ScanOptions,
 ) -> FloatTensor<Autodiff<B, C>> {
+    let tracked = (values.clone(), decay.clone(), initial.clone());
     let (values, values_node) = values.into_parts();
     let (decay, decay_node) = decay.into_parts();
     let (initial, initial_node) = initial.into_parts();
     let forward =
-        |decay, initial| B::float_linear_recurrence_from(values, decay, initial, dim, reverse);
+        |decay, initial| B::float_linear_recurrence_from(values, decay, initial, dim, options);
     match Backward::<B, 3>::prepare::<C>(Recurrence, [values_node, decay_node, initial_node])
         .compute_bound()
         .stateful()
     {
+        OpsKind::Tracked(_) if options.exclusive => {
+            let (values, decay, initial) = tracked;
+            let inclusive = options.inclusive();
+            let states =
+                linear_recurrence_from::<B, C>(values, decay, initial.clone(), dim, inclusive);
+            shifted::<B, C>(states, Some(initial), dim, options)
+        }
         OpsKind::Tracked(prep) => {
             let output = forward(decay.clone(), initial.clone());
             let saved = Saved {
@@ -124,10 +142,23 @@ pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
                 output: output.clone(),
                 initial: Some(initial),
                 dim,
-                reverse,
+                reverse: options.reverse,
             };
             prep.finish(saved, output)
         }
         OpsKind::UnTracked(prep) => prep.finish(forward(decay, initial)),
     }
+}
+
+/// The states that enter each step.
+fn shifted<B: ScanBackend, C: CheckpointStrategy>(
+    states: FloatTensor<Autodiff<B, C>>,
+    initial: Option<FloatTensor<Autodiff<B, C>>>,
+    dim: usize,
+    options: ScanOptions,
+) -> FloatTensor<Autodiff<B, C>> {
+    if states.shape().num_elements() == 0 {
+        return states;
+    }
+    previous_elements::<Autodiff<B, C>>(states, initial, dim, options.reverse)
 }

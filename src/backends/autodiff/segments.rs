@@ -3,15 +3,18 @@
 //! | operator | gradient of an element |
 //! |---|---|
 //! | sum | `g` |
-//! | log-sum-exp | `g·exp(x − total)` |
+//! | log-sum-exp | `g·exp(x − total)`, of f16 and bf16 in f32 |
 //! | product | `g` times the product of the elements before it and the product of those behind it, without a division |
 //! | max, min | `g` at the element that set the total, the last of equal ones; 0 elsewhere |
+//!
+//! Elements of no segment have no gradient, whatever they are: they are masked, because zero times NaN is NaN.
 
+use super::log_sum_exp::{equal_to, in_f32, ratio};
 use crate::ops::{ScanBackend, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::Shape;
+use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
+use burn::tensor::{FloatDType, Shape};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -77,10 +80,31 @@ impl<B: ScanBackend> Reduction<B> {
         match self.op {
             ScanOp::Sum => g,
             ScanOp::LogSumExp => {
-                // No element exceeds its total. An element of no segment may exceed 0, and 0 times infinity is NaN.
-                let relative = B::float_sub(input, self.at_rows(total, &ids));
-                let relative = B::float_clamp_max(relative, 0.into());
-                B::float_mul(g, B::float_exp(relative))
+                let of_dtype = in_f32::<B>(&input);
+                let wide = |tensor: FloatTensor<B>| {
+                    if of_dtype.is_some() {
+                        B::float_cast(tensor, FloatDType::F32)
+                    } else {
+                        tensor
+                    }
+                };
+                let input = wide(input);
+                // A rounded total would not fit the elements.
+                let total = if of_dtype.is_some() {
+                    B::float_segment_reduce(input.clone(), self.offsets.clone(), self.op)
+                } else {
+                    total
+                };
+                let total = self.at_rows(total, &ids);
+                let share = ratio::<B>(input.clone(), total);
+                let grad = B::float_mul(wide(g), share);
+                let is_nothing = equal_to::<B>(input, f64::NEG_INFINITY);
+                let grad = B::float_mask_fill(grad, is_nothing, 0.into());
+                let grad = match of_dtype {
+                    Some(dtype) => B::float_cast(grad, dtype),
+                    None => grad,
+                };
+                self.within_segments(grad, &ids)
             }
             ScanOp::Prod => {
                 let starts = self.starts(&input, &shape);
@@ -90,7 +114,8 @@ impl<B: ScanBackend> Reduction<B> {
                 };
                 let before = others(ScanOptions::default());
                 let behind = others(ScanOptions::default().reverse());
-                B::float_mul(g, B::float_mul(before, behind))
+                let grad = B::float_mul(g, B::float_mul(before, behind));
+                self.within_segments(grad, &ids)
             }
             ScanOp::Max | ScanOp::Min => {
                 let settings = get_device_settings::<B>(&input.device());
@@ -110,17 +135,28 @@ impl<B: ScanBackend> Reduction<B> {
         }
     }
 
+    /// Zero at the rows of no segment.
+    fn within_segments(&self, grad: FloatTensor<B>, ids: &IntTensor<B>) -> FloatTensor<B> {
+        let bools = get_device_settings::<B>(&grad.device()).bool_dtype;
+        let after = self.offsets.shape()[0];
+        let is_outside = |id: i64| B::int_equal_elem(ids.clone(), id.into(), bools);
+        let is_outside = B::bool_or(is_outside(0), is_outside(after as i64));
+        let is_outside = self.of_rows(is_outside, &grad.shape());
+        B::float_mask_fill(grad, is_outside, 0.into())
+    }
+
     /// The starts of segments, in the shape of the values.
-    fn starts(
-        &self,
-        input: &FloatTensor<B>,
-        shape: &Shape,
-    ) -> burn::backend::tensor::BoolTensor<B> {
+    fn starts(&self, input: &FloatTensor<B>, shape: &Shape) -> BoolTensor<B> {
         let settings = get_device_settings::<B>(&input.device());
         let starts = B::segment_starts(self.offsets.clone(), self.len, settings.bool_dtype);
+        self.of_rows(starts, shape)
+    }
+
+    /// A flag of each row, in the shape of the values.
+    fn of_rows(&self, flags: BoolTensor<B>, shape: &Shape) -> BoolTensor<B> {
         let mut of_rows = vec![1; shape.num_dims()];
         of_rows[0] = self.len;
-        B::bool_expand(B::bool_reshape(starts, of_rows.into()), shape.clone())
+        B::bool_expand(B::bool_reshape(flags, of_rows.into()), shape.clone())
     }
 }
 

@@ -30,7 +30,11 @@ fn host(tensor: FloatTensor<Flex>) -> Vec<f64> {
 
 /// `Σ h³`: its gradients depend on everything.
 fn loss<B: ScanBackend>([x, a, initial]: Inputs<FloatTensor<B>>, reverse: bool) -> FloatTensor<B> {
-    let h = B::float_linear_recurrence_from(x, a, initial, 1, reverse);
+    let options = ScanOptions {
+        exclusive: false,
+        reverse,
+    };
+    let h = B::float_linear_recurrence_from(x, a, initial, 1, options);
     B::float_sum(B::float_mul(B::float_mul(h.clone(), h.clone()), h))
 }
 

@@ -72,9 +72,9 @@ impl ScanOps for CubeBackend {
         values: CubeTensor,
         decay: CubeTensor,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> CubeTensor {
-        scans::linear_recurrence(values, decay, None, dim, reverse)
+        scans::linear_recurrence(values, decay, None, dim, options)
     }
 
     fn float_linear_recurrence_from(
@@ -82,9 +82,9 @@ impl ScanOps for CubeBackend {
         decay: CubeTensor,
         initial: CubeTensor,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> CubeTensor {
-        scans::linear_recurrence(values, decay, Some(initial), dim, reverse)
+        scans::linear_recurrence(values, decay, Some(initial), dim, options)
     }
 
     fn float_recurrence_adjoint(

@@ -134,12 +134,8 @@ pub(super) fn linear_recurrence(
     decay: CubeTensor,
     initial: Option<CubeTensor>,
     dim: usize,
-    reverse: bool,
+    options: ScanOptions,
 ) -> CubeTensor {
-    let options = ScanOptions {
-        exclusive: false,
-        reverse,
-    };
     let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
     scan.resuming(initial).launch::<LinearRecurrence>(())
 }

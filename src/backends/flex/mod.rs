@@ -29,9 +29,9 @@ impl ScanOps for Flex {
         values: FlexTensor,
         decay: FlexTensor,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> FlexTensor {
-        scans::linear_recurrence(values, decay, None, dim, reverse)
+        scans::linear_recurrence(values, decay, None, dim, options)
     }
 
     fn float_linear_recurrence_from(
@@ -39,9 +39,9 @@ impl ScanOps for Flex {
         decay: FlexTensor,
         initial: FlexTensor,
         dim: usize,
-        reverse: bool,
+        options: ScanOptions,
     ) -> FlexTensor {
-        scans::linear_recurrence(values, decay, Some(initial), dim, reverse)
+        scans::linear_recurrence(values, decay, Some(initial), dim, options)
     }
 
     fn float_recurrence_adjoint(

@@ -51,13 +51,14 @@ pub(super) fn linear_recurrence(
     decay: FlexTensor,
     initial: Option<FlexTensor>,
     dim: usize,
-    reverse: bool,
+    options: ScanOptions,
 ) -> FlexTensor {
     let shape = values.shape();
     let initial = initial.map(|initial| initial.to_contiguous());
     by_float!(values.dtype(), T => {
         let walked = cpu::recurrence::<T>(
-            &view(&values, dim), &view(&decay, dim), initial.as_ref().map(elements), lines(&shape, dim, reverse),
+            &view(&values, dim), &view(&decay, dim), initial.as_ref().map(elements), options.exclusive,
+            lines(&shape, dim, options.reverse),
         );
         tensor(walked, shape, values.dtype())
     })

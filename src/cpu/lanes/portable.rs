@@ -77,13 +77,14 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
 
     #[inline(always)]
     fn taken_in(self, step: usize, fill: Self) -> Self {
-        let half = COUNT / 2;
         let by = 1 << step;
-        Self(core::array::from_fn(|lane| match by < half {
-            true if lane % half < by => fill.0[lane],
-            true => self.0[lane - by],
-            false if lane < half => fill.0[lane],
-            false => self.0[half - 1],
+        Self(core::array::from_fn(|lane| {
+            let first = lane / by * by;
+            if first / by % 2 == 1 {
+                self.0[first - 1]
+            } else {
+                fill.0[lane]
+            }
         }))
     }
 

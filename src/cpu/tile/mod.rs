@@ -1,64 +1,126 @@
 //! A tile of a row in lanes.
 //!
 //! A scan in order is bound by the latency of its operator: each element waits for the one before it. In a tile only
-//! the lanes' last elements wait: a vector is scanned on its own, then its carry is combined with every lane.
+//! the lanes' last elements wait: a vector is scanned on its own, then its carry is combined with every lane. The tile is
+//! scanned from the identity, and what precedes it comes last:
 //!
 //! ```text
 //! x         | x0 x1 .. x7          | x8 ..               | ..
 //! local     | x0 x0⊕x1 .. x0⊕..⊕x7 | x8 x8⊕x9 ..         |      three steps of shuffles
-//! carry     | start                | carry ⊕ last(local) |      in order: one ⊕ a vector
-//! output    | carry ⊕ local        | carry ⊕ local       |
+//! prefix    | local                | last(prefix) ⊕ local|      in order: one ⊕ a vector
+//! output    | start ⊕ prefix       | start ⊕ prefix      |
 //! ```
 //!
-//! The total of a tile is a sum of its own, lane by lane. So [`total`] finds it without the scan, and it has the same
-//! bits either way.
+//! So the carry behind a tile is `start ⊕ last(prefix)`, the last thing that the tile writes, and [`total`] finds
+//! `last(prefix)` without `start`. An exclusive scan writes the same values one place further along. Each step adds a
+//! later part to an earlier one that stays, so sums of numbers that are not negative do not fall.
 //!
-//! Where floats leave the range of their type, `carry ⊕ local` may differ from the sequential result by more than
-//! rounding. The walk watches the locals for that, and a tile in which it happens is scanned once more, in order. The
-//! walk does not watch `carry ⊕ local`: where a loop would leave an infinity, the result comes back into range if the
-//! total behind it does.
+//! Where floats leave the range of their type, `start ⊕ prefix` may differ from the sequential result by more than
+//! rounding. The walk watches the prefixes for that, and a tile in which it happens is scanned once more, in order. A
+//! result that is out of range only behind `start` comes back into range if later elements bring it back.
 //!
 //! A reverse scan goes through vectors and lanes from the last to the first.
 
 mod walk;
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::traits::{Element, Lanes, Operator};
+use super::traits::{Accumulator, Element, Lanes, Operator};
 
-/// Vectors whose lanes a total keeps apart, which hides the latency of the operator.
-const APART: usize = 4;
+/// The last prefix of a tile, and what the operator has noted of the prefixes that it is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Total<A> {
+    total: A,
+    seen: (A, A),
+}
+
+impl<A: Accumulator> Total<A> {
+    pub(super) fn nothing<O: Operator<A>>() -> Self {
+        Self {
+            total: O::IDENTITY,
+            seen: (O::IDENTITY, O::IDENTITY),
+        }
+    }
+
+    /// Whether `start ⊕ total` may stand for folding the elements in order.
+    #[inline(always)]
+    fn is_regular<O: Operator<A>>(self, start: A) -> bool {
+        O::is_regular(start, self.total)
+            & O::is_regular(start, self.seen.0)
+            & O::is_regular(start, self.seen.1)
+    }
+}
 
 /// The total of a whole tile.
 #[inline(always)]
 pub(super) fn total<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     tile: &[T],
-) -> T::Acc {
+) -> Total<T::Acc> {
     assert!(tile.len() == TILE);
-    let mut totals = [L::splat(proof, O::IDENTITY); APART];
-    let groups = TILE / (APART * L::COUNT);
-    for step in 0..groups {
-        let group = if REVERSE { groups - 1 - step } else { step };
-        for (index, total) in totals.iter_mut().enumerate() {
-            let at = (group * APART + index) * L::COUNT;
-            // SAFETY: the vector lies in the group, and the group in the tile.
-            let x = unsafe { L::load(proof, tile.as_ptr().add(at)) };
-            *total = O::combine_lanes(*total, x);
-        }
+    let mut carry = Carry::<O, L>::new(proof);
+    let vectors = TILE / L::COUNT;
+    for step in 0..vectors {
+        let vector = if REVERSE { vectors - 1 - step } else { step };
+        // SAFETY: the vector lies in the tile.
+        let x = unsafe { L::load(proof, tile.as_ptr().add(vector * L::COUNT)) };
+        let x = if REVERSE { x.reversed() } else { x };
+        carry.advance::<T>(x.inclusive_scan::<O>());
     }
-    fold_lanes::<T, O, L>(totals)
+    carry.total()
 }
 
-/// All lanes of all vectors, combined in pairs.
-#[inline(always)]
-fn fold_lanes<T: Element, O: Operator<T::Acc>, L: Lanes<T>>(totals: [L; APART]) -> T::Acc {
-    let [a, b, c, d] = totals;
-    let lanes = O::combine_lanes(O::combine_lanes(a, b), O::combine_lanes(c, d));
-    let mut total = O::IDENTITY;
-    lanes.inclusive_scan::<O>().for_each(|lane| total = lane);
-    total
+/// The last prefix so far, in every lane.
+struct Carry<O, L> {
+    prefix: L,
+    seen: (L, L),
+    operator: PhantomData<O>,
+}
+
+impl<O, L: Copy> Carry<O, L> {
+    #[inline(always)]
+    fn new<T: Element>(proof: L::Proof) -> Self
+    where
+        O: Operator<T::Acc>,
+        L: Lanes<T>,
+    {
+        let identity = L::splat(proof, O::IDENTITY);
+        Self {
+            prefix: identity,
+            seen: (identity, identity),
+            operator: PhantomData,
+        }
+    }
+
+    /// Takes in a vector, which is scanned on its own.
+    #[inline(always)]
+    fn advance<T: Element>(&mut self, local: L)
+    where
+        O: Operator<T::Acc>,
+        L: Lanes<T>,
+    {
+        self.prefix = O::combine_lanes(self.prefix, local.last());
+        self.seen = O::watch(self.seen, self.prefix);
+    }
+
+    #[inline(always)]
+    fn total<T: Element>(&self) -> Total<T::Acc>
+    where
+        O: Operator<T::Acc>,
+        L: Lanes<T>,
+    {
+        let first = |lanes: L| {
+            let mut any = O::IDENTITY;
+            lanes.for_each(|lane| any = lane);
+            any
+        };
+        Total {
+            total: first(self.prefix),
+            seen: (first(self.seen.0), first(self.seen.1)),
+        }
+    }
 }
 
 /// Scans a tile, or what is left of a row behind the last whole one, from `start`. Returns the carry behind it.
@@ -86,10 +148,10 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: 
 pub(super) fn carry_behind<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     tile: &[T],
     start: T::Acc,
-    total: T::Acc,
+    total: Total<T::Acc>,
 ) -> T::Acc {
-    if O::is_regular(start, total) {
-        O::combine(start, total)
+    if total.is_regular::<O>(start) {
+        O::combine(start, total.total)
     } else {
         fold_in_order::<T, O, REVERSE>(tile, start)
     }

@@ -1,15 +1,14 @@
 //! The walk through a tile, one vector after the other.
 
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::super::traits::{Element, Lanes, Operator};
-use super::{APART, fold_lanes};
+use super::{Carry, Total};
 
 /// The most lanes that a vector has.
 const MOST_LANES: usize = 8;
 
-/// Scans from `start`. Returns the total, and whether all that was combined with a carry was regular.
+/// Scans from `start`. Returns the total, and whether all that was combined with `start` was regular.
 #[inline(always)]
 pub(super) fn walk<
     T: Element,
@@ -22,75 +21,61 @@ pub(super) fn walk<
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,
-) -> (T::Acc, bool) {
+) -> (Total<T::Acc>, bool) {
     assert!(input.len() == output.len());
     let identity = L::splat(proof, O::IDENTITY);
     let mut walk = Walk::<T, O, L> {
         from: input.as_ptr(),
         to: output.as_mut_ptr().cast(),
-        carry: L::splat(proof, start),
+        start: L::splat(proof, start),
+        carry: Carry::new(proof),
         seen: (identity, identity),
-        totals: [identity; APART],
-        operator: PhantomData,
     };
     let vectors = input.len() / L::COUNT;
-    let groups = vectors / APART;
     let rest = vectors * L::COUNT..input.len();
     // SAFETY: each vector and the rest lie in both slices.
     unsafe {
         if REVERSE {
             walk.rest::<REVERSE, EXCLUSIVE>(rest.start, rest.len());
-            for vector in (groups * APART..vectors).rev() {
-                walk.vector::<REVERSE, EXCLUSIVE>(vector * L::COUNT, 0);
-            }
-            for group in (0..groups).rev() {
-                for index in (0..APART).rev() {
-                    walk.vector::<REVERSE, EXCLUSIVE>((group * APART + index) * L::COUNT, index);
-                }
+            for vector in (0..vectors).rev() {
+                walk.vector::<REVERSE, EXCLUSIVE>(vector * L::COUNT);
             }
         } else {
-            for group in 0..groups {
-                for index in 0..APART {
-                    walk.vector::<REVERSE, EXCLUSIVE>((group * APART + index) * L::COUNT, index);
-                }
-            }
-            for vector in groups * APART..vectors {
-                walk.vector::<REVERSE, EXCLUSIVE>(vector * L::COUNT, 0);
+            for vector in 0..vectors {
+                walk.vector::<REVERSE, EXCLUSIVE>(vector * L::COUNT);
             }
             walk.rest::<REVERSE, EXCLUSIVE>(rest.start, rest.len());
         }
     }
-    (fold_lanes::<T, O, L>(walk.totals), walk.was_regular(start))
+    let total = walk.carry.total();
+    let is_regular = total.is_regular::<O>(start) && walk.was_regular(start);
+    (total, is_regular)
 }
 
 /// A walk through the vectors of a tile.
 struct Walk<T, O, L> {
     from: *const T,
     to: *mut T,
-    /// What precedes the next vector, in every lane.
-    carry: L,
-    /// What the operator has noted of the local scans.
+    /// What precedes the tile, in every lane.
+    start: L,
+    /// What precedes the next vector in the tile.
+    carry: Carry<O, L>,
+    /// What the operator has noted of the prefixes.
     seen: (L, L),
-    totals: [L; APART],
-    operator: PhantomData<O>,
 }
 
 impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
-    /// Scans the vector at `at`, and adds it to a total.
+    /// Scans the vector at `at`.
     ///
     /// # Safety
     ///
     /// Both slices have a vector there.
     #[inline(always)]
-    unsafe fn vector<const REVERSE: bool, const EXCLUSIVE: bool>(
-        &mut self,
-        at: usize,
-        total: usize,
-    ) {
+    unsafe fn vector<const REVERSE: bool, const EXCLUSIVE: bool>(&mut self, at: usize) {
         // SAFETY: the caller's promise.
         let (from, to) = unsafe { (self.from.add(at), self.to.add(at)) };
         // SAFETY: as above.
-        unsafe { self.step::<REVERSE, EXCLUSIVE>(from, to, total) };
+        unsafe { self.step::<REVERSE, EXCLUSIVE>(from, to) };
     }
 
     /// # Safety
@@ -101,21 +86,21 @@ impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
         &mut self,
         from: *const T,
         to: *mut T,
-        total: usize,
     ) {
-        let proof = self.carry.proof();
+        let proof = self.start.proof();
         // SAFETY: the caller has a vector there.
         let x = unsafe { L::load(proof, from) };
-        self.totals[total] = O::combine_lanes(self.totals[total], x);
         let local = if REVERSE { x.reversed() } else { x }.inclusive_scan::<O>();
-        self.seen = O::watch(self.seen, local);
+        let before = self.carry.prefix;
+        let prefix = O::combine_lanes(before, local);
+        self.seen = O::watch(self.seen, prefix);
+        self.carry.advance::<T>(local);
         let shown = if EXCLUSIVE {
-            local.shift_in(L::splat(proof, O::IDENTITY))
+            prefix.shift_in(before)
         } else {
-            local
+            prefix
         };
-        let scanned = O::combine_lanes(self.carry, shown);
-        self.carry = O::combine_lanes(self.carry, local.last());
+        let scanned = O::combine_lanes(self.start, shown);
         // SAFETY: the caller has room for a vector there.
         unsafe { if REVERSE { scanned.reversed() } else { scanned }.store(to) };
     }
@@ -131,12 +116,13 @@ impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
             return;
         }
         let mut room = [T::from_acc(O::IDENTITY); MOST_LANES];
-        // SAFETY: the room is large enough for a vector; the caller answers for the slices.
+        let room = room.as_mut_ptr();
+        // SAFETY: the room is large enough for a vector, and is read before it is written; the caller answers for the
+        // slices.
         unsafe {
-            room.as_mut_ptr()
-                .copy_from_nonoverlapping(self.from.add(at), len);
-            self.step::<REVERSE, EXCLUSIVE>(room.as_ptr(), room.as_mut_ptr(), 0);
-            self.to.add(at).copy_from_nonoverlapping(room.as_ptr(), len);
+            room.copy_from_nonoverlapping(self.from.add(at), len);
+            self.step::<REVERSE, EXCLUSIVE>(room, room);
+            self.to.add(at).copy_from_nonoverlapping(room, len);
         }
     }
 

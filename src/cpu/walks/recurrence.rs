@@ -15,7 +15,7 @@ use super::affine::{Affine, Inputs, Rooms, Tile, gathered, side_by_side};
 use super::{Block, Lines, View, Walk, run};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
-/// otherwise. The result is contiguous.
+/// otherwise. The results are the states after each line, or before it if `exclusive`; they are contiguous.
 ///
 /// # Panics
 ///
@@ -24,6 +24,7 @@ pub(crate) fn recurrence<T: Element>(
     values: &View<'_, T>,
     decay: &View<'_, T>,
     initial: Option<&[T]>,
+    exclusive: bool,
     lines: Lines,
 ) -> Vec<T> {
     let inputs = Inputs {
@@ -37,6 +38,7 @@ pub(crate) fn recurrence<T: Element>(
     run(&Recurrence {
         inputs,
         initial,
+        exclusive,
         output: Shared::new(output.slots()),
     });
     // SAFETY: the walk has written every line of every column.
@@ -46,6 +48,7 @@ pub(crate) fn recurrence<T: Element>(
 struct Recurrence<'a, T: Element> {
     inputs: Inputs<'a, T>,
     initial: Option<&'a [T]>,
+    exclusive: bool,
     output: Shared<'a, T>,
 }
 
@@ -81,6 +84,7 @@ impl<T: Element> Walk for Recurrence<'_, T> {
             // SAFETY: the caller's promise.
             return unsafe { self.walk_column(block, &mut states[0], writes) };
         }
+        let exclusive = self.exclusive;
         let mut rooms = Rooms::<T>::default();
         let mut carries = [T::Acc::ZERO; TILE];
         let carries = side_by_side(states, &mut carries);
@@ -103,8 +107,9 @@ impl<T: Element> Walk for Recurrence<'_, T> {
                             .zip(&mut output[columns.clone()]);
                         let carries = &mut carries[columns];
                         for (((&decay, &value), slot), carry) in elements.zip(carries) {
-                            *carry = decay.mul(*carry).add(value);
-                            slot.write(*carry);
+                            let before = *carry;
+                            *carry = decay.mul(before).add(value);
+                            slot.write(if exclusive { before } else { *carry });
                         }
                     });
                 });
@@ -131,25 +136,43 @@ impl<T: Element> Recurrence<'_, T> {
                 false => &mut nowhere[..chunk.len()],
             };
             let tile = self.inputs.tile(block.plane, chunk, &mut rooms);
-            let h = state.offset;
+            let scan = Chunk {
+                tile,
+                output,
+                start: state.offset,
+                exclusive: self.exclusive,
+            };
             let h = match lines.reverse {
-                true => lanes::run(Scan::<T, true>(tile, output, h)),
-                false => lanes::run(Scan::<T, false>(tile, output, h)),
+                true => lanes::run(Scan::<T, true>(scan)),
+                false => lanes::run(Scan::<T, false>(scan)),
             };
             *state = Affine::state(h);
         }
     }
 }
 
-/// Walks a chunk from `h`, and returns the last `h`.
-struct Scan<'a, 'b, T: Element, const REVERSE: bool>(Tile<'a, T>, &'b mut [MaybeUninit<T>], T::Acc);
+/// A chunk of a single column, and where its results go.
+struct Chunk<'a, 'b, T: Element> {
+    tile: Tile<'a, T>,
+    output: &'b mut [MaybeUninit<T>],
+    start: T::Acc,
+    exclusive: bool,
+}
+
+/// Walks a chunk, and returns the last `h`.
+struct Scan<'a, 'b, T: Element, const REVERSE: bool>(Chunk<'a, 'b, T>);
 
 impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
     type Output = T::Acc;
 
     #[inline(always)]
     fn run<L: Vector<T>>(self, proof: L::Proof) -> T::Acc {
-        let Self(tile, output, start) = self;
+        let Chunk {
+            tile,
+            output,
+            start,
+            exclusive,
+        } = self.0;
         assert!(output.len() == tile.len());
         let (from, rest) = tile.parts::<REVERSE>(L::COUNT);
         let count = (tile.len() - rest.len()) / L::COUNT;
@@ -165,9 +188,10 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
                 let (a, b) = tile.composed::<L, REVERSE, false>(proof, first);
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let h = a.mul(carry).add(b);
+                let shown = if exclusive { h.shift_in(carry) } else { h };
                 carry = h.last();
-                let h = if REVERSE { h.reversed() } else { h };
-                h.store(output.as_mut_ptr().add(first).cast());
+                let shown = if REVERSE { shown.reversed() } else { shown };
+                shown.store(output.as_mut_ptr().add(first).cast());
             }
         }
         let mut h = start;
@@ -182,8 +206,9 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
             }
         };
         tile.each::<REVERSE>(rest, |at, decay, value| {
-            h = decay.mul(h).add(value);
-            output[at].write(T::from_acc(h));
+            let before = h;
+            h = decay.mul(before).add(value);
+            output[at].write(T::from_acc(if exclusive { before } else { h }));
         });
         h
     }

@@ -1,10 +1,10 @@
 //! Compaction along the split dimension.
 
 use super::super::runs::read_async;
-use super::super::transfer::is_eager;
 use super::together::together;
 use super::{Sharded, checks};
 use crate::TensorCompact;
+use crate::check::is_cpu;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Int, Tensor, read_sync};
 use core::future::poll_fn;
@@ -42,7 +42,7 @@ where
         let masks = mask.shards;
         let kept = together(&shards, |shard, number| {
             let (shard, mask) = (shard.clone(), masks[number].clone());
-            let eager = is_eager(&shard.device());
+            let eager = is_cpu(shard.device().as_dispatch());
             Some(match eager || shard.dims()[dim] == 0 {
                 true => (shard.compact_dim_by_mask(mask, dim), None),
                 false => {

@@ -79,8 +79,8 @@ fn recurrence<const D: usize>(
     });
     let results = together(&shards, |shard, number| {
         let options = RecurrenceOptions {
-            reverse: false,
             initial: initials[number].clone(),
+            ..Default::default()
         };
         let decay = decays[number].clone();
         Some(shard.clone().linear_recurrence_with(decay, dim, options))

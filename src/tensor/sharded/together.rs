@@ -1,6 +1,6 @@
 //! Operations on all devices at once.
 
-use super::super::transfer::is_eager;
+use crate::check::is_cpu;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Tensor};
 
@@ -14,7 +14,7 @@ pub(super) fn together<const D: usize, K: Basic, T>(
     let devices: Vec<Device> = shards.iter().map(Tensor::device).collect();
     for eager in [false, true] {
         for (number, shard) in shards.iter().enumerate() {
-            if is_eager(&devices[number]) == eager {
+            if is_cpu(devices[number].as_dispatch()) == eager {
                 results[number] = operation(shard, number);
             }
         }
@@ -32,7 +32,7 @@ fn begin(devices: &[Device]) {
         return;
     }
     for (number, device) in devices.iter().enumerate() {
-        if !is_eager(device) && !devices[..number].contains(device) {
+        if !is_cpu(device.as_dispatch()) && !devices[..number].contains(device) {
             // A device that fails reports it when it is read.
             let _ = device.flush();
         }

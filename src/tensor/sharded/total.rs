@@ -1,7 +1,7 @@
 //! The total of a shard.
 
 use super::super::kind::Scannable;
-use super::super::transfer::is_eager;
+use crate::check::is_cpu;
 use crate::{ScanOp, ScanOptions, TensorScan};
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Float, Int, Tensor};
@@ -28,7 +28,7 @@ where
     // Of equal maxima the reduction gives the gradient to the last one; a scan from the end gives it to the first.
     let has_another_gradient =
         options.reverse && matches!(op, ScanOp::Max | ScanOp::Min) && device.is_autodiff();
-    if !is_eager(&device) || has_another_gradient || i32::try_from(rows).is_err() {
+    if !is_cpu(device.as_dispatch()) || has_another_gradient || i32::try_from(rows).is_err() {
         let scanned = shard.clone().scan(dim, op, options.inclusive());
         let last = match options.reverse {
             true => 0,

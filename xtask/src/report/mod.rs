@@ -9,6 +9,8 @@
 //! `--check` measures the [`headline`] cases only, of this tree and of the revision that it stands on ([`base`]) in
 //! turn, and fails if one became slower ([`check`], [`compare`]).
 //!
+//! `--gpu FILE` records what the bench `gpu_check` found on a GPU ([`gpu`]), and measures nothing.
+//!
 //! `--from-existing --criterion FOLDER` records a run of another machine. The folder needs a `machine.txt` as this
 //! command writes it, and may have `peers-gpu.json` and `cub.csv` of `benches/peers`.
 
@@ -18,6 +20,7 @@ mod case;
 mod check;
 mod collect;
 mod compare;
+mod gpu;
 mod headline;
 mod interval;
 mod machine;
@@ -42,7 +45,7 @@ use record::Facts;
 
 const SPEC: Spec = Spec {
     flags: &["--quick", "--from-existing", "--check", "--torch"],
-    options: &["--driver", "--criterion", "--name", "--against"],
+    options: &["--driver", "--criterion", "--name", "--against", "--gpu"],
 };
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -56,6 +59,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         true => (Home::in_folder(&work_folder("quick")), work_folder("quick")),
         false => (Home::of_repository(), work_folder("all")),
     };
+    if let Some(results) = args.last("--gpu") {
+        home.record_gpu(Path::new(results))?;
+        return home.write();
+    }
     let folder = args
         .last("--criterion")
         .map_or(work.join("criterion"), PathBuf::from);

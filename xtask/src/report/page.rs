@@ -6,7 +6,7 @@ use fs_err as fs;
 
 use super::machine::is_software;
 use super::record::Run;
-use super::{plot, table};
+use super::{gpu, plot, table};
 use crate::Result;
 use crate::process::root;
 
@@ -44,6 +44,11 @@ impl Home {
         Ok(fs::write(path, run.to_csv())?)
     }
 
+    /// Records the results of `gpu_check`.
+    pub(crate) fn record_gpu(&self, results: &Path) -> Result<()> {
+        gpu::record(results, &self.runs)
+    }
+
     /// Writes the page and its plots, from all recorded runs.
     pub(crate) fn write(&self) -> Result<()> {
         let runs = Run::all(&self.runs)?;
@@ -53,7 +58,8 @@ impl Home {
             let plots = plot::plots(run, &self.images)?;
             sections += &section(run, &plots);
         }
-        fs::write(&self.page, page(&runs, &sections))?;
+        let gpus = gpu::sections(&self.runs)?;
+        fs::write(&self.page, page(&runs, &gpus, &sections))?;
         println!("wrote {}", self.page.display());
         Ok(())
     }
@@ -71,7 +77,8 @@ impl Home {
     }
 }
 
-fn page(runs: &[Run], sections: &str) -> String {
+/// `gpus` are the sections of `gpu_check`, `sections` those of the benches.
+fn page(runs: &[Run], gpus: &str, sections: &str) -> String {
     let adapters: Vec<&str> = runs
         .iter()
         .filter_map(|run| run.facts.get("adapter"))
@@ -80,12 +87,13 @@ fn page(runs: &[Run], sections: &str) -> String {
     if runs.is_empty() {
         results += "\nNot measured.\n";
     }
-    if adapters.iter().all(|adapter| is_software(adapter)) {
+    if gpus.is_empty() && adapters.iter().all(|adapter| is_software(adapter)) {
         results += "\nOn a GPU: not measured.\n";
     }
     [
         include_str!("head.md"),
         &results,
+        gpus,
         sections,
         "\n",
         include_str!("tail.md"),
@@ -127,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_page_without_runs_says_so() {
-        let page = page(&[], "");
+        let page = page(&[], "", "");
         assert!(page.contains("## Results\n\nNot measured.\n\nOn a GPU: not measured.\n"));
         for heading in ["# Performance\n", "\n## Method\n", "\n## Tuning\n"] {
             assert_eq!(page.matches(heading).count(), 1, "{heading}");
@@ -147,6 +155,6 @@ mod tests {
         ] {
             assert!(section.contains(part), "{section}");
         }
-        assert!(!page(&[run], &section).contains("On a GPU: not measured"));
+        assert!(!page(&[run], "", &section).contains("On a GPU: not measured"));
     }
 }

@@ -6,7 +6,7 @@ use half::{bf16, f16};
 
 use super::super::super::processor::HasAvx2;
 use super::super::super::traits::Lanes;
-use super::shuffles::{same, shifted};
+use super::shuffles::same;
 
 /// Lanes of `f32`, of which elements may be made as they are loaded.
 macro_rules! f32_lanes {

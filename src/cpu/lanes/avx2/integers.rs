@@ -4,7 +4,6 @@ use core::arch::x86_64::*;
 
 use super::super::super::processor::HasAvx2;
 use super::super::super::traits::Lanes;
-use super::shuffles::shifted;
 
 lanes! {
     I32x8(__m256i): i32 as i32; 8 lanes;

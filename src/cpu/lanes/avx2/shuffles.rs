@@ -1,7 +1,5 @@
 //! The shuffles of eight or four lanes. They go through a register of floats, which costs the same.
 
-use core::arch::x86_64::*;
-
 /// Implements the shuffles of [`Lanes`](super::super::Lanes) for a register, given the casts to floats and back.
 macro_rules! shuffles {
     ($acc:ty, eight, to $to:ident, from $from:ident) => {
@@ -13,8 +11,11 @@ macro_rules! shuffles {
             let taken = unsafe {
                 let (lanes, fill) = ($to(self.0), $to(fill.0));
                 $from(match step {
-                    0 => shifted::<12>(lanes, fill),
-                    1 => shifted::<8>(lanes, fill),
+                    0 => _mm256_blend_ps::<0b0101_0101>(_mm256_moveldup_ps(lanes), fill),
+                    1 => {
+                        let second = _mm256_permute_ps::<0b0101_0101>(lanes);
+                        _mm256_blend_ps::<0b0011_0011>(second, fill)
+                    }
                     _ => {
                         let last = _mm256_permute_ps::<0b1111_1111>(lanes);
                         _mm256_permute2f128_ps::<0x02>(last, fill)
@@ -98,21 +99,6 @@ macro_rules! shuffles {
             Self(reversed, self.1)
         }
     };
-}
-
-/// The lanes of each half, moved up by `BYTES`, which is less than 16, behind those of `fill`.
-///
-/// # Safety
-///
-/// The processor has AVX2.
-#[inline(always)]
-pub(super) unsafe fn shifted<const BYTES: i32>(lanes: __m256, fill: __m256) -> __m256 {
-    // SAFETY: the caller answers for AVX2.
-    unsafe {
-        let lanes = _mm256_castps_si256(lanes);
-        let shifted = _mm256_alignr_epi8::<BYTES>(lanes, _mm256_castps_si256(fill));
-        _mm256_castsi256_ps(shifted)
-    }
 }
 
 /// The cast of a register that has floats already.

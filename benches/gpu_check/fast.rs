@@ -1,0 +1,380 @@
+//! The stage of speed: the headline cases, each with its bandwidth and that of a copy of the same bytes.
+//!
+//! Answers are checked before they are timed. The inputs are small integers, whose sums are exact.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use cubecl::client::Client;
+use cubecl::ir::ElemType;
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use cubecl_scan::compact::{Emit, PermutationShape, compact, partition_ranks, scatter_ranks};
+use cubecl_scan::monoid::LinearRecurrence;
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan, scan_operator};
+use cubecl_scan::{ScanError, ScanOp, reference};
+use half::f16;
+use serde_json::{Map, Value, json};
+
+use crate::common::{View, encoded, flat, grouped, holds, tensor, upload, values};
+use crate::stage::{self, Outcome, figures};
+use crate::timing::{self, Times};
+use crate::{copy, record};
+
+/// Launches whose times are compared, at most.
+const SAMPLES: usize = 30;
+
+/// The times of a launch: between events of the device where it has a clock, otherwise between two synchronisations.
+pub struct Timed {
+    times: Times,
+    by: &'static str,
+}
+
+impl Timed {
+    pub fn of(client: &Client, launch: impl Fn() + Sync) -> Self {
+        let batches = timing::batches(client, SAMPLES, &launch);
+        match timing::events(client, SAMPLES, &launch) {
+            Some(times) if !times.median.is_zero() => Self {
+                times,
+                by: "events",
+            },
+            _ => Self {
+                times: batches,
+                by: "batches",
+            },
+        }
+    }
+
+    pub fn figures(&self, bytes: usize) -> Map<String, Value> {
+        let micros = |time: Duration| json!(time.as_secs_f64() * 1e6);
+        let Times { median, low, high } = self.times;
+        figures([
+            ("median_us", micros(median)),
+            ("low_us", micros(low)),
+            ("high_us", micros(high)),
+            ("bytes", json!(bytes)),
+            ("gb_per_s", json!(bytes as f64 / median.as_secs_f64() / 1e9)),
+            ("timed by", json!(self.by)),
+        ])
+    }
+}
+
+/// Why a buffer of `bytes` bytes, and `buffers` of them, cannot be had.
+pub fn too_large(client: &Client, bytes: usize, buffers: usize) -> Option<String> {
+    let memory = &client.properties().memory;
+    if bytes as u64 > memory.max_page_size {
+        return Some(format!(
+            "a buffer of {bytes} bytes, where the device has at most {}",
+            memory.max_page_size
+        ));
+    }
+    let needed = (bytes * buffers) as u64;
+    if memory.max_memory().is_some_and(|most| needed > most) {
+        return Some(format!("{needed} bytes, more than the device has"));
+    }
+    // The data, the result and the oracle.
+    let available = available_bytes()?;
+    (3 * needed > available)
+        .then(|| format!("{} bytes of the host, which has {available}", 3 * needed))
+}
+
+/// The memory of the host that is free, where the system says it.
+fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kib << 10)
+}
+
+/// The times of copies, by their bytes.
+struct Bench<'a> {
+    client: &'a Client,
+    copies: HashMap<usize, f64>,
+}
+
+pub fn run(client: &Client) {
+    let mut bench = Bench {
+        client,
+        copies: HashMap::new(),
+    };
+    for power in [20, 24, 28] {
+        bench.sum::<f32>([1, 1 << power], 1, |value| value as f32);
+    }
+    for shape in [[4096, 4096], [65_536, 256], [84, 50_257], [1 << 20, 16]] {
+        bench.sum::<f32>(shape, 1, |value| value as f32);
+    }
+    for shape in [[4096, 4096], [1 << 20, 8]] {
+        bench.sum::<f32>(shape, 0, |value| value as f32);
+    }
+    for power in [24, 28] {
+        bench.compaction(1 << power, 1);
+        bench.compaction(1 << power, 50);
+    }
+    for power in [24, 28] {
+        bench.sum::<f16>([1, 1 << power], 1, |value| f16::from_f32(value as f32));
+        bench.sum::<i64>([1, 1 << power], 1, i64::from);
+    }
+    bench.recurrence([64, 1 << 18], 1);
+    bench.recurrence([1 << 18, 64], 0);
+    bench.partition(1 << 24, 256);
+    bench.run_lengths(1 << 24);
+}
+
+impl Bench<'_> {
+    /// Checks and times a case. `prepare` makes buffers, and returns the launch and what it must leave in them.
+    fn case<T: CubeElement>(
+        &mut self,
+        name: &str,
+        (largest, bytes): (usize, usize),
+        peer: &str,
+        prepare: impl FnOnce(&Client) -> Prepared<T>,
+    ) {
+        let client = self.client;
+        let copies = &mut self.copies;
+        stage::case(name, || {
+            if let Some(why) = too_large(client, largest, 2) {
+                return Outcome::LeftOut(why);
+            }
+            let Prepared { launch, expected } = prepare(client);
+            if let Err(error) = launch() {
+                return Outcome::LeftOut(error.to_string());
+            }
+            for (handle, expected) in expected {
+                if let Some(wrong) = record::exact(client, handle, &expected) {
+                    return Outcome::Wrong(wrong);
+                }
+            }
+            let timed = Timed::of(client, || launch().expect("launched before"));
+            drop(launch);
+            let copy = *copies
+                .entry(bytes)
+                .or_insert_with(|| copy_us(client, bytes));
+            let mut figures = timed.figures(bytes);
+            figures.insert("copy_us".into(), json!(copy));
+            figures.insert("peer".into(), json!(peer));
+            Outcome::Right(figures)
+        });
+    }
+
+    fn sum<T>(&mut self, shape: [usize; 2], axis: usize, from: fn(i32) -> T)
+    where
+        T: CubeElement + Numeric + reference::Scalar,
+    {
+        if !holds::<T>(self.client) {
+            return;
+        }
+        let n = shape[0] * shape[1];
+        let dtype = std::any::type_name::<T>().rsplit("::").next().unwrap_or("");
+        let name = format!("cumsum {dtype} {}x{} dim{axis}", shape[0], shape[1]);
+        let bytes = n * size_of::<T>();
+        let peer = format!("cumsum/{dtype}/{}x{}/dim{axis}", shape[0], shape[1]);
+        self.case::<T>(&name, (bytes, 2 * bytes), &peer, |client| {
+            let data: Vec<T> = values(n, ScanOp::Sum).into_iter().map(from).collect();
+            let options = ScanOptions::default();
+            let expected = reference::scan(&data, &shape, axis, ScanOp::Sum, options);
+            let (input, output) = (upload(client, &data), client.empty(bytes));
+            let (view, result) = (View::contiguous(&shape), output.clone());
+            let launch = move |client: &Client| {
+                let (from, to) = (tensor(input.clone(), &view), tensor(result.clone(), &view));
+                scan(
+                    client,
+                    from,
+                    to,
+                    axis,
+                    T::elem_type_native(),
+                    ScanOp::Sum,
+                    options,
+                )
+            };
+            Prepared::new(client, launch, vec![(output, expected)])
+        });
+    }
+
+    /// Of f32, with a mask of bytes where the device has them.
+    fn compaction(&mut self, n: usize, percent: usize) {
+        let has_bytes = self
+            .client
+            .properties()
+            .supports_type(u8::elem_type_native());
+        let (flag, flag_bytes) = if has_bytes {
+            (u8::elem_type_native(), 1)
+        } else {
+            (u32::elem_type_native(), 4)
+        };
+        let name = format!("compact f32 1x{n} {percent} % kept, mask of {flag:?}");
+        let keep = move |at: usize| crate::common::mixed(at) as usize % 100 < percent;
+        let kept = n * percent / 100;
+        let bytes = n * (4 + flag_bytes) + 4 * kept;
+        let peer = format!("compact/f32/1x{n}/density{}", percent as f64 / 100.);
+        self.case::<i32>(&name, (4 * n, bytes), &peer, |client| {
+            let data = values(n, ScanOp::Sum);
+            let mask: Vec<bool> = (0..n).map(keep).collect();
+            let expected = reference::compact(&data, &mask);
+            let count = vec![expected.len() as i32];
+            let mask = upload_mask(client, &mask, has_bytes);
+            let (input, output) = (upload(client, &data), client.empty(4 * n));
+            let counted = client.empty(4);
+            let buffers = (output.clone(), counted.clone());
+            let float = f32::elem_type_native();
+            let launch = move |client: &Client| {
+                compact(
+                    client,
+                    Some((flat(&input, n), float)),
+                    (flat(&mask, n), flag),
+                    flat(&buffers.0, n),
+                    flat(&buffers.1, 1),
+                    i32::elem_type_native(),
+                    Emit::ValuesUnpadded,
+                    LaunchOptions::default(),
+                )
+            };
+            Prepared::new(client, launch, vec![(output, expected), (counted, count)])
+        });
+    }
+
+    /// Of f32, decays 0 and ±1.
+    fn recurrence(&mut self, shape: [usize; 2], axis: usize) {
+        let n = shape[0] * shape[1];
+        let name = format!("linear recurrence f32 {}x{} dim{axis}", shape[0], shape[1]);
+        self.case::<f32>(&name, (4 * n, 12 * n), "", |client| {
+            let all = values(2 * n, ScanOp::Sum);
+            let (data, decay) = all.split_at(n);
+            let data: Vec<f32> = data.iter().map(|&value| value as f32).collect();
+            let decay: Vec<f32> = decay.iter().map(|&value| (value % 2) as f32).collect();
+            let expected = recurrence(&data, &decay, shape, axis);
+            let inputs = [upload(client, &data), upload(client, &decay)];
+            let output = client.empty(4 * n);
+            let (view, result) = (View::contiguous(&shape), output.clone());
+            let launch = move |client: &Client| {
+                let inputs = inputs.iter().map(|it| tensor(it.clone(), &view)).collect();
+                let outputs = vec![tensor(result.clone(), &view)];
+                let tensors = ScanTensors::new(inputs, outputs, axis, f32::elem_type_native());
+                let options = ScanOptions::default();
+                let launch = LaunchOptions::default();
+                scan_operator::<LinearRecurrence>(client, tensors, (), options, launch)
+            };
+            Prepared::new(client, launch, vec![(output, expected)])
+        });
+    }
+
+    /// Destinations, offsets, and the move of f32 values.
+    fn partition(&mut self, n: usize, num_keys: usize) {
+        let name = format!("partition f32 1x{n} by {num_keys} keys");
+        let peer = format!("partition/u32/{n}/keys{num_keys}");
+        self.case::<i32>(&name, (4 * n, 12 * n), &peer, |client| {
+            let keys: Vec<i32> = (0..n)
+                .map(|at| (crate::common::mixed(at) as usize % num_keys) as i32)
+                .collect();
+            let data: Vec<i32> = (0..n as i32).collect();
+            let (places, offsets) = grouped(&keys, num_keys);
+            let mut expected = vec![0; n];
+            for (value, &place) in data.iter().zip(&places) {
+                expected[place as usize] = *value;
+            }
+            let int: ElemType = i32::elem_type_native();
+            let (keys, input) = (upload(client, &keys), upload(client, &data));
+            let [ranks, output] = [client.empty(4 * n), client.empty(4 * n)];
+            let starts = client.empty(4 * (num_keys + 1));
+            let expected = vec![(output.clone(), expected), (starts.clone(), offsets)];
+            let launch = move |client: &Client| {
+                let (all, launch) = (flat(&keys, n), LaunchOptions::default());
+                let (to, ends) = (flat(&ranks, n), flat(&starts, num_keys + 1));
+                partition_ranks(client, (all, int), to, ends, num_keys, int, launch)?;
+                let total = starts.clone().offset_start(4 * num_keys as u64);
+                let shape = PermutationShape {
+                    outer: 1,
+                    slices: n,
+                    destinations: n,
+                    inner: 1,
+                };
+                let list = (flat(&ranks, n), int);
+                let (from, to) = (flat(&input, n), flat(&output, n));
+                scatter_ranks(client, from, list, flat(&total, 1), to, int, shape)
+            };
+            Prepared::new(client, launch, expected)
+        });
+    }
+
+    fn run_lengths(&mut self, n: usize) {
+        let name = format!("run lengths i32 1x{n}");
+        let peer = format!("run_lengths/i32/{n}");
+        self.case::<i32>(&name, (4 * n, 4 * n), &peer, |client| {
+            let data: Vec<i32> = (0..n)
+                .map(|at| (crate::common::mixed(at / 5) % 3) as i32)
+                .collect();
+            let (values, lengths, count) = encoded(&data);
+            let input = upload(client, &data);
+            let [output, counts] = [client.empty(4 * n), client.empty(4 * n)];
+            let counted = client.empty(4);
+            let buffers = [output.clone(), counts.clone(), counted.clone()];
+            let int = i32::elem_type_native();
+            let launch = move |client: &Client| {
+                cubecl_scan::compact::run_lengths(
+                    client,
+                    (flat(&input, n), int),
+                    flat(&buffers[0], n),
+                    flat(&buffers[1], n),
+                    flat(&buffers[2], 1),
+                    int,
+                    Emit::Values,
+                    LaunchOptions::default(),
+                )
+            };
+            let expected = vec![(output, values), (counts, lengths), (counted, vec![count])];
+            Prepared::new(client, launch, expected)
+        });
+    }
+}
+
+/// A launch, and the buffers that it must leave.
+struct Prepared<'a, T> {
+    launch: Box<dyn Fn() -> Result<(), ScanError> + Sync + 'a>,
+    expected: Vec<(Handle, Vec<T>)>,
+}
+
+impl<'a, T> Prepared<'a, T> {
+    fn new(
+        client: &'a Client,
+        launch: impl Fn(&Client) -> Result<(), ScanError> + Sync + 'a,
+        expected: Vec<(Handle, Vec<T>)>,
+    ) -> Self {
+        Self {
+            launch: Box::new(move || launch(client)),
+            expected,
+        }
+    }
+}
+
+/// `h[t] = decay[t]·h[t−1] + x[t]` along an axis.
+fn recurrence(data: &[f32], decay: &[f32], shape: [usize; 2], axis: usize) -> Vec<f32> {
+    let step = if axis == 0 { shape[1] } else { 1 };
+    let mut output = data.to_vec();
+    for at in 0..data.len() {
+        if at / step % shape[axis] > 0 {
+            output[at] = decay[at] * output[at - step] + data[at];
+        }
+    }
+    output
+}
+
+fn upload_mask(client: &Client, mask: &[bool], as_bytes: bool) -> Handle {
+    if as_bytes {
+        upload(
+            client,
+            &mask.iter().map(|&flag| u8::from(flag)).collect::<Vec<_>>(),
+        )
+    } else {
+        upload(
+            client,
+            &mask.iter().map(|&flag| u32::from(flag)).collect::<Vec<_>>(),
+        )
+    }
+}
+
+/// The median time of a copy that moves `bytes` bytes, half of them reads.
+fn copy_us(client: &Client, bytes: usize) -> f64 {
+    let words = (bytes / 8).next_multiple_of(copy::width(client));
+    let (input, output) = (client.empty(4 * words), client.empty(4 * words));
+    let timed = Timed::of(client, || copy::copy(client, &input, &output, words));
+    timed.times.median.as_secs_f64() * 1e6
+}

@@ -1,0 +1,73 @@
+//! The median time of a launch, with its spread.
+
+use cubecl::client::Client;
+use cubecl::future::block_on;
+use std::time::{Duration, Instant};
+
+/// Faster launches are measured several at a time, as a program queues them: the host waits for the device once for
+/// each sample, not for each launch.
+const SAMPLE: Duration = Duration::from_millis(5);
+const MAX_LAUNCHES: u128 = 64;
+
+/// Slow launches get fewer samples, but not fewer than this.
+const MIN_SAMPLES: usize = 3;
+const BUDGET: Duration = Duration::from_millis(400);
+
+/// What the samples of one launch say.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    pub median: Duration,
+    pub low: Duration,
+    pub high: Duration,
+}
+
+impl Times {
+    /// `samples` must not be empty.
+    fn of(mut samples: Vec<Duration>) -> Self {
+        samples.sort();
+        Self {
+            median: samples[samples.len() / 2],
+            low: samples[0],
+            high: samples[samples.len() - 1],
+        }
+    }
+}
+
+/// At most `samples` samples between two synchronisations. A launch to warm up comes first, then one that decides how
+/// many launches make a sample.
+pub fn batches(client: &Client, samples: usize, mut launch: impl FnMut()) -> Times {
+    let mut sample = |launches: u32| {
+        let start = Instant::now();
+        for _ in 0..launches {
+            launch();
+        }
+        block_on(client.sync()).expect("the device finishes its queue");
+        start.elapsed() / launches
+    };
+    sample(1);
+    let once = sample(1).as_nanos().max(1);
+    let launches = (SAMPLE.as_nanos() / once).clamp(1, MAX_LAUNCHES) as u32;
+
+    let start = Instant::now();
+    let mut times = Vec::with_capacity(samples);
+    while times.len() < MIN_SAMPLES || times.len() < samples && start.elapsed() < BUDGET {
+        times.push(sample(launches));
+    }
+    Times::of(times)
+}
+
+/// At most `samples` launches, each between two events of the device. `None` if the device has no clock of its own.
+#[allow(dead_code, reason = "the survey compares whole queues")]
+pub fn events(client: &Client, samples: usize, launch: impl Fn() + Sync) -> Option<Times> {
+    let start = Instant::now();
+    let mut times = Vec::with_capacity(samples);
+    while times.len() < MIN_SAMPLES || times.len() < samples && start.elapsed() < BUDGET {
+        let ((), profile) = client.profile(&launch, "launch").ok()?;
+        let is_device = format!("{:?}", profile.timing_method()) == "Device";
+        times.push(block_on(profile.resolve())?.duration());
+        if !is_device {
+            return None;
+        }
+    }
+    Some(Times::of(times))
+}
