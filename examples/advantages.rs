@@ -18,8 +18,6 @@
 //!
 //! The exit code is 0 if all results are right, 1 if any is not, 2 if the run could not start.
 
-mod common;
-
 use std::process::ExitCode;
 
 use burn::tensor::{Device, Tensor, TensorData};

@@ -21,8 +21,6 @@
 //! All texts are compared with a loop on the host, and with the texts that the scores were made from. The exit
 //! code is 0 if all results are right, 1 if any is not, 2 if the run could not start.
 
-mod common;
-
 use std::process::ExitCode;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};

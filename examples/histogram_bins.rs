@@ -23,8 +23,6 @@
 //! default as `target/plots/histogram_bins.svg`. The exit code is 0 if all results are right, 1 if any is not,
 //! 2 if the run could not start.
 
-mod common;
-
 use std::process::ExitCode;
 
 use burn::tensor::{Device, Int, Tensor};

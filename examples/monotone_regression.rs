@@ -22,8 +22,6 @@
 //! points and the fit are drawn, by default as `target/plots/monotone_regression.svg`. The exit code is 0 if
 //! all results are right, 1 if any is not, 2 if the run could not start.
 
-mod common;
-
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 

@@ -34,8 +34,6 @@
 //! the times in milliseconds and the outcome of each check. The exit code is 0 if all results agree, 1 if any
 //! does not, 2 if the run could not start.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -18,8 +18,6 @@
 //! that file if it is missing. It uses no relays, so clients need the address as well. Without `--token` it
 //! makes up a token. The server prints what a client types, and runs until Ctrl+C.
 
-mod common;
-
 use std::net::TcpListener;
 use std::process::ExitCode;
 

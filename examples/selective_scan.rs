@@ -13,7 +13,6 @@
 //! The loss is drawn, by default as `target/plots/selective_scan.svg`. The exit code is 0 if all results are
 //! right and the task is learnt, 1 if not, 2 if the run could not start.
 
-mod common;
 #[path = "selective_scan/copying.rs"]
 mod copying;
 #[path = "selective_scan/mixer.rs"]

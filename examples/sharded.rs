@@ -17,7 +17,6 @@
 //! carry crosses the network. At the end one server is ended, and a tensor over it reports so. The exit code is
 //! 0 if all results are right, 1 if any is not, 2 if the run could not start.
 
-mod common;
 #[path = "sharded/proxy.rs"]
 mod proxy;
 #[path = "sharded/servers.rs"]

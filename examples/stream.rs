@@ -16,8 +16,6 @@
 //! else within the bounds of rounding. The exit code is 0 if all results are right, 1 if any is not, 2 if the
 //! run could not start.
 
-mod common;
-
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

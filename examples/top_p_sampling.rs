@@ -26,8 +26,6 @@
 //! token. The mass over the rank is drawn, by default as `target/plots/top_p_sampling.svg`. The exit code is 0
 //! if all results are right, 1 if any is not, 2 if the run could not start.
 
-mod common;
-
 use std::process::ExitCode;
 
 use burn::tensor::activation::softmax;

@@ -94,6 +94,7 @@ pub(crate) fn countable(operation: &str, device: &Device, elements: usize) {
 
 #[track_caller]
 fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: &str) {
+    backend(operation, device.as_dispatch());
     let is_cube = largest_buffer(device).is_some();
     let (most, who) = numbered_by(is_cube, most, who);
     if elements as u64 > most {
@@ -148,9 +149,50 @@ pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
     }
 }
 
+/// This build has the operations of the device's back end. A program may have other back ends of Burn than this crate.
+#[track_caller]
+fn backend(operation: &str, device: &DispatchDevice) {
+    match device {
+        #[cfg(feature = "flex")]
+        DispatchDevice::Flex(_) => {}
+        #[cfg(feature = "cubecl-backend")]
+        DispatchDevice::Cube(_) => {}
+        #[cfg(feature = "remote")]
+        DispatchDevice::Remote(_) => {}
+        #[cfg(feature = "autodiff")]
+        DispatchDevice::Autodiff(device) => backend(operation, device),
+        #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
+        other => fail(operation, &missing_backend(&format!("{other:?}"))),
+    }
+}
+
+/// What to do about a device, given by what it prints, of whose back end this build knows nothing.
+#[cfg_attr(
+    not(test),
+    allow(dead_code, reason = "depends on the backends in the build")
+)]
+fn missing_backend(device: &str) -> String {
+    let features = [
+        ("Flex", "`flex`"),
+        ("Cube", "that of its runtime: `wgpu`, `cuda`, .."),
+        ("Remote", "`remote`"),
+        ("Autodiff", "`autodiff`"),
+    ];
+    let known = features
+        .into_iter()
+        .find(|(name, _)| device.starts_with(name));
+    match known {
+        Some((_, feature)) => format!(
+            "burn-scan was built without the back end of the device {device}. Add a feature to burn-scan: {feature}."
+        ),
+        None => format!("burn-scan has no operations for the device {device}."),
+    }
+}
+
 /// The device computes with the tensor's dtype, and a result of the tensor's size fits a buffer.
 #[track_caller]
 pub(crate) fn dtype<const D: usize, K: Basic>(operation: &str, tensor: &Tensor<D, K>) {
+    backend(operation, tensor.device().as_dispatch());
     let dtype = tensor.dtype();
     match dtype {
         DType::F32 | DType::I32 | DType::U32 | DType::Bool(_) => {}
@@ -353,7 +395,14 @@ pub(crate) fn shapes(operation: &str, rule: &str, tensor: &Shape, what: &str, ot
 
 #[cfg(test)]
 mod tests {
-    use super::numbered_by;
+    use super::{missing_backend, numbered_by};
+
+    #[test]
+    fn a_missing_back_end_is_named_with_its_feature() {
+        assert!(missing_backend("Flex(Cpu)").ends_with("feature to burn-scan: `flex`."));
+        assert!(missing_backend("Cube(Wgpu)").contains("`wgpu`, `cuda`"));
+        assert!(missing_backend("LibTorch(Cpu)").contains("no operations"));
+    }
 
     #[test]
     fn cube_devices_number_in_31_bits() {

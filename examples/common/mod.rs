@@ -1,6 +1,6 @@
 //! What the examples share: the command line, the device, seeded data, checks, times, JSON and pictures.
 
-#![allow(dead_code, reason = "every example uses its own part")]
+#![allow(missing_docs, reason = "for the examples only")]
 
 pub mod arguments;
 pub mod device;
@@ -15,6 +15,7 @@ use arguments::Arguments;
 /// The `main` of an example. Its exit code is 0 if all results are right, 1 if any is not, 2 if the run could not
 /// start.
 pub fn run(usage: &str, example: impl FnOnce(&Arguments) -> Result<bool, String>) -> ExitCode {
+    quiet_mesa();
     let name = usage.split(' ').next().unwrap_or_default();
     let given: Vec<_> = std::env::args_os().skip(1).collect();
     if given.iter().any(|word| word == "--help" || word == "-h") {
@@ -28,6 +29,15 @@ pub fn run(usage: &str, example: impl FnOnce(&Arguments) -> Result<bool, String>
             eprintln!("{name}: {message}");
             ExitCode::from(2)
         }
+    }
+}
+
+/// Mesa complains on standard error, once for each graphics API that is asked for an adapter, where a machine without a
+/// display has no folder for sockets. It needs none here.
+fn quiet_mesa() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: the program has one thread yet.
+        unsafe { std::env::set_var("XDG_RUNTIME_DIR", std::env::temp_dir()) };
     }
 }
 

@@ -17,7 +17,7 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::mixer::{Mixer, Sizes, Way};
-use crate::common::random::Random;
+use common::random::Random;
 
 const SYMBOLS: usize = 8;
 /// Symbols of a sequence.

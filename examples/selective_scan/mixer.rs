@@ -18,7 +18,7 @@ use burn::tensor::activation::{silu, softplus};
 use burn::tensor::{Device, Tensor, TensorData};
 use burn_scan::prelude::*;
 
-use crate::common::random::Random;
+use common::random::Random;
 
 /// Elements that the convolution of a channel reads.
 const WIDTH: usize = 4;

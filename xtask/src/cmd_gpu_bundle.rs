@@ -132,9 +132,8 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<Vec<String>>
     ]);
     command.args(["--features", &features(runtimes)]);
     command.args(targets);
-    if flavour == "cuda" {
-        llvm_stub::prepare(&mut command, &target_dir().join("cuda"));
-    }
+    // In one folder and with one set of flags all flavours share most of their dependencies.
+    llvm_stub::prepare(&mut command, &target_dir().join("cuda"));
     let mut binaries = Vec::new();
     run_reading(&mut command, false, |line| {
         binaries.extend(binary_of(line, &root()))

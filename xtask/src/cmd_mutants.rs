@@ -82,7 +82,12 @@ const PARTS: [Part; 4] = [
         name: "checks",
         copy: copy_sources,
         files: &["src/check.rs"],
-        package: &["--package", "burn-scan", UNOPTIMISED],
+        package: &[
+            "--package",
+            "burn-scan",
+            "--features=flex,wgpu,fusion,autodiff",
+            UNOPTIMISED,
+        ],
         tests: &["--lib", "--test=bad_input", "--test=narrow_ints"],
         // The part `engine` has these.
         skip: &["cpu::"],

@@ -34,8 +34,11 @@ const SPEC: Spec = Spec {
 /// The contract without fusion. The rest of the selection is that of the other steps, so most dependencies are built
 /// already: this takes one minute, and `burn-scan` alone took six. The CPU engine takes longest to compile, and these
 /// tests need neither its speed nor its large inputs, so it stays unoptimised.
-const NO_FUSION: [&str; 6] = [
+const NO_FUSION: [&str; 8] = [
     "--workspace",
+    // The examples are built with fusion.
+    "--exclude",
+    "burn-scan-examples",
     "--no-default-features",
     "--features",
     "burn-scan/std,burn-scan/flex,burn-scan/wgpu,burn-scan/autodiff,cubecl-scan/std,cubecl-scan/wgpu,xtask/report,xtask/remote-dependencies",

@@ -14,6 +14,7 @@ const MIN_SAMPLES: usize = 3;
 const BUDGET: Duration = Duration::from_millis(400);
 
 /// What the samples of one launch say.
+#[allow(dead_code, reason = "the survey shows medians")]
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
     pub median: Duration,

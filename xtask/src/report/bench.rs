@@ -38,6 +38,7 @@ impl Benches {
     /// Builds the benches of another tree, in a target folder of its own.
     pub(crate) fn build_in(tree: &Copy, env: &Env, cargo_args: &[String]) -> Result<Self> {
         let mut command = cargo(&["bench", "--package", "burn-scan", "--no-run"]);
+        command.args(["--features", "flex,wgpu,fusion,autodiff"]);
         command.arg("--message-format=json-render-diagnostics");
         for name in names(&tree.tree)? {
             command.args(["--bench", &name]);
