@@ -50,8 +50,8 @@
 //!
 //! # Features
 //!
-//! The default features run on a machine without a GPU: `std`, `flex` (the CPU backend), `wgpu`, `fusion` (lazy
-//! operations, and [`install`]) and `autodiff`. Every other device has its own feature; the README lists them.
+//! The default names no back end of Burn. The features mirror those that a program turns on in Burn: `flex` (the CPU),
+//! `wgpu`, `cuda` and the others, `fusion` (lazy operations, and [`install`]), `autodiff`; the README lists them.
 
 pub mod backends;
 mod check;

@@ -11,6 +11,8 @@ macro_rules! integer_accumulator {
             const LOWEST: Self = <$ty>::MIN;
             const HIGHEST: Self = <$ty>::MAX;
             const EXACT: bool = true;
+            const MODERATE: Self = 0;
+            const NEGLIGIBLE: Self = 0;
 
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -26,7 +28,7 @@ macro_rules! integer_accumulator {
 }
 
 macro_rules! float_accumulator {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty: $moderate:expr;)*) => {$(
         impl Accumulator for $ty {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -34,6 +36,8 @@ macro_rules! float_accumulator {
             const LOWEST: Self = <$ty>::NEG_INFINITY;
             const HIGHEST: Self = <$ty>::INFINITY;
             const EXACT: bool = false;
+            const MODERATE: Self = $moderate;
+            const NEGLIGIBLE: Self = <$ty>::MIN_POSITIVE / <$ty>::EPSILON;
 
             #[inline(always)]
             fn add(self, other: Self) -> Self {
@@ -43,6 +47,11 @@ macro_rules! float_accumulator {
             #[inline(always)]
             fn mul(self, other: Self) -> Self {
                 self * other
+            }
+
+            #[inline(always)]
+            fn is_normal(self) -> bool {
+                <$ty>::is_normal(self)
             }
 
             // A total that overflows on its own need not overflow after the carry (-MAX + MAX + MAX).
@@ -65,4 +74,7 @@ macro_rules! float_accumulator {
 }
 
 integer_accumulator!(i8, i16, i32, i64, u8, u16, u32, u64);
-float_accumulator!(f32, f64);
+float_accumulator! {
+    f32: 1.0 / (1u32 << 15) as f32;
+    f64: 1.0 / (1u128 << 127) as f64;
+}

@@ -16,6 +16,7 @@ pub(crate) struct Min;
 
 impl<A: Accumulator> Operator<A> for Sum {
     const IDENTITY: A = A::ZERO;
+    const IN_TILES: bool = true;
 
     #[inline(always)]
     fn combine(left: A, right: A) -> A {

@@ -66,6 +66,13 @@ pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
     /// Whether no grouping of elements changes a sum or a product.
     const EXACT: bool;
 
+    /// A factor whose product with seven others that are no smaller is a normal number; 0 for integers.
+    const MODERATE: Self;
+
+    /// The smallest normal number, relative to the precision: what is smaller than a number times this, times a normal
+    /// number, does not change that number; 0 for integers.
+    const NEGLIGIBLE: Self;
+
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
 
@@ -89,6 +96,17 @@ pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
         } else {
             self
         }
+    }
+
+    /// Whether it has the full precision of the type, which zero and subnormal numbers lack.
+    fn is_normal(self) -> bool {
+        true
+    }
+
+    /// The magnitude. NaN stays NaN.
+    #[inline(always)]
+    fn magnitude(self) -> Self {
+        self.max(self.mul(Self::NEGATIVE_ONE))
     }
 
     /// Whether `carry + total` is what adding the elements of `total` to `carry` one by one gives, up to rounding.
@@ -166,6 +184,9 @@ pub(crate) trait Lanes<T: Element>: Copy {
 /// An associative operator over accumulators. Every function is a few instructions without a branch.
 pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
     const IDENTITY: A;
+
+    /// Whether the columns of floats are made in tiles.
+    const IN_TILES: bool = false;
 
     fn combine(left: A, right: A) -> A;
 

@@ -22,8 +22,8 @@ use burn::tensor::{AsIndex, Tensor};
 /// # Algorithm
 ///
 /// An element stands for the map `h ↦ a·h + x`. Two such maps compose to one, so the algorithms of [`TensorScan`] apply
-/// (Kogge & Stone 1973; Martin & Cundy 2018). Products of decays that underflow do no harm: the terms that they
-/// multiply no longer matter.
+/// (Kogge & Stone 1973; Martin & Cundy 2018). On the CPU products of decays that underflow are right where they matter;
+/// elsewhere they count as zero.
 pub trait TensorRecurrence<const D: usize>: Sized {
     /// `h[t] = decay[t]·h[t−1] + x[t]` along `dim`, from 0. The decay has the tensor's shape, or a shape that
     /// broadcasts to it; it is read in place.

@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::super::column_groups::column_groups;
 use super::super::traits::{Accumulator, Operator};
+use super::Plane;
 
 /// Calls `kernel` with the carries.
 ///
@@ -97,4 +98,44 @@ pub(super) fn scan_lines<A: Accumulator, O: Operator<A>>(
             }
         },
     );
+}
+
+/// Scans whole lines from `carries`, and combines what precedes the tile with each result. Lines of few columns have no
+/// form of their own: a walk of so many lines waits for memory.
+#[inline(always)]
+pub(super) fn scan_lines_behind<A: Accumulator, O: Operator<A>>(
+    input: &[A],
+    output: &mut [MaybeUninit<A>],
+    carries: &mut [A],
+    starts: &[A],
+    Plane {
+        exclusive, reverse, ..
+    }: Plane,
+) {
+    let width = carries.len();
+    let lines = input
+        .chunks_exact(width)
+        .zip(output.chunks_exact_mut(width));
+    let scan_line = |(line, output): (&[A], &mut [MaybeUninit<A>])| {
+        column_groups::<A>(width, reverse, |columns| {
+            let before_tile = &starts[columns.clone()];
+            let carries = &mut carries[columns.clone()];
+            let output = &mut output[columns.clone()];
+            for (((output, &element), carry), &start) in output
+                .iter_mut()
+                .zip(&line[columns])
+                .zip(carries)
+                .zip(before_tile)
+            {
+                let before = *carry;
+                *carry = O::combine(before, element);
+                output.write(O::combine(start, if exclusive { before } else { *carry }));
+            }
+        });
+    };
+    if reverse {
+        lines.rev().for_each(scan_line);
+    } else {
+        lines.for_each(scan_line);
+    }
 }

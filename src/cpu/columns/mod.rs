@@ -8,7 +8,10 @@
 //! - Wide planes are split into blocks of columns, one for each task.
 //! - Planes of few columns are split along the axis instead, see [`narrow`].
 //!
-//! The shape alone decides which of the two it is, and with it the bits of the result.
+//! Float sums are made in tiles of [`TILE`] lines. Behind the first one, a tile is scanned from the identity, and what
+//! precedes it is added to each result. So a column has the same bits however the plane is split, and the carry behind a
+//! tile is the last thing that the tile writes. Other operators are exact in any order, or products, whose partial results
+//! leave the range of the type too easily: they are walked in order.
 
 mod lines;
 mod narrow;
@@ -20,8 +23,8 @@ use super::buffer::Shared;
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
 use super::processor::vectorize;
-use super::traits::{Element, Operator};
-use lines::{fold_lines, scan_lines};
+use super::traits::{Accumulator, Element, Operator};
+use lines::{fold_lines, scan_lines, scan_lines_behind};
 
 /// The most columns in a block: the carries of a block stay in the first-level cache.
 ///
@@ -151,6 +154,59 @@ impl Plane {
         }
     }
 
+    /// The tiles of some lines, each with whether it is scanned from the identity.
+    fn tiles<T: Element, O: Operator<T::Acc>>(
+        self,
+        lines: Range<usize>,
+    ) -> impl Iterator<Item = (Range<usize>, bool)> {
+        let in_tiles = O::IN_TILES && !T::Acc::EXACT;
+        let step = if in_tiles { TILE } else { lines.len().max(1) };
+        let end = lines.end;
+        lines.step_by(step).map(move |first| {
+            let tile = first..end.min(first + step);
+            (tile, in_tiles && first > 0)
+        })
+    }
+
+    /// Folds one column of some lines into a carry, in order.
+    #[cold]
+    fn fold_column<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        lines: Range<usize>,
+        column: usize,
+        carry: T::Acc,
+    ) -> T::Acc {
+        lines.fold(carry, |carry, line| {
+            let line = self.place(line..line + 1).start;
+            O::combine(carry, input[line * self.inner + column].to_acc())
+        })
+    }
+
+    /// Scans one column of some lines in order. Returns the carry behind them.
+    ///
+    /// # Safety
+    ///
+    /// No other thread has access to the output of this column.
+    #[cold]
+    unsafe fn walk_column<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        output: &Shared<'_, T>,
+        lines: Range<usize>,
+        column: usize,
+        carry: T::Acc,
+    ) -> T::Acc {
+        lines.fold(carry, |before, line| {
+            let at = self.place(line..line + 1).start * self.inner + column;
+            let carry = O::combine(before, input[at].to_acc());
+            // SAFETY: the caller's promise.
+            let slot = unsafe { output.slice(at..at + 1) };
+            slot[0].write(T::from_acc(if self.exclusive { before } else { carry }));
+            carry
+        })
+    }
+
     /// Folds whole lines into `carries`.
     fn fold<T: Element, O: Operator<T::Acc>>(
         self,
@@ -170,7 +226,7 @@ impl Plane {
         }
     }
 
-    /// Scans some columns of some lines from `carries`.
+    /// Scans some columns of some lines from `carries`. The first line is that of a tile.
     ///
     /// # Safety
     ///
@@ -183,8 +239,46 @@ impl Plane {
         columns: Range<usize>,
         carries: &mut [T::Acc],
     ) {
+        let carries = &mut carries[..columns.len()];
+        for (tile, is_behind) in self.tiles::<T, O>(lines) {
+            if !is_behind {
+                // SAFETY: the caller's promise.
+                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, None) };
+                continue;
+            }
+            let mut room = [O::IDENTITY; WIDEST];
+            let local = &mut room[..columns.len()];
+            // SAFETY: the caller's promise.
+            unsafe {
+                let starts = Some(&*carries);
+                self.walk_tile::<T, O>(input, output, tile.clone(), &columns, local, starts);
+            }
+            for ((carry, &total), column) in carries.iter_mut().zip(&*local).zip(columns.clone()) {
+                *carry = if O::is_regular(*carry, total) {
+                    O::combine(*carry, total)
+                } else {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.walk_column::<T, O>(input, output, tile.clone(), column, *carry) }
+                };
+            }
+        }
+    }
+
+    /// Scans some columns of some lines from `carries`, and adds what precedes the tile, if it is given.
+    ///
+    /// # Safety
+    ///
+    /// No other thread has access to their output.
+    unsafe fn walk_tile<T: Element, O: Operator<T::Acc>>(
+        self,
+        input: &[T],
+        output: &Shared<'_, T>,
+        lines: Range<usize>,
+        columns: &Range<usize>,
+        carries: &mut [T::Acc],
+        starts: Option<&[T::Acc]>,
+    ) {
         let width = columns.len();
-        let carries = &mut carries[..width];
         let scratch = &mut T::Scratch::default();
         let step = self.lines_in_tile(width);
         for start in lines.clone().step_by(step) {
@@ -195,8 +289,17 @@ impl Plane {
             // other thread has access to them.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                vectorize(|| {
-                    scan_lines::<T::Acc, O>(input, output, carries, self.exclusive, self.reverse)
+                vectorize(|| match starts {
+                    None => scan_lines::<T::Acc, O>(
+                        input,
+                        output,
+                        carries,
+                        self.exclusive,
+                        self.reverse,
+                    ),
+                    Some(starts) => {
+                        scan_lines_behind::<T::Acc, O>(input, output, carries, starts, self)
+                    }
                 });
             });
         }

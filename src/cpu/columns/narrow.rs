@@ -1,22 +1,23 @@
 //! Planes of few columns, split along the axis.
 //!
-//! A plane is split into pieces of about [`PIECE`] elements. Each piece is first reduced to its totals, then the
-//! carries into all pieces are combined in order, then every piece is scanned from its carries. [`STRETCH`] pieces take
-//! these steps together, while they are in the shared cache.
+//! A plane is split into pieces of about [`PIECE`] elements, or of a tile of lines where float sums are made in tiles. Each
+//! piece is first reduced to its totals, then the carries into all pieces are combined in order, then every piece is scanned
+//! from its carries. Some pieces take these steps together, while they are in the shared cache.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::buffer::Shared;
+use super::super::element::TILE;
 use super::super::parallel;
-use super::super::traits::{Element, Operator};
+use super::super::traits::{Accumulator, Element, Operator};
 use super::Plane;
 
 /// Elements of a narrow plane that are walked in order: the work of one task.
 pub(super) const PIECE: usize = 1 << 14;
 
-/// Pieces that are reduced and then scanned together: 4 MiB of `f32`.
-const STRETCH: usize = 64;
+/// Elements that are reduced and then scanned together: 4 MiB of `f32`.
+const STRETCH: usize = 64 * PIECE;
 
 /// Scans a plane that is split along the axis.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
@@ -24,17 +25,25 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
 ) {
+    let lines = if O::IN_TILES && !T::Acc::EXACT {
+        TILE
+    } else {
+        (PIECE / plane.inner).max(1)
+    };
     let narrow = Narrow {
         plane,
         input,
-        lines: (PIECE / plane.inner).max(1),
+        lines,
+        in_task: (PIECE / (lines * plane.inner)).max(1),
     };
-    let pieces = plane.len.div_ceil(narrow.lines);
+    let pieces = plane.len.div_ceil(lines);
+    // Two tasks at least, however long a tile is.
+    let stretch = (STRETCH / (lines * plane.inner)).max(2);
     let output = Shared::new(output);
     let mut carries = vec![O::IDENTITY; plane.inner];
-    let mut starts = vec![O::IDENTITY; STRETCH.min(pieces) * plane.inner];
-    for first in (0..pieces).step_by(STRETCH) {
-        let starts = &mut starts[..STRETCH.min(pieces - first) * plane.inner];
+    let mut starts = vec![O::IDENTITY; stretch.min(pieces) * plane.inner];
+    for first in (0..pieces).step_by(stretch) {
+        let starts = &mut starts[..stretch.min(pieces - first) * plane.inner];
         narrow.reduce::<O>(first, starts);
         narrow.to_starts::<O>(first, starts, &mut carries);
         narrow.scan::<O>(first, starts, &output);
@@ -46,6 +55,8 @@ struct Narrow<'a, T> {
     plane: Plane,
     input: &'a [T],
     lines: usize,
+    /// Pieces of a task.
+    in_task: usize,
 }
 
 impl<T: Element> Narrow<'_, T> {
@@ -56,10 +67,8 @@ impl<T: Element> Narrow<'_, T> {
 
     /// Finds the totals of the pieces from `first` on.
     fn reduce<O: Operator<T::Acc>>(&self, first: usize, totals: &mut [T::Acc]) {
-        let inner = self.plane.inner;
-        parallel::for_each_part(totals, inner, &|at, totals| {
+        self.for_each_piece(first, totals, &|lines, totals| {
             totals.fill(O::IDENTITY);
-            let lines = self.piece(first + at / inner);
             self.plane.fold::<T, O>(self.input, lines, totals);
         });
     }
@@ -73,21 +82,32 @@ impl<T: Element> Narrow<'_, T> {
         carries: &mut [T::Acc],
     ) {
         for (index, totals) in totals.chunks_exact_mut(self.plane.inner).enumerate() {
-            let is_regular = carries
-                .iter()
-                .zip(&*totals)
-                .all(|(&carry, &total)| O::is_regular(carry, total));
-            for (carry, start) in carries.iter_mut().zip(totals) {
-                let total = core::mem::replace(start, *carry);
-                if is_regular {
-                    *carry = O::combine(*carry, total);
-                }
-            }
-            if !is_regular {
-                let lines = self.piece(first + index);
-                self.plane.fold::<T, O>(self.input, lines, carries);
+            for (column, (carry, start)) in carries.iter_mut().zip(totals).enumerate() {
+                let (before, total) = (*carry, core::mem::replace(start, *carry));
+                *carry = if O::is_regular(before, total) {
+                    O::combine(before, total)
+                } else {
+                    let lines = self.piece(first + index);
+                    self.plane
+                        .fold_column::<T, O>(self.input, lines, column, before)
+                };
             }
         }
+    }
+
+    /// Calls `each` with the lines of every piece from `first` on, and with its states.
+    fn for_each_piece(
+        &self,
+        first: usize,
+        states: &mut [T::Acc],
+        each: &(impl Fn(Range<usize>, &mut [T::Acc]) + Sync),
+    ) {
+        let inner = self.plane.inner;
+        parallel::for_each_part(states, inner * self.in_task, &|at, states| {
+            for (index, states) in states.chunks_exact_mut(inner).enumerate() {
+                each(self.piece(first + at / inner + index), states);
+            }
+        });
     }
 
     /// Scans the pieces from `first` on, each from its carries.
@@ -97,14 +117,10 @@ impl<T: Element> Narrow<'_, T> {
         starts: &mut [T::Acc],
         output: &Shared<'_, T>,
     ) {
-        let inner = self.plane.inner;
-        parallel::for_each_part(starts, inner, &|at, carries| {
-            let lines = self.piece(first + at / inner);
+        let plane = self.plane;
+        self.for_each_piece(first, starts, &|lines, carries| {
             // SAFETY: each piece is written by one task.
-            unsafe {
-                let plane = self.plane;
-                plane.walk::<T, O>(self.input, output, lines, 0..inner, carries);
-            };
+            unsafe { plane.walk::<T, O>(self.input, output, lines, 0..plane.inner, carries) };
         });
     }
 }

@@ -11,7 +11,7 @@ use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, Element, Lanes as Vector};
-use super::affine::{Affine, Inputs, Rooms, Tile, gathered, side_by_side};
+use super::affine::{Affine, Inputs, Rooms, Tile, gathered, is_moderate, magnitude, side_by_side};
 use super::{Block, Lines, View, Walk, run};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
@@ -180,12 +180,14 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
         let mut carry = L::splat(proof, start);
         // Zero times a number that is not finite is not zero.
         let mut seen = zero;
+        let mut smallest = L::splat(proof, T::Acc::ONE);
         for step in 0..count {
             let vector = if REVERSE { count - 1 - step } else { step };
             let first = from + vector * L::COUNT;
             // SAFETY: the vector is one of the tile's, and the output is as long.
             unsafe {
-                let (a, b) = tile.composed::<L, REVERSE, false>(proof, first);
+                let (a, b, decay) = tile.composed::<L, REVERSE, false>(proof, first);
+                smallest = smallest.min(magnitude::<T, L>(decay));
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let h = a.mul(carry).add(b);
                 let shown = if exclusive { h.shift_in(carry) } else { h };
@@ -198,7 +200,9 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
         carry.for_each(|last| h = last);
         let mut was_finite = true;
         seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
-        let rest = match was_finite {
+        let was_exact =
+            was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
+        let rest = match was_exact {
             true => rest,
             false => {
                 h = start;

@@ -1,6 +1,6 @@
 //! Float sums that lose nothing between chunks.
 //!
-//! The carry is a sum and what its last addition rounded off (Knuth's TwoSum; Dekker 1971):
+//! The carry is a sum and what its last addition rounded off (Dekker 1971):
 //!
 //! ```text
 //! results      sum + (rounded_off + the sums of the chunk from 0)
@@ -40,21 +40,23 @@ pub(super) fn next<const D: usize>(
         Some(rest) => (local + rest.clone(), total + rest),
     };
     let results = local + sum.clone();
-    let (sum, rounded_off) = two_sum(sum, total);
+    // The scan of one element, and not an addition: compilers of shaders may take `(a + b) - a` for `b`, and Burn would
+    // fuse both into one shader.
+    let inclusive = ScanOptions::default();
+    let next_sum = total
+        .clone()
+        .scan_from(sum.clone(), dim, ScanOp::Sum, inclusive);
+    let rest = rounded_off_by(sum.detach(), total.detach(), next_sum.clone().detach());
     Sums {
         results,
-        sum,
-        rounded_off,
+        sum: next_sum,
+        rounded_off: rest,
     }
 }
 
-/// The rounded sum, and the rest as a constant; no rest where the sum is not finite.
-fn two_sum<const D: usize>(a: Tensor<D>, b: Tensor<D>) -> (Tensor<D>, Tensor<D>) {
-    let sum = a.clone() + b.clone();
-    let (a, b, rounded) = (a.detach(), b.detach(), sum.clone().detach());
-    let of_b = rounded.clone() - a.clone();
-    let of_a = rounded - of_b.clone();
-    let rest = (a - of_a) + (b - of_b);
+/// What `sum`, the rounded sum of both, lacks. Exact where `a` is the larger one; 0 where the sum is not finite.
+fn rounded_off_by<const D: usize>(a: Tensor<D>, b: Tensor<D>, sum: Tensor<D>) -> Tensor<D> {
+    let rest = b - (sum - a);
     let is_nan = rest.clone().is_nan();
-    (sum, rest.mask_fill(is_nan, 0))
+    rest.mask_fill(is_nan, 0).detach()
 }

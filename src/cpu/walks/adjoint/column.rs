@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::super::super::element::TILE;
 use super::super::super::lanes::{self, Kernel};
 use super::super::super::traits::{Accumulator, Element, Lanes as Vector};
-use super::super::affine::{Affine, Tile, gathered};
+use super::super::affine::{Affine, Tile, gathered, is_moderate, magnitude};
 use super::super::{Block, Walk};
 use super::Flows;
 
@@ -110,13 +110,15 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
         let mut carry = L::splat(proof, start);
         // Zero times a number that is not finite is not zero.
         let mut seen = zero;
+        let mut smallest = L::splat(proof, T::Acc::ONE);
         let ordered = |lanes: L| if REVERSE { lanes.reversed() } else { lanes };
         for step in 0..count {
             let vector = if REVERSE { count - 1 - step } else { step };
             let first = from + vector * L::COUNT;
             // SAFETY: the vector is one of the tile's, and the other slices are as long.
             unsafe {
-                let (a, b) = tile.composed::<L, REVERSE, true>(proof, first);
+                let (a, b, decay) = tile.composed::<L, REVERSE, true>(proof, first);
+                smallest = smallest.min(magnitude::<T, L>(decay));
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let u = a.mul(carry).add(b);
                 let behind = ordered(u.shift_in(carry));
@@ -131,7 +133,9 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
         carry.for_each(|last| u = last);
         let mut was_finite = true;
         seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
-        let rest = match was_finite {
+        let was_exact =
+            was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
+        let rest = match was_exact {
             true => rest,
             false => {
                 u = start;

@@ -9,7 +9,9 @@
 //! ```
 //!
 //! Compositions may leave the range of floats where the walk does not: a product of decays may overflow and then meet a
-//! zero. The kernels watch the compositions, and walk the elements one by one where a composition is not finite.
+//! zero, or vanish and then meet a state that is huge, or a decay that brings it back. The kernels watch the
+//! compositions and the decays, and walk the elements one by one where a composition is not finite, or where a product
+//! of decays is not a normal number and what it multiplies could matter.
 //!
 //! The adjoint of a recurrence multiplies by the decay after an addition, not before it: `h ↦ a·(h + x)`. There `b` is
 //! `a·x`.
@@ -18,7 +20,7 @@ mod inputs;
 mod tile;
 
 pub(super) use inputs::{Inputs, Rooms, gathered};
-pub(super) use tile::Tile;
+pub(super) use tile::{Tile, is_moderate, magnitude};
 
 use super::super::element::TILE;
 use super::super::traits::Accumulator;
@@ -26,8 +28,12 @@ use super::super::traits::Accumulator;
 /// The map `h ↦ factor·h + offset`. A state is a map whose offset is `h`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Affine<A> {
-    pub(super) factor: A,
+    factor: A,
     pub(super) offset: A,
+    /// The smallest factor up to any of the elements, by magnitude.
+    least: A,
+    /// The largest decay, by magnitude.
+    most: A,
 }
 
 impl<A: Accumulator> Affine<A> {
@@ -35,23 +41,39 @@ impl<A: Accumulator> Affine<A> {
         Self {
             factor: A::ONE,
             offset: h,
+            least: A::ONE,
+            most: A::ONE,
         }
     }
 
     /// This map, followed by the map of an element.
     #[inline(always)]
     pub(super) fn then(self, decay: A, value: A) -> Self {
+        let factor = self.factor.mul(decay);
         Self {
-            factor: self.factor.mul(decay),
+            factor,
             offset: decay.mul(self.offset).add(value),
+            least: self.least.min(factor.magnitude()),
+            most: self.most.max(decay.magnitude()),
         }
     }
 
     /// The state behind a piece of this total, if walking the piece leads to the same state, up to rounding.
     pub(super) fn behind(self, total: Self) -> Option<Self> {
         let is_finite = |x: A| x.mul(A::ZERO) == A::ZERO;
-        (is_finite(total.factor) && is_finite(total.offset))
-            .then(|| Self::state(total.factor.mul(self.offset).add(total.offset)))
+        let is_exact = is_finite(total.factor) && is_finite(total.offset);
+        let h = self.offset;
+        (is_exact && (total.least.is_normal() || total.forgets(h)))
+            .then(|| Self::state(total.factor.mul(h).add(total.offset)))
+    }
+
+    /// Whether a factor that is not a normal number may stand for the product of the decays before `h`. If no decay
+    /// exceeds 1, the true product is no larger, and does not grow again.
+    fn forgets(self, h: A) -> bool {
+        let size = h.magnitude();
+        h == A::ZERO
+            || self.most == A::ONE
+                && (size <= A::ONE || size.mul(A::NEGLIGIBLE) <= self.offset.magnitude())
     }
 }
 

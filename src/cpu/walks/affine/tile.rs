@@ -38,8 +38,8 @@ impl<T: Element> Tile<'_, T> {
         }
     }
 
-    /// The factors and the offsets of the vector at `first`: each lane is composed with the lanes before it, in the
-    /// order of the walk.
+    /// The factors and the offsets of the vector at `first`, and its decays: each lane is composed with the lanes before
+    /// it, in the order of the walk.
     ///
     /// # Safety
     ///
@@ -53,7 +53,7 @@ impl<T: Element> Tile<'_, T> {
         &self,
         proof: L::Proof,
         first: usize,
-    ) -> (L, L) {
+    ) -> (L, L, L) {
         // SAFETY: the caller's promise.
         let (decay, value) = unsafe {
             (
@@ -72,7 +72,25 @@ impl<T: Element> Tile<'_, T> {
             offset = factor.mul(before).add(offset);
             factor = factor.mul(factor.taken_in(step, one));
         }
-        (factor, offset)
+        (factor, offset, decay)
+    }
+
+    /// Whether all products of decays within a vector of `lanes` are normal numbers, or zero because a decay is. `from`
+    /// is the place of the first vector. It is asked only where a decay is small.
+    #[cold]
+    pub(in super::super) fn composes(&self, from: usize, lanes: usize) -> bool {
+        let mut vectors = self.decay[from..].chunks_exact(lanes);
+        vectors.all(|vector| {
+            let product = vector.iter().fold(T::Acc::ONE, |product, decay| {
+                let size = decay.to_acc().magnitude();
+                if size == T::Acc::ZERO {
+                    product
+                } else {
+                    product.mul(size.min(T::Acc::ONE))
+                }
+            });
+            product.is_normal()
+        })
     }
 
     /// The place of the first vector, and the elements beside the vectors, which come last in the order of the walk.
@@ -106,25 +124,46 @@ impl<T: Element, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
         let Self(tile, before) = self;
         let (from, rest) = tile.parts::<REVERSE>(L::COUNT);
         let count = (tile.len() - rest.len()) / L::COUNT;
-        let (mut factor, mut offset) = (
-            L::splat(proof, before.factor),
-            L::splat(proof, before.offset),
-        );
+        let splat = |value| L::splat(proof, value);
+        let (mut factor, mut offset) = (splat(before.factor), splat(before.offset));
+        let (mut least, mut most) = (splat(before.least), splat(before.most));
+        let mut smallest = splat(T::Acc::ONE);
         for step in 0..count {
             let vector = if REVERSE { count - 1 - step } else { step };
             let first = from + vector * L::COUNT;
             // SAFETY: the vector is one of the tile's.
-            let (a, b) = unsafe { tile.composed::<L, REVERSE, ADJOINT>(proof, first) };
-            let (a, b) = (a.last(), b.last());
-            offset = a.mul(offset).add(b);
-            factor = a.mul(factor);
+            let (a, b, decay) = unsafe { tile.composed::<L, REVERSE, ADJOINT>(proof, first) };
+            let size = magnitude::<T, L>(decay);
+            (smallest, most) = (smallest.min(size), most.max(size));
+            let prefix = a.mul(factor);
+            least = least.min(magnitude::<T, L>(prefix));
+            factor = prefix.last();
+            offset = a.last().mul(offset).add(b.last());
         }
         let mut total = before;
         factor.for_each(|factor| total.factor = factor);
         offset.for_each(|offset| total.offset = offset);
+        least.for_each(|least| total.least = total.least.min(least));
+        most.for_each(|most| total.most = total.most.max(most));
+        if !is_moderate::<T, L>(smallest) && !tile.composes(from, L::COUNT) {
+            total.least = T::Acc::ZERO;
+        }
         tile.each::<REVERSE>(rest, |_, decay, value| {
             total = total.then(decay, super::offset::<T::Acc, ADJOINT>(decay, value));
         });
         total
     }
+}
+
+#[inline(always)]
+pub(in super::super) fn magnitude<T: Element, L: Vector<T>>(lanes: L) -> L {
+    lanes.max(lanes.mul(L::splat(lanes.proof(), T::Acc::NEGATIVE_ONE)))
+}
+
+/// Whether no product of as many factors as there are lanes leaves the range, given the smallest of them in each lane.
+#[inline(always)]
+pub(in super::super) fn is_moderate<T: Element, L: Vector<T>>(smallest: L) -> bool {
+    let mut is_moderate = true;
+    smallest.for_each(|size| is_moderate &= size >= T::Acc::MODERATE);
+    is_moderate
 }

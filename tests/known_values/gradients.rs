@@ -1,0 +1,136 @@
+//! Gradients at infinities, zeros, NaN and padding: what does not reach the loss has a gradient of zero.
+
+use burn::tensor::{DType, Device, FloatDType, Tensor};
+use burn_scan::prelude::*;
+
+use super::{assert_near, floats, ints, values};
+
+on_every_device![
+    a_segment_of_nothing,
+    an_infinite_element_takes_it_all,
+    elements_of_no_segment_have_none,
+    products_that_leave_the_range,
+    a_not_a_number_sets_the_maximum,
+    shares_of_half_floats_add_up,
+    an_exclusive_scan_of_one_element_is_in_the_graph,
+];
+
+const INF: f32 = f32::INFINITY;
+
+/// The gradient of one result of a reduction.
+fn of_segment(x: &[f32], offsets: &[i32], op: ScanOp, at: usize, device: &Device) -> Vec<f32> {
+    let device = device.clone().autodiff();
+    let x = floats(x, &device).require_grad();
+    let y = x.clone().segment_reduce(ints(offsets, &device), op);
+    let gradients = y.narrow(0, at, 1).sum().backward();
+    values(x.grad(&gradients).expect("tracked"))
+}
+
+fn a_segment_of_nothing(device: &Device) {
+    let x = [-INF, -INF, 1.];
+    let found = of_segment(&x, &[0, 2, 3], ScanOp::LogSumExp, 1, device);
+    assert_near(&found, &[0., 0., 1.]);
+    let found = of_segment(&x, &[0, 2, 3], ScanOp::LogSumExp, 0, device);
+    assert_near(&found, &[0., 0., 0.]);
+}
+
+fn an_infinite_element_takes_it_all(device: &Device) {
+    let found = of_segment(&[INF, 0.], &[0, 2], ScanOp::LogSumExp, 0, device);
+    assert_near(&found, &[1., 0.]);
+}
+
+fn elements_of_no_segment_have_none(device: &Device) {
+    let found = of_segment(&[INF, 2., 3., 4.], &[2, 4], ScanOp::Prod, 0, device);
+    assert_near(&found, &[0., 0., 4., 3.]);
+    let x = [f32::NAN, 2., 3., 4.];
+    let found = of_segment(&x, &[2, 4], ScanOp::LogSumExp, 0, device);
+    let share = 1. / (1. + 1f32.exp());
+    assert_near(&found, &[0., 0., share, 1. - share]);
+    for op in [ScanOp::Sum, ScanOp::Max, ScanOp::Min] {
+        let found = of_segment(&[f32::NAN, 2., 3., INF], &[1, 3], op, 0, device);
+        assert_eq!((found[0], found[3]), (0., 0.), "{op:?}");
+    }
+}
+
+fn products_that_leave_the_range(device: &Device) {
+    let device = device.clone().autodiff();
+    for (x, at, expected) in [
+        ([1e20, 1e20, 1e-30], 0, [1., 0., 0.]),
+        ([2., 0., 3.], 2, [0., 6., 0.]),
+        ([0., 2., 0.], 1, [2., 0., 0.]),
+        ([0., 0., 5.], 2, [0., 0., 0.]),
+    ] {
+        let tracked = floats(&x, &device).require_grad();
+        let y = tracked
+            .clone()
+            .scan(0, ScanOp::Prod, ScanOptions::default());
+        let gradients = y.narrow(0, at, 1).sum().backward();
+        let found = values(tracked.grad(&gradients).expect("tracked"));
+        assert_near(&found, &expected);
+    }
+}
+
+/// Two functions, one gradient.
+fn a_not_a_number_sets_the_maximum(device: &Device) {
+    let device = device.clone().autodiff();
+    let gradient = |scan: &dyn Fn(Tensor<1>) -> Tensor<1>| {
+        let x = floats(&[1., f32::NAN, 2.], &device).require_grad();
+        let gradients = scan(x.clone()).sum().backward();
+        values(x.grad(&gradients).expect("tracked"))
+    };
+    let scanned = gradient(&|x| x.scan(0, ScanOp::Max, ScanOptions::default()));
+    assert_near(&scanned, &[1., 2., 0.]);
+    assert_near(&gradient(&|x| x.cummax_with_indices(0).0), &scanned);
+}
+
+fn shares_of_half_floats_add_up(device: &Device) {
+    for (name, dtype) in [
+        (FloatDType::BF16, DType::BF16),
+        (FloatDType::F16, DType::F16),
+    ] {
+        let device = device.clone().autodiff();
+        if !device.supports_dtype(dtype) {
+            crate::common::unsupported(&format!("{device:?} does not compute with {dtype:?}"));
+            continue;
+        }
+        let x = || floats(&[100.; 4], &device).cast(name).require_grad();
+        let segments = x();
+        let y = segments
+            .clone()
+            .segment_reduce(ints(&[0, 4], &device), ScanOp::LogSumExp);
+        let gradients = y.sum().backward();
+        let found = segments
+            .grad(&gradients)
+            .expect("tracked")
+            .cast(FloatDType::F32);
+        assert_near(&values(found), &[0.25; 4]);
+        let line = x();
+        let last = line.clone().logcumsumexp(0).narrow(0, 3, 1);
+        let gradients = last.sum().backward();
+        let found = line
+            .grad(&gradients)
+            .expect("tracked")
+            .cast(FloatDType::F32);
+        assert_near(&values(found), &[0.25; 4]);
+    }
+}
+
+fn an_exclusive_scan_of_one_element_is_in_the_graph(device: &Device) {
+    let device = device.clone().autodiff();
+    for op in [ScanOp::Prod, ScanOp::Max, ScanOp::LogSumExp, ScanOp::Sum] {
+        for options in [
+            ScanOptions::default().exclusive(),
+            ScanOptions::default().exclusive().reverse(),
+        ] {
+            let [x, initial] =
+                [2., 3.].map(|value: f32| Tensor::<2>::full([3, 1], value, &device).require_grad());
+            let y = x.clone().scan_from(initial.clone(), 1, op, options);
+            let gradients = y.sum().backward();
+            assert_near(&values(x.grad(&gradients).expect("tracked")), &[0.; 3]);
+            assert_near(
+                &values(initial.grad(&gradients).expect("tracked")),
+                &[1.; 3],
+            );
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Small inputs with their right values, of kinds that went wrong here or in other libraries: the order of additions, the
+//! ends of the range, gradients at infinities, chunks of a sequence, lengths from corrupt data.
+
+#![cfg(feature = "autodiff")]
+
+#[macro_use]
+#[path = "../common/mod.rs"]
+mod common;
+
+mod chunks;
+mod gradients;
+mod order;
+mod ragged;
+mod recurrences;
+
+use burn::tensor::{Device, Int, Tensor, TensorData};
+use common::tensor;
+
+fn floats(values: &[f32], device: &Device) -> Tensor<1> {
+    tensor(values, [values.len()], device)
+}
+
+fn ints(values: &[i32], device: &Device) -> Tensor<1, Int> {
+    Tensor::from_data(TensorData::from(values), device)
+}
+
+fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    common::host::<f32, D>(tensor)
+}
+
+/// NaN is equal to NaN, and infinities to themselves.
+#[track_caller]
+fn assert_near(found: &[f32], expected: &[f32]) {
+    let is_near = |(&found, &expected): (&f32, &f32)| {
+        found == expected
+            || found.is_nan() && expected.is_nan()
+            || (found - expected).abs() <= 1e-5 * expected.abs().max(1e-30)
+    };
+    let all = found.len() == expected.len() && found.iter().zip(expected).all(is_near);
+    assert!(all, "{found:?} instead of {expected:?}");
+}

@@ -1,0 +1,125 @@
+//! The order of additions, with data that rounds.
+
+use burn::tensor::{Device, Tensor};
+use burn_scan::prelude::*;
+
+use super::{floats, values};
+use crate::common::devices::is_flex;
+use crate::common::element::hash;
+use crate::common::tensor;
+
+on_every_device![
+    equal_lines_have_equal_bits,
+    sums_of_non_negative_numbers_do_not_fall,
+    an_exclusive_sum_is_the_inclusive_one_shifted,
+    sums_are_near_to_those_in_double_precision,
+];
+
+/// Half of the precision of f32.
+const E: f32 = 1.0 / (1u32 << 24) as f32;
+
+fn drawn(n: usize) -> Vec<f32> {
+    (0..n).map(|i| (hash(i) % (1 << 20)) as f32 / 7.0).collect()
+}
+
+fn equal_lines_have_equal_bits(device: &Device) {
+    let lines = [
+        vec![1., E, E, 0.],
+        drawn(48),
+        drawn(49),
+        drawn(1024),
+        drawn(5000),
+        drawn(1 << 16),
+    ];
+    for line in lines {
+        let len = line.len();
+        // The promise of one line whatever stands beside it is kept on the CPU, see docs/algorithms.md.
+        if !is_flex(device) && len > 4 {
+            break;
+        }
+        for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
+            let scan = |x: Tensor<2>, dim| values(x.scan(dim, ScanOp::Sum, options));
+            let row = scan(tensor(&line, [1, len], device), 1);
+            let two: Vec<f32> = line.iter().flat_map(|&x| [x; 2]).collect();
+            let two = scan(tensor(&two, [len, 2], device), 0);
+            let column: Vec<f32> = two.iter().copied().step_by(2).collect();
+            for count in 2..=17 {
+                let rows = scan(tensor(&line.repeat(count), [count, len], device), 1);
+                let is_same = rows.chunks(len).all(|found| found == row);
+                assert!(is_same, "{count} rows of {len}, {options:?}");
+                let many: Vec<f32> = line.iter().flat_map(|&x| vec![x; count]).collect();
+                let columns = scan(tensor(&many, [len, count], device), 0);
+                let is_same = columns
+                    .chunks(count)
+                    .zip(&column)
+                    .all(|(found, expected)| found.iter().all(|found| found == expected));
+                assert!(is_same, "{count} columns of {len}, {options:?}");
+            }
+        }
+    }
+}
+
+/// On other devices than the CPU a sum may fall at the edge of a tile.
+fn sums_of_non_negative_numbers_do_not_fall(device: &Device) {
+    if !is_flex(device) {
+        return;
+    }
+    let mut at_an_edge = vec![2.0 * E; 1025];
+    (at_an_edge[0], at_an_edge[1024]) = (1., 0.);
+    let mut lines = vec![at_an_edge, vec![0.000_37; 200_000]];
+    lines.extend([7, 48, 49, 1000, 5000, 100_003].map(drawn));
+    for line in lines {
+        for columns in [1, 3, 600] {
+            if columns == 600 && line.len() > 5000 {
+                continue;
+            }
+            for reverse in [false, true] {
+                let options = ScanOptions::default();
+                let options = if reverse { options.reverse() } else { options };
+                let many: Vec<f32> = line.iter().flat_map(|&x| vec![x; columns]).collect();
+                let x: Tensor<2> = tensor(&many, [line.len(), columns], device);
+                let sums = values(x.scan(0, ScanOp::Sum, options));
+                let mut sums: Vec<f32> = sums.into_iter().step_by(columns).collect();
+                if reverse {
+                    sums.reverse();
+                }
+                let falls = sums.windows(2).position(|pair| pair[1] < pair[0]);
+                let len = line.len();
+                assert_eq!(falls, None, "{len} by {columns}, reverse {reverse}");
+            }
+        }
+    }
+}
+
+fn an_exclusive_sum_is_the_inclusive_one_shifted(device: &Device) {
+    if !is_flex(device) {
+        return;
+    }
+    for (n, columns) in [5, 48, 49, 1024, 1025, 5000, 200_001]
+        .into_iter()
+        .flat_map(|n| [(n, 1), (n, 3)])
+    {
+        let x: Tensor<2> = tensor(&drawn(n * columns), [n, columns], device);
+        let inclusive = values(x.clone().inclusive_cumsum(0));
+        let exclusive = values(x.exclusive_cumsum(0));
+        assert!(exclusive[..columns].iter().all(|&sum| sum == 0.));
+        let shifted = &inclusive[..(n - 1) * columns];
+        assert!(exclusive[columns..] == *shifted, "{n} by {columns}");
+    }
+}
+
+fn sums_are_near_to_those_in_double_precision(device: &Device) {
+    for n in [1000, 1 << 14, 1 << 18] {
+        let line = drawn(n);
+        let found = values(floats(&line, device).inclusive_cumsum(0));
+        let mut exact = 0.0f64;
+        for (at, (&found, &x)) in found.iter().zip(&line).enumerate() {
+            exact += f64::from(x);
+            // Other devices walk longer parts in order.
+            let factor = if is_flex(device) { 2. } else { 8. };
+            let bound = f64::from(E) * f64::from(n.ilog2()) * factor * exact;
+            let error = (f64::from(found) - exact).abs();
+            assert!(error <= bound, "{at} of {n}: {found} instead of {exact}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Lengths and offsets from corrupt data end in a panic of Burn's form or in the right values, and the process lives.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use burn::tensor::{DType, Device, Int, Tensor};
+use burn_scan::prelude::*;
+
+use super::{floats, ints};
+use crate::common::panic_message;
+
+on_every_device![
+    lengths_that_leave_the_type,
+    a_size_that_no_device_has,
+    more_segments_than_the_dtype_counts,
+    positions_gradients_take_linear_time,
+];
+
+#[track_caller]
+fn refused<R>(call: impl FnOnce() -> R) {
+    let panic = catch_unwind(AssertUnwindSafe(call)).err();
+    let message = panic.map(|panic| panic_message(&*panic));
+    let message = message.expect("a call that must be refused was not");
+    assert!(
+        message.starts_with("=== Tensor Operation Error ==="),
+        "{message}"
+    );
+}
+
+fn lengths_that_leave_the_type(device: &Device) {
+    let x = || floats(&[1., 2., 3.], device);
+    refused(|| x().repeat_by_lengths(ints(&[i32::MAX, i32::MAX, 5], device)));
+    if device.supports_dtype(DType::I64) {
+        let wide = Tensor::<1, Int>::from_data([1i64 << 40, 1, 1], (device, DType::I64));
+        refused(|| x().repeat_by_lengths(wide));
+    }
+    // As many as asked for, and the rest of the lengths beyond them.
+    let lengths = ints(&[2, i32::MAX, i32::MAX], device);
+    let found = x().repeat_by_lengths_into(lengths, 5);
+    assert_eq!(super::values(found), [1., 1., 2., 2., 2.]);
+}
+
+fn a_size_that_no_device_has(device: &Device) {
+    let one = || floats(&[1.], device);
+    refused(|| one().repeat_by_lengths_into(ints(&[1], device), 1 << 44));
+    refused(|| ints(&[0, 1], device).offsets_to_segment_ids(1 << 44));
+    refused(|| ints(&[0, 1], device).offsets_to_starts(1 << 44));
+    assert_eq!(super::values(one().inclusive_cumsum(0)), [1.]);
+}
+
+fn more_segments_than_the_dtype_counts(device: &Device) {
+    if !device.supports_dtype(DType::U8) {
+        crate::common::unsupported(&format!("{device:?} does not compute with U8"));
+        return;
+    }
+    let mut offsets = vec![0u8; 302];
+    offsets[301] = 5;
+    let offsets = Tensor::<1, Int>::from_data(offsets.as_slice(), (device, DType::U8));
+    refused(|| offsets.offsets_to_segment_ids(6));
+}
+
+/// The gradient of a running maximum with positions does nothing that is quadratic on a Cube device. Burn's own range
+/// was: eight times the elements took 64 times the time.
+fn positions_gradients_take_linear_time(device: &Device) {
+    let device = device.clone().autodiff();
+    let time = |n: usize| {
+        let ramp: Vec<f32> = (0..n).map(|i| (i % 977) as f32).collect();
+        let run = || {
+            let x = floats(&ramp, &device).require_grad();
+            let gradients = x.clone().cummax_with_indices(0).0.sum().backward();
+            let begun = std::time::Instant::now();
+            super::values(x.grad(&gradients).expect("tracked"));
+            begun.elapsed()
+        };
+        run();
+        (0..3).map(|_| run()).min().expect("three times")
+    };
+    let (short, long) = (time(1 << 13), time(1 << 16));
+    assert!(
+        long.as_secs_f64() < 0.5 || long < 24 * short,
+        "{short:?} and {long:?}"
+    );
+}

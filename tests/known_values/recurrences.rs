@@ -1,0 +1,75 @@
+//! Recurrences at the ends of the range: the loop says what is right.
+
+use burn::tensor::{Device, Tensor};
+use burn_scan::prelude::*;
+
+use super::{assert_near, floats, values};
+use crate::common::devices::is_flex;
+
+on_every_device![a_product_of_decays_that_vanishes, an_infinite_state_stays];
+
+fn looped(x: &[f32], decay: &[f32], mut h: f32) -> Vec<f32> {
+    let steps = x.iter().zip(decay);
+    let step = |(x, decay): (&f32, &f32)| {
+        h = decay * h + x;
+        h
+    };
+    steps.map(step).collect()
+}
+
+fn recurrence(x: &[f32], decay: &[f32], h: f32, device: &Device) -> Vec<f32> {
+    let options = RecurrenceOptions::default().initial(floats(&[h], device));
+    let (x, decay) = (floats(x, device), floats(decay, device));
+    values(x.linear_recurrence_with(decay, 0, options))
+}
+
+/// The product of the first two decays is too small for an f32. On other devices than the CPU it counts as zero, see
+/// docs/recurrences.md.
+fn a_product_of_decays_that_vanishes(device: &Device) {
+    if !is_flex(device) {
+        return;
+    }
+    let decay = [1e-30, 1e-30, 1e30, 1., 1e30, 1., 1., 1.];
+    let zeros = [0.; 8];
+    let expected = looped(&zeros, &decay, 1e30);
+    assert_near(&expected, &[1., 1e-30, 1., 1., 1e30, 1e30, 1e30, 1e30]);
+    assert_near(&recurrence(&zeros, &decay, 1e30, device), &expected);
+
+    // The same where the pieces of a long line meet, and its gradient.
+    for n in [20_000, 200_000] {
+        let mut decay = vec![1.; n];
+        (decay[n / 2], decay[n / 2 + 9], decay[n / 2 + 40]) = (1e-30, 1e-30, 1e30);
+        let zeros = vec![0.; n];
+        let found = recurrence(&zeros, &decay, 1e30, device);
+        assert_near(&found, &looped(&zeros, &decay, 1e30));
+        let tracking = device.clone().autodiff();
+        let x = floats(&zeros, &tracking).require_grad();
+        let y = x.clone().linear_recurrence(floats(&decay, &tracking), 0);
+        let flow = 1e30;
+        let gradients = (y.narrow(0, n - 1, 1) * flow).sum().backward();
+        let gradient = values(x.grad(&gradients).expect("tracked"));
+        let mut expected = vec![0.; n];
+        let mut g = flow;
+        for at in (0..n).rev() {
+            expected[at] = g;
+            g *= decay[at];
+        }
+        assert_near(&gradient, &expected);
+    }
+}
+
+fn an_infinite_state_stays(device: &Device) {
+    if !is_flex(device) {
+        return;
+    }
+    let n = 200_000;
+    let (x, decay) = (vec![1.; n], vec![0.5; n]);
+    let found = recurrence(&x, &decay, f32::INFINITY, device);
+    assert!(found.iter().all(|&h| h == f32::INFINITY));
+    let columns = Tensor::<2>::ones([n, 2], device);
+    let half = Tensor::<2>::full([1, 1], 0.5, device);
+    let infinite = Tensor::<2>::full([1, 1], f32::INFINITY, device);
+    let options = RecurrenceOptions::default().initial(infinite);
+    let found = values(columns.linear_recurrence_with(half, 0, options));
+    assert!(found.iter().all(|&h| h == f32::INFINITY));
+}
