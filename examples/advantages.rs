@@ -65,7 +65,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let seen = Seen::drawn();
     let rollout = seen.on(&device);
     let expected = seen.advantages();
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     let mut compare = |what: &str, found: Tensor<2>| {
         let found: Vec<f32> = found.into_data().try_to_vec().expect("f32");
         let far = found

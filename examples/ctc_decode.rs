@@ -59,7 +59,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let decoded: Vec<&[i32]> = (symbols.chunks(STEPS).zip(&lengths))
         .map(|(line, &length)| &line[..length as usize])
         .collect();
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     checks.check("texts", decoded == spoken.texts);
     checks.check("what is behind them", {
         let lines = symbols.chunks(STEPS).zip(&lengths);

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     bin_by_bin(&device, &mut checks);
     let counts = all_at_once(&device, &mut checks);
     draw(&counts).save(&arguments.svg())?;

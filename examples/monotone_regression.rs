@@ -99,7 +99,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         return Ok(true);
     }
 
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     fit.check(&mut checks);
     fit.draw(&points).save(&arguments.svg())?;
     let times = if arguments.flag("--no-install") {

@@ -54,7 +54,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let weights = sequences.weights(&device);
     let [ours, masked] = [packed.pool(), padded.pool()].map(|pooled| read(&pooled));
     let expected = sequences.pooled();
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     checks.check("packed pooling", is_close(&ours, &expected));
     checks.check("padded pooling", is_close(&masked, &expected));
     let of_packed = read(&packed.gradient(&weights));

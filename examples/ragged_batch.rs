@@ -71,7 +71,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         return Ok(report.checks.iter().all(|(_, right)| *right));
     }
     report.print(arguments.flag("--verbose"));
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     for (what, right) in report.checks {
         if checks.check(what, right) && what == ROUND_TRIP {
             println!("{ROUND_TRIP}: ok");

@@ -59,7 +59,7 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let (device, description) = common::device::choose(arguments.device())?;
     println!("device: {description}");
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     let tracked = device.clone().autodiff();
     tracked.seed(11);
     let mixer = Mixer::new(SIZES, &mut Random::new(5), &tracked);

@@ -87,7 +87,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         latency.as_millis()
     );
 
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     let inputs = Inputs::new(elements, &local);
     println!("shards  operation          time      to servers and back      between servers");
     // Two shards on one device, which shares the work with no other and reads both twice. Then each shard on

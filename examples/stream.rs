@@ -51,7 +51,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         },
         None => Source::make(size(arguments)?)?,
     };
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     let summary = stream(&source, &device, &mut checks)
         .map_err(|error| format!("{}: {error}", source.path.display()))?;
     if checks.passed() {

@@ -68,7 +68,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let nuclei = Nuclei::new(&sorted);
     let drawn = nuclei.sample(&sorted, uniform.clone());
 
-    let mut checks = Checks::new();
+    let mut checks = Checks::default();
     let host = Host::read(&sorted, &nuclei, &uniform, &drawn);
     let error = host.softmax_error(&host_logits);
     println!("softmax: off by at most {error:.1e} of each probability");

@@ -1,9 +1,12 @@
 //! Checks of bad input, in the message form of Burn's own tensor checks.
 
+mod backends;
+
 use crate::ScanOp;
 pub(crate) use crate::refusal::fail;
 use crate::tensor::kind::Scannable;
-use burn::backend::DispatchDevice;
+pub(crate) use backends::is_cpu;
+use backends::{backend, largest_buffer};
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, DType, Device, Int, IntDType, Shape, Tensor};
 
@@ -111,81 +114,6 @@ fn numbered_by(is_cube: bool, most: u64, who: &str) -> (u64, &str) {
     match is_cube && most > on_cube {
         true => (on_cube, "a Cube device"),
         false => (most, who),
-    }
-}
-
-/// The most bytes of a buffer of a Cube device.
-fn largest_buffer(device: &Device) -> Option<usize> {
-    #[cfg(feature = "cubecl-backend")]
-    fn of(device: &DispatchDevice) -> Option<usize> {
-        match device {
-            DispatchDevice::Cube(device) => {
-                usize::try_from(device.client().properties().memory.max_page_size).ok()
-            }
-            #[cfg(feature = "autodiff")]
-            DispatchDevice::Autodiff(device) => of(device),
-            #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
-            _ => None,
-        }
-    }
-    #[cfg(feature = "cubecl-backend")]
-    return of(device.as_dispatch());
-    #[cfg(not(feature = "cubecl-backend"))]
-    {
-        let _ = device;
-        None
-    }
-}
-
-/// Whether operations run on the CPU of this process, and end before they return. The other devices queue operations.
-pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
-    match device {
-        #[cfg(feature = "flex")]
-        DispatchDevice::Flex(_) => true,
-        #[cfg(feature = "autodiff")]
-        DispatchDevice::Autodiff(device) => is_cpu(device),
-        #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
-        _ => false,
-    }
-}
-
-/// This build has the operations of the device's back end. A program may have other back ends of Burn than this crate.
-#[track_caller]
-fn backend(operation: &str, device: &DispatchDevice) {
-    match device {
-        #[cfg(feature = "flex")]
-        DispatchDevice::Flex(_) => {}
-        #[cfg(feature = "cubecl-backend")]
-        DispatchDevice::Cube(_) => {}
-        #[cfg(feature = "remote")]
-        DispatchDevice::Remote(_) => {}
-        #[cfg(feature = "autodiff")]
-        DispatchDevice::Autodiff(device) => backend(operation, device),
-        #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
-        other => fail(operation, &missing_backend(&format!("{other:?}"))),
-    }
-}
-
-/// What to do about a device, given by what it prints, of whose back end this build knows nothing.
-#[cfg_attr(
-    not(test),
-    allow(dead_code, reason = "depends on the backends in the build")
-)]
-fn missing_backend(device: &str) -> String {
-    let features = [
-        ("Flex", "`flex`"),
-        ("Cube", "that of its runtime: `wgpu`, `cuda`, .."),
-        ("Remote", "`remote`"),
-        ("Autodiff", "`autodiff`"),
-    ];
-    let known = features
-        .into_iter()
-        .find(|(name, _)| device.starts_with(name));
-    match known {
-        Some((_, feature)) => format!(
-            "burn-scan was built without the back end of the device {device}. Add a feature to burn-scan: {feature}."
-        ),
-        None => format!("burn-scan has no operations for the device {device}."),
     }
 }
 
@@ -395,14 +323,7 @@ pub(crate) fn shapes(operation: &str, rule: &str, tensor: &Shape, what: &str, ot
 
 #[cfg(test)]
 mod tests {
-    use super::{missing_backend, numbered_by};
-
-    #[test]
-    fn a_missing_back_end_is_named_with_its_feature() {
-        assert!(missing_backend("Flex(Cpu)").ends_with("feature to burn-scan: `flex`."));
-        assert!(missing_backend("Cube(Wgpu)").contains("`wgpu`, `cuda`"));
-        assert!(missing_backend("LibTorch(Cpu)").contains("no operations"));
-    }
+    use super::numbered_by;
 
     #[test]
     fn cube_devices_number_in_31_bits() {

@@ -44,11 +44,13 @@ fn quiet_mesa() {
 /// Whether every result so far was right.
 pub struct Checks(bool);
 
-impl Checks {
-    pub fn new() -> Self {
+impl Default for Checks {
+    fn default() -> Self {
         Self(true)
     }
+}
 
+impl Checks {
     /// Prints the name of the result if it is wrong. Returns `right`.
     pub fn check(&mut self, what: &str, right: bool) -> bool {
         if !right {

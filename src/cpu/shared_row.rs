@@ -122,17 +122,12 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         mut carry: T::Acc,
     ) -> ([T::Acc; TILES], T::Acc) {
         let mut starts = [O::IDENTITY; TILES];
-        let place = |((start, total), tile): ((&mut T::Acc, &Total<T::Acc>), &[T])| {
-            *start = carry;
-            carry = tile::carry_behind::<T, O, REVERSE>(tile, carry, *total);
-        };
-        let count = input.len() / TILE;
-        let places = starts[..count].iter_mut().zip(&totals[..count]);
-        let tiles = places.zip(input.chunks_exact(TILE));
-        if REVERSE {
-            tiles.rev().for_each(place);
-        } else {
-            tiles.for_each(place);
+        let tiles = input.len() / TILE;
+        for step in 0..tiles {
+            let at = if REVERSE { tiles - 1 - step } else { step };
+            let tile = &input[at * TILE..(at + 1) * TILE];
+            starts[at] = carry;
+            carry = tile::carry_behind::<T, O, REVERSE>(tile, carry, totals[at]);
         }
         (starts, carry)
     }

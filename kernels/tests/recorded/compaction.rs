@@ -1,5 +1,8 @@
 //! Compaction, destinations and grouping by key.
 
+#[path = "permutations.rs"]
+mod permutations;
+
 use super::common::{
     View, compacted_lines, encoded, expanded, flat, grouped, holds, mixed, selected, sentinel,
     tensor, upload, values,
@@ -8,10 +11,7 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{
-    Emit, PermutationShape, compact, compact_lines, expand, gather, partition_ranks, run_lengths,
-    scatter, scatter_ranks,
-};
+use cubecl_scan::compact::{Emit, compact, compact_lines, expand, partition_ranks, run_lengths};
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
@@ -106,7 +106,7 @@ fn rest(client: &Client, group: impl Fn(&str) -> String, keys: &[(usize, usize)]
         record_reduction(client, &group("segments"), width);
     }
     for (outer, inner) in [(2, 5), (3, 8), (1, 1)] {
-        record_permutation(client, &group("destinations"), outer, inner);
+        permutations::record(client, &group("destinations"), outer, inner);
     }
     for &keys in keys {
         for &form in forms {
@@ -282,80 +282,6 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
             (repeated_out, repeated),
             (totals_out, totals),
         ]
-    });
-}
-
-/// Slices scattered to destinations and gathered again. Some destinations are out of range, and one receives no
-/// slice.
-fn record_permutation(client: &Client, group: &str, outer: usize, inner: usize) {
-    let int = i32::elem_type_native();
-    let destinations = [2, -1, 0, 7];
-    let shape = PermutationShape {
-        outer,
-        slices: destinations.len(),
-        destinations: 3,
-        inner,
-    };
-    let (from_len, to_len) = (outer * 4 * inner, outer * 3 * inner);
-    let data: Vec<i32> = (1..=from_len as i32).collect();
-    let (mut there, mut back) = (vec![0; to_len], vec![0; from_len]);
-    for (from, value) in data.iter().enumerate() {
-        let (at, slice, within) = (from / (4 * inner), from / inner % 4, from % inner);
-        if (0..3).contains(&destinations[slice]) {
-            there[(at * 3 + destinations[slice] as usize) * inner + within] = *value;
-            back[from] = *value;
-        }
-    }
-    // The third slice, then the first, then zeros.
-    let ranks = [1, -1, 0, -1];
-    let mut in_order = vec![0; to_len];
-    for (from, value) in data.iter().enumerate() {
-        let (at, slice, within) = (from / (4 * inner), from / inner % 4, from % inner);
-        if let Ok(rank) = usize::try_from(ranks[slice]) {
-            in_order[(at * 3 + rank) * inner + within] = *value;
-        }
-    }
-    let name = format!("move to ranks [{outer}, 4, {inner}]");
-    case(client, group, &name, || {
-        let (slices, list) = (upload(client, &data), upload(client, &ranks));
-        let (taken, output) = (upload(client, &[2i32]), sentinel(client, to_len));
-        scatter_ranks(
-            client,
-            flat(&slices, from_len),
-            (flat(&list, 4), int),
-            flat(&taken, 1),
-            flat(&output, to_len),
-            int,
-            shape,
-        )
-        .expect("supported");
-        vec![(output, in_order)]
-    });
-    let name = format!("scatter, then gather [{outer}, 4, {inner}]");
-    case(client, group, &name, || {
-        let (slices, list) = (upload(client, &data), upload(client, &destinations));
-        let in_destinations = upload(client, &vec![0i32; to_len]);
-        let again = sentinel(client, from_len);
-        let list = || (flat(&list, 4), int);
-        scatter(
-            client,
-            flat(&slices, from_len),
-            list(),
-            flat(&in_destinations, to_len),
-            int,
-            shape,
-        )
-        .expect("supported");
-        gather(
-            client,
-            flat(&in_destinations, to_len),
-            list(),
-            flat(&again, from_len),
-            int,
-            shape,
-        )
-        .expect("supported");
-        vec![(in_destinations, there), (again, back)]
     });
 }
 
