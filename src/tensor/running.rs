@@ -18,6 +18,10 @@ use carry::Carry;
 /// Gradients flow through the carry; [`detach`](Self::detach) ends them there. Without it the graph holds on to all
 /// chunks so far.
 ///
+/// Keep it on one thread, or in each thread one of its own. A `Mutex<RunningScan>` that the tasks of a rayon pool lock can
+/// hang on Flex: [`next`](Self::next) shares its work among that pool, and while it waits its thread may pick up a task
+/// that locks the same mutex. The same holds for any lock that is held across a tensor operation, `backward()` included.
+///
 /// # Panics
 ///
 /// In Burn's message form: where [`TensorScan`] does, reverse options, a chunk or a state whose other dimensions differ

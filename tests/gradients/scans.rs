@@ -116,17 +116,22 @@ fn product_scans_with_zeros(device: &Device) {
     check_scan(ScanOp::Prod, &columns, [len, lines], 0, device);
 }
 
-/// Products out of range behind a zero do not reach the elements before it.
+/// Products out of range behind a zero do not reach the elements before it, nor a second zero the first.
 fn product_scans_with_infinite_products(device: &Device) {
     let tracking = device.clone().autodiff();
-    let x = Tensor::<1>::from_data([2.0, 0.0, 1e30, 1e30], &tracking).require_grad();
-    let grads = x
-        .clone()
-        .scan(0, ScanOp::Prod, ScanOptions::default())
-        .sum()
-        .backward();
-    let found = host::<f32, 1>(x.grad(&grads).expect("x has a gradient"));
-    assert_eq!(found, [1.0, f32::INFINITY, 0.0, 0.0]);
+    let gradient = |values: &[f32]| {
+        let x = Tensor::<1>::from_data(values, &tracking).require_grad();
+        let scanned = x.clone().scan(0, ScanOp::Prod, ScanOptions::default());
+        let grads = scanned.sum().backward();
+        host::<f32, 1>(x.grad(&grads).expect("x has a gradient"))
+    };
+    let infinite = f32::INFINITY;
+    assert_eq!(gradient(&[2.0, 0.0, 1e30, 1e30]), [1.0, infinite, 0.0, 0.0]);
+    assert_eq!(gradient(&[0.0, 1e30, 1e30, 1e30]), [infinite, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        gradient(&[2.0, 0.0, 3.0, 0.0, 1e30, 1e30]),
+        [1.0, 8.0, 0.0, 0.0, 0.0, 0.0]
+    );
 }
 
 fn extremum_scans_with_ties(device: &Device) {

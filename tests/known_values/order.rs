@@ -1,6 +1,6 @@
 //! The order of additions, with data that rounds.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Bool, Device, Tensor};
 use burn_scan::prelude::*;
 
 use super::{floats, values};
@@ -13,6 +13,7 @@ on_every_device![
     sums_of_non_negative_numbers_do_not_fall,
     an_exclusive_sum_is_the_inclusive_one_shifted,
     sums_are_near_to_those_in_double_precision,
+    long_segmented_sums_do_not_drift,
 ];
 
 /// Half of the precision of f32.
@@ -120,6 +121,29 @@ fn sums_are_near_to_those_in_double_precision(device: &Device) {
             let bound = f64::from(E) * f64::from(n.ilog2()) * factor * exact;
             let error = (f64::from(found) - exact).abs();
             assert!(error <= bound, "{at} of {n}: {found} instead of {exact}");
+        }
+    }
+}
+
+/// A loop in f32 is off by 1 % here.
+fn long_segmented_sums_do_not_drift(device: &Device) {
+    for (n, columns) in [(1 << 20, 1), (1 << 17, 9)] {
+        let x = Tensor::<2>::full([n, columns], 0.1, device);
+        let starts = Tensor::<2, Bool>::full([n, columns], false, device);
+        for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
+            let sums = values(x.clone().segmented_scan(starts.clone(), 0, ScanOp::Sum, options));
+            let mut column: Vec<f32> = sums.into_iter().step_by(columns).collect();
+            if options.reverse {
+                column.reverse();
+            }
+            for (at, &sum) in column.iter().enumerate() {
+                let exact = f64::from(0.1f32) * (at + 1) as f64;
+                let error = (f64::from(sum) / exact - 1.).abs();
+                assert!(error < 1e-4, "{at} of {n}: {sum} instead of {exact}");
+            }
+            if is_flex(device) {
+                assert!(column.is_sorted(), "the sums of {n} elements fall");
+            }
         }
     }
 }

@@ -8,6 +8,10 @@
 //! dx[i] = (∏ x[k], k < i)·S[i]       an exclusive product scan
 //! ```
 //!
+//! A zero ends what reaches the elements before it. `0·∞` is NaN, so the recurrence alone would not end an infinite sum.
+//! The gradients and the factors from the first zero on are therefore filled with zeros. The first zero itself sees as
+//! far as the second one. Behind it every product contains a zero, and so do the products without one of its factors.
+//!
 //! Where nothing reaches an element its gradient is zero, even if the product before it has left the range of the type.
 //! The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted first.
 
@@ -16,6 +20,7 @@ use crate::ScanOp;
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
+use burn::tensor::FloatDType;
 use burn_backend::get_device_settings;
 
 pub(super) fn gradient<B: ScanBackend>(
@@ -28,11 +33,27 @@ pub(super) fn gradient<B: ScanBackend>(
     } else {
         grad
     };
-    let other_way = scan.options.inclusive().reversed();
+    let dtype: FloatDType = grad.dtype().into();
+    let bools = get_device_settings::<B>(&grad.device()).bool_dtype;
+    let options = scan.options.inclusive();
+    let is_zero = |tensor: FloatTensor<B>| B::float_equal_elem(tensor, 0.into(), bools);
+    let without = |tensor, mask| B::float_mask_fill(tensor, mask, 0.into());
+
+    let zero = is_zero(input.clone());
+    let zeros = scan.scan(
+        B::bool_into_float(zero.clone(), dtype),
+        ScanOp::Sum,
+        options,
+    );
     let next = scan.next_elements(input.clone());
-    let reaching = B::float_linear_recurrence(grad, next, scan.dim, other_way);
-    let before = scan.scan(input, ScanOp::Prod, scan.options.inclusive().exclusive());
-    let bools = get_device_settings::<B>(&reaching.device()).bool_dtype;
-    let is_zero = B::float_equal_elem(reaching.clone(), 0.into(), bools);
-    B::float_mask_fill(B::float_mul(before, reaching), is_zero, 0.into())
+    let reaching = |seen: f64| {
+        let ended = B::float_greater_elem(zeros.clone(), seen.into(), bools);
+        let grad = without(grad.clone(), ended.clone());
+        let factors = without(next.clone(), ended);
+        B::float_linear_recurrence(grad, factors, scan.dim, options.reversed())
+    };
+    let reaching = B::float_mask_where(reaching(0.5), zero, reaching(1.5));
+    let before = scan.scan(input, ScanOp::Prod, options.exclusive());
+    let nothing = B::bool_or(is_zero(reaching.clone()), is_zero(before.clone()));
+    without(B::float_mul(before, reaching), nothing)
 }

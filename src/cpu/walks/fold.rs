@@ -14,6 +14,9 @@ pub(crate) trait Fold<A>: Sync {
     /// The state of no elements.
     const NOTHING: Self::State;
 
+    /// Whether joining rounds, so that a scan is made in tiles.
+    const IN_TILES: bool = false;
+
     fn read(element: A) -> Self::State;
     fn join(left: Self::State, right: Self::State) -> Self::State;
     fn value(state: Self::State) -> A;
@@ -35,6 +38,7 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
     type State = A;
 
     const NOTHING: A = O::IDENTITY;
+    const IN_TILES: bool = O::IN_TILES && !A::EXACT;
 
     #[inline(always)]
     fn read(element: A) -> A {

@@ -2,6 +2,9 @@
 //!
 //! A state remembers whether a segment started in its elements (Schwartz 1980; Blelloch 1990): what precedes the start
 //! does not reach it. Without segments, nothing starts.
+//!
+//! Sums of floats are added up in tiles of lines, and what precedes a tile is added to each of its sums: small elements
+//! are not lost beside a large sum, and sums of elements that are not negative do not fall.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -47,18 +50,42 @@ struct FoldScan<'a, T: Element, F> {
     fold: PhantomData<F>,
 }
 
+/// Lines of a tile.
+const TILE_LINES: usize = 1 << 10;
+
 /// The state since the last segment started, and whether one did.
 #[derive(Clone, Copy)]
 struct Since<S> {
     started: bool,
+    /// Of the tiles before this one.
     state: S,
+    /// Of the elements of this tile, if there are tiles.
+    tile: S,
 }
 
 impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
     const NOTHING: Since<F::State> = Since {
         started: false,
         state: F::NOTHING,
+        tile: F::NOTHING,
     };
+
+    /// The state of all elements.
+    #[inline(always)]
+    fn all(since: &Since<F::State>) -> F::State {
+        match F::IN_TILES {
+            true => F::join(since.state, since.tile),
+            false => since.state,
+        }
+    }
+
+    /// Ends the tile.
+    fn close(states: &mut [Since<F::State>]) {
+        for state in states {
+            state.state = Self::all(state);
+            state.tile = F::NOTHING;
+        }
+    }
 
     /// The line of `starts` that says whether a segment of the walk starts at a line in memory: in reverse the next
     /// line.
@@ -95,8 +122,8 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
             return Some(total);
         }
         F::is_regular(state.state, total.state).then(|| Since {
-            started: state.started,
             state: F::join(state.state, total.state),
+            ..state
         })
     }
 
@@ -110,6 +137,9 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
             columns,
         } = block;
         for line in lines {
+            if F::IN_TILES && line.is_multiple_of(TILE_LINES) {
+                Self::close(states);
+            }
             let line = self.lines.stored(line);
             let values = self.values.line(plane, line, columns.clone(), &mut room);
             let starts = self
@@ -123,17 +153,27 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
             };
             for (column, (state, slot)) in states.iter_mut().zip(output).enumerate() {
                 let starts = starts.is_some_and(|starts| starts[column] != 0);
-                let before = if starts { F::NOTHING } else { state.state };
-                let with = F::join(before, F::read(values[column].to_acc()));
-                *state = Since {
-                    started: state.started | starts,
-                    state: with,
+                if starts {
+                    *state = Since {
+                        started: true,
+                        ..Self::NOTHING
+                    };
+                }
+                let before = Self::all(state);
+                let open = match F::IN_TILES {
+                    true => &mut state.tile,
+                    false => &mut state.state,
                 };
+                *open = F::join(*open, F::read(values[column].to_acc()));
                 if writes {
-                    let shown = if self.exclusive { before } else { with };
+                    let shown = match self.exclusive {
+                        true => before,
+                        false => Self::all(state),
+                    };
                     slot.write(T::from_acc(F::value(shown)));
                 }
             }
         }
+        Self::close(states);
     }
 }
