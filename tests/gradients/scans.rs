@@ -127,7 +127,10 @@ fn product_scans_with_infinite_products(device: &Device) {
     };
     let infinite = f32::INFINITY;
     assert_eq!(gradient(&[2.0, 0.0, 1e30, 1e30]), [1.0, infinite, 0.0, 0.0]);
-    assert_eq!(gradient(&[0.0, 1e30, 1e30, 1e30]), [infinite, 0.0, 0.0, 0.0]);
+    assert_eq!(
+        gradient(&[0.0, 1e30, 1e30, 1e30]),
+        [infinite, 0.0, 0.0, 0.0]
+    );
     assert_eq!(
         gradient(&[2.0, 0.0, 3.0, 0.0, 1e30, 1e30]),
         [1.0, 8.0, 0.0, 0.0, 0.0, 0.0]

@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{floats, values};
 use crate::common::devices::is_flex;
 use crate::common::element::hash;
-use crate::common::tensor;
+use crate::common::{WAYS, options, tensor};
 
 on_every_device![
     equal_lines_have_equal_bits,
@@ -125,21 +125,25 @@ fn sums_are_near_to_those_in_double_precision(device: &Device) {
     }
 }
 
-/// A loop in f32 is off by 1 % here.
+/// A loop in f32 is off by 1 % at the end of the long line. Other devices than the CPU walk their parts in order.
 fn long_segmented_sums_do_not_drift(device: &Device) {
     for (n, columns) in [(1 << 20, 1), (1 << 17, 9)] {
         let x = Tensor::<2>::full([n, columns], 0.1, device);
         let starts = Tensor::<2, Bool>::full([n, columns], false, device);
-        for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
-            let sums = values(x.clone().segmented_scan(starts.clone(), 0, ScanOp::Sum, options));
+        let bound = if is_flex(device) { 1e-4 } else { 1e-3 };
+        for way in WAYS.into_iter().filter(|&(exclusive, _)| !exclusive) {
+            let sums = x
+                .clone()
+                .segmented_scan(starts.clone(), 0, ScanOp::Sum, options(way));
+            let sums = values(sums);
             let mut column: Vec<f32> = sums.into_iter().step_by(columns).collect();
-            if options.reverse {
+            if way.1 {
                 column.reverse();
             }
             for (at, &sum) in column.iter().enumerate() {
                 let exact = f64::from(0.1f32) * (at + 1) as f64;
                 let error = (f64::from(sum) / exact - 1.).abs();
-                assert!(error < 1e-4, "{at} of {n}: {sum} instead of {exact}");
+                assert!(error < bound, "{at} of {n}: {sum} instead of {exact}");
             }
             if is_flex(device) {
                 assert!(column.is_sorted(), "the sums of {n} elements fall");

@@ -35,7 +35,7 @@ fn refusals(server: RemoteServer) -> (String, [String; 2]) {
 fn a_server_of_another_protocol_is_named_with_both_versions() {
     let mut newer = custom_ops::<Flex>();
     newer.register("burn-scan/greeting", |handles, ir, device| {
-        let answer = TensorData::from([2, 9, 8, 7]).convert_dtype(ir.outputs[0].dtype);
+        let answer = TensorData::from([99, 9, 8, 7]).convert_dtype(ir.outputs[0].dtype);
         let answer = Flex::int_from_data(answer, device);
         handles.register_int_tensor::<Flex>(&ir.outputs[0].id, answer);
     });
