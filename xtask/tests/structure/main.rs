@@ -4,6 +4,7 @@
 #[path = "../documents/markdown.rs"]
 mod markdown;
 mod modules;
+mod neighbours;
 #[allow(dead_code, reason = "the tests of the documents use all of it")]
 #[path = "../documents/tree.rs"]
 mod tree;
