@@ -10,6 +10,7 @@ mod fusion_support;
 use std::process::Command;
 
 use burn::tensor::{Device, Tensor, s};
+use fusion_support::patient::Patient;
 use fusion_support::{Host, device, floats, hooked_device, planned};
 
 const CHILD: &str = "BURN_SCAN_RANDOM_GRAPHS";
@@ -121,10 +122,14 @@ fn child() {
         "casts" => Mix::Casts,
         _ => Mix::Scans,
     };
-    let device = if hook == "hooked" {
-        hooked_device()
-    } else {
-        device()
+    let device = match hook {
+        "hooked" => hooked_device(),
+        "beside" => {
+            burn_scan::install().expect("no tensor operation precedes the first install");
+            burn_cubecl::fusion::register(Patient).expect("nor the second provider");
+            device()
+        }
+        _ => device(),
     };
     if let Some(device) = device {
         describe(&device, mix);
@@ -136,10 +141,13 @@ type Outcome = (String, Vec<f64>);
 
 /// Every graph of `mix`, without and with the hook.
 fn run_both(mix: &str) -> Vec<(Outcome, Outcome)> {
-    let (bare, hooked) = (
-        run_child(&format!("bare {mix}")),
-        run_child(&format!("hooked {mix}")),
-    );
+    without_and(&format!("hooked {mix}"))
+}
+
+/// Every graph of a mode, without the hook and in that mode.
+fn without_and(mode: &str) -> Vec<(Outcome, Outcome)> {
+    let (_, mix) = mode.split_once(' ').expect("a hook and a mix");
+    let (bare, hooked) = (run_child(&format!("bare {mix}")), run_child(mode));
     assert_eq!(bare.len(), hooked.len());
     bare.into_iter().zip(hooked).collect()
 }
@@ -178,6 +186,14 @@ fn assert_rare(what: &str, exceptions: &[String], bound: usize) {
     );
 }
 
+#[track_caller]
+fn assert_close(bare: &Outcome, hooked: &Outcome) {
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
+    assert_eq!(bare.1.len(), hooked.1.len(), "{}", hooked.0);
+    let is_close = bare.1.iter().zip(&hooked.1).all(close);
+    assert!(is_close, "values differ: {}", hooked.0);
+}
+
 #[test]
 fn graphs_without_scans_keep_their_plan() {
     let graphs = ["plain", "casts", "reversals"].map(run_both).concat();
@@ -192,17 +208,21 @@ fn graphs_without_scans_keep_their_plan() {
 fn graphs_with_scans_keep_their_values() {
     let mut unfused_scans = Vec::new();
     for (bare, hooked) in run_both("scans") {
-        let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-4 * a.abs().max(1.0);
-        assert_eq!(bare.1.len(), hooked.1.len(), "{}", hooked.0);
-        assert!(
-            bare.1.iter().zip(&hooked.1).all(close),
-            "values differ: {}",
-            hooked.0
-        );
+        assert_close(&bare, &hooked);
         let mut blocks = hooked.0.split(") ");
         if blocks.any(|block| !block.starts_with("Scan(") && block.contains("Cum")) {
             unfused_scans.push(hooked.0);
         }
     }
     assert_rare("scans are left unfused", &unfused_scans, EXCEPTIONS);
+}
+
+/// What this crate's fuser handed back is in the block after all where another provider keeps the search open.
+#[test]
+fn graphs_beside_a_second_provider_keep_their_values() {
+    for mode in ["beside scans", "beside reversals"] {
+        for (bare, hooked) in without_and(mode) {
+            assert_close(&bare, &hooked);
+        }
+    }
 }

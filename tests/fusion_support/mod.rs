@@ -13,6 +13,7 @@ use cubecl_scan::scan::ScanOptions;
 use cubecl_scan::testing::unsupported;
 use cubecl_scan::{ScanOp, reference};
 
+pub(crate) mod patient;
 pub(crate) mod plain_graphs;
 
 /// The wgpu device, after a first tensor. If no adapter starts, this prints so on stderr and returns `None`, or
