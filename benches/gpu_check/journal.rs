@@ -43,10 +43,10 @@ pub struct Ended {
 }
 
 impl Ended {
-    pub fn wrong(case: &str, detail: String, seconds: f64) -> Self {
+    pub fn without_result(case: &str, verdict: Verdict, detail: String, seconds: f64) -> Self {
         Self {
             case: case.to_owned(),
-            verdict: Verdict::Wrong,
+            verdict,
             detail,
             seconds,
             figures: Map::new(),

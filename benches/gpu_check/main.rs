@@ -48,8 +48,10 @@ mod timing;
 mod unmodified;
 
 use std::io;
+use std::panic::PanicHookInfo;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use burn::backend::DispatchDevice;
@@ -102,9 +104,35 @@ fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
     args.get(at + 1).map(String::as_str)
 }
 
-/// The Cube device that `BURN_SCAN_DEVICE` names, with its description.
+/// The Cube device that `BURN_SCAN_DEVICE` names, with its description. Where it does not start, the process ends with
+/// the first reason that a library gave as its last line.
 fn open() -> &'static bench::test_support::devices::Cube {
-    bench::test_support::devices::cube().expect("a device is required")
+    static FIRST: Mutex<String> = Mutex::new(String::new());
+    std::panic::set_hook(Box::new(|panic| {
+        let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.is_empty() {
+            *first = in_one_line(panic);
+        }
+    }));
+    let opened = std::panic::catch_unwind(bench::test_support::devices::cube);
+    say_panics();
+    if let Ok(Some(cube)) = opened {
+        return cube;
+    }
+    let first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
+    eprintln!("the device does not start: {first:.160}");
+    std::process::exit(1)
+}
+
+/// One line, whatever panics: the supervisor shows the last one.
+fn say_panics() {
+    std::panic::set_hook(Box::new(|panic| eprintln!("{}", in_one_line(panic))));
+}
+
+fn in_one_line(panic: &PanicHookInfo<'_>) -> String {
+    let message = bench::test_support::panic_message(panic.payload());
+    let words: Vec<&str> = message.split_whitespace().collect();
+    words.join(" ")
 }
 
 fn client_of(device: &Device) -> Client {
@@ -126,12 +154,7 @@ fn run_stage(name: &str, args: &[String]) {
         shard: (number(at), number(shards)),
         after: option(args, "--after").map(str::to_owned),
     };
-    // One line, whatever panics: the supervisor shows the last one.
-    std::panic::set_hook(Box::new(|panic| {
-        let message = bench::test_support::panic_message(panic.payload());
-        let message: Vec<&str> = message.split_whitespace().collect();
-        eprintln!("{}", message.join(" "));
-    }));
+    say_panics();
     let journal = PathBuf::from(option(args, "--journal").expect("a stage has a journal"));
     if name == "installed" {
         stage::start(&journal, turn);

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::journal::{self, Ended, Story};
+use crate::journal::{self, Ended, Story, Verdict};
 
 /// How long a process may go on after its time is up.
 const GRACE: Duration = Duration::from_secs(4);
@@ -156,18 +156,25 @@ impl<'a> Shard<'a> {
             return Ok(());
         };
         self.child = None;
-        let why = match (self.was_killed, is_over) {
-            (true, true) => "cut off by the end of the stage".to_owned(),
-            (true, false) => format!("hung for {} s and was killed", self.stage.case_seconds),
-            (false, _) => format!("ended its process, {status}: {}", self.last_words()),
+        let has_hung = self.open.1.elapsed().as_secs_f64() > self.stage.case_seconds;
+        let (verdict, why) = match (self.was_killed, has_hung) {
+            (true, true) => {
+                let why = format!("hung for {} s and was killed", self.stage.case_seconds);
+                (Verdict::Wrong, why)
+            }
+            (true, false) => (Verdict::LeftOut, "cut off by the end of the stage".into()),
+            (false, _) => {
+                let why = format!("ended its process, {status}: {}", self.last_words());
+                (Verdict::Wrong, why)
+            }
         };
-        self.next(story, &why, program, left)
+        self.next(story, (verdict, &why), program, left)
     }
 
     fn next(
         &mut self,
         story: Story,
-        why: &str,
+        (verdict, why): (Verdict, &str),
         program: &impl Fn() -> Command,
         left: Duration,
     ) -> io::Result<()> {
@@ -178,9 +185,8 @@ impl<'a> Shard<'a> {
         }
         if let Some(case) = story.open {
             let seconds = self.open.1.elapsed().as_secs_f64();
-            self.shown
-                .ended
-                .push(Ended::wrong(&case, why.to_owned(), seconds));
+            let ended = Ended::without_result(&case, verdict, why.to_owned(), seconds);
+            self.shown.ended.push(ended);
             last = Some(case);
         }
         self.lives -= 1;
