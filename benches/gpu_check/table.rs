@@ -105,6 +105,9 @@ fn faults(parts: &[Part]) -> Vec<String> {
 
 /// The speeds of a back end, each beside the copy of the same bytes and the peers of that case.
 fn speeds(part: &Part, parts: &[Part]) -> Vec<String> {
+    if part.shown.ended.is_empty() {
+        return Vec::new();
+    }
     let mut lines = vec![
         format!(
             "| {}, f32 if not said | µs (low to high) | GB/s | of the copy | peers, µs |",

@@ -21,7 +21,7 @@ use burn::tensor::{DType, Int, Tensor};
 /// On CubeCL devices a run starts where an element differs from the element before it. The single pass of
 /// [`TensorCompact`](crate::TensorCompact) ranks and writes the starts. The length of a run is the distance to the next
 /// start. For repetition, each element of the result reads the value of its
-/// [segment](RaggedIndices::offsets_to_segment_ids).
+/// [segment](crate::RaggedIndices::offsets_to_segment_ids).
 pub trait TensorRuns<K: Basic>: Sized {
     /// The value of each run, and its length. Waits for the device to read how many runs there are.
     ///

@@ -37,6 +37,8 @@ unpack() { # FOLDER NAME
 # Sets what a binary of a flavour needs around it.
 prepare() { # FLAVOUR FOLDER
   export BURN_SCAN_REQUIRE_CUBE=1 BURN_SCAN_DEVICE=$1 RUST_LIB_BACKTRACE=0
+  # Mesa prints a line for each instance without it.
+  export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp}
   if [ "$2" = cuda ]; then
     local lib
     for lib in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib; do
