@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Run the packed test and bench binaries. Needs bash, xz (or python3) and a GPU driver; no Rust, no network.
-#   ./run.sh check [ARGS..]       what matters most, within nine minutes: a table, and results.json in the current folder
+#   ./run.sh check                what matters most, within nine minutes: a table, and results.json in the current folder
+#   ./run.sh check --back-ends vulkan,wgpu    the same on these; the first one gets all stages
 #   ./run.sh                      list what is here
 #   ./run.sh FLAVOUR [tests]      every test of wgpu, vulkan or cuda; exit status 1 if one failed
 #   ./run.sh FLAVOUR benches      every bench
@@ -75,8 +76,8 @@ if [ "$1" = check ]; then
   export GPU_CHECK_WORK=$work
   status=0
   IFS=, eval 'names="${flavours[*]}"'
-  timeout -k 5 "${GPU_CHECK_SECONDS:-540}" bash "$here/run.sh" exec wgpu burn-scan.bench.gpu_check check \
-    --seconds "$((${GPU_CHECK_SECONDS:-540} - 10))" --bundle "$here" --out "$out" --back-ends "$names" "$@" || status=$?
+  timeout -k 5 "${GPU_CHECK_SECONDS:-540}" bash "$here/run.sh" exec wgpu burn-scan.bench.gpu_check check "$@" \
+    --seconds "$((${GPU_CHECK_SECONDS:-540} - 10))" --bundle "$here" --out "$out" --back-ends "$names" || status=$?
   exit "$status"
 fi
 
