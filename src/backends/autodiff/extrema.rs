@@ -19,10 +19,7 @@ pub(super) fn gradient<B: ScanBackend>(
     grad: FloatTensor<B>,
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
-    let grad = match scan.options.exclusive {
-        true => scan.next_elements(grad),
-        false => grad,
-    };
+    let grad = scan.inclusive_grad(grad);
     let output = scan.scan(input.clone(), scan.op, scan.options.inclusive());
     let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
     let is_nan = B::float_is_nan(input.clone(), bool_dtype);

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! An element of −∞ has no gradient. f16 and bf16 are widened to f32: their rounded results would not fit the elements,
-//! and the shares of a sum would not add up to 1. In an exclusive scan, the result after an element is the inclusive result at it.
+//! and the shares of a sum would not add up to 1. In an exclusive scan, the result after an element is the inclusive
+//! result at it.
 
 use super::scan_of_lines::Scan;
 use crate::ScanOp;
@@ -41,10 +42,7 @@ fn wide_gradient<B: ScanOps>(
     grad: FloatTensor<B>,
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
-    let grad = match scan.options.exclusive {
-        true => scan.next_elements(grad),
-        false => grad,
-    };
+    let grad = scan.inclusive_grad(grad);
     let output = scan.scan(input.clone(), ScanOp::LogSumExp, scan.options.inclusive());
     let next = scan.next_elements(output.clone());
     // The last position of a line has no next one; its factor multiplies nothing.

@@ -15,6 +15,7 @@
 //! Where nothing reaches an element its gradient is zero, even if the product before it has left the range of the type.
 //! The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted first.
 
+use super::log_sum_exp::equal_to;
 use super::scan_of_lines::Scan;
 use crate::ScanOp;
 use crate::ops::ScanBackend;
@@ -28,15 +29,11 @@ pub(super) fn gradient<B: ScanBackend>(
     grad: FloatTensor<B>,
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
-    let grad = if scan.options.exclusive {
-        scan.next_elements(grad)
-    } else {
-        grad
-    };
+    let grad = scan.inclusive_grad(grad);
     let dtype: FloatDType = grad.dtype().into();
     let bools = get_device_settings::<B>(&grad.device()).bool_dtype;
     let options = scan.options.inclusive();
-    let is_zero = |tensor: FloatTensor<B>| B::float_equal_elem(tensor, 0.into(), bools);
+    let is_zero = |tensor: FloatTensor<B>| equal_to::<B>(tensor, 0.);
     let without = |tensor, mask| B::float_mask_fill(tensor, mask, 0.into());
 
     let zero = is_zero(input.clone());

@@ -48,6 +48,14 @@ impl<B: ScanOps> Scan<B> {
         }
     }
 
+    /// The gradients of the inclusive results. An exclusive result is the inclusive one of the element before it.
+    pub(super) fn inclusive_grad(&self, grad: FloatTensor<B>) -> FloatTensor<B> {
+        match self.options.exclusive {
+            true => self.next_elements(grad),
+            false => grad,
+        }
+    }
+
     /// The starts of segments in the order of the scan, except at the first position of a line.
     pub(super) fn starts(&self) -> Option<BoolTensor<B>> {
         let starts = self.starts.clone()?;
