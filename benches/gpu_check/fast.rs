@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::compact::{Emit, PermutationShape, compact, partition_ranks, scatter_ranks};
 use cubecl_scan::monoid::LinearRecurrence;
-use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan, scan_operator};
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 use half::f16;
 use serde_json::{Map, Value, json};
@@ -24,25 +24,39 @@ use crate::{copy, record};
 /// Launches whose times are compared, at most.
 const SAMPLES: usize = 30;
 
+/// A launch that takes less is measured several at a time, behind copies that keep the device busy while the host
+/// queues them: else the figure is that of the host.
+const QUICK: Duration = Duration::from_micros(500);
+const QUICK_LAUNCHES: u32 = 8;
+const FILLER_BYTES: usize = 1 << 26;
+const FILLER_COPIES: usize = 16;
+
 /// The times of a launch: between events of the device where it has a clock, otherwise between two synchronisations.
 pub struct Timed {
     times: Times,
     by: &'static str,
+    /// Between two synchronisations, with what the host takes.
+    queued: Duration,
 }
 
 impl Timed {
     pub fn of(client: &Client, launch: impl Fn() + Sync) -> Self {
         let batches = timing::batches(client, SAMPLES, &launch);
-        match timing::events(client, SAMPLES, &launch) {
-            Some(times) if !times.median.is_zero() => Self {
-                times,
-                by: "events",
-            },
-            _ => Self {
-                times: batches,
-                by: "batches",
-            },
-        }
+        let queued = batches.median;
+        let (launches, copies) = if queued < QUICK {
+            (QUICK_LAUNCHES, FILLER_COPIES)
+        } else {
+            (1, 0)
+        };
+        let filler = [(); 2].map(|()| client.empty(FILLER_BYTES));
+        let before = || {
+            (0..copies).for_each(|_| copy::copy(client, &filler[0], &filler[1], FILLER_BYTES / 4))
+        };
+        let (times, by) = match timing::events(client, (SAMPLES, launches), before, &launch) {
+            Some(times) if !times.median.is_zero() => (times, "events"),
+            _ => (batches, "batches"),
+        };
+        Self { times, by, queued }
     }
 
     pub fn figures(&self, bytes: usize) -> Map<String, Value> {
@@ -55,6 +69,7 @@ impl Timed {
             ("bytes", json!(bytes)),
             ("gb_per_s", json!(bytes as f64 / median.as_secs_f64() / 1e9)),
             ("timed by", json!(self.by)),
+            ("queued_us", micros(self.queued)),
         ])
     }
 }
@@ -78,8 +93,12 @@ pub fn too_large(client: &Client, bytes: usize, buffers: usize) -> Option<String
         .then(|| format!("{} bytes of the host, which has {available}", 3 * needed))
 }
 
-/// The memory of the host that is free, where the system says it.
+/// The memory of the host that is free: as `GPU_CHECK_HOST_BYTES` says, for machines whose memory grows when it is used,
+/// or as the system says.
 fn available_bytes() -> Option<u64> {
+    if let Ok(named) = std::env::var("GPU_CHECK_HOST_BYTES") {
+        return named.parse().ok();
+    }
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemAvailable"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
@@ -118,6 +137,33 @@ pub fn run(client: &Client) {
     bench.recurrence([1 << 18, 64], 0);
     bench.partition(1 << 24, 256);
     bench.run_lengths(1 << 24);
+}
+
+/// One row with other cubes than the device's own tuning has.
+pub fn tuning(client: &Client) {
+    let mut bench = Bench {
+        client,
+        copies: HashMap::new(),
+    };
+    for power in [20, 26] {
+        for (units, vectors) in [
+            (256, 4),
+            (256, 8),
+            (512, 2),
+            (512, 4),
+            (512, 8),
+            (1024, 2),
+            (1024, 4),
+        ] {
+            let launch = LaunchOptions {
+                units: Some(units),
+                vectors: Some(vectors),
+                ..LaunchOptions::default()
+            };
+            let tuned = format!(", {units} units by {vectors}");
+            bench.sum_with::<f32>([1, 1 << power], 1, |value| value as f32, (&tuned, launch));
+        }
+    }
 }
 
 impl Bench<'_> {
@@ -160,12 +206,24 @@ impl Bench<'_> {
     where
         T: CubeElement + Numeric + reference::Scalar,
     {
+        self.sum_with(shape, axis, from, ("", LaunchOptions::default()));
+    }
+
+    fn sum_with<T>(
+        &mut self,
+        shape: [usize; 2],
+        axis: usize,
+        from: fn(i32) -> T,
+        (tuned, tuning): (&str, LaunchOptions),
+    ) where
+        T: CubeElement + Numeric + reference::Scalar,
+    {
         if !holds::<T>(self.client) {
             return;
         }
         let n = shape[0] * shape[1];
         let dtype = std::any::type_name::<T>().rsplit("::").next().unwrap_or("");
-        let name = format!("cumsum {dtype} {}x{} dim{axis}", shape[0], shape[1]);
+        let name = format!("cumsum {dtype} {}x{} dim{axis}{tuned}", shape[0], shape[1]);
         let bytes = n * size_of::<T>();
         let peer = format!("cumsum/{dtype}/{}x{}/dim{axis}", shape[0], shape[1]);
         self.case::<T>(&name, (bytes, 2 * bytes), &peer, |client| {
@@ -176,7 +234,7 @@ impl Bench<'_> {
             let (view, result) = (View::contiguous(&shape), output.clone());
             let launch = move |client: &Client| {
                 let (from, to) = (tensor(input.clone(), &view), tensor(result.clone(), &view));
-                scan(
+                scan_with(
                     client,
                     from,
                     to,
@@ -184,6 +242,7 @@ impl Bench<'_> {
                     T::elem_type_native(),
                     ScanOp::Sum,
                     options,
+                    tuning,
                 )
             };
             Prepared::new(client, launch, vec![(output, expected)])

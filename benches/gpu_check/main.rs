@@ -172,6 +172,7 @@ fn run_stage(name: &str, args: &[String]) {
         "right" => right::run(&client),
         "large" => right::large(&client),
         "fast" => fast::run(&client),
+        "tuning" => fast::tuning(&client),
         "burns-own" => unmodified::without_install(&cube.device),
         "planted" => {}
         _ => panic!("no stage `{name}`"),
@@ -181,54 +182,79 @@ fn run_stage(name: &str, args: &[String]) {
 
 /// Runs all stages of all back ends, writes the results and prints the page. Whether every stage that ran was right.
 fn check(args: &[String]) -> io::Result<bool> {
-    let begun = Instant::now();
     let of = |name: &str| option(args, name).map(str::to_owned);
     let seconds = of("--seconds").and_then(|text| text.parse().ok());
-    let whole = Duration::from_secs(seconds.unwrap_or(540)).saturating_sub(MARGIN);
-    let bundle = PathBuf::from(of("--bundle").unwrap_or_else(|| ".".into()));
-    let out = PathBuf::from(of("--out").unwrap_or_else(|| "results.json".into()));
     let named = of("--back-ends").unwrap_or_else(|| FLAVOURS.join(","));
     let flavours: Vec<String> = named.split(',').map(str::to_owned).collect();
-    let work = std::env::temp_dir().join(format!("gpu_check-{}", std::process::id()));
-    std::fs::create_dir_all(&work)?;
+    let mut run = Run {
+        begun: Instant::now(),
+        whole: Duration::from_secs(seconds.unwrap_or(540)).saturating_sub(MARGIN),
+        saved: Duration::ZERO,
+        bundle: PathBuf::from(of("--bundle").unwrap_or_else(|| ".".into())),
+        out: PathBuf::from(of("--out").unwrap_or_else(|| "results.json".into())),
+        work: std::env::temp_dir().join(format!("gpu_check-{}", std::process::id())),
+        parts: Vec::new(),
+    };
+    std::fs::create_dir_all(&run.work)?;
+    for flavour in &flavours {
+        run.step(flavour, plan::facts())?;
+    }
+    let started: Vec<String> = run
+        .parts
+        .iter()
+        .filter(|part| !part.shown.ended.is_empty())
+        .map(|part| part.flavour.clone())
+        .collect();
+    for (flavour, step) in plan::steps(&started) {
+        run.step(&flavour, step)?;
+    }
+    let _ = std::fs::remove_dir_all(&run.work);
+    print!("{}", table::page(&run.parts));
+    let seconds = run.begun.elapsed().as_secs();
+    println!("\n{seconds} s; all results are in {}", run.out.display());
+    let is_right = run.parts.iter().all(|part| part.wrong().next().is_none());
+    Ok(is_right && !started.is_empty())
+}
 
-    let mut parts: Vec<Part> = Vec::new();
-    let mut saved = Duration::ZERO;
-    for (flavour, mut step) in plan::steps(&flavours) {
+/// A run of `check`.
+struct Run {
+    begun: Instant,
+    whole: Duration,
+    /// What the steps before have not used of their limits.
+    saved: Duration,
+    bundle: PathBuf,
+    out: PathBuf,
+    work: PathBuf,
+    parts: Vec<Part>,
+}
+
+impl Run {
+    /// Runs a step of a back end, and saves what it showed.
+    fn step(&mut self, flavour: &str, mut step: Step) -> io::Result<()> {
         let name = step.name();
-        let left = whole.saturating_sub(begun.elapsed());
-        let limit = (*step.limit() + saved).min(left);
-        let limit = if name == "tests" { left } else { limit };
+        let left = self.whole.saturating_sub(self.begun.elapsed());
         let planned = *step.limit();
-        *step.limit() = limit;
-        let is_missing = parts
-            .iter()
-            .any(|part| part.flavour == flavour && part.is_missing());
-        let shown = if is_missing && name != "peers" {
-            Shown::unfinished("no device")
-        } else if limit < Duration::from_secs(2) {
+        *step.limit() = if name == "tests" {
+            left
+        } else {
+            (planned + self.saved).min(left)
+        };
+        let limit = *step.limit();
+        let shown = if limit < Duration::from_secs(2) {
             Shown::unfinished("no time left")
         } else {
             eprintln!("{flavour}: {name}, at most {} s", limit.as_secs());
-            run_step(&step, &flavour, &bundle, &work)?
+            run_step(&step, flavour, &self.bundle, &self.work)?
         };
-        saved = (saved + planned).saturating_sub(Duration::from_secs_f64(shown.seconds));
-        parts.push(Part {
-            flavour,
+        let used = Duration::from_secs_f64(shown.seconds);
+        self.saved = (self.saved + planned).saturating_sub(used);
+        self.parts.push(Part {
+            flavour: flavour.to_owned(),
             stage: name.to_owned(),
             shown,
         });
-        results::save(&out, &host(&bundle), &parts)?;
+        results::save(&self.out, &host(&self.bundle), &self.parts)
     }
-    let _ = std::fs::remove_dir_all(&work);
-    print!("{}", table::page(&parts));
-    let seconds = begun.elapsed().as_secs();
-    println!("\n{seconds} s; all results are in {}", out.display());
-    let is_right = parts.iter().all(|part| part.wrong().next().is_none());
-    let has_run = parts
-        .iter()
-        .any(|part| !part.shown.ended.is_empty() && part.stage == "right");
-    Ok(is_right && has_run)
 }
 
 fn run_step(step: &Step, flavour: &str, bundle: &Path, work: &Path) -> io::Result<Shown> {

@@ -39,36 +39,34 @@ impl Step {
     }
 }
 
-/// The steps of these back ends, in order. The first one has them all.
-pub fn steps(flavours: &[String]) -> Vec<(String, Step)> {
+/// What shows whether a back end starts: the first step of each.
+pub fn facts() -> Step {
+    own("facts", 1, 15)
+}
+
+/// The further steps of the back ends that have started, in order. The first one has them all.
+pub fn steps(started: &[String]) -> Vec<(String, Step)> {
     // Kernels are compiled on one thread of a process.
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let shards = (cores * 3 / 4).clamp(2, 12);
     let mut all = Vec::new();
-    for (turn, flavour) in flavours.iter().enumerate() {
+    for (turn, flavour) in started.iter().enumerate() {
         let mut add = |step| all.push((flavour.clone(), step));
-        let [facts, right, large, fast] = if turn == 0 {
-            [20, 110, 40, 100]
-        } else {
-            [10, 50, 10, 40]
-        };
-        add(own("facts", 1, facts));
-        add(own("right", shards, right));
         if turn == 0 {
-            add(own("large", 1, large));
-        }
-        add(own("fast", 1, fast));
-        if turn == 0 {
+            add(own("right", shards, 110));
+            add(own("large", 1, 40));
+            add(own("fast", 1, 100));
             add(Step::Peers(Duration::from_secs(90)));
+            add(own("tuning", 1, 20));
             add(own("installed", 1, 20));
             add(own("burns-own", 1, 20));
+        } else {
+            add(own("right", shards, 50));
+            add(own("fast", 1, 40));
         }
     }
-    all.extend(
-        flavours
-            .first()
-            .map(|flavour| (flavour.clone(), Step::Tests(Duration::ZERO))),
-    );
+    let first = started.first().cloned();
+    all.extend(first.map(|flavour| (flavour, Step::Tests(Duration::ZERO))));
     all
 }
 

@@ -29,11 +29,6 @@ impl Part {
         })
     }
 
-    /// Whether the device did not start.
-    pub fn is_missing(&self) -> bool {
-        self.stage == "facts" && self.shown.ended.is_empty()
-    }
-
     pub fn wrong(&self) -> impl Iterator<Item = &Ended> {
         let ended = self.shown.ended.iter();
         ended.filter(|ended| ended.verdict == Verdict::Wrong)

@@ -47,6 +47,9 @@ pub fn page(parts: &[Part]) -> String {
     for part in parts.iter().filter(|part| part.stage == "fast") {
         speeds(part, parts).into_iter().for_each(&mut line);
     }
+    for part in parts.iter().filter(|part| part.stage == "tuning") {
+        line(format!("\n- {}, tuning: {}", part.flavour, tuning(part)));
+    }
     for part in parts {
         if ["installed", "burns-own"].contains(&part.stage.as_str()) {
             unmodified(part).into_iter().for_each(&mut line);
@@ -184,6 +187,16 @@ fn peers(case: &str, parts: &[Part]) -> Vec<(String, f64)> {
         is_of_case.then_some((name, row["median_us"].as_f64()?))
     });
     rows.collect()
+}
+
+/// The times of a stage in one line.
+fn tuning(part: &Part) -> String {
+    let time = |ended: &Ended| match ended.figures.get("median_us") {
+        Some(median) => format!("{}: {} µs", ended.case, rounded(median)),
+        None => format!("{}: {}", ended.case, ended.verdict.name()),
+    };
+    let times: Vec<String> = part.shown.ended.iter().map(time).collect();
+    times.join("; ")
 }
 
 fn unmodified(part: &Part) -> Vec<String> {

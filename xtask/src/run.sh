@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run the packed test and bench binaries. Needs bash, xz (or python3) and a GPU driver; no Rust, no network.
 #   ./run.sh check                what matters most, within nine minutes: a table, and results.json in the current folder
-#   ./run.sh check --back-ends vulkan,wgpu    the same on these; the first one gets all stages
+#   ./run.sh check --back-ends vulkan,wgpu    the same on these; the first one that starts gets all stages
 #   ./run.sh                      list what is here
 #   ./run.sh FLAVOUR [tests]      every test of wgpu, vulkan or cuda; exit status 1 if one failed
 #   ./run.sh FLAVOUR benches      every bench
@@ -42,7 +42,7 @@ prepare() { # FLAVOUR FOLDER
   export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-/tmp}
   if [ "$2" = cuda ]; then
     local lib
-    for lib in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib; do
+    for lib in /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib /usr/local/nvidia/lib64; do
       if [ -d "$lib" ]; then export LD_LIBRARY_PATH="$lib:${LD_LIBRARY_PATH:-}"; fi
     done
     export CUDA_PATH=${CUDA_PATH:-/usr/local/cuda} LD_PRELOAD="$here/cuda/libllvm_stub.so"

@@ -57,15 +57,23 @@ pub fn batches(client: &Client, samples: usize, mut launch: impl FnMut()) -> Tim
     Times::of(times)
 }
 
-/// At most `samples` launches, each between two events of the device. `None` if the device has no clock of its own.
+/// At most `samples` samples of `launches` launches, each sample between two events of the device. `before` queues work
+/// that keeps the device busy until the host has queued a sample. `None` if the device has no clock of its own.
 #[allow(dead_code, reason = "the survey compares whole queues")]
-pub fn events(client: &Client, samples: usize, launch: impl Fn() + Sync) -> Option<Times> {
+pub fn events(
+    client: &Client,
+    (samples, launches): (usize, u32),
+    before: impl Fn(),
+    launch: impl Fn() + Sync,
+) -> Option<Times> {
     let start = Instant::now();
     let mut times = Vec::with_capacity(samples);
     while times.len() < MIN_SAMPLES || times.len() < samples && start.elapsed() < BUDGET {
-        let ((), profile) = client.profile(&launch, "launch").ok()?;
+        before();
+        let sample = || (0..launches).for_each(|_| launch());
+        let ((), profile) = client.profile(sample, "launches").ok()?;
         let is_device = format!("{:?}", profile.timing_method()) == "Device";
-        times.push(block_on(profile.resolve())?.duration());
+        times.push(block_on(profile.resolve())?.duration() / launches);
         if !is_device {
             return None;
         }
