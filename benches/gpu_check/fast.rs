@@ -24,10 +24,13 @@ use crate::{copy, record};
 /// Launches whose times are compared, at most.
 const SAMPLES: usize = 30;
 
-/// A launch that takes less is measured several at a time, behind copies that keep the device busy while the host
-/// queues them: else the figure is that of the host.
+/// A sample takes this long, or holds this many launches.
+const SAMPLE: Duration = Duration::from_millis(4);
+const MOST_LAUNCHES: u128 = 8;
+
+/// A launch that takes less is queued behind copies that keep the device busy meanwhile: else the figure is that of the
+/// host.
 const QUICK: Duration = Duration::from_micros(500);
-const QUICK_LAUNCHES: u32 = 8;
 const FILLER_BYTES: usize = 1 << 26;
 const FILLER_COPIES: usize = 16;
 
@@ -43,11 +46,9 @@ impl Timed {
     pub fn of(client: &Client, launch: impl Fn() + Sync) -> Self {
         let batches = timing::batches(client, SAMPLES, &launch);
         let queued = batches.median;
-        let (launches, copies) = if queued < QUICK {
-            (QUICK_LAUNCHES, FILLER_COPIES)
-        } else {
-            (1, 0)
-        };
+        let launches = SAMPLE.as_nanos() / queued.as_nanos().max(1);
+        let launches = launches.clamp(1, MOST_LAUNCHES) as u32;
+        let copies = if queued < QUICK { FILLER_COPIES } else { 0 };
         let filler = [(); 2].map(|()| client.empty(FILLER_BYTES));
         let before = || {
             (0..copies).for_each(|_| copy::copy(client, &filler[0], &filler[1], FILLER_BYTES / 4))

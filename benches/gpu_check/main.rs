@@ -2,7 +2,7 @@
 //! `cumsum` after `install()`, and the most telling tests.
 //!
 //! ```text
-//! gpu_check check --seconds 540 --out results.json --bundle FOLDER --back-ends cuda,vulkan,wgpu
+//! gpu_check check --seconds 540 --out results.json --bundle FOLDER --back-ends cuda,vulkan,wgpu [--stages right,fast]
 //! gpu_check stage NAME --journal FILE --seconds S --shard I/N [--after CASE] [--plant]    (a process of a stage)
 //! ```
 //!
@@ -205,8 +205,15 @@ fn check(args: &[String]) -> io::Result<bool> {
         .filter(|part| !part.shown.ended.is_empty())
         .map(|part| part.flavour.clone())
         .collect();
+    let chosen = of("--stages");
+    let is_chosen = |name: &str| {
+        let chosen = chosen.as_deref();
+        chosen.is_none_or(|chosen| chosen.split(',').any(|stage| stage == name))
+    };
     for (flavour, step) in plan::steps(&started) {
-        run.step(&flavour, step)?;
+        if is_chosen(step.name()) {
+            run.step(&flavour, step)?;
+        }
     }
     let _ = std::fs::remove_dir_all(&run.work);
     print!("{}", table::page(&run.parts));

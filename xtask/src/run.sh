@@ -2,6 +2,7 @@
 # Run the packed test and bench binaries. Needs bash, xz (or python3) and a GPU driver; no Rust, no network.
 #   ./run.sh check                what matters most, within nine minutes: a table, and results.json in the current folder
 #   ./run.sh check --back-ends vulkan,wgpu    the same on these; the first one that starts gets all stages
+#   ./run.sh check --stages right,fast    these stages only
 #   ./run.sh                      list what is here
 #   ./run.sh FLAVOUR [tests]      every test of wgpu, vulkan or cuda; exit status 1 if one failed
 #   ./run.sh FLAVOUR benches      every bench

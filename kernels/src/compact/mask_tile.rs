@@ -13,10 +13,11 @@ use crate::ScanOp;
 use crate::monoid::Fold;
 use crate::operator::is_nan;
 use crate::scan::components::{
-    cube_totals::scan_totals,
+    cube_totals::totals_of_tile,
     lookback::Lookback,
     tile::{TileConfig, vector_in_tile},
     tile_state::{LookbackConfig, TileWords},
+    vector_totals::{RowsOfVectors, place_of_total, rake_totals},
 };
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
@@ -49,8 +50,9 @@ pub(crate) enum Mark {
 pub(crate) struct MaskTile {
     flags: Array<u32>,
     before: Array<u32>,
-    /// Survivors of the unit (blocked) or of its plane (striped).
+    /// Survivors of the unit's plane, or without plane operations of the cube.
     total: u32,
+    totals: Shared<[u32]>,
 }
 
 /// Survivors in a stripe of vectors, one per unit of a plane.
@@ -202,6 +204,20 @@ fn count_stripe(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -
     Stripe { earlier, total }
 }
 
+/// Sets the total of the unit's `k`-th vector in shared memory.
+#[cube]
+fn set_total(totals: &mut Shared<[u32]>, k: usize, total: u32, #[comptime] tile: TileConfig) {
+    let at = vector_in_tile(k, tile);
+    totals[place_of_total(at, comptime!(tile.rake()))] = total;
+}
+
+/// Replaces the totals of all vectors by what precedes them. Returns the total of the tile.
+#[cube]
+fn rake(totals: &mut Shared<[u32]>, #[comptime] tile: TileConfig) -> u32 {
+    let (rows, zero) = (RowsOfVectors::whole(), 0u32.runtime());
+    rake_totals::<u32, Fold>(totals, rows, &zero, comptime!(tile.rake()), ScanOp::Sum)
+}
+
 #[cube]
 impl MaskTile {
     /// Loads a tile. Nothing beyond its row survives.
@@ -221,7 +237,15 @@ impl MaskTile {
             }
             flags[k] = bits;
         }
+        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.tile.shared_states()));
         let mut total = 0u32;
+        if comptime!(!config.tile.plane) {
+            #[unroll]
+            for k in 0..config.tile.vectors {
+                set_total(&mut totals, k, flags[k].count_ones(), config.tile);
+            }
+            total = rake(&mut totals, config.tile);
+        }
         #[unroll]
         for k in 0..config.tile.vectors {
             if comptime!(config.tile.plane) {
@@ -229,20 +253,22 @@ impl MaskTile {
                 before[k] = total + stripe.earlier;
                 total += stripe.total;
             } else {
-                before[k] = total;
-                total += flags[k].count_ones();
+                let at = vector_in_tile(k, config.tile);
+                before[k] = totals[place_of_total(at, comptime!(config.tile.rake()))];
             }
         }
         MaskTile {
             flags,
             before,
             total,
+            totals,
         }
     }
 
     /// The total that [`load`](Self::load) would find, by a short loop: see
     /// [`total_of`](crate::scan::components::tile::total_of).
     fn total_of<M: Numeric, N: Size>(
+        &mut self,
         mask: &LinearView<'_, Vector<M, N>>,
         row: Row,
         first: usize,
@@ -258,8 +284,11 @@ impl MaskTile {
             if comptime!(config.tile.plane) {
                 total += count_stripe(bits, N::value().comptime(), config.ballot_words).total;
             } else {
-                total += bits.count_ones();
+                set_total(&mut self.totals, k, bits.count_ones(), config.tile);
             }
+        }
+        if comptime!(!config.tile.plane) {
+            total = rake(&mut self.totals, config.tile);
         }
         total
     }
@@ -269,29 +298,28 @@ impl MaskTile {
         self.flags[k]
     }
 
-    /// Survivors that the unit (or its plane) holds before its `k`-th vector.
+    /// Survivors that the plane (or the cube) holds before the unit's `k`-th vector.
     pub fn before(&self, k: usize) -> u32 {
         self.before[k]
     }
 
     /// Counts the tile's survivors and publishes their number.
     pub fn publish(
-        &self,
+        &mut self,
         state: &[Atomic<u32>],
         tile: usize,
         words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> Published {
-        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.tile.totals() + 1));
         let zero = 0u32.runtime();
+        let total = self.total;
         let own =
-            scan_totals::<u32, Fold>(&self.total, &zero, &mut totals, config.tile, ScanOp::Sum);
+            totals_of_tile::<u32, Fold>(&total, &zero, &mut self.totals, config.tile, ScanOp::Sum);
         let search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
         search.publish_aggregate(state, words, tile, &own.aggregate, config.lookback);
         Published {
             unit: own.exclusive,
             survivors: own.aggregate,
-            totals,
             search,
         }
     }
@@ -300,11 +328,10 @@ impl MaskTile {
 /// A tile whose number of survivors is published.
 #[derive(CubeType)]
 pub(crate) struct Published {
-    /// Survivors of the tile before this unit (or its plane).
+    /// Survivors of the tile before this plane.
     pub unit: u32,
     /// Survivors of the tile.
     pub survivors: u32,
-    totals: Shared<[u32]>,
     search: Lookback<u32>,
 }
 
@@ -313,6 +340,7 @@ impl Published {
     /// Learns from the other tiles of the row how many survivors precede this one.
     pub fn seek<M: Numeric, N: Size>(
         &mut self,
+        tile_mask: &mut MaskTile,
         mask: &LinearView<'_, Vector<M, N>>,
         state: &[Atomic<u32>],
         tile: usize,
@@ -330,9 +358,14 @@ impl Published {
             ScanOp::Sum,
         ) {
             let first = self.search.missing() * comptime!(config.tile.units * config.tile.vectors);
-            let other = MaskTile::total_of::<M, N>(mask, row, first, config);
-            let other =
-                scan_totals::<u32, Fold>(&other, &zero, &mut self.totals, config.tile, ScanOp::Sum);
+            let other = tile_mask.total_of::<M, N>(mask, row, first, config);
+            let other = totals_of_tile::<u32, Fold>(
+                &other,
+                &zero,
+                &mut tile_mask.totals,
+                config.tile,
+                ScanOp::Sum,
+            );
             self.search
                 .publish_fallback(state, words, &other.aggregate, config.lookback);
         }

@@ -48,9 +48,9 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     if tile < words.tiles {
         let row = Row::of_tile(tile, vectors, words, config);
         let first = row.first;
-        let tile_mask = MaskTile::load::<M, N>(&mask, row, config);
+        let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
-        let before = own.seek::<M, N>(&mask, state, tile, row, words, config);
+        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, tile, row, words, config);
         if comptime!(place == Place::Destination) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(before + own.survivors);
         }

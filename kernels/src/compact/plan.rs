@@ -121,7 +121,7 @@ impl Plan {
         let tuning = Tuning::of(client, &launch);
         let hardware = &client.properties().hardware;
         let mut tile_vectors = tuning.vectors;
-        if tuning.plane && staged > 0 {
+        if staged > 0 {
             let vector = tuning.units * lanes * staged;
             tile_vectors = tile_vectors.min(room_for(vector, hardware.max_shared_memory_size));
         }

@@ -245,12 +245,12 @@ impl Tuning {
         }
     }
 
-    /// GPUs without plane operations, in practice in browsers. Not measured: tiles as on software adapters.
+    /// Devices without plane operations: GPUs in browsers, and software adapters. WebGPU promises 256 units a cube, and
+    /// 16 KiB of shared memory, of which a tile takes a third. Not measured.
     fn shared_memory() -> Self {
         Self {
             plane: false,
-            units: 64,
-            vectors: 16,
+            units: 256,
             ..Self::planes()
         }
     }

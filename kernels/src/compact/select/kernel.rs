@@ -1,7 +1,7 @@
 //! The entry kernel: one tile a cube.
 
 use super::tile::{
-    load_survivors, stage_survivors, staged_elements, write_directly, write_positions, write_staged,
+    load_survivors, stage_survivors, staged_elements, write_positions, write_staged,
 };
 use crate::compact::emit::Emit;
 use crate::compact::mask_tile::{MaskConfig, MaskTile, Row};
@@ -29,21 +29,17 @@ pub(super) fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     let tile = take_ticket(state, CUBE_COUNT as u32);
     if tile < words.tiles {
         let row = Row::of_tile(tile, vectors, words, config);
-        let tile_mask = MaskTile::load::<M, N>(&mask, row, config);
+        let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let loaded = load_survivors::<V, N>(&tile_mask, &values, row, emit, config);
         let mut own = tile_mask.publish(state, tile, words, config);
         let lanes = N::value().comptime();
         let mut stage = Shared::<[V]>::new_slice(comptime!(staged_elements(lanes, config.tile)));
         stage_survivors::<V, N>(&mut stage, &tile_mask, &loaded, own.unit);
         // A barrier is in here: all survivors are staged before any is written.
-        let before = own.seek::<M, N>(&mask, state, tile, row, words, config);
+        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, tile, row, words, config);
         let rank = before + own.unit;
-        if comptime!(config.tile.plane) {
-            let (front, survivors) = (before as usize, own.survivors as usize);
-            write_staged::<V, N>(&stage, output, row, front, survivors, emit, config);
-        } else {
-            write_directly::<V, N>(&tile_mask, &values, output, row, rank, emit, config);
-        }
+        let (front, survivors) = (before as usize, own.survivors as usize);
+        write_staged::<V, N>(&stage, output, row, front, survivors, emit, config);
         write_positions::<I>(&tile_mask, positions, row, rank, lanes, config);
         if (tile + 1) % words.per_row == 0 && UNIT_POS == 0 {
             counts[row.index] = I::cast_from(before + own.survivors);

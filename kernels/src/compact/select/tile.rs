@@ -1,6 +1,6 @@
 //! How the survivors of one tile are staged and written.
 
-use crate::compact::emit::{Emit, LineOut, emitted, write_vector};
+use crate::compact::emit::{Emit, emitted};
 use crate::compact::mask_tile::{MaskConfig, MaskTile, Row};
 use crate::scan::components::tile::{TileConfig, vector_in_tile};
 use cubecl::prelude::*;
@@ -35,43 +35,9 @@ pub(super) fn write_positions<I: Numeric>(
     }
 }
 
-/// Every unit writes its own elements. `rank` survivors precede the unit (or its plane).
-#[cube]
-pub(super) fn write_directly<V: Numeric, N: Size>(
-    tile_mask: &MaskTile,
-    values: &LinearView<'_, Vector<V, N>>,
-    output: &mut [V],
-    row: Row,
-    rank: u32,
-    #[comptime] emit: Emit,
-    #[comptime] config: MaskConfig,
-) {
-    let lanes = N::value().comptime();
-    let line = LineOut {
-        first: row.begin * lanes,
-        step: 1usize.runtime(),
-        len: row.vectors * lanes,
-    };
-    #[unroll]
-    for k in 0..config.tile.vectors {
-        let at = row.first + vector_in_tile(k, config.tile);
-        if at < row.vectors {
-            let value = emitted::<V, N>(values, row.begin + at, emit);
-            let rank = rank + tile_mask.before(k);
-            let flags = tile_mask.flags(k);
-            write_vector::<V, N>(output, value, flags, rank, at, line);
-        }
-    }
-}
-
-/// Vectors that a unit stages.
-fn staged_vectors(config: TileConfig) -> usize {
-    if config.plane { config.vectors } else { 0 }
-}
-
 /// Elements of the stage of a cube.
 pub(super) fn staged_elements(lanes: usize, config: TileConfig) -> usize {
-    (staged_vectors(config) * config.units * lanes).max(1)
+    (config.vectors * config.units * lanes).max(1)
 }
 
 /// Loads what a unit stages: the vectors with survivors.
@@ -86,7 +52,7 @@ pub(super) fn load_survivors<V: Numeric, N: Size>(
     let first = row.begin + row.first;
     let mut loaded = Sequence::<Vector<V, N>>::new();
     #[unroll]
-    for k in 0..comptime!(staged_vectors(config.tile)) {
+    for k in 0..config.tile.vectors {
         let mut value = Vector::<V, N>::new(V::from_int(0));
         if tile_mask.flags(k) != 0u32 {
             value = emitted::<V, N>(values, first + vector_in_tile(k, config.tile), emit);

@@ -61,6 +61,25 @@ pub(crate) fn scan_totals<A: Numeric, M: Monoid<A>>(
     }
 }
 
+/// As [`scan_totals`], for a tile whose vectors know what precedes them: in their plane, or in the cube.
+#[cube]
+pub(crate) fn totals_of_tile<A: Numeric, M: Monoid<A>>(
+    total: &M::State,
+    identity: &M::State,
+    shared: &mut <M::State as State>::Shared,
+    #[comptime] config: TileConfig,
+    #[comptime] op: M::Config,
+) -> CubeTotals<M::State> {
+    if comptime!(config.plane) {
+        scan_totals::<A, M>(total, identity, shared, config, op)
+    } else {
+        CubeTotals::<M::State> {
+            exclusive: M::State::copy(identity),
+            aggregate: M::State::copy(total),
+        }
+    }
+}
+
 /// Folds up to `totals` totals, of which there are `count`. `own` is the number of the own total.
 #[cube]
 fn fold_all<A: Numeric, M: Monoid<A>>(

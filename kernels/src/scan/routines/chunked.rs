@@ -13,7 +13,7 @@
 use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    cube_totals::scan_totals,
+    cube_totals::totals_of_tile,
     parts::{CarryIn, before_part},
     rows::RowsView,
     tensors::{Reads, Writes, begin_of_line},
@@ -66,7 +66,7 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) {
     let identity = M::identity(seed, op);
-    let mut shared = M::State::allocate(comptime!(config.totals() + 1));
+    let mut shared = M::State::allocate(comptime!(config.shared_states()));
     let row = rows.row(CUBE_POS / chunks.per_row);
     let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
     let first = CUBE_POS % chunks.per_row * chunks.tiles * vectors_per_tile;
@@ -75,8 +75,8 @@ fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let mut tile = 0usize;
     loop {
         let at = first + tile * vectors_per_tile;
-        let total = total_of::<T, A, N, B, M>(reads, &row, at, &identity, config, op);
-        let own = scan_totals::<A, M>(&total, &identity, &mut shared, config, op);
+        let total = total_of::<T, A, N, B, M>(reads, &row, at, &identity, &mut shared, config, op);
+        let own = totals_of_tile::<A, M>(&total, &identity, &mut shared, config, op);
         running = join::<A, M>(&running, &own.aggregate, op);
         tile += 1;
         if tile >= chunks.tiles {
@@ -132,7 +132,7 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     #[comptime] op: M::Config,
 ) {
     let identity = M::identity(seed, op);
-    let mut shared = M::State::allocate(comptime!(config.totals() + 1));
+    let mut shared = M::State::allocate(comptime!(config.shared_states()));
     let line = CUBE_POS / chunks.per_row;
     let row = rows.row(line);
     let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
@@ -152,9 +152,16 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
     let mut tile = 0usize;
     loop {
         let at = first + tile * vectors_per_tile;
-        let unit =
-            UnitTile::<T, N, M::State>::load::<A, B, M>(reads, &row, at, &identity, config, op);
-        let own = scan_totals::<A, M>(&unit.total, &identity, &mut shared, config, op);
+        let unit = UnitTile::<T, N, M::State>::load::<A, B, M>(
+            reads,
+            &row,
+            at,
+            &identity,
+            &mut shared,
+            config,
+            op,
+        );
+        let own = totals_of_tile::<A, M>(&unit.total, &identity, &mut shared, config, op);
         let prefix = join::<A, M>(&running, &own.exclusive, op);
         unit.store::<A, P, M>(writes, &row, at, &prefix, &identity, config, op);
         running = join::<A, M>(&running, &own.aggregate, op);

@@ -11,7 +11,7 @@
 use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    cube_totals::scan_totals,
+    cube_totals::totals_of_tile,
     lookback::{Lookback, take_ticket},
     rows::RowsView,
     tensors::{Reads, Writes, begin_of_line},
@@ -69,24 +69,32 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     #[comptime] op: M::Config,
 ) {
     let identity = M::identity(seed, op);
-    let mut totals = M::State::allocate(comptime!(config.totals() + 1));
+    let mut totals = M::State::allocate(comptime!(config.shared_states()));
     let row_index = tile / words.per_row;
     let row_first = row_index * words.per_row;
     let row = rows.row(row_index);
     let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
 
     let first = (tile - row_first) * vectors_per_tile;
-    let unit =
-        UnitTile::<T, N, M::State>::load::<A, B, M>(reads, &row, first, &identity, config, op);
-    let own = scan_totals::<A, M>(&unit.total, &identity, &mut totals, config, op);
+    let unit = UnitTile::<T, N, M::State>::load::<A, B, M>(
+        reads,
+        &row,
+        first,
+        &identity,
+        &mut totals,
+        config,
+        op,
+    );
+    let own = totals_of_tile::<A, M>(&unit.total, &identity, &mut totals, config, op);
 
     let begin = begin_of_line::<T, A, M>(&reads.initial, row_index, &identity, op);
     let mut search = Lookback::<M::State>::new(tile, words, &begin, lookback);
     search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
     while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
         let first = search.missing() * vectors_per_tile;
-        let other = total_of::<T, A, N, B, M>(reads, &row, first, &identity, config, op);
-        let other = scan_totals::<A, M>(&other, &identity, &mut totals, config, op);
+        let other =
+            total_of::<T, A, N, B, M>(reads, &row, first, &identity, &mut totals, config, op);
+        let other = totals_of_tile::<A, M>(&other, &identity, &mut totals, config, op);
         search.publish_fallback(state, words, &other.aggregate, lookback);
     }
     let prefix = join::<A, M>(&search.before(), &own.exclusive, op);

@@ -1,6 +1,7 @@
 //! The size and the arrangement of a tile.
 
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
+use crate::scan::components::vector_totals::Rake;
 use cubecl::prelude::*;
 
 /// The comptime facts of a tile; the key of a compiled kernel.
@@ -10,7 +11,7 @@ pub struct TileConfig {
     pub exclusive: bool,
     /// From the last element towards the first.
     pub reverse: bool,
-    /// Striped arrangement with plane scans, or blocked without.
+    /// Plane scans, or scans in shared memory.
     pub plane: bool,
     /// Vectors a unit holds.
     pub vectors: usize,
@@ -27,7 +28,20 @@ pub struct TileConfig {
 }
 
 impl TileConfig {
-    /// How many totals of one tile are exchanged in shared memory.
+    /// How the totals of vectors are scanned without plane operations.
+    pub(crate) fn rake(&self) -> Rake {
+        Rake::new(self.vectors * self.units, self.units)
+    }
+
+    /// The states in shared memory that a tile needs.
+    pub(crate) fn shared_states(&self) -> usize {
+        match self.plane {
+            true => self.totals() + 1,
+            false => self.rake().states(),
+        }
+    }
+
+    /// How many totals of planes, or of units, are exchanged in shared memory.
     pub(crate) fn totals(&self) -> usize {
         if self.plane {
             self.max_planes
@@ -45,6 +59,6 @@ pub(crate) fn vector_in_tile(k: usize, #[comptime] config: TileConfig) -> usize 
         let plane = plane_of_unit(config.plane_size) as usize * units * config.vectors;
         plane + k * units + lane_of_unit(config.plane_size) as usize
     } else {
-        UNIT_POS as usize * config.vectors + k
+        k * comptime!(config.units) + UNIT_POS as usize
     }
 }

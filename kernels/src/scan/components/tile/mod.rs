@@ -1,17 +1,16 @@
 //! One tile of a row, held in registers.
 //!
-//! A tile is what one cube scans: `units × vectors × lanes` consecutive elements of a row. The arrangement decides
-//! which vectors a unit holds:
+//! A tile is what one cube scans: `units × vectors × lanes` consecutive elements of a row. Neighbouring units load
+//! neighbouring vectors, so every access is coalesced:
 //!
 //! ```text
-//! blocked (no plane ops)              striped (plane ops)
-//! unit 0   v0 v1 v2 v3                unit 0   v0 v8  v16 …      plane 0 holds v0 … v31,
-//! unit 1   v4 v5 v6 v7                unit 1   v1 v9  v17 …      plane 1 the next 32, …
+//! without plane operations                with them, in planes of 8
+//! unit 0   v0 v64 v128 …  of 64 units     unit 0   v0 v8  v16 …      plane 0 holds v0 … v31,
+//! unit 1   v1 v65 v129 …                  unit 1   v1 v9  v17 …      plane 1 the next 32, …
 //! ```
 //!
-//! Blocked, a unit scans its vectors alone, and only its total is exchanged within the cube. Striped, a plane loads one
-//! stripe of neighbouring vectors at a time, coalesced. It scans the totals of a stripe and carries them into the next
-//! stripe.
+//! A plane scans the totals of the vectors of a stripe, and carries them into the next stripe. Without planes the
+//! totals of all vectors are scanned in shared memory (see [`vector_totals`](super::vector_totals)).
 //!
 //! Positions along the row are *logical*: with `reverse`, logical element `j` is stored element `len − 1 − j`.
 //!

@@ -7,6 +7,7 @@ use crate::monoid::{Monoid, State, join};
 use crate::scan::components::element_rows::{ElementAccess, load_elements, write_elements};
 use crate::scan::components::plane_scan::{plane_units, shift_up};
 use crate::scan::components::tensors::{Loaded, Reads, Writes, lane_at, state_of, write_vector};
+use crate::scan::components::vector_totals::{RowsOfVectors, place_of_total, rake_totals};
 use cubecl::prelude::*;
 
 /// What one unit holds after its own scan.
@@ -18,10 +19,10 @@ pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
     loaded: Sequence<Loaded<T, N>>,
     /// The staged elements, input after input. Each unit reads what it wrote.
     staged: Shared<[Vector<T, N>]>,
-    /// The total of what the unit (or its plane) holds before each vector. Some are staged: see [`staged_totals`].
+    /// The total of what the plane (or the cube) holds before each vector. Some are staged: see [`staged_totals`].
     before: Sequence<S>,
     staged_before: S::Shared,
-    /// The total of the unit (blocked) or of its plane (striped).
+    /// The total of the unit's plane, or without plane operations of the cube.
     pub total: S,
 }
 
@@ -78,20 +79,31 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     row: &Row,
     first: usize,
     identity: &M::State,
+    shared: &mut <M::State as State>::Shared,
     #[comptime] config: TileConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
+    if comptime!(!config.plane) {
+        sync_cube();
+    }
     let last_lane = plane_units(config.plane_size) - 1;
     let mut total = M::State::copy(identity);
     for k in 0..config.vectors {
         let logical = first + vector_in_tile(k, config);
         let loaded = load_of_tile::<T, A, N, B>(reads, row, logical, config);
-        let mut own = fold_vectors::<T, A, N, M>(&loaded, config, op);
+        let own = fold_vectors::<T, A, N, M>(&loaded, config, op);
         if comptime!(config.plane) {
             let inclusive = M::plane_inclusive(&own, config.plane_size, op);
-            own = M::State::shuffle(&inclusive, last_lane);
+            let stripe = M::State::shuffle(&inclusive, last_lane);
+            total = join::<A, M>(&total, &stripe, op);
+        } else {
+            let at = place_of_total(vector_in_tile(k, config), comptime!(config.rake()));
+            M::State::set(shared, at, &own);
         }
-        total = join::<A, M>(&total, &own, op);
+    }
+    if comptime!(!config.plane) {
+        let rows = RowsOfVectors::whole();
+        total = rake_totals::<A, M>(shared, rows, identity, comptime!(config.rake()), op);
     }
     total
 }
@@ -105,6 +117,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         row: &Row,
         first: usize,
         identity: &S,
+        shared: &mut S::Shared,
         #[comptime] config: TileConfig,
         #[comptime] op: M::Config,
     ) -> UnitTile<T, N, S> {
@@ -125,20 +138,31 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         let element = elem_type_of::<T>();
         let totals = comptime!(staged_totals(element.size(), config));
         let mut staged_before = S::allocate(comptime!((totals * config.units).max(1)));
-        let last_lane = plane_units(config.plane_size) - 1;
         let mut total = S::copy(identity);
+        if comptime!(!config.plane) {
+            sync_cube();
+            #[unroll]
+            for k in 0..config.vectors {
+                let own = fold_vectors::<T, A, N, M>(&loaded[k], config, op);
+                let at = place_of_total(vector_in_tile(k, config), comptime!(config.rake()));
+                S::set(shared, at, &own);
+            }
+            let rows = RowsOfVectors::whole();
+            total = rake_totals::<A, M>(shared, rows, identity, comptime!(config.rake()), op);
+        }
+        let last_lane = plane_units(config.plane_size) - 1;
         #[unroll]
         for k in 0..config.vectors {
-            let own = fold_vectors::<T, A, N, M>(&loaded[k], config, op);
             if comptime!(config.plane) {
+                let own = fold_vectors::<T, A, N, M>(&loaded[k], config, op);
                 let inclusive = M::plane_inclusive(&own, config.plane_size, op);
                 let earlier = shift_up::<S>(&inclusive, identity, config.plane_size);
                 before.push(join::<A, M>(&total, &earlier, op));
                 let stripe = S::shuffle(&inclusive, last_lane);
                 total = join::<A, M>(&total, &stripe, op);
             } else {
-                before.push(S::copy(&total));
-                total = join::<A, M>(&total, &own, op);
+                let at = place_of_total(vector_in_tile(k, config), comptime!(config.rake()));
+                before.push(S::get(&*shared, at));
             }
             if comptime!(k < totals) {
                 S::set(
@@ -166,7 +190,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         }
     }
 
-    /// Writes the scanned tile. `prefix` is the total of all that precedes this unit (or its plane) in the row.
+    /// Writes the scanned tile. `prefix` is the total of all that precedes this plane (or the cube) in the row.
     #[allow(
         clippy::too_many_arguments,
         reason = "what a tile is written from, and the facts of a kernel"

@@ -1,0 +1,166 @@
+//! From the totals of vectors to what precedes each of them in its row.
+//!
+//! The vectors of a cube or of a plane lie one behind the other, and rows begin and end anywhere among them. A vector's
+//! *reach* is how many vectors back the row begins that its last element belongs to. A scan of totals never combines
+//! across it.
+//!
+//! ```text
+//! rows of 3 vectors    │ a b c │ d e f │ g h
+//! reach                  0 1 2   0 1 2   0 1
+//! inclusive              a ab abc d de def g gh
+//! ```
+//!
+//! With plane operations: a Kogge-Stone ladder of shuffles (1973), as far as rows reach. Without them: some units rake
+//! the totals in shared memory (Sengupta, Harris & Garland 2008): each walks neighbouring totals, twice.
+
+use super::plane_scan::lane_of_unit;
+use crate::monoid::{Monoid, State, join};
+use cubecl::prelude::*;
+
+/// The inclusive scan over the vectors that the units of a plane hold side by side. `reach` ends at the first unit, and
+/// exceeds `farthest` nowhere. Every unit of the plane takes part.
+#[cube]
+pub(crate) fn scan_within_reach<A: Numeric, M: Monoid<A>>(
+    value: &M::State,
+    reach: u32,
+    farthest: u32,
+    #[comptime] plane_size: usize,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut total = M::State::copy(value);
+    let mut distance = 1u32;
+    while distance <= farthest {
+        let left = earlier_unit::<M::State>(&total, distance, plane_size);
+        let with = join::<A, M>(&left, &total, op);
+        total = M::State::select(distance <= reach, &with, &total);
+        distance *= 2;
+    }
+    total
+}
+
+/// The state of the unit `distance` before this one; any state if there is none.
+#[cube]
+fn earlier_unit<S: State>(value: &S, distance: u32, #[comptime] plane_size: usize) -> S {
+    if comptime!(plane_size > 0) {
+        S::shuffle_up(value, distance)
+    } else {
+        let lane = lane_of_unit(plane_size);
+        S::shuffle(value, select(lane >= distance, lane - distance, lane))
+    }
+}
+
+/// The units that rake, and the totals of each.
+#[derive_cube_comptime]
+pub(crate) struct Rake {
+    pub totals: usize,
+    pub rakers: usize,
+}
+
+impl Rake {
+    /// So many rakers walk about as many totals each as there are rakers, up to the units of a small plane.
+    pub(crate) fn new(totals: usize, units: usize) -> Self {
+        let rakers = units.min(32);
+        Self { totals, rakers }
+    }
+
+    fn share(&self) -> usize {
+        self.totals.div_ceil(self.rakers)
+    }
+
+    /// The states in shared memory: the totals, each share one state apart from the next so that rakers use different
+    /// banks, then the totals of the shares, then that of all.
+    pub(crate) fn states(&self) -> usize {
+        self.rakers * (self.share() + 1) + self.rakers + 1
+    }
+}
+
+/// Where total `index` lies.
+#[cube]
+pub(crate) fn place_of_total(index: usize, #[comptime] rake: Rake) -> usize {
+    let share = comptime!(rake.share());
+    index + index / share
+}
+
+/// Where rows begin among the vectors of a cube.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+pub(crate) struct RowsOfVectors {
+    /// The last element of the first vector, in its row.
+    pub last: usize,
+    /// Elements of a row, and of a vector.
+    pub len: usize,
+    pub lanes: usize,
+}
+
+#[cube]
+impl RowsOfVectors {
+    /// Vectors of one row that begins at or before the first of them.
+    pub fn whole() -> RowsOfVectors {
+        RowsOfVectors {
+            last: 0usize,
+            len: 0usize,
+            lanes: 1usize,
+        }
+    }
+
+    /// Whether a row begins in the last `count` vectors up to vector `index`.
+    fn begins(&self, index: usize, count: usize) -> bool {
+        let last = (self.last + index * self.lanes) % max(self.len, 1usize);
+        self.len > 0 && last < count * self.lanes
+    }
+}
+
+/// Replaces each total by what precedes it, and returns the total of all since the last row began. Units have set the
+/// totals at their [places](place_of_total()). The whole cube calls it; `shared` may be used again after a barrier.
+#[cube]
+pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
+    shared: &mut <M::State as State>::Shared,
+    rows: RowsOfVectors,
+    identity: &M::State,
+    #[comptime] rake: Rake,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let share = comptime!(rake.share());
+    let sums = comptime!(rake.rakers * (rake.share() + 1));
+    let unit = UNIT_POS as usize;
+    let first = unit * share;
+    let rakes = unit < comptime!(rake.rakers);
+    sync_cube();
+    if rakes {
+        let mut running = M::State::copy(identity);
+        for i in 0..share {
+            if first + i < rake.totals {
+                let total = M::State::get(&*shared, place_of_total(first + i, rake));
+                let with = join::<A, M>(&running, &total, op);
+                let begins = rows.begins(first + i, 1usize);
+                running = M::State::select(begins, &total, &with);
+            }
+        }
+        M::State::set(shared, sums + unit, &running);
+    }
+    sync_cube();
+    if rakes {
+        let mut running = M::State::copy(identity);
+        for earlier in 0..unit {
+            let total = M::State::get(&*shared, sums + earlier);
+            let with = join::<A, M>(&running, &total, op);
+            let begins = rows.begins((earlier + 1) * share - 1, share);
+            running = M::State::select(begins, &total, &with);
+        }
+        for i in 0..share {
+            if first + i < rake.totals {
+                let at = place_of_total(first + i, rake);
+                let total = M::State::get(&*shared, at);
+                M::State::set(shared, at, &running);
+                let with = join::<A, M>(&running, &total, op);
+                let begins = rows.begins(first + i, 1usize);
+                running = M::State::select(begins, &total, &with);
+            }
+        }
+        if unit == comptime!(rake.rakers - 1) {
+            M::State::set(shared, sums + comptime!(rake.rakers), &running);
+        }
+    }
+    sync_cube();
+    M::State::get(&*shared, sums + comptime!(rake.rakers))
+}
