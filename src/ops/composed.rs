@@ -116,8 +116,9 @@ pub(super) fn segment_sums_by_index<B: ScanOps>(
 }
 
 /// [`ScanOps::float_recurrence_adjoint`]: the recurrence `g[t] = flow[t] + decay[t+1]·g[t+1]` in the other direction,
-/// and its product with the results of the step before.
-pub(super) fn adjoint_by_scan<B: ScanOps>(
+/// and its product with the results of the step before. `recurrence` is the linear one, or the one with resets.
+pub(crate) fn adjoint_by_scan<B: ScanOps>(
+    recurrence: impl FnOnce(FloatTensor<B>, FloatTensor<B>, usize, ScanOptions) -> FloatTensor<B>,
     flow: FloatTensor<B>,
     decay: FloatTensor<B>,
     results: FloatTensor<B>,
@@ -130,7 +131,7 @@ pub(super) fn adjoint_by_scan<B: ScanOps>(
         exclusive: false,
         reverse: !reverse,
     };
-    let of_values = B::float_linear_recurrence(flow, next, dim, other_way);
+    let of_values = recurrence(flow, next, dim, other_way);
     let before = previous_elements::<B>(results, initial, dim, reverse);
     let of_decay = B::float_mul(of_values.clone(), before);
     (of_values, of_decay)
@@ -146,8 +147,15 @@ pub(super) fn adjoint_from_by_scan<B: ScanOps>(
     reverse: bool,
 ) -> (FloatTensor<B>, FloatTensor<B>, FloatTensor<B>) {
     let of_first = first::<B>(decay.clone(), dim, reverse);
-    let initial = Some(initial);
-    let (of_values, of_decay) = adjoint_by_scan::<B>(flow, decay, results, initial, dim, reverse);
+    let (of_values, of_decay) = adjoint_by_scan::<B>(
+        B::float_linear_recurrence,
+        flow,
+        decay,
+        results,
+        Some(initial),
+        dim,
+        reverse,
+    );
     let of_initial = B::float_mul(of_first, first::<B>(of_values.clone(), dim, reverse));
     (of_values, of_decay, of_initial)
 }

@@ -24,7 +24,7 @@ mod slices;
 pub(crate) mod specs;
 
 #[cfg(feature = "autodiff")]
-pub(crate) use composed::float_scan_behind;
+pub(crate) use composed::{adjoint_by_scan, float_scan_behind};
 pub use scans::ScanOps;
 pub use selections::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps};
 pub(crate) use slices::{coordinates, first, first_slices, read_count, with_dim};

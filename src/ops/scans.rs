@@ -93,6 +93,16 @@ pub trait ScanOps: Backend {
         options: ScanOptions,
     ) -> FloatTensor<Self>;
 
+    /// As [`float_linear_recurrence`](Self::float_linear_recurrence), except that a decay of 0 forgets everything before
+    /// it, even infinities and NaN: `h[t] = values[t]` there. A product of decays that underflows may forget as well.
+    #[fusion(dtype = values, shape = values)]
+    fn float_reset_recurrence(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        dim: usize,
+        options: ScanOptions,
+    ) -> FloatTensor<Self>;
+
     /// The gradients of the values and of the decay of a [linear recurrence](Self::float_linear_recurrence). `flow` is
     /// the gradient of its `results`. No tensor is empty.
     #[fusion(meta = specs::adjoint)]
@@ -103,7 +113,8 @@ pub trait ScanOps: Backend {
         dim: usize,
         reverse: bool,
     ) -> (FloatTensor<Self>, FloatTensor<Self>) {
-        adjoint_by_scan::<Self>(flow, decay, results, None, dim, reverse)
+        let recurrence = Self::float_linear_recurrence;
+        adjoint_by_scan::<Self>(recurrence, flow, decay, results, None, dim, reverse)
     }
 
     /// The same of a recurrence [from `initial`](Self::float_linear_recurrence_from). The last result is the gradient

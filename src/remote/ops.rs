@@ -76,6 +76,8 @@ macro_rules! scan_operations {
                 values: Float, decay: Float, initial: Float; dim: usize, options: ScanOptions
             ) -> Float,
                 like values, alike(decay, values), one_a_line(initial, values, dim);
+            float_reset_recurrence(values: Float, decay: Float; dim: usize, options: ScanOptions) -> Float,
+                like values, dimension(values, dim), alike(decay, values);
             float_recurrence_adjoint(flow: Float, decay: Float, results: Float; dim: usize, reverse: bool)
                 -> Float Float,
                 by adjoint, dimension(flow, dim), alike(decay, flow), alike(results, flow), has_elements(flow);

@@ -7,6 +7,6 @@
 /// # Example
 ///
 /// ```
-/// assert_eq!(burn_scan::remote::PROTOCOL, 2);
+/// assert_eq!(burn_scan::remote::PROTOCOL, 3);
 /// ```
-pub const PROTOCOL: u64 = 2;
+pub const PROTOCOL: u64 = 3;

@@ -10,6 +10,8 @@ on_every_device![
     an_infinite_element_takes_it_all,
     elements_of_no_segment_have_none,
     products_that_leave_the_range,
+    products_that_leave_the_range_in_the_next_segment,
+    zeros_beside_products_that_leave_the_range,
     a_not_a_number_sets_the_maximum,
     shares_of_half_floats_add_up,
     an_exclusive_scan_of_one_element_is_in_the_graph,
@@ -59,6 +61,7 @@ fn products_that_leave_the_range(device: &Device) {
         ([2., 0., 3.], 2, [0., 6., 0.]),
         ([0., 2., 0.], 1, [2., 0., 0.]),
         ([0., 0., 5.], 2, [0., 0., 0.]),
+        ([INF, 0., 5.], 2, [0., INF, 0.]),
     ] {
         let tracked = floats(&x, &device).require_grad();
         let y = tracked
@@ -68,6 +71,44 @@ fn products_that_leave_the_range(device: &Device) {
         let found = values(tracked.grad(&gradients).expect("tracked"));
         assert_near(&found, &expected);
     }
+}
+
+/// The gradient of the sum of a product scan of segments.
+fn of_products(x: &[f32], starts: &[usize], options: ScanOptions, device: &Device) -> Vec<f32> {
+    let device = device.clone().autodiff();
+    let x = floats(x, &device).require_grad();
+    let len = x.dims()[0];
+    let starts: Vec<bool> = (0..len).map(|at| starts.contains(&at)).collect();
+    let starts = crate::common::mask(&starts, [len], &device);
+    let y = x.clone().segmented_scan(starts, 0, ScanOp::Prod, options);
+    let gradients = y.sum().backward();
+    values(x.grad(&gradients).expect("tracked"))
+}
+
+/// A segment does not see what overflows in the one behind it, in the order of the scan.
+fn products_that_leave_the_range_in_the_next_segment(device: &Device) {
+    let forward = ScanOptions::default();
+    let x = [2., 3., 1e30, 1e30, 1e30];
+    assert_near(&of_products(&x, &[0, 2], forward, device)[..2], &[4., 2.]);
+    let found = of_products(&x, &[0, 2], forward.exclusive(), device);
+    assert_near(&found[..2], &[1., 0.]);
+    let reverse = ScanOptions::default().reverse();
+    let x = [1e30, 1e30, 1e30, 2., 3.];
+    assert_near(&of_products(&x, &[0, 3], reverse, device)[3..], &[3., 3.]);
+    let found = of_products(&x, &[0, 3], reverse.exclusive(), device);
+    assert_near(&found[3..], &[0., 1.]);
+}
+
+fn zeros_beside_products_that_leave_the_range(device: &Device) {
+    let forward = ScanOptions::default();
+    let x = [2., 0., 3., 1e30, 1e30, 1e30];
+    let found = of_products(&x, &[0, 3], forward, device);
+    assert_near(&found[..3], &[1., 8., 0.]);
+    let x = [2., 3., 0., 1e30, 1e30, 5.];
+    let found = of_products(&x, &[0, 2, 5], forward, device);
+    assert_near(&found, &[4., 2., INF, 0., 0., 1.]);
+    let x = [2., 0., f32::NAN];
+    assert_near(&of_products(&x, &[], forward, device), &[1., f32::NAN, 0.]);
 }
 
 /// Two functions, one gradient.

@@ -2,10 +2,10 @@
 
 use burn_scan::remote::{OPERATIONS, PROTOCOL};
 
-/// The operations of protocol 2. A change of a row, an argument or an operation's number changes the protocol:
+/// The operations of protocol 3. A change of a row, an argument or an operation's number changes the protocol:
 /// raise `PROTOCOL`, and record here what the test prints.
 const RECORDED: (u64, &str) = (
-    2,
+    3,
     "\
 burn-scan/float_scan: Float; dim usize, op ScanOp, options ScanOptions -> Float
 burn-scan/int_scan: Int; dim usize, op ScanOp, options ScanOptions -> Int
@@ -13,6 +13,7 @@ burn-scan/float_scan_from: Float Float; dim usize, op ScanOp, options ScanOption
 burn-scan/int_scan_from: Int Int; dim usize, op ScanOp, options ScanOptions -> Int
 burn-scan/float_linear_recurrence: Float Float; dim usize, options ScanOptions -> Float
 burn-scan/float_linear_recurrence_from: Float Float Float; dim usize, options ScanOptions -> Float
+burn-scan/float_reset_recurrence: Float Float; dim usize, options ScanOptions -> Float
 burn-scan/float_recurrence_adjoint: Float Float Float; dim usize, reverse bool -> Float Float
 burn-scan/float_recurrence_adjoint_from: Float Float Float Float; dim usize, reverse bool -> Float Float Float
 burn-scan/float_segmented_scan: Float Bool; dim usize, op ScanOp, options ScanOptions -> Float

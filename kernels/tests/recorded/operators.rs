@@ -107,6 +107,8 @@ pub fn record(client: &Client, planes: Planes) {
     record_operator::<Sums>(client, &group("sums of segments"), true);
     record_operator::<oracles::Recurrences>(client, &group("recurrences"), false);
     record_operator::<oracles::Recurrences>(client, &group("recurrences of segments"), true);
+    let resets = group("recurrences that reset");
+    record_operator::<oracles::ResetRecurrences>(client, &resets, false);
     record_operator::<oracles::Extrema<true>>(client, &group("where maxima are"), false);
     record_operator::<oracles::Extrema<false>>(client, &group("minima of segments"), true);
     for (turn, (routine, shape)) in FORMS.into_iter().enumerate() {

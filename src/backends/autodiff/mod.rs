@@ -129,7 +129,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         dim: usize,
         options: ScanOptions,
     ) -> FloatTensor<Self> {
-        recurrence::linear_recurrence::<B, C>(values, decay, dim, options)
+        recurrence::recurrence::<B, C>(values, decay, dim, options, false)
     }
 
     fn float_linear_recurrence_from(
@@ -140,6 +140,15 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         options: ScanOptions,
     ) -> FloatTensor<Self> {
         recurrence::linear_recurrence_from::<B, C>(values, decay, initial, dim, options)
+    }
+
+    fn float_reset_recurrence(
+        values: FloatTensor<Self>,
+        decay: FloatTensor<Self>,
+        dim: usize,
+        options: ScanOptions,
+    ) -> FloatTensor<Self> {
+        recurrence::recurrence::<B, C>(values, decay, dim, options, true)
     }
 
     fn mask_indices_unpadded(

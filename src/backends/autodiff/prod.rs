@@ -8,9 +8,10 @@
 //! dx[i] = (∏ x[k], k < i)·S[i]       an exclusive product scan
 //! ```
 //!
-//! A zero ends what reaches the elements before it. `0·∞` is NaN, so the recurrence alone would not end an infinite sum.
-//! The gradients and the factors from the first zero on are therefore filled with zeros. The first zero itself sees as
-//! far as the second one. Behind it every product contains a zero, and so do the products without one of its factors.
+//! The end of a segment is a factor of 0 in the recurrence, and so is a zero. Both end what reaches the elements before
+//! them. `0·∞` is NaN, so the recurrence is the one with resets: what it forgets may be infinite. The first zero itself
+//! sees as far as the second one. Behind it every product contains a zero, and so do the products without one of its
+//! factors. The product before an element is filled with zeros there, because after an infinity a zero makes it NaN.
 //!
 //! Where nothing reaches an element its gradient is zero, even if the product before it has left the range of the type.
 //! The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted first.
@@ -36,21 +37,13 @@ pub(super) fn gradient<B: ScanBackend>(
     let is_zero = |tensor: FloatTensor<B>| equal_to::<B>(tensor, 0.);
     let without = |tensor, mask| B::float_mask_fill(tensor, mask, 0.into());
 
-    let zero = is_zero(input.clone());
-    let zeros = scan.scan(
-        B::bool_into_float(zero.clone(), dtype),
-        ScanOp::Sum,
-        options,
-    );
     let next = scan.next_elements(input.clone());
-    let reaching = |seen: f64| {
-        let ended = B::float_greater_elem(zeros.clone(), seen.into(), bools);
-        let grad = without(grad.clone(), ended.clone());
-        let factors = without(next.clone(), ended);
-        B::float_linear_recurrence(grad, factors, scan.dim, options.reversed())
-    };
-    let reaching = B::float_mask_where(reaching(0.5), zero, reaching(1.5));
+    let reaching = B::float_reset_recurrence(grad, next, scan.dim, options.reversed());
+    let zeros = B::bool_into_float(is_zero(input.clone()), dtype);
+    let zeros_before = scan.scan(zeros, ScanOp::Sum, options.exclusive());
+    let is_behind = B::float_greater_elem(zeros_before, 0.5.into(), bools);
     let before = scan.scan(input, ScanOp::Prod, options.exclusive());
+    let before = without(before, is_behind);
     let nothing = B::bool_or(is_zero(reaching.clone()), is_zero(before.clone()));
     without(B::float_mul(before, reaching), nothing)
 }

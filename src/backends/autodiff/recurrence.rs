@@ -4,11 +4,11 @@
 //! g[t] = dh[t] + a[t+1]·g[t+1]        dx = g        da[t] = g[t]·h[t−1]        dinitial = a[0]·g[0]
 //! ```
 //!
-//! Only `a` and `h` are saved, and the initial values.
+//! Only `a` and `h` are saved, and the initial values. The gradient of a recurrence with resets has the same resets.
 
 use crate::ScanOptions;
-use crate::ops::ScanBackend;
 use crate::ops::shift::previous_elements;
+use crate::ops::{ScanBackend, adjoint_by_scan};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::TensorData;
@@ -26,6 +26,7 @@ struct Saved<T> {
     initial: Option<T>,
     dim: usize,
     reverse: bool,
+    resets: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +43,7 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
             initial,
             dim,
             reverse,
+            resets,
         } = ops.state;
         let flow = grads.consume::<B>(&ops.node);
         let (of_values, of_decay, of_initial) = match initial {
@@ -56,8 +58,12 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
                 (flow.clone(), flow, of_initial)
             }
             None => {
-                let (of_values, of_decay) =
-                    B::float_recurrence_adjoint(flow, decay, output, dim, reverse);
+                let (of_values, of_decay) = if resets {
+                    let recurrence = B::float_reset_recurrence;
+                    adjoint_by_scan::<B>(recurrence, flow, decay, output, None, dim, reverse)
+                } else {
+                    B::float_recurrence_adjoint(flow, decay, output, dim, reverse)
+                };
                 (of_values, of_decay, None)
             }
             Some(initial) => {
@@ -75,24 +81,29 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
     }
 }
 
-/// An exclusive result that is tracked is the inclusive one, shifted: both are steps of the graph.
-pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
+/// A linear recurrence. If it `resets`, a decay of 0 forgets what is before it. An exclusive result that is tracked is
+/// the inclusive one, shifted: both are steps of the graph.
+pub(super) fn recurrence<B: ScanBackend, C: CheckpointStrategy>(
     values: FloatTensor<Autodiff<B, C>>,
     decay: FloatTensor<Autodiff<B, C>>,
     dim: usize,
     options: ScanOptions,
+    resets: bool,
 ) -> FloatTensor<Autodiff<B, C>> {
     let tracked = (values.clone(), decay.clone());
     let (values, values_node) = values.into_parts();
     let (decay, decay_node) = decay.into_parts();
-    let forward = |decay| B::float_linear_recurrence(values, decay, dim, options);
+    let forward = |decay| match resets {
+        true => B::float_reset_recurrence(values, decay, dim, options),
+        false => B::float_linear_recurrence(values, decay, dim, options),
+    };
     match Backward::<B, 2>::prepare::<C>(Recurrence, [values_node, decay_node])
         .compute_bound()
         .stateful()
     {
         OpsKind::Tracked(_) if options.exclusive => {
             let (values, decay) = tracked;
-            let states = linear_recurrence::<B, C>(values, decay, dim, options.inclusive());
+            let states = recurrence::<B, C>(values, decay, dim, options.inclusive(), resets);
             shifted::<B, C>(states, None, dim, options)
         }
         OpsKind::Tracked(prep) => {
@@ -103,6 +114,7 @@ pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
                 initial: None,
                 dim,
                 reverse: options.reverse,
+                resets,
             };
             prep.finish(saved, output)
         }
@@ -110,7 +122,7 @@ pub(super) fn linear_recurrence<B: ScanBackend, C: CheckpointStrategy>(
     }
 }
 
-/// As [`linear_recurrence`], from initial values.
+/// A linear recurrence from initial values.
 pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
     values: FloatTensor<Autodiff<B, C>>,
     decay: FloatTensor<Autodiff<B, C>>,
@@ -143,6 +155,7 @@ pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
                 initial: Some(initial),
                 dim,
                 reverse: options.reverse,
+                resets: false,
             };
             prep.finish(saved, output)
         }

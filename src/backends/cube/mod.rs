@@ -87,6 +87,15 @@ impl ScanOps for CubeBackend {
         scans::linear_recurrence(values, decay, Some(initial), dim, options)
     }
 
+    fn float_reset_recurrence(
+        values: CubeTensor,
+        decay: CubeTensor,
+        dim: usize,
+        options: ScanOptions,
+    ) -> CubeTensor {
+        scans::reset_recurrence(values, decay, dim, options)
+    }
+
     fn float_recurrence_adjoint(
         flow: CubeTensor,
         decay: CubeTensor,

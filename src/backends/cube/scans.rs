@@ -10,7 +10,7 @@ use burn_cubecl::tensor::CubeTensor;
 use cubecl::client::Client;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
 use cubecl_scan::monoid::{
-    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
+    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, ResetRecurrence, Segmented,
 };
 use cubecl_scan::scan::{LaunchOptions, ScanTensors, scan_operator};
 
@@ -138,6 +138,15 @@ pub(super) fn linear_recurrence(
 ) -> CubeTensor {
     let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
     scan.resuming(initial).launch::<LinearRecurrence>(())
+}
+
+pub(super) fn reset_recurrence(
+    values: CubeTensor,
+    decay: CubeTensor,
+    dim: usize,
+    options: ScanOptions,
+) -> CubeTensor {
+    Scan::new("Reset Recurrence", vec![values, decay], dim, options).launch::<ResetRecurrence>(())
 }
 
 /// The gradients of the values, of the decay, and of `initial` if there is one.

@@ -31,7 +31,7 @@ impl ScanOps for Flex {
         dim: usize,
         options: ScanOptions,
     ) -> FlexTensor {
-        scans::linear_recurrence(values, decay, None, dim, options)
+        scans::recurrence::<false>(values, decay, None, dim, options)
     }
 
     fn float_linear_recurrence_from(
@@ -41,7 +41,16 @@ impl ScanOps for Flex {
         dim: usize,
         options: ScanOptions,
     ) -> FlexTensor {
-        scans::linear_recurrence(values, decay, Some(initial), dim, options)
+        scans::recurrence::<false>(values, decay, Some(initial), dim, options)
+    }
+
+    fn float_reset_recurrence(
+        values: FlexTensor,
+        decay: FlexTensor,
+        dim: usize,
+        options: ScanOptions,
+    ) -> FlexTensor {
+        scans::recurrence::<true>(values, decay, None, dim, options)
     }
 
     fn float_recurrence_adjoint(

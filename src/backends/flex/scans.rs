@@ -46,7 +46,8 @@ fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTenso
     })
 }
 
-pub(super) fn linear_recurrence(
+/// A linear recurrence. If it `RESETS`, a decay of 0 forgets what is before it.
+pub(super) fn recurrence<const RESETS: bool>(
     values: FlexTensor,
     decay: FlexTensor,
     initial: Option<FlexTensor>,
@@ -56,7 +57,7 @@ pub(super) fn linear_recurrence(
     let shape = values.shape();
     let initial = initial.map(|initial| initial.to_contiguous());
     by_float!(values.dtype(), T => {
-        let walked = cpu::recurrence::<T>(
+        let walked = cpu::recurrence::<T, RESETS>(
             &view(&values, dim), &view(&decay, dim), initial.as_ref().map(elements), options.exclusive,
             lines(&shape, dim, options.reverse),
         );

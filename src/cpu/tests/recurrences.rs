@@ -1,4 +1,4 @@
-//! Gradients of recurrences.
+//! Gradients of recurrences, and recurrences with resets.
 
 use half::f16;
 
@@ -114,5 +114,66 @@ fn gradients_of_explosive_decays() {
         g = flow[at] + u;
         let close = (found.of_values[at] - g).abs() <= 1e-4 * g.abs();
         assert!(close, "{at}: {} instead of {g}", found.of_values[at]);
+    }
+}
+
+/// A decay of 0 forgets infinities and NaN, whether a walk is whole or split, of one column or of several.
+#[test]
+fn resets() {
+    for shape in [
+        [1, 1, 1],
+        [4, 37, 1],
+        [2, 300, 7],
+        [1, 140_000, 1],
+        [1, 2200, 130],
+    ] {
+        let [outer, len, inner] = shape;
+        let n = outer * len * inner;
+        if !has_time_for(n) {
+            continue;
+        }
+        let mut random = Random(29);
+        // Each line has a few infinities, NaN and zero decays, so most states go far.
+        let rare = len as u64 / 8 + 2;
+        let mut drawn = |special: [f32; 2], usual: [f32; 3]| -> Vec<f32> {
+            let element = |drawn: u64| match drawn % rare {
+                which @ 0..2 => special[which as usize],
+                _ => usual[(drawn / rare % 3) as usize],
+            };
+            (0..n).map(|_| element(random.next())).collect()
+        };
+        let values = drawn([f32::INFINITY, f32::NAN], [-1.0, 0.0, 1.0]);
+        let decay = drawn([0.0, -0.0], [-1.0, 1.0, 1.0]);
+        let strides = [len * inner, inner, 1].map(|stride| stride as isize);
+        let [of_values, of_decay] =
+            [&values, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
+        for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
+            let lines = Lines {
+                outer,
+                len,
+                inner,
+                reverse,
+            };
+            let found = recurrence::<f32, true>(&of_values, &of_decay, None, exclusive, lines);
+            for line in 0..outer * inner {
+                let mut h = 0f32;
+                for step in 0..len {
+                    let along = if reverse { len - 1 - step } else { step };
+                    let at = (line / inner * len + along) * inner + line % inner;
+                    let before = h;
+                    h = match decay[at] == 0.0 {
+                        true => values[at],
+                        false => decay[at] * before + values[at],
+                    };
+                    let expected = if exclusive { before } else { h };
+                    let same = found[at] == expected || found[at].is_nan() && expected.is_nan();
+                    assert!(
+                        same,
+                        "{} instead of {expected} at {at} of {shape:?}, {exclusive} {reverse}",
+                        found[at]
+                    );
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,9 @@
 //! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`.
 //!
+//! If it `RESETS`, a decay of 0 forgets what is before it, even infinities and NaN: `h[t] = value[t]` there. Where all is
+//! finite that is the same. Totals of pieces need not know it: where a total or a state is not finite and could matter,
+//! the piece is walked.
+//!
 //! Several columns are walked side by side, as the formula says. A single column is walked one vector at a time, whose
 //! elements are composed first, see [`affine`](super::affine).
 
@@ -15,12 +19,13 @@ use super::affine::{Affine, Inputs, Rooms, Tile, gathered, is_moderate, magnitud
 use super::{Block, Lines, View, Walk, run};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
-/// otherwise. The results are the states after each line, or before it if `exclusive`; they are contiguous.
+/// otherwise. If it `RESETS`, a decay of 0 forgets what is before it. The results are the states after each line, or
+/// before it if `exclusive`; they are contiguous.
 ///
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn recurrence<T: Element>(
+pub(crate) fn recurrence<T: Element, const RESETS: bool>(
     values: &View<'_, T>,
     decay: &View<'_, T>,
     initial: Option<&[T]>,
@@ -35,7 +40,7 @@ pub(crate) fn recurrence<T: Element>(
     assert!(inputs.fit());
     assert!(initial.is_none_or(|initial| initial.len() == lines.outer * lines.inner));
     let mut output = Output::new(lines.elements());
-    run(&Recurrence {
+    run(&Recurrence::<T, RESETS> {
         inputs,
         initial,
         exclusive,
@@ -45,14 +50,25 @@ pub(crate) fn recurrence<T: Element>(
     unsafe { output.finish() }
 }
 
-struct Recurrence<'a, T: Element> {
+struct Recurrence<'a, T: Element, const RESETS: bool> {
     inputs: Inputs<'a, T>,
     initial: Option<&'a [T]>,
     exclusive: bool,
     output: Shared<'a, T>,
 }
 
-impl<T: Element> Walk for Recurrence<'_, T> {
+/// The state behind an element. A selection and no branch, so that loops over columns stay vectors.
+#[inline(always)]
+fn state_behind<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
+    let behind = decay.mul(before).add(value);
+    if RESETS && decay == A::ZERO {
+        value
+    } else {
+        behind
+    }
+}
+
+impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     type State = Affine<T::Acc>;
 
     fn lines(&self) -> Lines {
@@ -108,7 +124,7 @@ impl<T: Element> Walk for Recurrence<'_, T> {
                         let carries = &mut carries[columns];
                         for (((&decay, &value), slot), carry) in elements.zip(carries) {
                             let before = *carry;
-                            *carry = decay.mul(before).add(value);
+                            *carry = state_behind::<_, RESETS>(before, decay, value);
                             slot.write(if exclusive { before } else { *carry });
                         }
                     });
@@ -121,7 +137,7 @@ impl<T: Element> Walk for Recurrence<'_, T> {
     }
 }
 
-impl<T: Element> Recurrence<'_, T> {
+impl<T: Element, const RESETS: bool> Recurrence<'_, T, RESETS> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
@@ -143,8 +159,8 @@ impl<T: Element> Recurrence<'_, T> {
                 exclusive: self.exclusive,
             };
             let h = match lines.reverse {
-                true => lanes::run(Scan::<T, true>(scan)),
-                false => lanes::run(Scan::<T, false>(scan)),
+                true => lanes::run(Scan::<T, true, RESETS>(scan)),
+                false => lanes::run(Scan::<T, false, RESETS>(scan)),
             };
             *state = Affine::state(h);
         }
@@ -160,9 +176,11 @@ struct Chunk<'a, 'b, T: Element> {
 }
 
 /// Walks a chunk, and returns the last `h`.
-struct Scan<'a, 'b, T: Element, const REVERSE: bool>(Chunk<'a, 'b, T>);
+struct Scan<'a, 'b, T: Element, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
 
-impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
+impl<T: Element, const REVERSE: bool, const RESETS: bool> Kernel<T>
+    for Scan<'_, '_, T, REVERSE, RESETS>
+{
     type Output = T::Acc;
 
     #[inline(always)]
@@ -190,6 +208,10 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
                 smallest = smallest.min(magnitude::<T, L>(decay));
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let h = a.mul(carry).add(b);
+                if RESETS {
+                    // Compositions multiply a state by 0 where it is forgotten.
+                    seen = seen.add(h.mul(zero));
+                }
                 let shown = if exclusive { h.shift_in(carry) } else { h };
                 carry = h.last();
                 let shown = if REVERSE { shown.reversed() } else { shown };
@@ -211,7 +233,7 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
         };
         tile.each::<REVERSE>(rest, |at, decay, value| {
             let before = h;
-            h = decay.mul(before).add(value);
+            h = state_behind::<_, RESETS>(before, decay, value);
             output[at].write(T::from_acc(if exclusive { before } else { h }));
         });
         h

@@ -230,3 +230,4 @@ stamp!(
 );
 stamp!(log_sums, 6, oracles::LogSums, false);
 stamp!(products_of_rotations, 7, rotations::Products, false);
+stamp!(recurrences_that_reset, 8, oracles::ResetRecurrences, false);

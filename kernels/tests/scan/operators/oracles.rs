@@ -1,9 +1,12 @@
-//! The meaning of sums, recurrences, extrema with positions, and logarithms of sums of exponentials.
+//! The meaning of sums, recurrences, recurrences that reset, extrema with positions, and logarithms of sums of
+//! exponentials.
 
 use super::oracle::Oracle;
 use crate::common::{floats, uneven};
 use cubecl_scan::ScanOp;
-use cubecl_scan::monoid::{ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp};
+use cubecl_scan::monoid::{
+    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, ResetRecurrence,
+};
 
 pub struct Sums;
 
@@ -77,6 +80,51 @@ impl Oracle for Recurrences {
             values.to_vec(),
             decays.iter().map(|decay| decay % 2.).collect(),
         ]
+    }
+}
+
+/// The same with infinities and NaN, which a decay of 0 forgets.
+pub struct ResetRecurrences;
+
+impl Oracle for ResetRecurrences {
+    type Operator = ResetRecurrence;
+    type State = [f32; 2];
+
+    fn config() {}
+
+    fn identity() -> [f32; 2] {
+        Recurrences::identity()
+    }
+
+    fn read(values: &[f32], position: usize) -> [f32; 2] {
+        Recurrences::read(values, position)
+    }
+
+    fn resume(written: &[f32]) -> [f32; 2] {
+        Recurrences::resume(written)
+    }
+
+    fn combine(before: &[f32; 2], element: &[f32; 2]) -> [f32; 2] {
+        match element[0] == 0. {
+            true => [1., element[1]],
+            false => Recurrences::combine(before, element),
+        }
+    }
+
+    fn write(state: &[f32; 2]) -> (Vec<f32>, i32) {
+        Recurrences::write(state)
+    }
+
+    fn elements(n: usize) -> Vec<Vec<f32>> {
+        let mut elements = Recurrences::elements(n);
+        for (i, value) in elements[0].iter_mut().enumerate() {
+            match i % 701 {
+                350 => *value = f32::INFINITY,
+                420 => *value = f32::NAN,
+                _ => {}
+            }
+        }
+        elements
     }
 }
 
