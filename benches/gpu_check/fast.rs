@@ -11,7 +11,9 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::compact::{Emit, PermutationShape, compact, partition_ranks, scatter_ranks};
 use cubecl_scan::monoid::LinearRecurrence;
-use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator, scan_with};
+use cubecl_scan::scan::{
+    LaunchOptions, RoutineKind, ScanOptions, ScanTensors, Strategy, scan_operator, scan_with,
+};
 use cubecl_scan::{ScanError, ScanOp, reference};
 use half::f16;
 use serde_json::{Map, Value, json};
@@ -140,30 +142,31 @@ pub fn run(client: &Client) {
     bench.run_lengths(1 << 24);
 }
 
-/// One row with other cubes than the device's own tuning has.
+/// One row with other cubes than the device's own tuning has, and columns by both routines.
 pub fn tuning(client: &Client) {
     let mut bench = Bench {
         client,
         copies: HashMap::new(),
     };
-    for power in [20, 26] {
-        for (units, vectors) in [
-            (256, 4),
-            (256, 8),
-            (512, 2),
-            (512, 4),
-            (512, 8),
-            (1024, 2),
-            (1024, 4),
-        ] {
+    for shape in [[1 << 20, 8], [1 << 16, 128], [1 << 14, 1024], [4096, 4096]] {
+        for routine in [RoutineKind::Columns, RoutineKind::ColumnTiles] {
             let launch = LaunchOptions {
-                units: Some(units),
-                vectors: Some(vectors),
+                strategy: Strategy::Forced(routine),
                 ..LaunchOptions::default()
             };
-            let tuned = format!(", {units} units by {vectors}");
-            bench.sum_with::<f32>([1, 1 << power], 1, |value| value as f32, (&tuned, launch));
+            let tuned = format!(", {routine:?}");
+            bench.sum_with::<f32>(shape, 0, |value| value as f32, (&tuned, launch));
         }
+    }
+    for (units, vectors) in [(512, 4), (512, 2), (512, 6), (256, 4), (256, 8)] {
+        let launch = LaunchOptions {
+            units: Some(units),
+            vectors: Some(vectors),
+            ..LaunchOptions::default()
+        };
+        let tuned = format!(", {units} units by {vectors}");
+        bench.sum_with::<i64>([1, 1 << 24], 1, i64::from, (&tuned, launch));
+        bench.sum_with::<f32>([1, 1 << 26], 1, |value| value as f32, (&tuned, launch));
     }
 }
 

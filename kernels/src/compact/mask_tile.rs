@@ -204,6 +204,21 @@ fn count_stripe(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -
     Stripe { earlier, total }
 }
 
+/// The marks of the unit's `k`-th vector of the tile that begins at the row's vector `first`; none beyond the row. No
+/// unit branches, because a plane votes next.
+#[cube]
+fn marks_in_row<M: Numeric, N: Size>(
+    mask: &LinearView<'_, Vector<M, N>>,
+    row: Row,
+    first: usize,
+    k: usize,
+    #[comptime] config: MaskConfig,
+) -> u32 {
+    let at = first + vector_in_tile(k, config.tile);
+    let bits = marks::<M, N>(mask, row.begin + min(at, row.vectors - 1), config.mark);
+    select(at < row.vectors, bits, 0u32)
+}
+
 /// Sets the total of the unit's `k`-th vector in shared memory.
 #[cube]
 fn set_total(totals: &mut Shared<[u32]>, k: usize, total: u32, #[comptime] tile: TileConfig) {
@@ -230,12 +245,7 @@ impl MaskTile {
         let mut before = Array::<u32>::new(config.tile.vectors);
         #[unroll]
         for k in 0..config.tile.vectors {
-            let at = row.first + vector_in_tile(k, config.tile);
-            let mut bits = 0u32;
-            if at < row.vectors {
-                bits = marks::<M, N>(mask, row.begin + at, config.mark);
-            }
-            flags[k] = bits;
+            flags[k] = marks_in_row::<M, N>(mask, row, row.first, k, config);
         }
         let mut totals = Shared::<[u32]>::new_slice(comptime!(config.tile.shared_states()));
         let mut total = 0u32;
@@ -276,11 +286,7 @@ impl MaskTile {
     ) -> u32 {
         let mut total = 0u32;
         for k in 0..config.tile.vectors {
-            let at = first + vector_in_tile(k, config.tile);
-            let mut bits = 0u32;
-            if at < row.vectors {
-                bits = marks::<M, N>(mask, row.begin + at, config.mark);
-            }
+            let bits = marks_in_row::<M, N>(mask, row, first, k, config);
             if comptime!(config.tile.plane) {
                 total += count_stripe(bits, N::value().comptime(), config.ballot_words).total;
             } else {
@@ -320,6 +326,7 @@ impl MaskTile {
         Published {
             unit: own.exclusive,
             survivors: own.aggregate,
+            tile,
             search,
         }
     }
@@ -332,6 +339,8 @@ pub(crate) struct Published {
     pub unit: u32,
     /// Survivors of the tile.
     pub survivors: u32,
+    /// Its number in the launch.
+    tile: usize,
     search: Lookback<u32>,
 }
 
@@ -343,11 +352,11 @@ impl Published {
         tile_mask: &mut MaskTile,
         mask: &LinearView<'_, Vector<M, N>>,
         state: &[Atomic<u32>],
-        tile: usize,
         row: Row,
         words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> u32 {
+        let tile = self.tile;
         let zero = 0u32.runtime();
         while self.search.advance::<u32, Fold>(
             state,

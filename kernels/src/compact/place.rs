@@ -50,7 +50,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let first = row.first;
         let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
-        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, tile, row, words, config);
+        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, words, config);
         if comptime!(place == Place::Destination) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(before + own.survivors);
         }

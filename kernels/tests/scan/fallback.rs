@@ -22,16 +22,7 @@ fn long_columns() -> (LaunchOptions, View) {
     (launch, View::contiguous(&[2, 76 * 2 + 1, 35]))
 }
 
-/// Narrow columns in 21 tiles of 64 rows. Their totals are folded in groups.
-fn narrow_columns() -> (LaunchOptions, View) {
-    let launch = LaunchOptions {
-        units: Some(256),
-        ..small_tile(RoutineKind::ColumnTiles)
-    };
-    (launch, View::contiguous(&[2, 20 * 64 + 3, 3]))
-}
-
-/// Rows, columns and narrow columns scan inclusive or both exclusive and reverse, in turns.
+/// Rows and columns scan inclusive or both exclusive and reverse, in turns.
 fn check_stall(turn: usize, stall: Stall, spin_limit: Option<u32>) {
     let what = format!("a scan with {stall:?} and spin limit {spin_limit:?}");
     within_20_seconds(&what, || {
@@ -39,7 +30,6 @@ fn check_stall(turn: usize, stall: Stall, spin_limit: Option<u32>) {
         let shapes = [
             (small_tile(RoutineKind::SinglePass), long_rows()),
             long_columns(),
-            narrow_columns(),
         ];
         for (nth, (launch, view)) in shapes.into_iter().enumerate() {
             let launch = LaunchOptions {

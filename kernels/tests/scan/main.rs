@@ -148,17 +148,7 @@ stamp!(
     2 * 16 + 1,
     |len| (vec![2, len, 35], 1)
 );
-// Whole rows of three columns, for four units, in tiles of 64 rows. Their totals are folded in groups.
-stamp!(
-    narrow_column_tiles,
-    LaunchOptions {
-        units: Some(256),
-        ..small_tile(RoutineKind::ColumnTiles)
-    },
-    2 * 64 + 1,
-    |len| (vec![2, len, 3], 1)
-);
-// Whole rows of two vectors, four rows a unit.
+// A strip of two vectors, four rows a unit.
 stamp!(
     tall_column_tiles,
     LaunchOptions {

@@ -36,7 +36,7 @@ pub(super) fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let mut stage = Shared::<[V]>::new_slice(comptime!(staged_elements(lanes, config.tile)));
         stage_survivors::<V, N>(&mut stage, &tile_mask, &loaded, own.unit);
         // A barrier is in here: all survivors are staged before any is written.
-        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, tile, row, words, config);
+        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, words, config);
         let rank = before + own.unit;
         let (front, survivors) = (before as usize, own.survivors as usize);
         write_staged::<V, N>(&stage, output, row, front, survivors, emit, config);

@@ -58,7 +58,7 @@ fn rows_per_span<O: Operator>(call: &Call<O>) -> usize {
 
 /// The rows of a plane, if it has rows of its own.
 fn rows_per_plane<O: Operator>(call: &Call<O>) -> Option<usize> {
-    let vectors = call.tuning.plane_size * call.tuning.vectors;
+    let vectors = call.tuning.equal_planes * call.tuning.vectors;
     let rows = rows_in(call, vectors);
     (rows * call.len() * 8 >= vectors * call.flat_lanes * FULL_EIGHTHS && rows > 0).then_some(rows)
 }
@@ -76,7 +76,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     let rows = of_plane.unwrap_or_else(|| rows_per_span(&call));
     let span = rows * call.len() / call.flat_lanes;
     let groups = match of_plane {
-        Some(_) => tuning.units / tuning.plane_size,
+        Some(_) => tuning.units / tuning.equal_planes,
         None => 1,
     };
     let config = FlatTileConfig {

@@ -38,6 +38,7 @@ fn classes() {
         vectors: 4,
         max_planes: 16,
         plane_size: 32,
+        equal_planes: 32,
         spin_limit: 512,
         block: 32,
         lookback_in_registers: true,
@@ -54,10 +55,10 @@ fn classes() {
     };
     let shared_memory = Tuning {
         plane: false,
-        units: 64,
-        vectors: 16,
-        max_planes: 2,
+        units: 256,
+        max_planes: 8,
         plane_size: 0,
+        equal_planes: 0,
         lookback_in_registers: false,
         planes_meet: false,
         shared_bytes: 0,
@@ -65,7 +66,7 @@ fn classes() {
     };
     assert_eq!(tuned(in_browsers), shared_memory, "a GPU is not per-unit");
     let software = Tuning {
-        max_planes: 16,
+        max_planes: 64,
         units_to_saturate: 512,
         prefetch_depth: 1,
         per_unit: true,
@@ -129,6 +130,7 @@ fn a_caller_decides_on_planes() {
         Tuning {
             max_planes: 128,
             plane_size: 0,
+            equal_planes: 0,
             block: 4,
             planes_meet: false,
             shared_bytes: 32_768,

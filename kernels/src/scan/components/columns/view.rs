@@ -53,8 +53,6 @@ pub(crate) struct ColumnsView {
 pub(crate) struct Column {
     pub inputs: Sequence<usize>,
     pub output: usize,
-    /// The column vector's number in a row.
-    pub x: usize,
     pub first: usize,
     pub end: usize,
     /// The number of its line in units of vectors: each lane is a line.
@@ -102,7 +100,6 @@ impl ColumnsView {
         Column {
             inputs,
             output: outer * self.len * self.width + column,
-            x: column,
             first,
             end,
             line: outer * self.width + column,

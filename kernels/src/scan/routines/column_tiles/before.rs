@@ -60,7 +60,6 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let lanes = N::value().comptime();
     let one = comptime!(config.a_row());
     let mut total = M::State::copy(identity);
-    let mut group = M::State::copy(identity);
     let mut rows = splat::<M::State>(identity, lanes);
     let column = place.column(view, tile, x, 0usize, config);
     let end = column.first + comptime!(config.height * config.rows.prefetch_depth);
@@ -76,15 +75,7 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
                 own = M::State::select(lane == other, &rows[other], &own);
                 rows[other] = M::State::copy(identity);
             }
-            if comptime!(config.group > 1) {
-                group = join::<A, M>(&group, &own, op);
-                if at % comptime!(config.rows.prefetch_depth * config.group) == 0 {
-                    total = join::<A, M>(&total, &group, op);
-                    group = M::State::copy(identity);
-                }
-            } else {
-                total = join::<A, M>(&total, &own, op);
-            }
+            total = join::<A, M>(&total, &own, op);
         }
     }
     total

@@ -11,9 +11,7 @@
 //!                                  └ a unit for each column: publish aggregate → look back ─┘
 //! ```
 //!
-//! Beyond the last row a tile repeats it, as [`tile`](crate::scan::components::tile) does. If a strip would be narrow,
-//! a tile has whole rows, and units [exchange](crate::scan::components::column_exchange) what they load. The totals of
-//! many rows of units are then folded in groups.
+//! Beyond the last row a tile repeats it, as [`tile`](crate::scan::components::tile) does.
 
 mod before;
 mod place;
@@ -30,7 +28,7 @@ use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
 use crate::scan::grid::cube_count;
 use crate::scan::scratch;
 use crate::scan::split::Split;
-use crate::scan::tuning::COLUMN_TILE_WIDTH;
+use crate::scan::tuning::{COLUMN_STRIPS, COLUMN_TILE_WIDTH};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use place::Place;
@@ -83,19 +81,18 @@ pub(crate) fn column_tiles_kernel<
     }
 }
 
-/// Whether tiles serve better than whole columns: too few columns to saturate the device, and tiles that read whole
-/// cache lines.
+/// Whether tiles serve better than columns walked whole or in parts: too few columns to saturate the device, tiles that
+/// read whole cache lines, and strips in which tiles need not look far back.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     let shape = Shape::of(call);
-    let columns = call.rows() * (call.lines.inner_count() / call.lanes);
-    let there = call.client.properties().hardware.max_shared_memory_size;
+    let width = call.lines.inner_count() / call.lanes;
+    let strips = call.rows() * width.div_ceil(shape.width);
+    let tiles = call.len().div_ceil(shape.height * shape.rows);
     !call.tuning.per_unit
-        && columns < call.tuning.units_to_saturate
-        && match shape.narrow {
-            true => shape.exchanged_bytes(call) <= there,
-            false => 2 * shape.width > COLUMN_TILE_WIDTH,
-        }
-        && call.len() > shape.height * shape.rows
+        && call.rows() * width < call.tuning.units_to_saturate
+        && shape.width == COLUMN_TILE_WIDTH
+        && tiles > 1
+        && (strips >= COLUMN_STRIPS || tiles <= COLUMN_STRIPS)
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {

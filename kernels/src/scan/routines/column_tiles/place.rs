@@ -1,7 +1,6 @@
 //! Where a tile of columns lies.
 
 use super::shape::ColumnTileConfig;
-use crate::scan::components::column_exchange::NarrowTile;
 use crate::scan::components::column_lookback::StripTile;
 use crate::scan::components::columns::{Column, ColumnsView};
 use cubecl::prelude::*;
@@ -23,15 +22,6 @@ impl Place {
     /// The vector of columns of the `x`-th units; beyond the last, the last again.
     pub fn vector(&self, view: &ColumnsView, x: usize) -> usize {
         min(self.first + x, view.width - 1)
-    }
-
-    /// The tile, if it has whole rows.
-    pub fn narrow(&self, view: &ColumnsView, #[comptime] config: ColumnTileConfig) -> NarrowTile {
-        let rows = comptime!(config.height * config.rows.prefetch_depth);
-        NarrowTile {
-            first: self.own.tile * rows,
-            vectors: rows * view.width,
-        }
     }
 
     /// What the `x`-th unit of row `y` walks in the strip's tile `tile`.
