@@ -13,7 +13,9 @@ use super::plan::{Lines, Plan, Typed, bindable, same_elements, unused, view};
 use crate::ScanError;
 use crate::error::{Operand, check_outputs};
 use crate::scan::LaunchOptions;
-use crate::scan::components::{lookback::take_ticket, tile::vector_in_tile, tile_state::TileWords};
+use crate::scan::components::{
+    lookback::tile_of_cube, tile::vector_in_tile, tile_state::TileWords,
+};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -44,7 +46,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     #[define(M)] _mask_type: ElemType,
     #[define(I)] _index_type: ElemType,
 ) {
-    let tile = take_ticket(state, CUBE_COUNT as u32);
+    let tile = tile_of_cube(state, CUBE_COUNT as u32, config.lookback.cubes_in_order);
     if tile < words.tiles {
         let row = Row::of_tile(tile, vectors, words, config);
         let first = row.first;

@@ -29,6 +29,8 @@ pub(crate) struct Tuning {
     pub block: usize,
     /// One plane looks back in registers; else the cube does in shared memory.
     pub lookback_in_registers: bool,
+    /// Cubes start in the order of their positions, as far as is known.
+    pub cubes_in_order: bool,
     /// Planes can be made to meet.
     pub planes_meet: bool,
     /// Shared memory in which tiles may be staged, in bytes. 0 without planes, where tiles stay in registers.
@@ -50,6 +52,7 @@ struct Facts {
     /// The units of a plane follow one another in the cube.
     planes_in_order: bool,
     planes_meet: bool,
+    cubes_in_order: bool,
     /// Units of the smallest plane, and of the largest.
     plane_sizes: [u32; 2],
     is_hardware_gpu: bool,
@@ -156,6 +159,7 @@ impl Tuning {
             planes_in_order: ["cuda", "hip"]
                 .iter()
                 .any(|name| client.name().starts_with(name)),
+            cubes_in_order: client.name().starts_with("cuda"),
             planes_meet: client.features().plane.contains(Plane::Sync),
             plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
             is_hardware_gpu: client.properties().identity.physical.is_some(),
@@ -204,6 +208,7 @@ impl Tuning {
                 false => 0,
             },
             lookback_in_registers: in_registers,
+            cubes_in_order: facts.cubes_in_order,
             planes_meet: in_registers && facts.planes_meet,
             shared_bytes: if plane { facts.shared_bytes } else { 0 },
             units_to_saturate: facts
@@ -221,6 +226,7 @@ impl Tuning {
             block: self.block,
             in_registers: self.lookback_in_registers,
             plane_size: self.plane_size,
+            cubes_in_order: self.cubes_in_order,
             meets: self.planes_meet,
             stall,
         }
@@ -240,6 +246,7 @@ impl Tuning {
             spin_limit: SPIN_LIMIT,
             block: 0,
             lookback_in_registers: false,
+            cubes_in_order: false,
             planes_meet: false,
             shared_bytes: 0,
             units_to_saturate: 1 << 16,

@@ -42,6 +42,17 @@ fn two_cubes_take_tickets() {
     }
 }
 
+/// Without tickets a cube takes the tile of its position, and may start before the cubes of earlier tiles.
+#[test]
+fn later_tiles_start_first() {
+    let orders: [Tiles; 3] = [&[&[1, 0], &[2]], &[&[2, 0], &[1]], &[&[2, 1], &[0]]];
+    for tiles in orders {
+        for block in [2, 3] {
+            holds(Shape::row(3, block, 1), Deal::Plainly(tiles));
+        }
+    }
+}
+
 #[test]
 fn a_cube_too_many_does_nothing() {
     holds(Shape::row(1, 1, 1), Deal::Tickets(&[1, 1]));

@@ -5,7 +5,7 @@ use super::tile::{
 };
 use crate::compact::emit::Emit;
 use crate::compact::mask_tile::{MaskConfig, MaskTile, Row};
-use crate::scan::components::{lookback::take_ticket, tile_state::TileWords};
+use crate::scan::components::{lookback::tile_of_cube, tile_state::TileWords};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
@@ -26,7 +26,7 @@ pub(super) fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     #[define(M)] _mask_type: ElemType,
     #[define(I)] _index_type: ElemType,
 ) {
-    let tile = take_ticket(state, CUBE_COUNT as u32);
+    let tile = tile_of_cube(state, CUBE_COUNT as u32, config.lookback.cubes_in_order);
     if tile < words.tiles {
         let row = Row::of_tile(tile, vectors, words, config);
         let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);

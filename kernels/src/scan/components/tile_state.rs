@@ -52,6 +52,8 @@ pub struct LookbackConfig {
     pub in_registers: bool,
     /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
+    /// Cubes start in the order of their positions; else they take tickets.
+    pub cubes_in_order: bool,
     /// The units of a plane can be synchronised before it looks back in registers.
     pub meets: bool,
     /// Test switch: tiles that publish nothing, so that later tiles must fall back.

@@ -1,7 +1,7 @@
 //! `single_pass`: tiles that look back. Every element is read once and written once (2n memory traffic).
 //!
 //! ```text
-//! cube:   ticket → load tile → scan registers → scan totals ─→ publish aggregate → look back → store tile
+//! cube:   its tile → load it  → scan registers → scan totals ─→ publish aggregate → look back → store tile
 //!                                                              └ missing tile: load *it*, reduce, publish its fallback
 //! ```
 //!
@@ -12,7 +12,7 @@ use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
     cube_totals::totals_of_tile,
-    lookback::{Lookback, take_ticket},
+    lookback::{Lookback, tile_of_cube},
     rows::RowsView,
     tensors::{Reads, Writes, begin_of_line},
     tile::{TileConfig, UnitTile, total_of},
@@ -46,7 +46,7 @@ pub(crate) fn single_pass_kernel<
     #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
-    let tile = take_ticket(state, CUBE_COUNT as u32);
+    let tile = tile_of_cube(state, CUBE_COUNT as u32, lookback.cubes_in_order);
     if tile < words.tiles {
         let seed = seed.get::<A>();
         scan_tile::<T, A, N, B, P, O::Monoid<A>>(

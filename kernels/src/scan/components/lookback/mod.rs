@@ -39,9 +39,24 @@ use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, pr
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
+/// The tile of this cube. Where cubes start in the order of their positions, it is the position: a cube that starts
+/// early by way of exception finds tiles missing, and computes them. Elsewhere cubes take tickets.
+#[cube]
+pub(crate) fn tile_of_cube(
+    state: &[Atomic<u32>],
+    cubes: u32,
+    #[comptime] cubes_in_order: bool,
+) -> usize {
+    if comptime!(cubes_in_order) {
+        CUBE_POS
+    } else {
+        take_ticket(state, cubes)
+    }
+}
+
 /// The next tile of the launch, the same for every unit of the cube. The last of `cubes` tickets resets the counter.
 #[cube]
-pub(crate) fn take_ticket(state: &[Atomic<u32>], cubes: u32) -> usize {
+fn take_ticket(state: &[Atomic<u32>], cubes: u32) -> usize {
     let mut ticket = Shared::<[u32]>::new_slice(1usize);
     if UNIT_POS == 0 {
         let mine = state[0].fetch_add(1u32);

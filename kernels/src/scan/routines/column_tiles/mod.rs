@@ -22,7 +22,7 @@ use crate::monoid::Operator;
 use crate::scan::call::Call;
 use crate::scan::components::column_lookback::{StripTile, launch_words};
 use crate::scan::components::columns::{ColumnsView, columns_arg};
-use crate::scan::components::lookback::take_ticket;
+use crate::scan::components::lookback::tile_of_cube;
 use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
 use crate::scan::grid::cube_count;
@@ -58,7 +58,7 @@ pub(crate) fn column_tiles_kernel<
     #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
-    let number = take_ticket(state, CUBE_COUNT as u32);
+    let number = tile_of_cube(state, CUBE_COUNT as u32, config.cubes_in_order);
     if number < words.tiles {
         // Tickets go across all strips first: a tile comes after the tiles above it.
         let above = number / strips;

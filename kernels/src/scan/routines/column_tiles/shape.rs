@@ -20,6 +20,8 @@ pub(crate) struct ColumnTileConfig {
     pub rows: ColumnsConfig,
     pub wait: TileConfig,
     pub stall: Option<Stall>,
+    /// As in [`LookbackConfig`](crate::scan::components::tile_state::LookbackConfig).
+    pub cubes_in_order: bool,
 }
 
 impl ColumnTileConfig {
@@ -119,6 +121,7 @@ impl Shape {
             },
             wait: call.waiting(self.units(), self.rows, self.staged(call)),
             stall: call.stall(),
+            cubes_in_order: call.tuning.cubes_in_order,
         }
     }
 }
