@@ -89,8 +89,7 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     let shape = Shape::of(call);
     let columns = call.rows() * (call.lines.inner_count() / call.lanes);
     let there = call.client.properties().hardware.max_shared_memory_size;
-    !call.tuning.per_unit
-        && columns < call.tuning.units_to_saturate
+    columns < call.tuning.units_to_saturate
         && match shape.narrow {
             true => shape.exchanged_bytes(call) <= there,
             false => 2 * shape.width > COLUMN_TILE_WIDTH,
@@ -125,7 +124,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.reads(),
             call.writes(),
             state,
-            columns_arg(&call, split, call.lines.inner_count() / call.lanes),
+            columns_arg(&call, split),
             strips,
             TileWordsLaunch::new(
                 all_strips * tiles,

@@ -10,6 +10,7 @@ use crate::scan::components::stall::Stall;
 use crate::scan::components::tile::{TileConfig, staged_vectors};
 use crate::scan::tuning::{
     COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, COLUMN_TOTALS, COLUMN_TOTALS_GROUP, NARROW_TILE_ROWS,
+    PREFETCH_DEPTH,
 };
 use cubecl::prelude::*;
 
@@ -105,7 +106,7 @@ impl Shape {
         let inputs = call.tensors.inputs.len();
         let most = match narrow {
             true => NARROW_TILE_ROWS,
-            false => call.tuning.prefetch_depth,
+            false => PREFETCH_DEPTH,
         };
         let rows = call.launch.vectors.unwrap_or(most / inputs);
         let shape = Self {
@@ -184,14 +185,11 @@ impl Shape {
             height: self.height,
             group: self.group(),
             rows: ColumnsConfig {
-                upwards: false,
                 exclusive: call.options.exclusive,
                 reverse: call.options.reverse,
                 carry_in: CarryIn::Whole,
                 prefetch_depth: self.rows,
                 overshoots: true,
-                abreast: 1,
-                units: self.units(),
             },
             wait: call.waiting(self.units(), self.rows, self.staged(call)),
             narrow: self.narrow,

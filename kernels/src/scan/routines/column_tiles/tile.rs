@@ -42,15 +42,7 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     let loaded = load_rows::<T, N, B>(&mut waiting, reads, view, &column, tile, y, config);
     let mut total = splat::<M::State>(&identity, lanes);
     let whole = comptime!(config.whole());
-    fold_rows::<T, A, N, M>(
-        &mut total,
-        0usize,
-        &loaded,
-        &column,
-        column.first,
-        whole,
-        op,
-    );
+    fold_rows::<T, A, N, M>(&mut total, &loaded, &column, column.first, whole, op);
 
     let last = comptime!((config.first_group() + config.groups() - 1) * columns);
     let mut shared = share_totals::<A, M>(&total, x, y, &identity, lanes, columns, config, op);
@@ -221,8 +213,7 @@ fn scan_rows<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
         if comptime!(config.narrow) {
             let exchange = comptime!(config.exchange);
             let row = own_row::<T, N>(&*waiting, view, column, y, k, inputs, exchange);
-            let results =
-                results_of_row::<T, A, N, M>(running, 0usize, &row, identity, config.rows, op);
+            let results = results_of_row::<T, A, N, M>(running, &row, identity, config.rows, op);
             let vectors = vectors_of::<T, A, N, M>(&results, outputs, op);
             leave_row::<T, N>(waiting, &vectors, view, column, y, k, exchange);
         } else {
@@ -230,7 +221,6 @@ fn scan_rows<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
             scan_row::<T, A, N, P, M>(
                 writes,
                 running,
-                0usize,
                 &row,
                 view,
                 column,
@@ -300,6 +290,6 @@ fn fold_groups<A: Numeric, M: Monoid<A>>(
             comptime!(config.first_group() * columns) + own,
             &total,
         );
-        own += config.rows.units;
+        own += comptime!(config.width * config.height);
     }
 }
