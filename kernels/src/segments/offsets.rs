@@ -145,6 +145,10 @@ pub fn segment_ids(
 ) -> Result<(), ScanError> {
     let dtype = offsets.1;
     expect_room("ids", &ids, len);
+    check_outputs(
+        &[("offsets", &offsets.0, dtype.size())],
+        &[("ids", &ids, dtype.size())],
+    )?;
     let marks = room(client, len, dtype);
     mark(client, &offsets, (marks.clone(), dtype), len, true)?;
     let flat = TensorBinding {

@@ -28,7 +28,7 @@ fn tuned(facts: Facts) -> Tuning {
     Tuning::from_facts(facts, &LaunchOptions::default())
 }
 
-/// The tuning with which `docs/performance.md` and the golden files of the tests were made.
+/// The tuning with which the golden files of the tests were made.
 #[test]
 fn classes() {
     let planes = Tuning {
