@@ -6,8 +6,9 @@
 //! launch 3   unit: walk its part again and write        (lines of one part: launch 3 alone)
 //! ```
 //!
-//! It serves lines whose elements do not lie side by side, so that neighbouring units walk neighbouring lines; and lines
-//! of a few elements, which are never split. [`select`](super::select) serves the others, and reads the mask once.
+//! It serves lines whose elements do not lie side by side: then neighbouring units walk neighbouring lines. It also
+//! serves lines of a few elements, which are never split. [`select`](super::select) serves the others, and reads the
+//! mask once.
 
 use super::emit::{LineOut, write_vector};
 use super::mask_tile::lane_bits;
