@@ -1,7 +1,7 @@
 //! Burn's own methods with `install()`, on Cube. `x.cumsum(dim)` runs on this crate's kernels, against
 //! `inclusive_cumsum` called by name. Burn's flip ∘ cumsum ∘ flip of a gradient becomes one reverse scan,
-//! against `reverse_cumsum`. A scan between scales and biases computes them in its load and store, while a scan
-//! called by name leaves them to kernels of their own.
+//! against `reverse_cumsum`. A scan between scales and biases computes them in its load and store, unless it is
+//! along the last dimension, while a scan called by name leaves them to kernels of their own.
 //!
 //! ```text
 //! cargo bench --bench install

@@ -14,7 +14,7 @@ fn a_flip_scan_flip_leaves_one_handle() {
     let Some(device) = hooked_device() else {
         return;
     };
-    let x = floats(&device, [128]);
+    let x = floats(&device, [64, 2]);
     let expected = Host::of(x.clone()).flip(0).cumsum(0).flip(0);
     let inspector = FusionInspector::install(StreamId::current());
     // Each operation takes a snapshot. This one makes the baseline.

@@ -45,9 +45,9 @@ fn reversals_by_slices_are_part_of_the_scan(log: &Log, device: &Device) {
 }
 
 fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {
-    let x = floats(device, [5, 800]);
+    let x = floats(device, [800, 8]);
     device.sync().expect("the device syncs");
-    let both = log.kernels(|| compute((x.clone() * 2.0 + 0.5).cumsum(1) * 3.0 + 4.0));
+    let both = log.kernels(|| compute((x.clone() * 2.0 + 0.5).cumsum(0) * 3.0 + 4.0));
     let apart = log.kernels(|| compute((x.clone() * 2.0 + 0.5) * 3.0 + 4.0));
     assert_eq!(apart, [ELEMENT_WISE]);
     assert_none_of(&apart, &both);
@@ -58,7 +58,7 @@ fn what_a_load_declines_is_one_kernel_in_front(log: &Log, device: &Device) {
     let x = floats(device, [70, 90]);
     let y = floats(device, [90, 70]).transpose();
     device.sync().expect("the device syncs");
-    let store = || compute((x.clone() + y.clone() + 0.5).cumsum(1) * 3.0 + 4.0);
+    let store = || compute((x.clone() + y.clone() + 0.5).cumsum(0) * 3.0 + 4.0);
     assert_eq!(around_scan(&log.kernels(store)), [true, false]);
     let neither = || compute((y.clone() * 2.0 + 0.5).cummax(0) * 3.0 + 4.0);
     assert_eq!(around_scan(&log.kernels(neither)), [true, false, true]);

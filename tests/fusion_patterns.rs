@@ -99,19 +99,27 @@ patterns! {
         x.clone().greater_elem(0.0).float().cumsum(0), x.map(|v| f64::from(v > 0.0)).cumsum(0);
 
     // The load and the store of a scan compute the element-wise operations around it.
-    behind_a_chain(x: |d| floats(d, [304])) => "Scan(MulScalar AddScalar CumSum)",
+    behind_a_chain(x: |d| floats(d, [304, 2])) => "Scan(MulScalar AddScalar CumSum)",
         (x.clone() * 2.0 + 1.0).cumsum(0), x.map(|v| v * 2.0 + 1.0).cumsum(0);
-    behind_a_long_chain(x: |d| floats(d, [305])) => "Scan(MulScalar Exp AddScalar Sqrt CumSum)",
+    behind_a_long_chain(x: |d| floats(d, [305, 2])) => "Scan(MulScalar Exp AddScalar Sqrt CumSum)",
         ((x.clone() * 2.0).exp() + 1.0).sqrt().cumsum(0),
         x.map(|v| ((v * 2.0).exp() + 1.0).sqrt()).cumsum(0);
     behind_a_chain_and_a_reduce(x: |d| floats(d, [31, 8])) => "ElementWise(MulScalar AddScalar) _(SumDim) Scan(CumSum)",
         (x.clone() * 2.0 + 1.0).sum_dim(1).cumsum(0), sum_rows(&x.map(|v| v * 2.0 + 1.0)).cumsum(0);
-    before_a_chain(x: |d| floats(d, [306])) => "Scan(CumSum MulScalar AddScalar)",
+    before_a_chain(x: |d| floats(d, [306, 2])) => "Scan(CumSum MulScalar AddScalar)",
         x.clone().cumsum(0) * 2.0 + 1.0, x.cumsum(0).map(|v| v * 2.0 + 1.0);
-    between_chains(x: |d| floats(d, [307]))
+    between_chains(x: |d| floats(d, [307, 2]))
         => "Scan(MulScalar AddScalar CumSum MulScalar AddScalar)",
         (x.clone() * 2.0 + 1.0).cumsum(0) * 3.0 + 4.0,
         x.map(|v| v * 2.0 + 1.0).cumsum(0).map(|v| v * 3.0 + 4.0);
+
+    // Along the last axis a scan has neither a load nor a store.
+    along_rows_behind_a_chain(x: |d| floats(d, [318])) => "ElementWise(MulScalar AddScalar) Scan(CumSum)",
+        (x.clone() * 2.0 + 1.0).cumsum(0), x.map(|v| v * 2.0 + 1.0).cumsum(0);
+    along_rows_before_a_chain(x: |d| floats(d, [319])) => "Scan(CumSum) ElementWise(MulScalar AddScalar)",
+        x.clone().cumsum(0) * 2.0 + 1.0, x.cumsum(0).map(|v| v * 2.0 + 1.0);
+    along_rows_before_one_element_wise(x: |d| floats(d, [4, 80])) => "Scan(CumSum) _(AddScalar)",
+        x.clone().cumsum(1) + 1.0, x.cumsum(1).map(|v| v + 1.0);
 
     // Views and movements.
     behind_a_reshape(x: |d| floats(d, [20, 12])) => "_(Reshape) Scan(CumSum)",
@@ -128,21 +136,21 @@ patterns! {
         x.clone().flip([1]).cumsum(0), x.flip(1).cumsum(0);
 
     // Several scans.
-    twice_in_a_row(x: |d| floats(d, [120])) => "Scan(CumSum CumSum)",
+    twice_in_a_row(x: |d| floats(d, [120, 2])) => "Scan(CumSum CumSum)",
         x.clone().cumsum(0).cumsum(0), x.cumsum(0).cumsum(0);
-    of_two_kinds(x: |d| floats(d, [309])) => "Scan(CumMax AddScalar CumSum)",
+    of_two_kinds(x: |d| floats(d, [309, 2])) => "Scan(CumMax AddScalar CumSum)",
         (x.clone().cummax(0) + 1.0).cumsum(0), x.scan(0, ScanOp::Max).map(|v| v + 1.0).cumsum(0);
     along_both_axes(x: |d| floats(d, [17, 19])) => "Scan(CumSum CumSum)",
         x.clone().cumsum(0).cumsum(1), x.cumsum(0).cumsum(1);
-    two_branches(x: |d| floats(d, [310])) => "Scan(CumSum CumMax Add)",
+    two_branches(x: |d| floats(d, [310, 2])) => "Scan(CumSum CumMax Add)",
         x.clone().cumsum(0) + x.clone().cummax(0),
         x.clone().cumsum(0).zip(&x.scan(0, ScanOp::Max), |a, b| a + b);
 
     // Several consumers.
-    input_used_again(x: |d| floats(d, [311])) => "Scan(AddScalar CumSum) ElementWise(Mul AddScalar)",
+    input_used_again(x: |d| floats(d, [311, 2])) => "Scan(AddScalar CumSum) ElementWise(Mul AddScalar)",
         { let y = x.clone() + 1.0; y.clone().cumsum(0) * y + 2.0 },
         { let y = x.map(|v| v + 1.0); y.clone().cumsum(0).zip(&y, |a, b| a * b + 2.0) };
-    output_used_twice(x: |d| floats(d, [312])) => "Scan(CumSum MulScalar Exp Add)",
+    output_used_twice(x: |d| floats(d, [312, 2])) => "Scan(CumSum MulScalar Exp Add)",
         { let y = x.clone().cumsum(0); (y.clone() * 0.01).exp() + y },
         x.cumsum(0).map(|v| (v * 0.01).exp() + v);
 

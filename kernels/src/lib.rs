@@ -1,6 +1,6 @@
 //! Scan and stream-compaction kernels for CubeCL: device level, cube level and plane level.
 //!
-//! - [`scan`]: tensors of any rank, strides and numeric type, along any axis, by one of six routines.
+//! - [`scan`]: tensors of any rank, strides and numeric type, along any axis, by one of five routines.
 //! - [`compact`]: the survivors of a mask, their destinations, runs of equal elements, and stable grouping by key.
 //! - [`cube`]: scans over the units of one cube or plane, as `#[cube]` functions for kernels of your own.
 //! - [`segments`]: segments given by offsets or heads, and their totals.

@@ -21,8 +21,6 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-pub use crate::scan::tuning::as_on_gpus;
-
 /// The layout and the sealing of words, for the model checker of the protocol. These functions of kernels run on the
 /// host as well.
 pub mod words {
@@ -158,10 +156,9 @@ pub fn unsupported(what: &str) {
 /// What determines the order of a float sum: the class of the device, the units of a cube, and the vectors of a unit.
 pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usize, usize) {
     let tuning = Tuning::of(client, launch);
-    let class = match (tuning.plane, tuning.per_unit) {
-        (true, _) => "planes",
-        (false, false) => "shared-memory",
-        (false, true) => "software",
+    let class = match tuning.plane {
+        true => "planes",
+        false => "shared-memory",
     };
     (class, tuning.units, tuning.vectors)
 }

@@ -21,7 +21,6 @@ use cubecl::prelude::*;
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::operator::accumulator_of;
 use cubecl_scan::scan::parts::Split;
-use cubecl_scan::scan::scans_per_unit;
 use serde::{Deserialize, Serialize};
 
 use super::lines::{Lines, VectorLines};
@@ -29,7 +28,7 @@ use super::pattern::ScanStep;
 use super::walk::{LoadLaunch, StoreLaunch, WalkConfig, WalkLaunch, scan_kernel, totals_kernel};
 use crate::backends::cube::kernel_op;
 
-/// Vectors loaded ahead on a GPU, as by the scan without a load and a store. Not measured.
+/// Vectors loaded before the first is combined, as by the scan without a load and a store. Not measured.
 const PREFETCH_DEPTH: usize = 8;
 
 /// Units of a cube.
@@ -61,7 +60,7 @@ impl FusedScan {
         };
         let (client, device) = (handle.client.clone(), handle.device.clone());
         let lines = Lines::of(&shape, axis);
-        if shape.num_elements() == 0 || !lines.suit(scans_tiles(&client)) {
+        if shape.num_elements() == 0 || !lines.suit() {
             return false;
         }
         let runner = Runner { fused: self, lines };
@@ -89,20 +88,6 @@ impl FusedScan {
             first = first.or(Some(handle));
         }
         first
-    }
-}
-
-/// Whether the device scans by tiles, as GPUs do. Elsewhere units walk the lines, wherever these lie.
-pub(super) fn scans_tiles(client: &Client) -> bool {
-    !scans_per_unit(client)
-}
-
-/// Vectors a unit loads before it combines the first. On a CPU there is nothing to overlap.
-fn prefetch_depth(client: &Client) -> usize {
-    if scans_tiles(client) {
-        PREFETCH_DEPTH
-    } else {
-        1
     }
 }
 
@@ -145,9 +130,8 @@ impl TraceRunner for Runner<'_> {
             lanes,
             config: WalkConfig {
                 op,
-                along: lines.along,
                 carry_in: parts.carry_in(),
-                prefetch_depth: prefetch_depth(client).min(split.len.next_power_of_two()),
+                prefetch_depth: PREFETCH_DEPTH.min(split.len.next_power_of_two()),
             },
             dtype,
             accumulator,

@@ -4,8 +4,7 @@
 //! write one, it runs the operations after the scan. Nothing in between is stored.
 //!
 //! ```text
-//! axis last      a line is a row, its vectors lie along the axis         unit u: vectors first..end of one row
-//! axis earlier   a line is as many columns as a vector has lanes         unit u: rows first..end of them
+//! a line         as many columns as a vector has lanes; unit u: rows first..end of them
 //!
 //! whole lines    launch 1   load, scan, store
 //! split lines    launch 1   load, fold: the total of each part
@@ -13,9 +12,9 @@
 //!                launch 3   load again, scan on from what precedes the part, store
 //! ```
 //!
-//! Positions count vectors of the contiguous layout. The operations find the elements of their tensors themselves. The
-//! kernels use no barrier, no shared memory and no atomics, so they run on every device. The order of float additions
-//! depends on the positions alone.
+//! The axis is not the last: there tiles serve the scan. Positions count vectors of the contiguous layout. The
+//! operations find the elements of their tensors themselves. The kernels use no barrier, no shared memory and no
+//! atomics, so they run on every device. The order of float additions depends on the positions alone.
 
 use burn_cubecl_fusion::engine::codegen::ir::{
     FuseArg, FuseBlockConfig, GlobalArgs, LocalArgs, multi_block_variables_init,
@@ -56,7 +55,7 @@ pub(super) struct Store {
 pub(super) struct Walk {
     /// Vectors of a line.
     steps: usize,
-    /// Lines side by side, one vector apart. 1 if vectors lie along the axis.
+    /// Lines side by side, one vector apart.
     width: usize,
     /// Vectors of a part.
     part_len: usize,
@@ -70,8 +69,6 @@ pub(super) struct Walk {
 #[derive_cube_comptime]
 pub(super) struct WalkConfig {
     pub(super) op: ScanOp,
-    /// Whether the lanes of a vector follow each other along the axis.
-    pub(super) along: bool,
     /// How a part learns what precedes it.
     pub(super) carry_in: CarryIn,
     /// Vectors loaded before the first is combined, so that their latencies overlap.
@@ -112,16 +109,6 @@ impl Walk {
             first_state: outer * self.parts * self.width + column,
         }
     }
-}
-
-/// The number of totals a unit carries: one along the axis, one for each lane across it.
-fn slots(lanes: usize, along: bool) -> usize {
-    if along { 1 } else { lanes }
-}
-
-/// Which of them a lane goes into.
-fn slot_of(lane: usize, along: bool) -> usize {
-    if along { 0 } else { lane }
 }
 
 /// Whether `step` is in the part. Only a prefetch can reach past the end.
@@ -183,15 +170,14 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
     multi_block_variables_init(&load.operations, &mut store.tensors.variables);
     if ABSOLUTE_POS < walk.units {
         let lanes = N::value().comptime();
-        let carried = comptime!(slots(lanes, config.along));
         let identity = identity.get::<A>();
         let part = walk.of_unit(ABSOLUTE_POS);
         let mut locals = init_locals(&load.tensors, &mut store.tensors, &load.operations);
 
-        let mut running = Array::<A>::new(carried);
+        let mut running = Array::<A>::new(lanes);
         #[unroll]
-        for slot in 0..carried {
-            running[slot] = identity;
+        for lane in 0..lanes {
+            running[lane] = identity;
         }
         let mut at = part.first;
         while at < part.end {
@@ -201,15 +187,14 @@ pub(super) fn totals_kernel<T: Numeric, A: Numeric, N: Size>(
                 let value = loaded[k];
                 #[unroll]
                 for lane in 0..lanes {
-                    let slot = comptime!(slot_of(lane, config.along));
-                    running[slot] = combine::<A>(running[slot], value.extract(lane), config.op);
+                    running[lane] = combine::<A>(running[lane], value.extract(lane), config.op);
                 }
             }
             at += config.prefetch_depth;
         }
         #[unroll]
-        for slot in 0..carried {
-            write_state::<A>(states, ABSOLUTE_POS * carried + slot, &running[slot]);
+        for lane in 0..lanes {
+            write_state::<A>(states, ABSOLUTE_POS * lanes + lane, &running[lane]);
         }
     }
 }
@@ -229,18 +214,17 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
     multi_block_variables_init(&store.operations, &mut store.tensors.variables);
     if ABSOLUTE_POS < walk.units {
         let lanes = N::value().comptime();
-        let carried = comptime!(slots(lanes, config.along));
         let identity = identity.get::<A>();
         let part = walk.of_unit(ABSOLUTE_POS);
         let mut locals = init_locals(&load.tensors, &mut store.tensors, &load.operations);
         let mut stored = init_locals(&load.tensors, &mut store.tensors, &store.operations);
 
-        let mut running = Array::<A>::new(carried);
+        let mut running = Array::<A>::new(lanes);
         #[unroll]
-        for slot in 0..carried {
-            let (at, apart) = (part.first_state * carried + slot, part.stride * carried);
+        for lane in 0..lanes {
+            let (at, apart) = (part.first_state * lanes + lane, part.stride * lanes);
             let (carry_in, op) = (comptime!(config.carry_in), comptime!(config.op));
-            running[slot] =
+            running[lane] =
                 before_part::<A, Fold>(states, at, apart, part.index, &identity, carry_in, op);
         }
         let mut at = part.first;
@@ -252,9 +236,8 @@ pub(super) fn scan_kernel<T: Numeric, A: Numeric, N: Size>(
                 let mut scanned = Vector::<A, N>::new(identity);
                 #[unroll]
                 for lane in 0..lanes {
-                    let slot = comptime!(slot_of(lane, config.along));
-                    let sum = combine::<A>(running[slot], value.extract(lane), config.op);
-                    running[slot] = sum;
+                    let sum = combine::<A>(running[lane], value.extract(lane), config.op);
+                    running[lane] = sum;
                     scanned.insert(lane, sum);
                 }
                 if is_inside(at + k, part, config) {

@@ -27,13 +27,17 @@ fn check<const D: usize>(
 }
 
 const BOTH_SIDES: &str = "Scan(MulScalar AddScalar CumSum MulScalar AddScalar)";
+/// Along the last dimension, where a scan has neither a load nor a store.
+const APART: &str =
+    "ElementWise(MulScalar AddScalar) Scan(CumSum) ElementWise(MulScalar AddScalar)";
 
 #[track_caller]
 fn check_both_sides<const D: usize>(device: &Device, x: Tensor<D>, dim: usize) {
     let host = Host::of(x.clone());
     let expected = (host.map(|v| v * 2.0 + 0.5).cumsum(dim)).map(|v| v * 3.0 + 4.0);
     let graph = || (x.clone() * 2.0 + 0.5).cumsum(dim) * 3.0 + 4.0;
-    check(BOTH_SIDES, device, graph, &expected);
+    let plan = if dim + 1 < D { BOTH_SIDES } else { APART };
+    check(plan, device, graph, &expected);
 }
 
 /// The bias, repeated to the shape of the tensor that it is added to.
@@ -46,8 +50,9 @@ fn every_layout_of_lines() {
     let Some(device) = hooked_device() else {
         return;
     };
-    for len in [1, 3, 4, 250, 1008, 1009, 1012, 5000, 5001, 40_000] {
+    for len in [1, 3, 250, 1009, 5000, 40_000] {
         check_both_sides(&device, floats(&device, [len]), 0);
+        check_both_sides(&device, floats(&device, [len, 4]), 0);
     }
     for shape in [
         [3, 5000],
@@ -70,7 +75,7 @@ fn every_layout_of_lines() {
     }
 }
 
-/// Long columns are split even where there are enough of them: software adapters end long loops.
+/// Long columns are split even where there are enough of them: some drivers end long loops.
 #[test]
 fn very_long_columns() {
     let Some(device) = hooked_device() else {
@@ -84,7 +89,7 @@ fn every_operator() {
     let Some(device) = hooked_device() else {
         return;
     };
-    for (shape, dim) in [([2, 3000], 1), ([900, 12], 0)] {
+    for (shape, dim) in [([3, 3000, 2], 1), ([900, 2, 12], 0)] {
         let x = floats(&device, shape);
         let host = || Host::of(x.clone()).map(|v| v * -2.0);
         let plan = |op| format!("Scan(MulScalar {op} AddScalar)");
@@ -103,9 +108,9 @@ fn every_operator() {
             &host().scan(dim, ScanOp::Min).map(|v| v + 1.0),
         );
     }
-    let x = factors(&device, [4, 60]);
-    let expected = (Host::of(x.clone()).map(|v| v * 1.5).scan(1, ScanOp::Prod)).map(|v| v + 1.0);
-    let prod = || (x.clone() * 1.5).cumprod(1) + 1.0;
+    let x = factors(&device, [60, 4]);
+    let expected = (Host::of(x.clone()).map(|v| v * 1.5).scan(0, ScanOp::Prod)).map(|v| v + 1.0);
+    let prod = || (x.clone() * 1.5).cumprod(0) + 1.0;
     check(
         "Scan(MulScalar CumProd AddScalar)",
         &device,
@@ -119,11 +124,11 @@ fn operands_on_both_sides() {
     let Some(device) = hooked_device() else {
         return;
     };
-    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0), ([6, 7], 1)] {
+    for shape in [[4200, 3], [800, 20], [7, 6]] {
         let [x, w, v] = [2.0, 3.0, 5.0].map(|scale| floats(&device, shape) * scale + 0.25);
         let [hx, hw, hv] = [&x, &w, &v].map(|tensor| Host::of(tensor.clone()));
-        let expected = hx.zip(&hw, |a, b| a * b).cumsum(dim).zip(&hv, |a, b| a - b);
-        let graph = || (x.clone() * w.clone()).cumsum(dim) - v.clone();
+        let expected = hx.zip(&hw, |a, b| a * b).cumsum(0).zip(&hv, |a, b| a - b);
+        let graph = || (x.clone() * w.clone()).cumsum(0) - v.clone();
         check("Scan(Mul CumSum Sub)", &device, graph, &expected);
     }
 }
@@ -137,14 +142,10 @@ fn a_bias_is_broadcast() {
     let x = floats(&device, shape);
     for bias in [[1, 24], [300, 1], [1, 1]] {
         let [before, after] = [0.5, 2.0].map(|scale| floats(&device, bias) * scale);
-        for dim in [0, 1] {
-            let biased = Host::of(x.clone()).zip(&expanded(&before, shape), |a, b| a + b);
-            let expected = biased
-                .cumsum(dim)
-                .zip(&expanded(&after, shape), |a, b| a + b);
-            let graph = || (x.clone() + before.clone()).cumsum(dim) + after.clone();
-            check("Scan(Add CumSum Add)", &device, graph, &expected);
-        }
+        let biased = Host::of(x.clone()).zip(&expanded(&before, shape), |a, b| a + b);
+        let expected = biased.cumsum(0).zip(&expanded(&after, shape), |a, b| a + b);
+        let graph = || (x.clone() + before.clone()).cumsum(0) + after.clone();
+        check("Scan(Add CumSum Add)", &device, graph, &expected);
     }
 }
 
@@ -153,14 +154,14 @@ fn what_is_made_on_the_way_can_be_kept() {
     let Some(device) = hooked_device() else {
         return;
     };
-    for (shape, dim) in [([3, 4200], 1), ([800, 20], 0)] {
+    for shape in [[4200, 3], [800, 20]] {
         let x = floats(&device, shape);
         let scaled = Host::of(x.clone()).map(|v| v * 2.0);
-        let sums = scaled.clone().map(|v| v + 1.0).cumsum(dim);
+        let sums = scaled.clone().map(|v| v + 1.0).cumsum(0);
         for _ in 0..2 {
             let ((a, b, c, d), plan) = planned(&device, || {
                 let a = x.clone() * 2.0;
-                let b = (a.clone() + 1.0).cumsum(dim);
+                let b = (a.clone() + 1.0).cumsum(0);
                 let c = b.clone() * 3.0;
                 let d = b.clone() - 4.0;
                 (a, b, c, d)
@@ -180,14 +181,14 @@ fn the_store_reads_nothing_of_the_load() {
     let Some(device) = hooked_device() else {
         return;
     };
-    let x = floats(&device, [2, 3000]);
+    let x = floats(&device, [3000, 2]);
     let host = || Host::of(x.clone());
     let graph = || {
         let y = x.clone() * 2.0 + 1.0;
-        y.clone().cumsum(1) * y * 0.5
+        y.clone().cumsum(0) * y * 0.5
     };
     let y = host().map(|v| v * 2.0 + 1.0);
-    let expected = y.clone().cumsum(1).zip(&y, |a, b| a * b * 0.5);
+    let expected = y.clone().cumsum(0).zip(&y, |a, b| a * b * 0.5);
     check(
         "Scan(MulScalar AddScalar CumSum) ElementWise(Mul MulScalar)",
         &device,
@@ -195,8 +196,8 @@ fn the_store_reads_nothing_of_the_load() {
         &expected,
     );
 
-    let graph = || (x.clone().cumsum(1) + x.clone()) * 0.5;
-    let expected = host().cumsum(1).zip(&host(), |a, b| (a + b) * 0.5);
+    let graph = || (x.clone().cumsum(0) + x.clone()) * 0.5;
+    let expected = host().cumsum(0).zip(&host(), |a, b| (a + b) * 0.5);
     check(
         "Scan(CumSum) ElementWise(Add MulScalar)",
         &device,
@@ -210,11 +211,11 @@ fn what_costs_more_twice_is_computed_in_front() {
     let Some(device) = hooked_device() else {
         return;
     };
-    let [x, w, v] = [2.0, 3.0, 5.0].map(|scale| floats(&device, [2, 2000]) * scale);
+    let [x, w, v] = [2.0, 3.0, 5.0].map(|scale| floats(&device, [2000, 2]) * scale);
     let [hx, hw, hv] = [&x, &w, &v].map(|tensor| Host::of(tensor.clone()));
     let product = hx.clone().zip(&hw, |a, b| a * b).zip(&hv, |a, b| a * b);
-    let three = || (x.clone() * w.clone() * v.clone()).cumsum(1) + 1.0;
-    let expected = product.cumsum(1).map(|v| v + 1.0);
+    let three = || (x.clone() * w.clone() * v.clone()).cumsum(0) + 1.0;
+    let expected = product.cumsum(0).map(|v| v + 1.0);
     check(
         "ElementWise(Mul Mul) Scan(CumSum AddScalar)",
         &device,
@@ -222,8 +223,8 @@ fn what_costs_more_twice_is_computed_in_front() {
         &expected,
     );
 
-    let costly = || x.clone().tanh().exp().sin().cumsum(1) + 1.0;
-    let expected = hx.map(|v| v.tanh().exp().sin()).cumsum(1).map(|v| v + 1.0);
+    let costly = || x.clone().tanh().exp().sin().cumsum(0) + 1.0;
+    let expected = hx.map(|v| v.tanh().exp().sin()).cumsum(0).map(|v| v + 1.0);
     check(
         "ElementWise(Tanh Exp Sin) Scan(CumSum AddScalar)",
         &device,
@@ -244,12 +245,12 @@ fn strided_tensors_are_declined() {
     check_both_sides(&device, x.clone(), 1);
     let operand = floats(&device, [70, 90]);
     let expected = Host::of(operand.clone())
-        .cumsum(1)
+        .cumsum(0)
         .zip(&Host::of(x.clone()), |a, b| a + b);
     check(
         "Scan(CumSum Add)",
         &device,
-        || operand.clone().cumsum(1) + x.clone(),
+        || operand.clone().cumsum(0) + x.clone(),
         &expected,
     );
 }
@@ -297,7 +298,7 @@ fn chains_of_scans() {
     let Some(device) = hooked_device() else {
         return;
     };
-    let x = floats(&device, [60, 1200]);
+    let x = floats(&device, [60, 300, 4]);
     let host = Host::of(x.clone());
     let graph = || (((x.clone() * 0.5).cumsum(1) * 0.01).cumsum(0) + 1.0).cummax(1) * 2.0;
     let expected = host.map(|v| v * 0.5).cumsum(1).map(|v| v * 0.01).cumsum(0);

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the copy | vectors, rounded up |
 //! | a cube-level algorithm | tiles of one element per unit; the last tile or cube may be smaller |
-//! | `SinglePass`, `ReduceThenScan`, `PerUnit` | one row |
+//! | `SinglePass`, `ReduceThenScan` | one row |
 //! | `SingleCube` | equal rows of at most [`ROW`]; n is rounded down to whole rows |
 //! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer if that does not divide n; whole rows |
 

@@ -1,6 +1,6 @@
-//! The destinations of a stable grouping by key. [`digits`] computes them, or [`keys_per_unit`] on software adapters.
+//! The destinations of a stable grouping by key. [`digits`] computes them.
 
-use super::{digits, keys_per_unit};
+use super::digits;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
@@ -13,7 +13,7 @@ use cubecl::prelude::*;
 /// of keys in range.
 ///
 /// `destinations` is as long as the keys. All tensors are contiguous; `destinations` and `offsets` have the integer
-/// type `index`. Nothing waits for the device. Options other than the default choose the radix sort on every device.
+/// type `index`. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -49,18 +49,13 @@ pub fn partition_ranks(
         .0
         .required_address_type(1)
         .max(offsets.required_address_type(1));
-    let outputs = (destinations, offsets);
-    if keys_per_unit::serves(client, n, num_keys, launch) {
-        keys_per_unit::partition_ranks(client, keys, outputs, num_keys, index, address_type)
-    } else {
-        digits::partition_ranks(
-            client,
-            keys,
-            outputs,
-            num_keys,
-            index,
-            address_type,
-            &launch,
-        )
-    }
+    digits::partition_ranks(
+        client,
+        keys,
+        (destinations, offsets),
+        num_keys,
+        index,
+        address_type,
+        &launch,
+    )
 }

@@ -1,10 +1,10 @@
-//! Compaction of a whole tensor, and the choice between [`select`] and [`per_unit`].
+//! Compaction of a whole tensor.
 
 use super::emit::Emit;
 use super::mask_tile::Mark;
 use super::plan::{Lines, same_elements, unused};
 use super::selection::Selection;
-use super::{per_unit, place, select};
+use super::{place, select};
 use crate::ScanError;
 use crate::error::expect_room;
 use crate::scan::LaunchOptions;
@@ -71,19 +71,7 @@ pub fn compact(
         index,
         emit,
     };
-    launch_selection(client, selection, launch)
-}
-
-/// Plans a selection and launches its kernels. Sizes have been checked.
-pub(super) fn launch_selection(
-    client: &Client,
-    selection: Selection,
-    launch: LaunchOptions,
-) -> Result<(), ScanError> {
     let plan = selection.plan(client, &[], launch)?;
-    match plan.per_unit {
-        true => per_unit::launch(client, plan, selection),
-        false => select::launch(client, &plan, selection),
-    }
+    select::launch(client, &plan, selection);
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! Compaction of each line on its own.
+//! Compaction of each line on its own, and the choice between [`select`] and [`per_unit`].
 
 use super::emit::Emit;
-use super::launch::launch_selection;
 use super::mask_tile::Mark;
 use super::plan::{Lines, same_elements};
 use super::selection::Selection;
+use super::{per_unit, select};
 use crate::ScanError;
 use crate::error::expect_room;
 use crate::scan::LaunchOptions;
@@ -65,5 +65,10 @@ pub fn compact_lines(
         index,
         emit: Emit::Values,
     };
-    launch_selection(client, selection, launch)
+    let plan = selection.plan(client, &[], launch)?;
+    match plan.per_unit {
+        true => per_unit::launch(client, plan, selection),
+        false => select::launch(client, &plan, selection),
+    }
+    Ok(())
 }

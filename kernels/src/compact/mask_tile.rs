@@ -98,7 +98,7 @@ fn differ<M: Numeric>(before: M, own: M) -> bool {
 
 /// The marked lanes of a vector, lane 0 lowest. `before` is the element before the vector.
 #[cube]
-pub(super) fn marks_behind<M: Numeric, N: Size>(
+fn marks_behind<M: Numeric, N: Size>(
     own: Vector<M, N>,
     before: M,
     is_first: bool,
@@ -121,7 +121,7 @@ pub(super) fn marks_behind<M: Numeric, N: Size>(
 
 /// The element before vector `at`, if marks depend on it; else 0.
 #[cube]
-pub(super) fn element_before<M: Numeric, N: Size>(
+fn element_before<M: Numeric, N: Size>(
     mask: &LinearView<'_, Vector<M, N>>,
     at: usize,
     #[comptime] mark: Mark,
@@ -133,13 +133,6 @@ pub(super) fn element_before<M: Numeric, N: Size>(
     } else {
         M::from_int(0)
     }
-}
-
-/// The last lane: the element before the next vector.
-#[cube]
-pub(super) fn last_of<M: Numeric, N: Size>(vector: Vector<M, N>) -> M {
-    let lanes = N::value().comptime();
-    vector.extract(comptime!(lanes - 1))
 }
 
 /// Bit `l` is set where lane `l` of vector `at` is marked.

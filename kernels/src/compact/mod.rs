@@ -53,7 +53,6 @@
 mod digits;
 mod emit;
 mod keys;
-mod keys_per_unit;
 mod launch;
 mod lines;
 mod mask_tile;
@@ -63,7 +62,6 @@ mod permute;
 mod place;
 mod plan;
 mod run_lengths;
-mod run_lengths_per_unit;
 mod select;
 mod selection;
 

@@ -1,4 +1,4 @@
-//! Compaction without a barrier: each unit walks a part of a line.
+//! Compaction of lines without a barrier: each unit walks a part of a line.
 //!
 //! ```text
 //! launch 1   unit: count the trues of its part          → counts, one per unit
@@ -6,12 +6,11 @@
 //! launch 3   unit: walk its part again and write        (lines of one part: launch 3 alone)
 //! ```
 //!
-//! It reads the mask twice; [`select`](super::select) reads it once. It is still faster on software adapters: they run
-//! a cube as coroutines of a few units, which every barrier suspends and wakes, and they run both sides of every
-//! branch. On all devices it serves lines whose elements do not lie side by side, so that neighbouring units walk
-//! neighbouring lines; and lines of a few elements.
+//! It serves lines whose elements do not lie side by side: then neighbouring units walk neighbouring lines. It also
+//! serves lines of a few elements, which are never split. [`select`](super::select) serves the others, and reads the
+//! mask once.
 
-use super::emit::{Emit, LineOut, emitted, write_vector};
+use super::emit::{LineOut, write_vector};
 use super::mask_tile::lane_bits;
 use super::plan::{Lines, Plan, bindable, view};
 use super::selection::Selection;
@@ -104,7 +103,6 @@ fn write_parts_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     counts: &mut [I],
     walks: &Walks,
     #[comptime] carry_in: CarryIn,
-    #[comptime] emit: Emit,
     #[define(V)] _value_type: ElemType,
     #[define(M)] _mask_type: ElemType,
     #[define(I)] _index_type: ElemType,
@@ -124,8 +122,7 @@ fn write_parts_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         for at in part.first..part.end {
             let place = part.begin + at * step;
             let flags = lane_bits::<M, N>(mask.read(place));
-            let value = emitted::<V, N>(&values, place, emit);
-            write_vector::<V, N>(output, value, flags, rank, at, line);
+            write_vector::<V, N>(output, values.read(place), flags, rank, at, line);
             rank += flags.count_ones();
         }
         if part.number + 1 == walks.parts_len {
@@ -134,21 +131,13 @@ fn write_parts_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     }
 }
 
-/// The parts of so many vectors of each line.
-fn split_of(client: &Client, lines: Lines, vectors: usize) -> Split {
-    match lines.inner {
-        1 => Split::rows(client, lines.outer, vectors),
-        _ => Split::columns(client, lines.count(), vectors),
-    }
-}
-
-/// A selection, after all checks.
+/// A selection of values, after all checks.
 pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     let Lines { outer, inner, .. } = plan.lines;
     if plan.lines.count() == 0 {
         return;
     }
-    let split = split_of(client, plan.lines, plan.vectors);
+    let split = Split::columns(client, plan.lines.count(), plan.vectors);
     let parts = Parts {
         outer,
         parts: split.parts,
@@ -175,7 +164,6 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
         output,
         counts,
         index,
-        emit,
         ..
     } = selection;
     // SAFETY: one count per part; a part ends with its line.
@@ -208,7 +196,6 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
             counts.into_buffer_arg(),
             walks(),
             parts.carry_in(),
-            emit,
             values.1,
             mask.1,
             index,

@@ -84,17 +84,14 @@ pub(super) struct Plan {
     pub vectors: usize,
     pub config: MaskConfig,
     pub lines: Lines,
-    /// [`per_unit`](super::per_unit) is the better way on this device.
+    /// [`per_unit`](super::per_unit) serves these lines.
     pub per_unit: bool,
     /// Lines, and tiles of a line.
     tiles: [usize; 2],
     tuning: Tuning,
 }
 
-/// The fewest tiles for which a software adapter takes [`per_unit`](super::per_unit), with two more launches.
-const MIN_TILES_PER_UNIT: usize = 4;
-
-/// The most elements of a line that a unit walks on any device. It reads whole sectors of memory. Not measured.
+/// The most elements of a line that a unit walks. It reads whole sectors of memory. Not measured.
 const SHORT_LINE: usize = 32;
 
 /// The fewest units of a tile: as many as look back together.
@@ -150,8 +147,6 @@ impl Plan {
         let lookback = tuning.lookback(launch.stall);
         let per_line = vectors.div_ceil(units * tile_vectors).max(1);
         let tiles = lines.outer * per_line;
-        // A caller who tunes or stalls tiles wants tiles.
-        let is_software = tuning.per_unit && is_default;
         Ok(Self {
             cube_count: cube_count(client, tiles),
             cube_dim: CubeDim::new_1d(units as u32),
@@ -162,8 +157,8 @@ impl Plan {
             lanes,
             vectors,
             lines,
+            // A caller who tunes or stalls tiles wants tiles.
             per_unit: lines.inner > 1
-                || (is_software && (tiles >= MIN_TILES_PER_UNIT || !lines.is_flat()))
                 || (is_default && !lines.is_flat() && lines.len <= SHORT_LINE),
             config: MaskConfig {
                 tile,

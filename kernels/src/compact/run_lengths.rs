@@ -11,7 +11,6 @@
 use super::emit::Emit;
 use super::mask_tile::Mark;
 use super::plan::{Lines, bindable, same_elements};
-use super::run_lengths_per_unit::{self, Runs};
 use super::selection::Selection;
 use crate::ScanError;
 use crate::error::expect_room;
@@ -66,8 +65,7 @@ fn lengths_kernel<I: Numeric, N: Size>(
 /// unspecified. NaN equals nothing, and is a run of one element.
 ///
 /// `values` may have any strides, and are read in place and in row-major order. `output` and `lengths` are contiguous
-/// and as long. Lengths and count have the type `index`. Two launches, or up to five on a software adapter. Nothing
-/// waits for the device.
+/// and as long. Lengths and count have the type `index`. Two launches. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -106,27 +104,6 @@ pub fn run_lengths(
         emit,
     };
     let plan = selection.plan(client, &[("lengths", &lengths, index.size())], launch)?;
-    if plan.per_unit {
-        let Selection {
-            values,
-            output,
-            counts: count,
-            ..
-        } = selection;
-        run_lengths_per_unit::launch(
-            client,
-            &plan,
-            Runs {
-                values,
-                output,
-                lengths,
-                count,
-                index,
-                emit,
-            },
-        );
-        return Ok(());
-    }
     let len = selection.lines.len;
     let heads = TensorBinding {
         handle: scratch::temporary(client, (len * index.size()).max(1)).binding(),

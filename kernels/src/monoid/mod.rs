@@ -20,7 +20,6 @@
 mod arg_extremum;
 mod element;
 mod fold;
-mod heads;
 mod ladder;
 mod log_sum_exp;
 mod recurrence;
@@ -34,7 +33,6 @@ pub use arg_extremum::{ArgExtremum, Extremum};
 pub(crate) use element::NOWHERE;
 pub use element::{Element, Written};
 pub use fold::Fold;
-pub(crate) use heads::Heads;
 pub(crate) use ladder::lane_of_unit;
 pub use ladder::plane_ladder;
 pub use log_sum_exp::LogSumExp;

@@ -7,7 +7,7 @@ use super::components::tile::TileConfig;
 use super::problem::{Dim, Lines, ScanOptions, elements_before, widest_vector};
 use super::strategy::LaunchOptions;
 use super::tensors::ScanTensors;
-use super::tuning::{CUBES_WITH_STAGED_TILES, Tuning};
+use super::tuning::{CUBES_WITH_STAGED_TILES, PREFETCH_DEPTH, Tuning};
 use crate::ScanError;
 use crate::monoid::Operator;
 use crate::operator::accumulator_of;
@@ -28,9 +28,7 @@ pub(crate) struct Call<'a, O: Operator> {
     /// Rows are read and written element by element, but still dealt to units in vectors.
     pub by_elements: bool,
     /// Elements of the widest vector of the device.
-    pub widest_vector: usize,
-    /// All tensors begin at a multiple of that vector.
-    pub starts_aligned: bool,
+    widest_vector: usize,
     /// As `lanes`, for tensors read as one flat sequence.
     pub flat_lanes: usize,
     pub address_type: AddressType,
@@ -92,7 +90,6 @@ impl<'a, O: Operator> Call<'a, O> {
             lanes: widths(lines.common_alignment(offset)),
             by_elements: false,
             widest_vector: widths(0),
-            starts_aligned: widths(offset) == widths(0),
             flat_lanes: widths(lines.flat_alignment(offset)),
             address_type: tensors.address_type(),
             lines,
@@ -155,32 +152,11 @@ impl<'a, O: Operator> Call<'a, O> {
 
     /// Rows that a column loads before it combines the first.
     pub(crate) fn prefetch_depth(&self) -> usize {
-        self.launch.vectors.unwrap_or(self.tuning.prefetch_depth)
+        self.launch.vectors.unwrap_or(PREFETCH_DEPTH)
     }
 
     pub(crate) fn reads<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
         self.reads_beside(self.tensors.initial.as_deref().unwrap_or_default())
-    }
-
-    /// The inputs, both in vectors and in elements.
-    pub(crate) fn reads_both_ways<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
-        ReadsLaunch::new(
-            buffers(&self.tensors.inputs),
-            buffers(&self.tensors.inputs),
-            buffers(&[]),
-            false,
-            buffers(self.tensors.initial.as_deref().unwrap_or_default()),
-        )
-    }
-
-    /// The outputs in elements.
-    pub(crate) fn writes_elements<T: Numeric, N: Size, P: Numeric>(&self) -> WritesLaunch<T, N, P> {
-        WritesLaunch::new(
-            buffers(&[]),
-            buffers(&self.tensors.outputs),
-            buffers(&[]),
-            buffers(&[]),
-        )
     }
 
     /// As [`reads`](Self::reads), for totals, which do not depend on what a line resumes from.

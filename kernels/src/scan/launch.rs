@@ -86,7 +86,6 @@ pub fn scan_operator<O: Operator>(
         Strategy::Inferred => infer(
             &call.lines,
             call.tile_elements(),
-            routines::per_unit::serves(&call),
             routines::column_tiles::serves(&call),
             scratch::unsupported_reason(client).is_none(),
         ),
@@ -118,7 +117,6 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
             routines::short_rows::launch(call);
         }
         RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), 1),
-        RoutineKind::PerUnit => routines::per_unit::launch(call),
         RoutineKind::SinglePass => {
             return look_back(call.in_tiles(), routine, routines::single_pass::launch);
         }
@@ -148,22 +146,14 @@ fn look_back<O: Operator>(
     }
 }
 
-/// The rules of [`Strategy::Inferred`]. `per_unit`: units that walk chunks serve better than tiles. `column_tiles`:
-/// tiles of columns serve better than whole columns and reduce-then-scan. `can_look_back`: tiles can communicate.
-fn infer(
-    lines: &Lines,
-    tile: usize,
-    per_unit: bool,
-    column_tiles: bool,
-    can_look_back: bool,
-) -> RoutineKind {
+/// The rules of [`Strategy::Inferred`]. `column_tiles`: tiles of columns serve better than whole columns and
+/// reduce-then-scan. `can_look_back`: tiles can communicate.
+fn infer(lines: &Lines, tile: usize, column_tiles: bool, can_look_back: bool) -> RoutineKind {
     if !lines.inner.is_empty() {
         match column_tiles && can_look_back {
             true => RoutineKind::ColumnTiles,
             false => RoutineKind::Columns,
         }
-    } else if per_unit {
-        RoutineKind::PerUnit
     } else if lines.len() <= tile {
         RoutineKind::SingleCube
     } else if can_look_back {
@@ -184,13 +174,13 @@ mod tests {
             size,
             strides: vec![stride],
         };
-        let routine = |len, inner: &[Dim], of_tuning: bool, can_look_back| {
+        let routine = |len, inner: &[Dim], column_tiles, can_look_back| {
             let lines = Lines {
                 outer: vec![],
                 axis: dim(len, 1),
                 inner: inner.to_vec(),
             };
-            infer(&lines, 4096, of_tuning, of_tuning, can_look_back)
+            infer(&lines, 4096, column_tiles, can_look_back)
         };
         assert_eq!(routine(4096, &[], false, true), RoutineKind::SingleCube);
         assert_eq!(routine(4097, &[], false, true), RoutineKind::SinglePass);
@@ -198,8 +188,7 @@ mod tests {
             routine(4097, &[], false, false),
             RoutineKind::ReduceThenScan
         );
-        assert_eq!(routine(4097, &[], true, true), RoutineKind::PerUnit);
-        let columns = |of_tuning, can_look_back| routine(4, &[dim(9, 1)], of_tuning, can_look_back);
+        let columns = |tiles, can_look_back| routine(4, &[dim(9, 1)], tiles, can_look_back);
         assert_eq!(columns(false, true), RoutineKind::Columns);
         assert_eq!(columns(true, false), RoutineKind::Columns);
         assert_eq!(columns(true, true), RoutineKind::ColumnTiles);

@@ -10,9 +10,9 @@
 //! aggregates     a₀          a₁          a₂            published as soon as a tile is scanned
 //! prefixes       a₀          a₀⊕a₁       a₀⊕a₁⊕a₂      always folded from left to right
 //!
-//! tile, without plane operations      with them
-//! unit 0   v0 v1 v2 v3                unit 0   v0 v8  v16 …
-//! unit 1   v4 v5 v6 v7                unit 1   v1 v9  v17 …       v: a vector of neighbouring elements
+//! tile, without plane operations          with them, in planes of 8
+//! unit 0   v0 v64 v128 …  of 64 units     unit 0   v0 v8  v16 …
+//! unit 1   v1 v65 v129 …                  unit 1   v1 v9  v17 …       v: a vector of neighbouring elements
 //! ```
 //!
 //! No cube waits for another without a bound. A float result has the same bits in every schedule. Decoupled lookback:
@@ -39,4 +39,3 @@ pub use launch::{scan, scan_operator, scan_with};
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};
 pub use tensors::ScanTensors;
-pub use tuning::scans_per_unit;

@@ -49,7 +49,7 @@
 //! }
 //!
 //! fn ranks(client: &Client, bytes: Handle, ranks: Handle, elements: usize) {
-//!     let split = Split::rows(client, 1, elements);
+//!     let split = Split::columns(client, 1, elements);
 //!     let parts = Parts { outer: 1, parts: split.parts, inner: 1 };
 //!     let cubes = || CubeCount::Static(parts.count().div_ceil(64) as u32, 1, 1);
 //!     let units = CubeDim::new_1d(64);

@@ -1,6 +1,6 @@
 //! How lines are split into parts. A unit walks a part alone.
 
-use super::tuning::{COLUMN_PART, LONGEST_PART, ROW_PART, Tuning};
+use super::tuning::{COLUMN_PART, LONGEST_PART, Tuning};
 use crate::scan::LaunchOptions;
 use cubecl::client::Client;
 
@@ -15,12 +15,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// The best split on this device for `rows` rows of so many vectors each.
-    pub fn rows(client: &Client, rows: usize, vectors: usize) -> Self {
-        let tuning = Tuning::of(client, &LaunchOptions::default());
-        Self::of(vectors, longest_in_rows(&tuning, rows))
-    }
-
     /// The best split on this device for so many `columns` of so many `steps`, with a unit for each part of a column.
     pub fn columns(client: &Client, columns: usize, steps: usize) -> Self {
         let tuning = Tuning::of(client, &LaunchOptions::default());
@@ -28,7 +22,7 @@ impl Split {
     }
 
     /// Parts of about one length, of at most `longest` steps.
-    pub(crate) fn of(steps: usize, longest: usize) -> Self {
+    fn of(steps: usize, longest: usize) -> Self {
         let parts = steps.div_ceil(longest).max(1);
         let len = steps.div_ceil(parts).max(1);
         Self {
@@ -43,14 +37,6 @@ impl Split {
         let most = steps.div_ceil(COLUMN_PART).max(1);
         let parts = wanted.min(most);
         Self::of(steps, steps.div_ceil(parts).clamp(1, LONGEST_PART))
-    }
-}
-
-/// The most vectors of a part of a row. Rows that saturate the device are walked whole, up to the longest loop.
-pub(crate) fn longest_in_rows(tuning: &Tuning, rows: usize) -> usize {
-    match rows >= tuning.units_to_saturate {
-        true => LONGEST_PART,
-        false => ROW_PART,
     }
 }
 
@@ -70,29 +56,17 @@ mod tests {
         assert_eq!(Split::of(0, 5), Split { len: 1, parts: 1 });
     }
 
-    fn columns(tuning: Tuning, columns: usize, steps: usize) -> Split {
-        Split::of_columns(&tuning, columns, steps)
-    }
-
     #[test]
     fn columns_are_cut_until_the_device_is_full() {
-        let gpu = Tuning::planes();
+        let split = |columns, steps| Split::of_columns(&Tuning::planes(), columns, steps);
         let whole = |steps| Split {
             len: steps,
             parts: 1,
         };
-        assert_eq!(columns(gpu, 1 << 16, 1000), whole(1000));
-        assert_eq!(columns(gpu, 1 << 16, 31), whole(31));
-        assert_eq!(columns(gpu, 1 << 14, 4096).parts, 4);
-        assert_eq!(columns(gpu, 1, 4096).len, COLUMN_PART);
-        assert_eq!(columns(gpu, 1 << 20, 1 << 20).len, LONGEST_PART);
-    }
-
-    #[test]
-    fn rows_that_fill_the_device_are_walked_whole() {
-        let software = Tuning::software();
-        assert_eq!(columns(software, 1 << 9, 4096).parts, 1);
-        assert_eq!(longest_in_rows(&software, 1 << 9), LONGEST_PART);
-        assert_eq!(longest_in_rows(&software, 1), ROW_PART);
+        assert_eq!(split(1 << 16, 1000), whole(1000));
+        assert_eq!(split(1 << 16, 31), whole(31));
+        assert_eq!(split(1 << 14, 4096).parts, 4);
+        assert_eq!(split(1, 4096).len, COLUMN_PART);
+        assert_eq!(split(1 << 20, 1 << 20).len, LONGEST_PART);
     }
 }

@@ -8,14 +8,12 @@ use super::components::stall::Stall;
 pub enum Strategy {
     /// By rules on the shape and the device. Nothing is measured at run time, so results do not depend on timing.
     ///
-    /// - nothing after the axis, on a software adapter (lavapipe, SwiftShader): [`RoutineKind::PerUnit`], unless rows
-    ///   must be split and there are fewer than 2^16 elements;
     /// - nothing after the axis, rows of at most half a tile, contiguous: [`RoutineKind::SingleCube`], several rows a
     ///   cube;
     /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row a cube;
     /// - nothing after the axis, longer rows: [`RoutineKind::SinglePass`] if the device has 32-bit atomics, else
     ///   [`RoutineKind::ReduceThenScan`];
-    /// - anything after the axis: [`RoutineKind::ColumnTiles`] on a GPU that whole columns would leave idle, if they
+    /// - anything after the axis: [`RoutineKind::ColumnTiles`] where whole columns would leave the device idle, if they
     ///   are long enough for tiles, else [`RoutineKind::Columns`].
     #[default]
     Inferred,
@@ -38,20 +36,16 @@ pub enum RoutineKind {
     /// Dimensions after the axis, in tiles: decoupled lookback with fallback for each column, one launch, 2n memory
     /// traffic.
     ColumnTiles,
-    /// Each unit walks a chunk of a row, or whole rows. No barriers. One launch, or three and more with 3n memory
-    /// traffic if rows are split. For software adapters.
-    PerUnit,
 }
 
 impl RoutineKind {
     /// Every routine, for tests and tables.
-    pub const ALL: [RoutineKind; 6] = [
+    pub const ALL: [RoutineKind; 5] = [
         RoutineKind::SingleCube,
         RoutineKind::SinglePass,
         RoutineKind::ReduceThenScan,
         RoutineKind::Columns,
         RoutineKind::ColumnTiles,
-        RoutineKind::PerUnit,
     ];
 }
 
@@ -60,13 +54,11 @@ impl RoutineKind {
 pub struct LaunchOptions {
     /// The routine.
     pub strategy: Strategy,
-    /// Whether to use plane operations, whatever the device advertises. Software adapters run them without advertising
-    /// them.
+    /// Whether to use plane operations, whatever the device advertises. Some run them without advertising them.
     pub plane: Option<bool>,
     /// Units of a cube: at least one, rounded up to whole planes if planes are used, and no more than the device has.
     pub units: Option<usize>,
-    /// Vectors of a unit, at least one. In [`RoutineKind::Columns`] it loads so many at once. In
-    /// [`RoutineKind::PerUnit`] a chunk has so many.
+    /// Vectors of a unit, at least one. In [`RoutineKind::Columns`] it loads so many at once.
     pub vectors: Option<usize>,
     /// How often a lookback reads a word before it computes the missing tile itself.
     pub spin_limit: Option<u32>,

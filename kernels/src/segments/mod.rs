@@ -17,7 +17,6 @@
 
 mod bounds;
 mod offsets;
-mod per_unit;
 mod reduce;
 mod repeat;
 

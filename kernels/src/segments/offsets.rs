@@ -6,15 +6,12 @@
 //! ids       0 0 2 2 2 3 3      their running maximum
 //! starts    1 · 1 · · 1 ·      at the same elements
 //! ```
-//!
-//! Software adapters compute ids [another way](super::per_unit).
 
 use super::bounds::{NO_OFFSETS, Typed};
-use super::per_unit;
 use crate::checked_index::checked_index;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan, scans_per_unit, scratch};
+use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan, scratch};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -148,19 +145,10 @@ pub fn segment_ids(
 ) -> Result<(), ScanError> {
     let dtype = offsets.1;
     expect_room("ids", &ids, len);
-    if scans_per_unit(client) {
-        let entries: usize = offsets.0.shape.iter().product();
-        assert!(entries > 0, "{NO_OFFSETS}");
-        check_types(client, [dtype])?;
-        check_outputs(
-            &[("offsets", &offsets.0, dtype.size())],
-            &[("ids", &ids, dtype.size())],
-        )?;
-        if len > 0 {
-            per_unit::ids(client, offsets, ids, len);
-        }
-        return Ok(());
-    }
+    check_outputs(
+        &[("offsets", &offsets.0, dtype.size())],
+        &[("ids", &ids, dtype.size())],
+    )?;
     let marks = room(client, len, dtype);
     mark(client, &offsets, (marks.clone(), dtype), len, true)?;
     let flat = TensorBinding {

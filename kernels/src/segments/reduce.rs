@@ -6,19 +6,16 @@
 //! ```
 //!
 //! The work is balanced by elements, as in the scan: it depends on the number of bytes, not on the lengths of segments.
-//! No atomics, and the same bits each time. Software adapters reduce segments of single elements [another
-//! way](super::per_unit).
+//! No atomics, and the same bits each time.
 
 use super::bounds::{NO_OFFSETS, bounded};
 use super::offsets::{room, segment_starts};
-use super::per_unit;
 use crate::ScanError;
-use crate::error::{check_outputs, check_types, expect_room};
+use crate::error::{check_outputs, expect_room};
 use crate::monoid::{Operator, Segmented};
 use crate::operator::accumulator_of;
 use crate::scan::{
     ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
-    scans_per_unit,
 };
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -87,11 +84,6 @@ pub fn segment_reduce<O: Operator>(
         &[("totals", &totals, dtype.size())],
     )?;
     if elements == 0 {
-        return Ok(());
-    }
-    if width == 1 && len > 0 && scans_per_unit(client) {
-        check_types(client, [dtype, accumulator_of(dtype), offsets.1])?;
-        per_unit::reduce::<O>(client, values, offsets, totals, len, dtype, op);
         return Ok(());
     }
     let word = u32::elem_type_native();

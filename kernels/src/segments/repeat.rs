@@ -2,11 +2,9 @@
 
 use super::bounds::NO_OFFSETS;
 use super::offsets::{room, segment_ids};
-use super::per_unit;
 use crate::ScanError;
 use crate::compact::{PermutationShape, gather};
 use crate::error::{check_outputs, check_types, expect_room};
-use crate::scan::scans_per_unit;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -47,10 +45,6 @@ pub fn repeat(
         &[("output", &output, dtype.size())],
     )?;
     if total * width == 0 {
-        return Ok(());
-    }
-    if width == 1 && rows > 0 && scans_per_unit(client) {
-        per_unit::repeat(client, values, offsets, output, total, dtype);
         return Ok(());
     }
     let ids = room(client, total, index);

@@ -7,7 +7,7 @@ use cubecl_scan::scan::LaunchOptions;
 fn check_keys(keys: &[i32], num_keys: usize) {
     let client = client();
     let expected = grouped(keys, num_keys);
-    // The device's own choice, then by digits in small and in large tiles.
+    // At the device's own tuning, then in small and in large tiles.
     let large_tile = LaunchOptions {
         units: Some(256),
         ..launch()
@@ -39,7 +39,7 @@ fn stable_groups_of_every_number_of_keys() {
         (1000, 256),
         (1000, 257),
         (3000, 65_536),
-        // Several parts, the last one shorter. At 4,097 keys the per-unit form has one key too many.
+        // Several tiles, the last one shorter.
         (1025, 64),
         (20_011, 300),
         (40_000, 4096),

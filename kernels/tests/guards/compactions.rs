@@ -37,8 +37,7 @@ fn write_nothing_but_their_output() {
     }
 }
 
-/// Software adapters compact large masks in chunks of 1,024 elements, except for destinations. Other devices
-/// compact them as above.
+/// At the device's own tuning.
 #[test]
 fn of_large_masks_write_nothing_but_their_output() {
     let (client, launch) = (client(), LaunchOptions::default());
@@ -52,7 +51,7 @@ fn of_large_masks_write_nothing_but_their_output() {
                     |_| 0,
                     || found = device_compact(&client, &values, &mask, emit, launch, offset).0,
                 );
-                // The counts of chunks, or the words of tiles.
+                // The words of tiles.
                 assert_eq!(scratch.len(), 1, "{emit:?} of {n}");
                 scratch[0].read::<u8>(&client);
                 let expected = selected(&values, &mask, emit);

@@ -121,12 +121,12 @@ fn groupings_write_nothing_but_destinations_and_offsets() {
                 _ => (mixed(i) as usize % num_keys) as i32,
             };
             let keys: Vec<i32> = (0..n).map(key).collect();
-            // The device's own choice, and by digits.
-            let by_digits = LaunchOptions {
+            // At the device's own tuning, and in small tiles.
+            let small_tiles = LaunchOptions {
                 units: Some(64),
                 ..LaunchOptions::default()
             };
-            for launch in [LaunchOptions::default(), by_digits] {
+            for launch in [LaunchOptions::default(), small_tiles] {
                 let (destinations, starts) = with_guarded_scratch(&client, || {
                     device_groups(&client, &keys, num_keys, launch, offset)
                 });

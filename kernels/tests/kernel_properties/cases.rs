@@ -105,8 +105,8 @@ impl Case {
         use RoutineKind::*;
         let able: &[_] = match (columns, fits) {
             (true, _) => &[Columns, ColumnTiles],
-            (false, true) => &[SingleCube, SinglePass, ReduceThenScan, PerUnit],
-            (false, false) => &[SinglePass, ReduceThenScan, PerUnit],
+            (false, true) => &[SingleCube, SinglePass, ReduceThenScan],
+            (false, false) => &[SinglePass, ReduceThenScan],
         };
         match self.strategy % (able.len() + 1) {
             0 => scan::Strategy::Inferred,

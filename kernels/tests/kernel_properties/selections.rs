@@ -164,10 +164,9 @@ proptest! {
         len in 0..3000usize,
         num_keys in prop_oneof![1..20usize, 250..260usize, 1..70_000usize],
         seed in 0..10_000usize,
-        by_digits in any::<bool>(),
+        small_tiles in any::<bool>(),
     ) {
-        // Any option but the default asks for digits.
-        let units = by_digits.then_some(64);
+        let units = small_tiles.then_some(64);
         check_groups(len, num_keys, seed, LaunchOptions { units, ..Default::default() });
     }
 }

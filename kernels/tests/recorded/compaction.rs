@@ -50,7 +50,7 @@ pub fn record(client: &Client, planes: Planes) {
     );
     rows(client, group, &[own, stalled]);
     let keys = [(255, 8), (700, 300), (9_001, 256), (9_001, 257)];
-    rest(client, group, &keys, &[own, ("by digits", small())]);
+    rest(client, group, &keys, &[own, ("small tiles", small())]);
 }
 
 /// At the device's own tuning, around its tile, and with every third tile stalled.

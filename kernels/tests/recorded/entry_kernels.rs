@@ -1,37 +1,11 @@
 //! Checks that the record has every kernel that the sources launch.
 
-#![allow(dead_code, reason = "a browser may have a GPU or none")]
-
 use super::record::record;
 use std::fs;
 use std::path::Path;
 
-/// The per-unit kernels, for devices that are no GPU. A GPU compacts and groups in other kernels.
-const ON_NO_GPU: [&str; 12] = [
-    "count_runs",
-    "write_runs",
-    "count_keys",
-    "place_keys",
-    "heads",
-    "runs",
-    "tail",
-    "ids",
-    "repeat",
-    "identities",
-    "parts",
-    "crossing",
-];
-
-pub fn assert_all_of_a_gpu_recorded() {
-    assert_all_recorded_but(&ON_NO_GPU);
-}
-
+/// Asserts that all kernels are recorded.
 pub fn assert_all_recorded() {
-    assert_all_recorded_but(&[]);
-}
-
-/// Asserts that all kernels are recorded, except `never`: those that a device of this kind never runs.
-fn assert_all_recorded_but(never: &[&str]) {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     if !sources.is_dir() {
         cubecl_scan::testing::unsupported("no sources here, so no list of kernels to compare with");
@@ -39,7 +13,7 @@ fn assert_all_recorded_but(never: &[&str]) {
     }
     let recorded = record().groups();
     let mut missing = entry_kernels(&sources);
-    missing.retain(|kernel| !recorded.contains(kernel) && !never.contains(&kernel.as_str()));
+    missing.retain(|kernel| !recorded.contains(kernel));
     assert!(missing.is_empty(), "no case launches {missing:?}");
 }
 

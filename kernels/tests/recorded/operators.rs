@@ -23,12 +23,10 @@ use oracle::{Case, Oracle, expected, initial, start, starts};
 use oracles::Sums;
 
 /// Fewer elements than lie between two NaN, because a browser need not keep the bits of a NaN.
-const FORMS: [(RoutineKind, [usize; 3]); 7] = [
+const FORMS: [(RoutineKind, [usize; 3]); 5] = [
     (RoutineKind::SingleCube, [9, 7, 1]),
     (RoutineKind::SinglePass, [2, 161, 1]),
     (RoutineKind::ReduceThenScan, [2, 161, 1]),
-    (RoutineKind::PerUnit, [2, 161, 1]),
-    (RoutineKind::PerUnit, [80, 3, 1]),
     (RoutineKind::Columns, [1, 97, 3]),
     (RoutineKind::ColumnTiles, [1, 97, 3]),
 ];

@@ -67,7 +67,7 @@ impl Call<'_> {
 }
 
 /// Shapes that lead to each kernel of every routine, and the axis.
-fn forms() -> [(&'static str, RoutineKind, &'static [usize], usize); 18] {
+fn forms() -> [(&'static str, RoutineKind, &'static [usize], usize); 15] {
     use RoutineKind::*;
     [
         ("short rows", SingleCube, &[9, 7], 1),
@@ -79,9 +79,6 @@ fn forms() -> [(&'static str, RoutineKind, &'static [usize], usize); 18] {
         ("single pass", SinglePass, &[3, 388], 1),
         ("reduce, then scan", ReduceThenScan, &[3, 97], 1),
         ("reduce, then scan", ReduceThenScan, &[3, 388], 1),
-        ("per unit", PerUnit, &[3, 97], 1),
-        ("per unit", PerUnit, &[3, 388], 1),
-        ("short rows per unit", PerUnit, &[40, 3], 1),
         ("columns", Columns, &[2, 20, 5], 1),
         ("columns in parts", Columns, &[2, 97, 5], 1),
         ("columns in parts", Columns, &[2, 97, 8], 1),
@@ -178,10 +175,10 @@ where
     if !holds::<T>(client) {
         return;
     }
-    let (class, units, vectors) = tile_shape(client, &LaunchOptions::default());
+    let (_, units, vectors) = tile_shape(client, &LaunchOptions::default());
     let lanes = client.io_optimized_vector_sizes(size_of::<T>()).max();
     let tile = units * vectors * lanes.unwrap_or(1);
-    for (routine, shapes, axis) in own_forms(tile, class == "software") {
+    for (routine, shapes, axis) in own_forms(tile) {
         let call = |shape: &[usize], launch| Call {
             client,
             group: "scan".into(),
@@ -210,12 +207,11 @@ where
     }
 }
 
-/// The routines of a class of device, each with three shapes around its tile, the one of most tiles first, and the
-/// axis.
-fn own_forms(tile: usize, is_software: bool) -> Vec<(RoutineKind, [Vec<usize>; 3], usize)> {
+/// The routines, each with three shapes around its tile, the one of most tiles first, and the axis.
+fn own_forms(tile: usize) -> [(RoutineKind, [Vec<usize>; 3], usize); 7] {
     use RoutineKind::*;
     let rows = |shapes: [[usize; 2]; 3]| shapes.map(|shape| shape.to_vec());
-    let mut forms = vec![
+    [
         (
             SingleCube,
             rows([[67, 33], [9, tile / 8], [5, tile / 2 - 1]]),
@@ -243,15 +239,7 @@ fn own_forms(tile: usize, is_software: bool) -> Vec<(RoutineKind, [Vec<usize>; 3
             0,
         ),
         (ColumnTiles, rows([[128 * 400, 8], [1025, 8], [5000, 3]]), 0),
-    ];
-    if is_software {
-        forms.push((
-            PerUnit,
-            rows([[1, 40 * tile], [200, 3], [2, 2 * tile + 1]]),
-            1,
-        ));
-    }
-    forms
+    ]
 }
 
 /// Small tiles, as in `tests/scan`: their edges are close together.

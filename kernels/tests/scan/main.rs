@@ -128,16 +128,6 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 5], 1)
 );
-// Software adapters: two columns a unit, in cubes of sixteen columns. The second cube has only one.
-stamp!(
-    columns_abreast,
-    LaunchOptions {
-        strategy: Strategy::Forced(RoutineKind::Columns),
-        ..LaunchOptions::default()
-    },
-    2 * 32 + 1,
-    |len| (vec![2, len, 68], 1)
-);
 // Two strips of columns, the second one not full, in tiles of two rows and blocks of eight tiles.
 stamp!(
     column_tiles,
@@ -157,16 +147,4 @@ stamp!(
     },
     2 * 16 + 1,
     |len| (vec![2, len, 8], 1)
-);
-// Parts of one vector split every row. Parts of 40 vectors hold several rows up to a length of 40, and beyond
-// it one row or less.
-stamp!(per_unit, small_tile(RoutineKind::PerUnit), 85, rows_of);
-stamp!(
-    long_chunks,
-    LaunchOptions {
-        vectors: Some(40),
-        ..small_tile(RoutineKind::PerUnit)
-    },
-    2 * 40 + 1,
-    |len| (vec![37, len], 1)
 );

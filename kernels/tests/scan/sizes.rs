@@ -88,8 +88,8 @@ fn few_long_columns() {
     check_inferred(&[16, 1 << 10, 16], 1, ScanOptions::default());
 }
 
-/// Enough columns for all units of a software adapter. Such a device ends every loop after 65,535 rounds, so
-/// the columns must be split all the same. f32 would exceed the 128 MiB that the device binds.
+/// Some drivers end every loop after 65,535 rounds, so these columns must be split. f32 would exceed the 128 MiB
+/// that a device may bind.
 #[test]
 fn many_columns_longer_than_any_loop() {
     let client = client();

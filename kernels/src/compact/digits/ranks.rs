@@ -18,12 +18,20 @@
 use super::DigitPass;
 use super::config::DigitConfig;
 use crate::ScanOp;
-use crate::compact::keys_per_unit::clamped;
+use crate::checked_index::is_below;
 use crate::compact::mask_tile::units_before;
 use crate::monoid::Fold;
 use crate::scan::components::cube_totals::scan_totals;
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use cubecl::prelude::*;
+
+/// The key as an index, or `num_keys` if it is out of range.
+#[cube]
+fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
+    let narrow = u32::cast_from(key);
+    let valid = is_below::<K, u32>(key, narrow, num_keys);
+    select(valid, narrow, num_keys)
+}
 
 /// A tile of keys, as one unit sees it.
 #[derive(CubeType)]

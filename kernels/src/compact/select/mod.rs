@@ -9,15 +9,12 @@
 //! `f`-th `false` of the input writes the zero at `n − 1 − f`. So every element of the output is written exactly once,
 //! and no unit needs the total first.
 //!
-//! With planes, the survivors of a tile are staged in shared memory before the tile looks back. Then neighbouring units
-//! write neighbouring elements:
+//! The survivors of a tile are staged in shared memory before the tile looks back. Then neighbouring units write
+//! neighbouring elements:
 //!
 //! ```text
 //! tile     a · b c · · d ·        shared   a b c d        output   … │ a b c d │ …     (zeros at the tail likewise)
 //! ```
-//!
-//! Without planes, in practice on software adapters, scattered writes cost no more, and each unit writes its own
-//! survivors.
 //!
 //! Lookback, fallback and their guarantees are as in the scan: see [`lookback`](crate::scan::components::lookback).
 

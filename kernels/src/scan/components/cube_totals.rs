@@ -21,7 +21,7 @@ pub(crate) struct CubeTotals<S: State> {
     pub aggregate: S,
 }
 
-/// Scans one total per unit (blocked) or per plane (striped) across the cube.
+/// Scans one total of each plane across the cube, or of each unit without plane operations.
 ///
 /// `shared` holds `config.totals() + 1` states. It may be used again at once, because the function begins with a
 /// barrier.

@@ -1,6 +1,5 @@
 //! The device side: what one unit, one plane and one cube do.
 
-pub(crate) mod chunks;
 pub(crate) mod column_lookback;
 pub(crate) mod columns;
 pub(crate) mod cube_totals;

@@ -3,7 +3,5 @@
 pub(crate) mod chunked;
 pub(crate) mod column_tiles;
 pub(crate) mod columns;
-pub(crate) mod per_unit;
 pub(crate) mod short_rows;
 pub(crate) mod single_pass;
-mod straddled_rows;

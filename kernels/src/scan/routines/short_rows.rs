@@ -113,6 +113,6 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     }
 }
 
-pub(crate) fn gcd(a: usize, b: usize) -> usize {
+fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }

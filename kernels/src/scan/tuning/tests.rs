@@ -9,19 +9,18 @@ const GPU: Facts = Facts {
     planes_meet: true,
     cubes_in_order: true,
     plane_sizes: [32, 32],
-    is_hardware_gpu: true,
     most_units: 1024,
     shared_bytes: 232_448,
     multiprocessors: Some(132),
 };
-const ADAPTER: Facts = Facts {
+/// A device that advertises no plane operations.
+const PLAIN: Facts = Facts {
     plane_ops: false,
     plane_branches: false,
     planes_in_order: false,
     planes_meet: false,
     cubes_in_order: false,
     plane_sizes: [4, 8],
-    is_hardware_gpu: false,
     most_units: 1024,
     shared_bytes: 32_768,
     multiprocessors: None,
@@ -31,7 +30,7 @@ fn tuned(facts: Facts) -> Tuning {
     Tuning::from_facts(facts, &LaunchOptions::default())
 }
 
-/// The tuning with which `docs/performance.md` and the golden files of the tests were made.
+/// The tuning with which the golden files of the tests were made.
 #[test]
 fn classes() {
     let planes = Tuning {
@@ -48,11 +47,9 @@ fn classes() {
         planes_meet: true,
         shared_bytes: 232_448,
         units_to_saturate: 132 * 512,
-        prefetch_depth: 8,
-        per_unit: false,
     };
     assert_eq!(tuned(GPU), planes);
-    let in_browsers = Facts {
+    let without_planes = Facts {
         plane_ops: false,
         ..GPU
     };
@@ -67,16 +64,14 @@ fn classes() {
         shared_bytes: 0,
         ..planes
     };
-    assert_eq!(tuned(in_browsers), shared_memory, "a GPU is not per-unit");
-    let software = Tuning {
+    assert_eq!(tuned(without_planes), shared_memory);
+    let plain = Tuning {
         max_planes: 64,
         cubes_in_order: false,
-        units_to_saturate: 512,
-        prefetch_depth: 1,
-        per_unit: true,
+        units_to_saturate: 1 << 16,
         ..shared_memory
     };
-    assert_eq!(tuned(ADAPTER), software);
+    assert_eq!(tuned(PLAIN), plain);
 }
 
 /// If the size of a plane may vary, kernels ask for it when they run.
@@ -130,7 +125,7 @@ fn a_caller_decides_on_planes() {
         Tuning::from_facts(facts, &options)
     };
     assert_eq!(
-        with(ADAPTER, true),
+        with(PLAIN, true),
         Tuning {
             max_planes: 128,
             plane_size: 0,
@@ -143,7 +138,7 @@ fn a_caller_decides_on_planes() {
             ..tuned(GPU)
         }
     );
-    assert_eq!(with(ADAPTER, false), tuned(ADAPTER));
+    assert_eq!(with(PLAIN, false), tuned(PLAIN));
     assert!(!with(GPU, false).plane);
 }
 
@@ -170,8 +165,8 @@ fn cubes_are_of_whole_planes_that_the_device_holds() {
         ..GPU
     };
     assert_eq!(units(small, 1), (32, 1), "one plane at least");
-    assert_eq!(units(ADAPTER, 0), (1, 1));
-    assert_eq!(units(ADAPTER, 33), (33, 9));
+    assert_eq!(units(PLAIN, 0), (1, 1));
+    assert_eq!(units(PLAIN, 33), (33, 9));
 }
 
 #[test]
@@ -181,7 +176,7 @@ fn what_a_caller_sets_is_kept() {
         spin_limit: Some(3),
         ..Default::default()
     };
-    let tuning = Tuning::from_facts(ADAPTER, &options);
+    let tuning = Tuning::from_facts(PLAIN, &options);
     assert_eq!((tuning.vectors, tuning.spin_limit), (1, 3));
 }
 
@@ -191,5 +186,5 @@ fn every_word_is_read_once_at_least() {
         spin_limit: Some(0),
         ..Default::default()
     };
-    assert_eq!(Tuning::from_facts(ADAPTER, &options).spin_limit, 1);
+    assert_eq!(Tuning::from_facts(PLAIN, &options).spin_limit, 1);
 }

@@ -78,9 +78,8 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
 }
 
 /// Launches of every routine. Each has a shape that leads to another of its kernels: rows shorter than a tile,
-/// rows of one tile and of several, many parts of a row and few, parts of several rows, columns whole and
-/// split, vectors and single elements.
-fn forms() -> [(LaunchOptions, [usize; 3]); 11] {
+/// rows of one tile and of several, many parts of a row, columns whole and split, vectors and single elements.
+fn forms() -> [(LaunchOptions, [usize; 3]); 8] {
     let with = |routine, vectors| LaunchOptions {
         vectors: Some(vectors),
         ..small_tile(routine)
@@ -91,9 +90,6 @@ fn forms() -> [(LaunchOptions, [usize; 3]); 11] {
         (with(SingleCube, 1), [3, 128, 1]),
         (with(SinglePass, 1), [2, 3004, 1]),
         (with(ReduceThenScan, 1), [2, 3004, 1]),
-        (with(PerUnit, 1), [2, 388, 1]),
-        (with(PerUnit, 40), [2, 388, 1]),
-        (with(PerUnit, 40), [37, 12, 1]),
         (with(Columns, 4), [2, 97, 4]),
         (with(Columns, 1), [1, 1500, 3]),
         (with(ColumnTiles, 1), [2, 97, 12]),

@@ -6,5 +6,5 @@
 mod rows;
 mod view;
 
-pub(crate) use rows::{begin_of_lines, fold_rows, load_abreast, load_prefetched, scan_row, splat};
-pub(crate) use view::{Column, ColumnsConfig, ColumnsView, columns_arg, is_inside};
+pub(crate) use rows::{fold_rows, load_prefetched, scan_row, splat};
+pub(crate) use view::{Column, ColumnsConfig, ColumnsView, columns_arg};

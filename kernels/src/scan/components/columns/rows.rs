@@ -2,9 +2,7 @@
 
 use super::view::{Column, ColumnsConfig, ColumnsView, is_inside};
 use crate::monoid::{Monoid, State, join};
-use crate::scan::components::tensors::{
-    Edges, Loaded, Reads, Writes, begin_of_line, state_of, write_vector,
-};
+use crate::scan::components::tensors::{Edges, Loaded, Reads, Writes, state_of, write_vector};
 use cubecl::prelude::*;
 
 /// Loads the rows that a unit prefetches, from logical row `at` on, of each input. Rows beyond the last repeat it.
@@ -23,48 +21,6 @@ pub(crate) fn load_prefetched<T: Numeric, N: Size, B: Numeric>(
         rows.push(load_row::<T, N, B>(reads, view, column, logical, config));
     }
     rows
-}
-
-/// As [`load_prefetched`], of each of several columns. The loads are in the order of memory, in which processors
-/// prefetch.
-#[cube]
-pub(crate) fn load_abreast<T: Numeric, N: Size, B: Numeric>(
-    reads: &Reads<T, N, B>,
-    view: &ColumnsView,
-    columns: &Sequence<Column>,
-    at: usize,
-    #[comptime] config: ColumnsConfig,
-) -> Sequence<Sequence<Loaded<T, N>>> {
-    let mut loaded = Sequence::<Sequence<Loaded<T, N>>>::new();
-    #[unroll]
-    for _ in 0..config.abreast {
-        loaded.push(Sequence::<Loaded<T, N>>::new());
-    }
-    let backwards = comptime!(config.reverse && !config.upwards);
-    #[unroll]
-    for turn in 0..config.prefetch_depth {
-        let k = comptime!(if backwards {
-            config.prefetch_depth - 1 - turn
-        } else {
-            turn
-        });
-        #[unroll]
-        for i in 0..config.abreast {
-            let column = &columns[i];
-            let logical = within(at + k, column, config);
-            let row = load_row::<T, N, B>(reads, view, column, logical, config);
-            let rows = &mut loaded[i];
-            rows.push(row);
-        }
-    }
-    if comptime!(backwards) {
-        #[unroll]
-        for i in 0..config.abreast {
-            let rows = &mut loaded[i];
-            rows.reverse();
-        }
-    }
-    loaded
 }
 
 /// A logical row; beyond the last, that one again.
@@ -87,7 +43,7 @@ fn load_row<T: Numeric, N: Size, B: Numeric>(
 ) -> Loaded<T, N> {
     let lanes = N::value().comptime();
     let reverse = comptime!(config.reverse);
-    let position = view.stored(logical, comptime!(reverse && !config.upwards));
+    let position = view.stored(logical, reverse);
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
     for i in 0..reads.inputs.len().comptime() {
@@ -119,29 +75,10 @@ pub(crate) fn splat<S: State>(state: &S, #[comptime] lanes: usize) -> Sequence<S
     states
 }
 
-/// What precedes the first row, in each lane.
-#[cube]
-pub(crate) fn begin_of_lines<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    column: &Column,
-    identity: &M::State,
-    #[comptime] op: M::Config,
-) -> Sequence<M::State> {
-    let lanes = N::value().comptime();
-    let mut starts = Sequence::<M::State>::new();
-    #[unroll]
-    for lane in 0..lanes {
-        let line = column.line * lanes + lane;
-        starts.push(begin_of_line::<T, A, M>(&reads.initial, line, identity, op));
-    }
-    starts
-}
-
-/// Adds the rows that were loaded from logical row `at` on to the totals of their columns, `totals[first]` and so on.
+/// Adds the rows that were loaded from logical row `at` on to the totals of their lanes.
 #[cube]
 pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     totals: &mut Sequence<M::State>,
-    #[comptime] first: usize,
     loaded: &Sequence<Loaded<T, N>>,
     column: &Column,
     at: usize,
@@ -154,22 +91,16 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
         #[unroll]
         for lane in 0..N::value().comptime() {
             let state = state_of::<T, A, N, M>(&loaded[k], lane, op);
-            let place = comptime!(first + lane);
-            let with = if comptime!(config.upwards) {
-                join::<A, M>(&state, &totals[place], op)
-            } else {
-                join::<A, M>(&totals[place], &state, op)
-            };
-            totals[place] = M::State::select(inside, &with, &totals[place]);
+            let with = join::<A, M>(&totals[lane], &state, op);
+            totals[lane] = M::State::select(inside, &with, &totals[lane]);
         }
     }
 }
 
-/// The scan of one loaded row. `running[first]` and so on precede it, and have the row added.
+/// The scan of one loaded row. `running` precedes it, and has the row added.
 #[cube]
 pub(crate) fn results_of_row<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     running: &mut Sequence<M::State>,
-    #[comptime] first: usize,
     row: &Loaded<T, N>,
     identity: &M::State,
     #[comptime] config: ColumnsConfig,
@@ -179,15 +110,14 @@ pub(crate) fn results_of_row<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     #[unroll]
     for lane in 0..N::value().comptime() {
         let state = state_of::<T, A, N, M>(row, lane, op);
-        let place = comptime!(first + lane);
-        let with = join::<A, M>(&running[place], &state, op);
+        let with = join::<A, M>(&running[lane], &state, op);
         if comptime!(config.exclusive) {
-            let before = &running[place];
+            let before = &running[lane];
             results.push(row.edges.before::<M::State>(before, identity, lane));
         } else {
             results.push(M::State::copy(&with));
         }
-        running[place] = with;
+        running[lane] = with;
     }
     results
 }
@@ -201,7 +131,6 @@ pub(crate) fn results_of_row<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
     writes: &mut Writes<T, N, P>,
     running: &mut Sequence<M::State>,
-    #[comptime] first: usize,
     row: &Loaded<T, N>,
     view: &ColumnsView,
     column: &Column,
@@ -210,7 +139,7 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
     #[comptime] config: ColumnsConfig,
     #[comptime] op: M::Config,
 ) {
-    let results = results_of_row::<T, A, N, M>(running, first, row, identity, config, op);
+    let results = results_of_row::<T, A, N, M>(running, row, identity, config, op);
     if is_inside(logical, column, config) {
         let to = column.output + view.stored(logical, config.reverse) * view.width;
         write_vector::<T, A, N, P, M>(writes, to, &results, false, op);

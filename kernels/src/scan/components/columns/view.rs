@@ -12,18 +12,12 @@ use cubecl::std::FastDivmod;
 pub(crate) struct ColumnsConfig {
     pub exclusive: bool,
     pub reverse: bool,
-    /// Rows are loaded in the order of memory although the scan goes the other way. Only totals can be computed so.
-    pub upwards: bool,
     /// Whether the axis is split, and how a chunk learns what precedes it.
     pub carry_in: CarryIn,
     /// The rows that a unit loads before it combines the first, so that their latencies overlap.
     pub prefetch_depth: usize,
     /// Whether these rows may reach beyond the last.
     pub overshoots: bool,
-    /// Vectors of a row that a unit walks side by side, at distances of the units of a cube.
-    pub abreast: usize,
-    /// Units of a cube.
-    pub units: usize,
 }
 
 /// `[outer…, len, columns]`, columns in vectors.
@@ -44,8 +38,6 @@ pub(crate) struct ColumnsView {
     by_chunks: FastDivmod<usize>,
     /// Units with work.
     pub units: usize,
-    /// Units side by side.
-    by_across: FastDivmod<usize>,
 }
 
 /// The work of one unit: one chunk of one column vector.
@@ -60,14 +52,12 @@ pub(crate) struct Column {
     /// Where the states of its chunks begin. They lie `width` vectors apart.
     pub states: usize,
     pub chunk: usize,
-    /// Whether the column exists; else it is the row's last again.
-    pub there: bool,
 }
 
 #[cube]
 impl ColumnsView {
-    /// The work of a unit. If rows are loaded `upwards`, `first` and `end` are positions in memory.
-    pub fn column(&self, unit: usize, #[comptime] upwards: bool) -> Column {
+    /// The work of a unit.
+    pub fn column(&self, unit: usize) -> Column {
         let (rest, column) = self.by_width.div_mod(unit);
         let (outer, chunk) = self.by_chunks.div_mod(rest);
         let rank = self.outer_shape.len().comptime();
@@ -89,14 +79,8 @@ impl ColumnsView {
             }
             inputs.push(at);
         }
-        let of_chunk = chunk * self.chunk_len;
-        let behind = min(of_chunk + self.chunk_len, self.len);
-        let mut first = of_chunk;
-        let mut end = behind;
-        if comptime!(upwards) {
-            first = self.len - behind;
-            end = self.len - of_chunk;
-        }
+        let first = chunk * self.chunk_len;
+        let end = min(first + self.chunk_len, self.len);
         Column {
             inputs,
             output: outer * self.len * self.width + column,
@@ -105,29 +89,7 @@ impl ColumnsView {
             line: outer * self.width + column,
             states: outer * self.chunks * self.width + column,
             chunk,
-            there: true.runtime(),
         }
-    }
-
-    /// The work of a unit that walks several columns.
-    pub fn columns(&self, unit: usize, #[comptime] config: ColumnsConfig) -> Sequence<Column> {
-        let mut columns = Sequence::<Column>::new();
-        if comptime!(config.abreast == 1) {
-            columns.push(self.column(unit, config.upwards));
-        } else {
-            let (rest, across) = self.by_across.div_mod(unit);
-            let first = across / config.units * comptime!(config.units * config.abreast)
-                + across % config.units;
-            #[unroll]
-            for i in 0..config.abreast {
-                let x = first + comptime!(i * config.units);
-                let unit = rest * self.width + min(x, self.width - 1);
-                let mut column = self.column(unit, config.upwards);
-                column.there = x < self.width;
-                columns.push(column);
-            }
-        }
-        columns
     }
 
     pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
@@ -139,29 +101,22 @@ impl ColumnsView {
     }
 }
 
-/// Whether a row lies in the column's chunk, and the column exists.
+/// Whether a row lies in the column's chunk.
 #[cube]
-pub(crate) fn is_inside(
+pub(super) fn is_inside(
     logical: usize,
     column: &Column,
     #[comptime] config: ColumnsConfig,
 ) -> bool {
-    let mut inside = true.runtime();
-    if comptime!(config.abreast > 1) {
-        inside = column.there;
-    }
     if comptime!(config.overshoots) {
-        inside = inside && logical < column.end;
+        logical < column.end
+    } else {
+        true.runtime()
     }
-    inside
 }
 
-/// The columns of a call, split into chunks, for so many units side by side.
-pub(crate) fn columns_arg<O: Operator>(
-    call: &Call<O>,
-    split: Split,
-    across: usize,
-) -> ColumnsViewLaunch {
+/// The columns of a call, split into chunks, with a unit for each.
+pub(crate) fn columns_arg<O: Operator>(call: &Call<O>, split: Split) -> ColumnsViewLaunch {
     let columns = call.lines.inner_count() / call.lanes;
     let mut shape = SequenceArg::new();
     call.lines.outer.iter().for_each(|dim| shape.push(dim.size));
@@ -184,7 +139,6 @@ pub(crate) fn columns_arg<O: Operator>(
         split.len,
         split.parts,
         split.parts,
-        call.rows() * split.parts * across,
-        across,
+        call.rows() * split.parts * columns,
     )
 }

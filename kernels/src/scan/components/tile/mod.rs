@@ -24,6 +24,6 @@ mod staging;
 mod unit;
 
 pub(crate) use config::{TileConfig, vector_in_tile};
-pub(crate) use row::{Row, load_vectors, stored_vector};
+pub(crate) use row::Row;
 pub(crate) use staging::{elements, stage, staged_vectors};
 pub(crate) use unit::{UnitTile, total_of};

@@ -71,8 +71,7 @@ fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
 
 /// The total that [`UnitTile::load`] would find, without holding the tile.
 ///
-/// The loop is not unrolled. Software adapters run both sides of a branch and mask the idle one, so a fallback costs as
-/// much as its code is long, even if it is not taken.
+/// The loop is not unrolled: a fallback is rare, and long code for it would cost the whole kernel registers.
 #[cube]
 pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,

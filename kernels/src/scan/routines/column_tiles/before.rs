@@ -66,7 +66,7 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let mut at = column.first;
     while at < end {
         let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, one);
-        fold_rows::<T, A, N, M>(&mut rows, 0usize, &loaded, &column, at, one, op);
+        fold_rows::<T, A, N, M>(&mut rows, &loaded, &column, at, one, op);
         at += 1;
         if at % config.rows.prefetch_depth == 0 {
             let mut own = M::State::copy(identity);

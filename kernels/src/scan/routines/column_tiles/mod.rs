@@ -88,8 +88,7 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     let width = call.lines.inner_count() / call.lanes;
     let strips = call.rows() * width.div_ceil(shape.width);
     let tiles = call.len().div_ceil(shape.height * shape.rows);
-    !call.tuning.per_unit
-        && call.rows() * width < call.tuning.units_to_saturate
+    call.rows() * width < call.tuning.units_to_saturate
         && shape.width == COLUMN_TILE_WIDTH
         && tiles > 1
         && (strips >= COLUMN_STRIPS || tiles <= COLUMN_STRIPS)
@@ -122,7 +121,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.reads(),
             call.writes(),
             state,
-            columns_arg(&call, split, call.lines.inner_count() / call.lanes),
+            columns_arg(&call, split),
             strips,
             TileWordsLaunch::new(
                 all_strips * tiles,

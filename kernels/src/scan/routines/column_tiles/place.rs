@@ -34,6 +34,6 @@ impl Place {
         #[comptime] config: ColumnTileConfig,
     ) -> Column {
         let chunk = (self.outer * self.tiles + tile) * config.height + y;
-        view.column(chunk * view.width + self.vector(view, x), false)
+        view.column(chunk * view.width + self.vector(view, x))
     }
 }

@@ -7,7 +7,7 @@ use crate::scan::components::columns::ColumnsConfig;
 use crate::scan::components::parts::CarryIn;
 use crate::scan::components::stall::Stall;
 use crate::scan::components::tile::{TileConfig, staged_vectors};
-use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH};
+use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, PREFETCH_DEPTH};
 use cubecl::prelude::*;
 
 /// The comptime facts of a tile.
@@ -81,7 +81,7 @@ impl Shape {
             .min(COLUMN_TILE_WIDTH)
             .min(units);
         let inputs = call.tensors.inputs.len();
-        let most = call.tuning.prefetch_depth / inputs;
+        let most = PREFETCH_DEPTH / inputs;
         Self {
             width,
             height: units / width,
@@ -110,14 +110,11 @@ impl Shape {
             width: self.width,
             height: self.height,
             rows: ColumnsConfig {
-                upwards: false,
                 exclusive: call.options.exclusive,
                 reverse: call.options.reverse,
                 carry_in: CarryIn::Whole,
                 prefetch_depth: self.rows,
                 overshoots: true,
-                abreast: 1,
-                units: self.units(),
             },
             wait: call.waiting(self.units(), self.rows, self.staged(call)),
             stall: call.stall(),

@@ -38,15 +38,7 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     }
     let mut total = splat::<M::State>(&identity, lanes);
     let whole = comptime!(config.whole());
-    fold_rows::<T, A, N, M>(
-        &mut total,
-        0usize,
-        &loaded,
-        &column,
-        column.first,
-        whole,
-        op,
-    );
+    fold_rows::<T, A, N, M>(&mut total, &loaded, &column, column.first, whole, op);
 
     let last = comptime!((config.height - 1) * columns);
     let mut shared = share_totals::<A, M>(&total, x, y, lanes, columns, config);
@@ -79,7 +71,6 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
             scan_row::<T, A, N, P, M>(
                 writes,
                 &mut running,
-                0usize,
                 &row,
                 view,
                 &column,
