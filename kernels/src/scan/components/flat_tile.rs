@@ -352,9 +352,13 @@ fn before_plane<A: Numeric, M: Monoid<A>>(
     sync_cube();
     let of_plane = facts.stripes.apart * comptime!(config.vectors * lanes);
     let begun = facts.flat.place(facts.stripes.first * lanes).within;
+    let first = plane - min(begun.div_ceil(of_plane), plane);
     let mut prefix = M::State::copy(identity);
-    for earlier in plane - min(begun.div_ceil(of_plane), plane)..plane {
-        prefix = join::<A, M>(&prefix, &M::State::get(&*shared, earlier), op);
+    for earlier in first..plane {
+        let total = M::State::get(&*shared, earlier);
+        let with = join::<A, M>(&prefix, &total, op);
+        // The first total may hold what the row resumes from, which is no operand on the right.
+        prefix = M::State::select(earlier == first, &total, &with);
     }
     prefix
 }

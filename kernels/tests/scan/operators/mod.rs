@@ -18,7 +18,7 @@ mod segment_totals;
 use super::*;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::monoid::{Operator, Segmented};
+use cubecl_scan::monoid::{ArgExtremum, Operator, Segmented};
 use cubecl_scan::scan::{ScanTensors, Stall, scan_operator};
 use oracle::{Case, Oracle, expected, initial, start, starts};
 
@@ -227,3 +227,32 @@ stamp!(
 stamp!(log_sums, 6, oracles::LogSums, false);
 stamp!(products_of_rotations, 7, rotations::Products, false);
 stamp!(recurrences_that_reset, 8, oracles::ResetRecurrences, false);
+
+/// What rows resume from is the maximum of every row: a state without a position, which planes hand on.
+#[test]
+fn a_maximum_from_before_the_row_stays() {
+    let client = client();
+    for (launch, shape) in [
+        (small_tile(RoutineKind::SingleCube), [12, 36, 1]),
+        (small_tile(RoutineKind::SingleCube), [3, 128, 1]),
+        (small_tile(RoutineKind::SinglePass), [2, 1004, 1]),
+        (small_tile(RoutineKind::ReduceThenScan), [2, 1004, 1]),
+        (small_tile(RoutineKind::Columns), [1, 300, 8]),
+        (small_tile(RoutineKind::ColumnTiles), [1, 300, 8]),
+    ] {
+        let case = Case {
+            shape,
+            options: ScanOptions::default(),
+            launch,
+            segmented: false,
+            resumes: true,
+        };
+        let elements = shape.iter().product();
+        let initial = vec![vec![100.; shape[0] * shape[2]]];
+        let inputs = oracles::Extrema::<true>::elements(elements);
+        let op = oracles::Extrema::<true>::config();
+        let (outputs, positions) = found::<ArgExtremum>(&client, case, op, &inputs, &initial, &[]);
+        assert_eq!(outputs, [vec![100.; elements]], "{case:?}");
+        assert_eq!(positions, vec![-1; elements], "{case:?}");
+    }
+}

@@ -28,7 +28,7 @@ use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
 use crate::scan::grid::cube_count;
 use crate::scan::scratch;
 use crate::scan::split::Split;
-use crate::scan::tuning::{COLUMN_STRIPS, COLUMN_TILE_WIDTH};
+use crate::scan::tuning::{COLUMN_CHAIN, COLUMN_STRIPS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use place::Place;
@@ -81,17 +81,16 @@ pub(crate) fn column_tiles_kernel<
     }
 }
 
-/// Whether tiles serve better than columns walked whole or in parts: too few columns to saturate the device, tiles that
-/// read whole cache lines, and strips in which tiles need not look far back.
+/// Whether tiles serve better than columns walked whole or in parts: too few columns to saturate the device, and strips
+/// in which tiles need not look far back.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     let shape = Shape::of(call);
     let width = call.lines.inner_count() / call.lanes;
     let strips = call.rows() * width.div_ceil(shape.width);
     let tiles = call.len().div_ceil(shape.height * shape.rows);
     call.rows() * width < call.tuning.units_to_saturate
-        && shape.width == COLUMN_TILE_WIDTH
         && tiles > 1
-        && (strips >= COLUMN_STRIPS || tiles <= COLUMN_STRIPS)
+        && (tiles <= COLUMN_CHAIN || strips >= COLUMN_STRIPS)
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {
