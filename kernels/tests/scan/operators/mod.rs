@@ -249,10 +249,10 @@ fn a_maximum_from_before_the_row_stays() {
         };
         let elements = shape.iter().product();
         let initial = vec![vec![100.; shape[0] * shape[2]]];
-        let inputs = oracles::Extrema::<true>::elements(elements);
+        let inputs = vec![floats(elements, ScanOp::Max)];
         let op = oracles::Extrema::<true>::config();
         let (outputs, positions) = found::<ArgExtremum>(&client, case, op, &inputs, &initial, &[]);
-        assert_eq!(outputs, [vec![100.; elements]], "{case:?}");
-        assert_eq!(positions, vec![-1; elements], "{case:?}");
+        assert!(outputs[0].iter().all(|&value| value == 100.), "{case:?}");
+        assert!(positions.iter().all(|&position| position == -1), "{case:?}");
     }
 }
