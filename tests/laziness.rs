@@ -162,7 +162,8 @@ fn compact_dim_by_mask_padded() {
 fn recurrences() {
     assert_lazy(
         |x| {
-            let values = x.values.clone().float();
+            // Their sums are exact in any order.
+            let values = x.kept.clone().float();
             let decay = Tensor::<2>::ones([1, 1], &x.device);
             let ends = values.clone().linear_recurrence(decay, 0).narrow(0, 999, 1);
             let before = Tensor::<2>::zeros([1, 20], &x.device);
@@ -281,11 +282,14 @@ fn run_length_encode_padded() {
 fn repeat_by_lengths_into() {
     assert_lazy(
         |x| {
-            let lengths = Tensor::<1, Int>::ones([N], &x.device);
-            let repeated = lengths.clone().repeat_by_lengths_into(lengths, N + 3);
-            repeated.sum()
+            // Few launches: the queue of a held device takes 32 tasks.
+            let lengths = x.keys.clone().narrow(0, 0, 7);
+            lengths
+                .clone()
+                .repeat_by_lengths_into(lengths, 21 + 3)
+                .sum()
         },
-        |_, found| assert_eq!(found, [N]),
+        |_, found| assert_eq!(found, [(0..7).map(|key| key * key).sum::<usize>()]),
     );
 }
 

@@ -4,8 +4,8 @@ use cubecl::client::Client;
 use serde_json::json;
 
 use crate::common::upload;
-use crate::fast::{self, Timed};
 use crate::stage::{self, Outcome, figures};
+use crate::timed::{Timed, too_large};
 use crate::{copy, record};
 
 pub fn run(client: &Client, adapter: &str) {
@@ -44,10 +44,10 @@ pub fn run(client: &Client, adapter: &str) {
             ("driver", json!(driver())),
         ]))
     });
-    for power in [22, 26, 28, 30] {
+    for power in [22, 26, 28, 29] {
         let words: usize = (1 << power) / 4;
         stage::case(&format!("copy of 2^{power} bytes"), || {
-            if let Some(why) = fast::too_large(client, 4 * words, 2) {
+            if let Some(why) = too_large(client, 4 * words, 2) {
                 return Outcome::LeftOut(why);
             }
             let data: Vec<i32> = (0..words as i32).collect();

@@ -43,6 +43,7 @@ mod selftest;
 mod stage;
 mod supervisor;
 mod table;
+mod timed;
 #[path = "../../kernels/examples/common/timing.rs"]
 mod timing;
 mod unmodified;

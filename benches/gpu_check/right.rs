@@ -8,7 +8,8 @@ use cubecl_scan::{ScanOp, reference};
 
 use crate::common::{flat, holds, upload, values};
 use crate::stage::{self, Outcome};
-use crate::{compaction, fast, operators, record, scans};
+use crate::timed::too_large;
+use crate::{compaction, operators, record, scans};
 
 pub fn run(client: &Client) {
     scans::at_own_tuning(client);
@@ -28,7 +29,7 @@ pub fn large(client: &Client) {
 }
 
 fn long_row(client: &Client, n: usize) -> Outcome {
-    if let Some(why) = fast::too_large(client, 4 * n, 2) {
+    if let Some(why) = too_large(client, 4 * n, 2) {
         return Outcome::LeftOut(why);
     }
     let data: Vec<f32> = values(n, ScanOp::Sum)
@@ -52,7 +53,7 @@ fn long_mask(client: &Client, n: usize) -> Outcome {
         return Outcome::LeftOut("no masks of bytes on this device".into());
     }
     // The output has a word for each element of the mask.
-    if let Some(why) = fast::too_large(client, 4 * n, 2) {
+    if let Some(why) = too_large(client, 4 * n, 2) {
         return Outcome::LeftOut(why);
     }
     let mask: Vec<u8> = (0..n).map(|at| u8::from(at % 1000 == 999)).collect();
