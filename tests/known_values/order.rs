@@ -1,6 +1,6 @@
 //! The order of additions, with data that rounds.
 
-use burn::tensor::{Bool, Device, Tensor};
+use burn::tensor::{Bool, Device, FloatDType, Tensor};
 use burn_scan::prelude::*;
 
 use super::{floats, values};
@@ -30,33 +30,59 @@ fn equal_lines_have_equal_bits(device: &Device) {
         drawn(49),
         drawn(1024),
         drawn(5000),
-        drawn(1 << 16),
+        drawn(1 << 18),
     ];
     for line in lines {
-        let len = line.len();
         // The promise of one line whatever stands beside it is kept on the CPU, see docs/algorithms.md.
-        if !is_flex(device) && len > 4 {
+        if !is_flex(device) && line.len() > 4 {
             break;
         }
         for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
-            let scan = |x: Tensor<2>, dim| values(x.scan(dim, ScanOp::Sum, options));
-            let row = scan(tensor(&line, [1, len], device), 1);
-            let two: Vec<f32> = line.iter().flat_map(|&x| [x; 2]).collect();
-            let two = scan(tensor(&two, [len, 2], device), 0);
-            let column: Vec<f32> = two.iter().copied().step_by(2).collect();
-            for count in 2..=17 {
-                let rows = scan(tensor(&line.repeat(count), [count, len], device), 1);
-                let is_same = rows.chunks(len).all(|found| found == row);
-                assert!(is_same, "{count} rows of {len}, {options:?}");
-                let many: Vec<f32> = line.iter().flat_map(|&x| vec![x; count]).collect();
-                let columns = scan(tensor(&many, [len, count], device), 0);
-                let is_same = columns
-                    .chunks(count)
-                    .zip(&column)
-                    .all(|(found, expected)| found.iter().all(|found| found == expected));
-                assert!(is_same, "{count} columns of {len}, {options:?}");
+            equal_lines(&line, ScanOp::Sum, (FloatDType::F32, options), device);
+            if !is_flex(device) || line.len() > 5000 {
+                continue;
+            }
+            // Near 1, so that no product leaves the range of a half.
+            let near: Vec<f32> = line.iter().map(|x| 1.0 + x % 1.0 / 4096.0).collect();
+            for dtype in [FloatDType::F32, FloatDType::F16, FloatDType::BF16] {
+                for op in [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min] {
+                    equal_lines(&near, op, (dtype, options), device);
+                }
             }
         }
+    }
+}
+
+/// Scans the line alone and beside equal ones, as rows and as columns.
+fn equal_lines(
+    line: &[f32],
+    op: ScanOp,
+    (dtype, options): (FloatDType, ScanOptions),
+    device: &Device,
+) {
+    let len = line.len();
+    let scan = |data: &[f32], shape, dim| {
+        let x: Tensor<2> = tensor(data, shape, device);
+        values(x.cast(dtype).scan(dim, op, options).cast(FloatDType::F32))
+    };
+    let beside = |count: usize| -> Vec<f32> {
+        let repeated = line.iter().flat_map(|&x| vec![x; count]);
+        repeated.collect()
+    };
+    let row = scan(line, [1, len], 1);
+    let two = scan(&beside(2), [len, 2], 0);
+    let column: Vec<f32> = two.iter().copied().step_by(2).collect();
+    let most = if len > 5000 { 5 } else { 17 };
+    for count in 2..=most {
+        let what = format!("{count} lines of {len}, {op:?} of {dtype:?}, {options:?}");
+        let rows = scan(&line.repeat(count), [count, len], 1);
+        assert!(rows.chunks(len).all(|found| found == row), "rows: {what}");
+        let columns = scan(&beside(count), [len, count], 0);
+        let is_same = columns
+            .chunks(count)
+            .zip(&column)
+            .all(|(found, expected)| found.iter().all(|found| found == expected));
+        assert!(is_same, "columns: {what}");
     }
 }
 

@@ -1,0 +1,102 @@
+//! The vectors of a unit, and the states of their elements.
+
+use super::{Facts, FlatTileConfig};
+use crate::monoid::{Monoid, State, join};
+use crate::scan::components::flat_rows::{FlatRows, Place, flat_vectors};
+use crate::scan::components::tensors::{Edges, Reads, begin_of_line, lane_at, state_at};
+use cubecl::prelude::*;
+
+/// The vectors of a unit, as they were loaded.
+#[derive(CubeType)]
+pub(super) struct Held<T: Numeric, N: Size> {
+    pub(super) loaded: Sequence<Sequence<Vector<T, N>>>,
+    /// Of each element, in the order of the scan.
+    pub(super) edges: Sequence<Edges>,
+}
+
+/// All loads of a unit, with no branch between them. Beyond the tensor its last vector is read again.
+#[cube]
+pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
+    reads: &Reads<T, N, B>,
+    facts: Facts,
+    #[comptime] config: FlatTileConfig,
+) -> Held<T, N> {
+    let lanes = N::value().comptime();
+    let flat = facts.flat;
+    let mut loaded = Sequence::<Sequence<Vector<T, N>>>::new();
+    let mut edges = Sequence::<Edges>::new();
+    #[unroll]
+    for k in 0..config.vectors {
+        let vector = facts.stripes.first + facts.stripes.behind(k);
+        let stored = flat.stored(min(vector, flat.vectors - 1), config.reverse);
+        loaded.push(flat_vectors::<T, N, B>(reads, stored));
+        let mut place = flat.place(vector * lanes);
+        #[unroll]
+        for step in 0..lanes {
+            let at = stored * lanes + comptime!(lane_at(step, lanes, config.reverse));
+            edges.push(flat.edges::<T, N, B>(reads, at, &place, config.reverse));
+            place.advance(flat.len);
+        }
+    }
+    Held::<T, N> { loaded, edges }
+}
+
+/// The state before an element, and that of the element itself.
+#[derive(CubeType)]
+pub(super) struct Element<S: State> {
+    pub(super) before: S,
+    pub(super) own: S,
+}
+
+/// An element of a unit's `k`-th vector. `running` is what precedes it, unless its row begins with it.
+#[cube]
+pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    held: &Held<T, N>,
+    #[comptime] k: usize,
+    #[comptime] step: usize,
+    running: &M::State,
+    place: &Place,
+    reads: &Reads<T, N, B>,
+    flat: FlatRows,
+    identity: &M::State,
+    #[comptime] config: FlatTileConfig,
+    #[comptime] op: M::Config,
+) -> Element<M::State> {
+    let lanes = N::value().comptime();
+    let mut before = M::State::copy(running);
+    if comptime!(step == 0 || !config.whole_vectors) {
+        let line = flat.line(place, config.reverse);
+        let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
+        before = M::State::select(place.within == 0, &begin, running);
+    }
+    let lane = comptime!(lane_at(step, lanes, config.reverse));
+    let edges = &held.edges[comptime!(k * lanes + step)];
+    let position = flat.position(place, config.reverse);
+    let own = state_at::<T, A, N, M>(&held.loaded[k], lane, edges, 0usize, position, op);
+    Element::<M::State> { before, own }
+}
+
+/// The total of a unit's `k`-th vector since the last row that began in it.
+#[cube]
+pub(super) fn total_of_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    held: &Held<T, N>,
+    #[comptime] k: usize,
+    mut place: Place,
+    reads: &Reads<T, N, B>,
+    flat: FlatRows,
+    identity: &M::State,
+    #[comptime] config: FlatTileConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let lanes = N::value().comptime();
+    let mut running = M::State::copy(identity);
+    #[unroll]
+    for step in 0..lanes {
+        let element = element::<T, A, N, B, M>(
+            held, k, step, &running, &place, reads, flat, identity, config, op,
+        );
+        running = join::<A, M>(&element.before, &element.own, op);
+        place.advance(flat.len);
+    }
+    running
+}

@@ -1,0 +1,201 @@
+//! A cube's part of rows that lie one behind the other, each shorter than the cube's tile.
+//!
+//! The tensor is read as one flat sequence of vectors. Units of a plane (without plane operations: of the cube) take
+//! vectors side by side, so every access is coalesced, whatever the length of a row:
+//!
+//! ```text
+//! rows of 5 elements   a b c d e f g h i j k l m n o p …
+//! vectors of 4         ├unit 0┤├unit 1┤├unit 2┤├unit 3┤
+//! total of a vector    abcd    fgh     kl      p          since the last row that began in it
+//! what precedes it     nothing abcd    ijk(l)…            since its row began: see `vector_totals`
+//! ```
+//!
+//! A unit has several such vectors, a stripe apart. A stripe hands the total of its last row on to the next one, and a
+//! plane to the planes behind it, through shared memory: unless each plane has whole rows.
+
+mod held;
+mod preceding;
+
+use super::flat_rows::{FlatRows, Place};
+use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
+use super::tensors::{Reads, Writes, write_vector};
+use super::vector_totals::Rake;
+use crate::monoid::{Monoid, State, join};
+use cubecl::prelude::*;
+use held::{Held, element, load};
+use preceding::{before_plane, before_vectors};
+
+/// The comptime facts of the kernel.
+#[derive_cube_comptime]
+pub(crate) struct FlatTileConfig {
+    pub exclusive: bool,
+    pub reverse: bool,
+    /// Vectors straddle no rows.
+    pub whole_vectors: bool,
+    /// Plane operations.
+    pub plane: bool,
+    /// Each plane has rows of its own.
+    pub planes_alone: bool,
+    pub plane_size: usize,
+    pub max_planes: usize,
+    /// Vectors held by a unit.
+    pub vectors: usize,
+    /// Units of a cube.
+    pub units: usize,
+}
+
+impl FlatTileConfig {
+    fn rake(&self) -> Rake {
+        Rake::new(self.vectors * self.units, self.units)
+    }
+
+    /// States in shared memory.
+    fn shared_states(&self) -> usize {
+        match (self.plane, self.planes_alone) {
+            (true, true) => 1,
+            (true, false) => self.max_planes,
+            (false, _) => self.rake().states(),
+        }
+    }
+}
+
+/// Where the vectors of a unit lie.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+struct Stripes {
+    /// The first vector of the units that hold vectors side by side.
+    first: usize,
+    /// From stripe to stripe: how many units these are.
+    apart: usize,
+    /// This unit's place among them.
+    own: usize,
+    /// The first vector that belongs to others.
+    end: usize,
+}
+
+#[cube]
+impl Stripes {
+    fn new(flat: FlatRows, span: usize, #[comptime] config: FlatTileConfig) -> Stripes {
+        let mut apart = comptime!(config.units).runtime();
+        let mut own = UNIT_POS as usize;
+        let mut group = CUBE_POS;
+        let mut within_group = 0usize;
+        if comptime!(config.plane) {
+            apart = plane_units(config.plane_size) as usize;
+            own = lane_of_unit(config.plane_size) as usize;
+            let plane = plane_of_unit(config.plane_size) as usize;
+            if comptime!(config.planes_alone) {
+                group = CUBE_POS * (comptime!(config.units).runtime() / apart) + plane;
+            } else {
+                within_group = plane * apart * config.vectors;
+            }
+        }
+        Stripes {
+            first: group * span + within_group,
+            apart,
+            own,
+            end: min((group + 1) * span, flat.vectors),
+        }
+    }
+
+    /// How many vectors the unit's `k`-th one is behind the first.
+    fn behind(&self, #[comptime] k: usize) -> usize {
+        k * self.apart + self.own
+    }
+}
+
+/// What is the same in every element: the tensors' rows, and how they begin.
+#[derive(CubeType, Clone, Copy)]
+#[expand(derive(Clone, Copy))]
+struct Facts {
+    flat: FlatRows,
+    stripes: Stripes,
+}
+
+#[cube]
+pub(crate) fn scan_flat_tile<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    M: Monoid<A>,
+>(
+    reads: &Reads<T, N, B>,
+    writes: &mut Writes<T, N, P>,
+    flat: FlatRows,
+    span: usize,
+    identity: &M::State,
+    #[comptime] config: FlatTileConfig,
+    #[comptime] op: M::Config,
+) {
+    let lanes = N::value().comptime();
+    let stripes = Stripes::new(flat, span, config);
+    let facts = Facts { flat, stripes };
+    let mut shared = M::State::allocate(comptime!(config.shared_states()));
+    let held = load::<T, N, B>(reads, facts, config);
+    let preceding =
+        before_vectors::<T, A, N, B, M>(&held, &mut shared, reads, facts, identity, config, op);
+    let mut prefix = M::State::copy(identity);
+    if comptime!(config.plane && !config.planes_alone) {
+        prefix = before_plane::<A, M>(
+            &preceding.total,
+            &mut shared,
+            facts,
+            identity,
+            lanes,
+            config,
+            op,
+        );
+    }
+    #[unroll]
+    for k in 0..config.vectors {
+        let vector = stripes.first + stripes.behind(k);
+        let place = flat.place(vector * lanes);
+        let mut before = M::State::copy(&preceding.vectors[k]);
+        if comptime!(config.plane && !config.planes_alone) {
+            let lacks = place.within.div_ceil(lanes) > stripes.behind(k);
+            let full = join::<A, M>(&prefix, &before, op);
+            before = M::State::select(lacks, &full, &before);
+        }
+        let states =
+            results::<T, A, N, B, M>(&held, k, before, place, reads, facts, identity, config, op);
+        if vector < stripes.end {
+            let to = flat.stored(vector, config.reverse);
+            write_vector::<T, A, N, P, M>(writes, to, &states, config.reverse, op);
+        }
+    }
+}
+
+/// The results in a unit's `k`-th vector, in the order of the scan.
+#[cube]
+fn results<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+    held: &Held<T, N>,
+    #[comptime] k: usize,
+    before: M::State,
+    mut place: Place,
+    reads: &Reads<T, N, B>,
+    facts: Facts,
+    identity: &M::State,
+    #[comptime] config: FlatTileConfig,
+    #[comptime] op: M::Config,
+) -> Sequence<M::State> {
+    let lanes = N::value().comptime();
+    let mut running = before;
+    let mut states = Sequence::<M::State>::new();
+    #[unroll]
+    for step in 0..lanes {
+        let element = element::<T, A, N, B, M>(
+            held, k, step, &running, &place, reads, facts.flat, identity, config, op,
+        );
+        running = join::<A, M>(&element.before, &element.own, op);
+        if comptime!(config.exclusive) {
+            let edges = &held.edges[comptime!(k * lanes + step)];
+            states.push(edges.before::<M::State>(&element.before, identity, 0usize));
+        } else {
+            states.push(M::State::copy(&running));
+        }
+        place.advance(facts.flat.len);
+    }
+    states
+}
