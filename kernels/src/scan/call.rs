@@ -82,6 +82,11 @@ impl<'a, O: Operator> Call<'a, O> {
             // A unit holds a state for each element.
             let scalars = O::state_size(accumulator).div_ceil(accumulator.size());
             tuning.vectors = (tuning.vectors / scalars).max(1);
+            let lanes = widths(lines.common_alignment(offset));
+            let is_row = lines.inner.is_empty() && lanes == widths(0);
+            if is_row && scalars == 1 && accumulator.size() == 4 {
+                tuning = tuning.for_long_rows(lines.len(), lanes, &launch);
+            }
         }
         Ok(Some(Self {
             client,

@@ -24,6 +24,11 @@ static CACHE: LazyLock<ScratchCache<Key, Handle>> = LazyLock::new(Default::defau
 pub(crate) fn unsupported_reason(client: &Client) -> Option<&'static str> {
     let word = Type::atomic(u32::elem_type_native());
     let usage = client.properties().atomic_type_usage(word);
+    if client.name().contains("spirv") {
+        return Some(
+            "drivers crash on such kernels from CubeCL's SPIR-V compiler: use WGSL, Burn's feature `wgpu`",
+        );
+    }
     unsupported_reason_of(|atomic| usage.contains(atomic), client.is_capturing())
 }
 

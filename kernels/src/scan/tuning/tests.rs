@@ -1,6 +1,7 @@
 //! The tuning of devices as they describe themselves.
 
 use super::*;
+use cubecl::prelude::*;
 
 const GPU: Facts = Facts {
     plane_ops: true,
@@ -167,6 +168,33 @@ fn cubes_are_of_whole_planes_that_the_device_holds() {
     assert_eq!(units(small, 1), (32, 1), "one plane at least");
     assert_eq!(units(PLAIN, 0), (1, 1));
     assert_eq!(units(PLAIN, 33), (33, 9));
+}
+
+#[test]
+fn long_rows_have_larger_tiles_where_these_can_wait() {
+    let vectors = |facts, len| {
+        let options = LaunchOptions::default();
+        let tuning = Tuning::from_facts(facts, &options).for_long_rows(len, 4, &options);
+        tuning.vectors
+    };
+    assert_eq!(vectors(GPU, 1 << 22), 6);
+    assert_eq!(vectors(GPU, (1 << 22) - 1), 4);
+    let small = Facts {
+        shared_bytes: 100 << 10,
+        ..GPU
+    };
+    assert_eq!(vectors(small, 1 << 22), 4);
+}
+
+#[test]
+fn cubes_of_wide_accumulators_have_fewer_units() {
+    let of = |dtype: ElemType| {
+        let options = LaunchOptions::default();
+        let tuning = tuned(GPU).for_accumulators(dtype, &options);
+        (tuning.units, tuning.vectors, tuning.max_planes)
+    };
+    assert_eq!(of(i64::elem_type_native()), (256, 8, 8));
+    assert_eq!(of(i32::elem_type_native()), (512, 4, 16));
 }
 
 #[test]
