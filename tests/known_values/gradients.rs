@@ -12,6 +12,7 @@ on_every_device![
     products_that_leave_the_range,
     products_that_leave_the_range_in_the_next_segment,
     zeros_beside_products_that_leave_the_range,
+    log_sum_exp_beside_a_segment_that_is_not_a_number,
     a_not_a_number_sets_the_maximum,
     shares_of_half_floats_add_up,
     an_exclusive_scan_of_one_element_is_in_the_graph,
@@ -75,12 +76,22 @@ fn products_that_leave_the_range(device: &Device) {
 
 /// The gradient of the sum of a product scan of segments.
 fn of_products(x: &[f32], starts: &[usize], options: ScanOptions, device: &Device) -> Vec<f32> {
+    of_segmented_scan(x, starts, ScanOp::Prod, options, device)
+}
+
+fn of_segmented_scan(
+    x: &[f32],
+    starts: &[usize],
+    op: ScanOp,
+    options: ScanOptions,
+    device: &Device,
+) -> Vec<f32> {
     let device = device.clone().autodiff();
     let x = floats(x, &device).require_grad();
     let len = x.dims()[0];
     let starts: Vec<bool> = (0..len).map(|at| starts.contains(&at)).collect();
     let starts = crate::common::mask(&starts, [len], &device);
-    let y = x.clone().segmented_scan(starts, 0, ScanOp::Prod, options);
+    let y = x.clone().segmented_scan(starts, 0, op, options);
     let gradients = y.sum().backward();
     values(x.grad(&gradients).expect("tracked"))
 }
@@ -109,6 +120,14 @@ fn zeros_beside_products_that_leave_the_range(device: &Device) {
     assert_near(&found, &[4., 2., INF, 0., 0., 1.]);
     let x = [2., 0., f32::NAN];
     assert_near(&of_products(&x, &[], forward, device), &[1., f32::NAN, 0.]);
+}
+
+fn log_sum_exp_beside_a_segment_that_is_not_a_number(device: &Device) {
+    let x = [1., 2., f32::NAN, 3.];
+    let (op, options) = (ScanOp::LogSumExp, ScanOptions::default());
+    let found = of_segmented_scan(&x, &[0, 2], op, options, device);
+    // e / (e + e²) and e² / (e + e²).
+    assert_near(&found[..2], &[1.268_941_4, 0.731_058_6]);
 }
 
 /// Two functions, one gradient.

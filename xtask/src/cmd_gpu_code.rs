@@ -220,7 +220,8 @@ impl Findings {
         self.table += &row(arch, case, kernel, code, module.shared, resident);
         let mut wrong = narrow(case, kernel, code);
         let is_judged = JUDGED.iter().any(|of| case.contains(of));
-        if code.spills > if is_judged { 0 } else { SPILLS } {
+        let may_spill = !is_judged || case.contains(MAY_SPILL);
+        if code.spills > if may_spill { SPILLS } else { 0 } {
             wrong.push(format!(
                 "{} spills, {} bytes of stack",
                 code.spills, code.stack
@@ -255,7 +256,7 @@ the stack.
 
 ";
 
-/// The sums that count most. None of them may spill.
+/// The sums that count most. None of them may spill but [`MAY_SPILL`].
 const JUDGED: [&str; 5] = [
     "Pass of Float(F32) [1, 16777216] along 1, Sum",
     "Pass of Float(F16) [1, 16777216] along 1, Sum",
@@ -263,6 +264,10 @@ const JUDGED: [&str; 5] = [
     "ColumnTiles of Float(F",
     "ColumnTiles of Int(I64)",
 ];
+
+/// On an H200 this row takes 79 µs with eight vectors a unit and 12 accesses to spilled words, and 89 µs with four and
+/// none.
+const MAY_SPILL: &str = "Pass of Int(I64) [1, 16777216] along 1, Sum";
 
 /// How many accesses to spilled words others may have across a lookback: other operators, and f64 with 40 registers.
 const SPILLS: u32 = 24;

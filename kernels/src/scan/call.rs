@@ -77,7 +77,10 @@ impl<'a, O: Operator> Call<'a, O> {
             widest_vector(client.io_optimized_vector_sizes(largest), common_alignment)
         };
         let accumulator = accumulator_of(dtype);
-        let mut tuning = Tuning::of(client, &launch).for_accumulators(accumulator, &launch);
+        let mut tuning = Tuning::of(client, &launch);
+        if lines.inner.is_empty() {
+            tuning = tuning.for_accumulators(accumulator, &launch);
+        }
         if launch.vectors.is_none() {
             // A unit holds a state for each element.
             let scalars = O::state_size(accumulator).div_ceil(accumulator.size());

@@ -47,12 +47,15 @@ fn wide_gradient<B: ScanOps>(
     let next = scan.next_elements(output.clone());
     // The last position of a line has no next one; its factor multiplies nothing.
     let decay = B::float_clamp_max(ratio::<B>(output.clone(), next), 1.into());
-    let decay = match scan.ends() {
-        None => decay,
-        Some(ends) => B::float_mask_fill(decay, ends, 0.into()),
+    let options = scan.options.inclusive().reversed();
+    let reaching = match scan.ends() {
+        None => B::float_linear_recurrence(grad, decay, scan.dim, options),
+        // Nothing passes the end of a segment, not even NaN.
+        Some(ends) => {
+            let decay = B::float_mask_fill(decay, ends, 0.into());
+            B::float_reset_recurrence(grad, decay, scan.dim, options)
+        }
     };
-    let reaching =
-        B::float_linear_recurrence(grad, decay, scan.dim, scan.options.inclusive().reversed());
     let grad = B::float_mul(ratio::<B>(input.clone(), output), reaching);
     let is_nothing = equal_to::<B>(input, f64::NEG_INFINITY);
     B::float_mask_fill(grad, is_nothing, 0.into())

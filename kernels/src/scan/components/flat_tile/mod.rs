@@ -7,7 +7,7 @@
 //! rows of 5 elements   a b c d e f g h i j k l m n o p …
 //! vectors of 4         ├unit 0┤├unit 1┤├unit 2┤├unit 3┤
 //! total of a vector    abcd    fgh     kl      p          since the last row that began in it
-//! what precedes it     nothing abcd    ijk(l)…            since its row began: see `vector_totals`
+//! what precedes it     nothing abcd    fgh     kl         since its row began: see `vector_totals`
 //! ```
 //!
 //! A unit has several such vectors, a stripe apart. A stripe hands the total of its last row on to the next one, and a
