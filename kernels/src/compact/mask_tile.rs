@@ -197,8 +197,8 @@ fn count_stripe(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -
     Stripe { earlier, total }
 }
 
-/// The marks of the unit's `k`-th vector of the tile that begins at the row's vector `first`; none beyond the row. No
-/// unit branches, because a plane votes next.
+/// The marks of the unit's `k`-th vector of the tile that begins at the row's vector `first`. Beyond the row nothing
+/// is marked. No unit branches, because a plane votes next.
 #[cube]
 fn marks_in_row<M: Numeric, N: Size>(
     mask: &LinearView<'_, Vector<M, N>>,

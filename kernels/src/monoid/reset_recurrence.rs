@@ -8,40 +8,40 @@
 //!                       (a·a′, a′·b + b′)     elsewhere
 //! ```
 
-use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
+use super::{Element, LinearRecurrence, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// As [`LinearRecurrence`](super::LinearRecurrence), but a decay of 0 forgets even infinities and NaN: `h` is the value
+/// As [`LinearRecurrence`], but a decay of 0 forgets even infinities and NaN: `h` is the value
 /// there. Where a product of decays underflows, it forgets as well: earlier elements no longer matter.
 pub struct ResetRecurrence;
 
 impl Operator for ResetRecurrence {
     type Monoid<A: Numeric> = Self;
     type Config = ();
-    const INPUTS: usize = 2;
+    const INPUTS: usize = LinearRecurrence::INPUTS;
 
     fn state_size(accumulator: ElemType) -> usize {
-        2 * accumulator.size()
+        LinearRecurrence::state_size(accumulator)
     }
 }
 
 #[cube]
 impl<A: Numeric> Monoid<A> for ResetRecurrence {
-    /// The product of the decays, and the last `h` if the line begins with 0.
+    /// As that of [`LinearRecurrence`].
     type State = Pair<A, A>;
     type Config = ();
 
-    fn identity(_seed: A, #[comptime] _config: ()) -> Pair<A, A> {
-        Pair::new(A::from_int(1), A::from_int(0))
+    fn identity(seed: A, #[comptime] config: ()) -> Pair<A, A> {
+        <LinearRecurrence as Monoid<A>>::identity(seed, config)
     }
 
-    fn read(element: &Element<A>, #[comptime] _config: ()) -> Pair<A, A> {
-        Pair::new(element.values[1], element.values[0])
+    fn read(element: &Element<A>, #[comptime] config: ()) -> Pair<A, A> {
+        <LinearRecurrence as Monoid<A>>::read(element, config)
     }
 
-    fn resume(written: &Sequence<A>, #[comptime] _config: ()) -> Pair<A, A> {
-        Pair::new(A::from_int(1), written[0])
+    fn resume(written: &Sequence<A>, #[comptime] config: ()) -> Pair<A, A> {
+        <LinearRecurrence as Monoid<A>>::resume(written, config)
     }
 
     fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] _config: ()) -> Pair<A, A> {
@@ -55,8 +55,8 @@ impl<A: Numeric> Monoid<A> for ResetRecurrence {
         )
     }
 
-    fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Written<A> {
-        Written::value(state.second)
+    fn write(state: &Pair<A, A>, #[comptime] config: ()) -> Written<A> {
+        <LinearRecurrence as Monoid<A>>::write(state, config)
     }
 
     fn plane_inclusive(

@@ -76,6 +76,7 @@ impl<'a, O: Operator> Call<'a, O> {
         let widths = |common_alignment| {
             widest_vector(client.io_optimized_vector_sizes(largest), common_alignment)
         };
+        let lanes = widths(lines.common_alignment(offset));
         let accumulator = accumulator_of(dtype);
         let mut tuning = Tuning::of(client, &launch);
         if lines.inner.is_empty() {
@@ -85,7 +86,6 @@ impl<'a, O: Operator> Call<'a, O> {
             // A unit holds a state for each element.
             let scalars = O::state_size(accumulator).div_ceil(accumulator.size());
             tuning.vectors = (tuning.vectors / scalars).max(1);
-            let lanes = widths(lines.common_alignment(offset));
             let is_row = lines.inner.is_empty() && lanes == widths(0);
             if is_row && scalars == 1 && accumulator.size() == 4 {
                 tuning = tuning.for_long_rows(lines.len(), lanes, &launch);
@@ -95,7 +95,7 @@ impl<'a, O: Operator> Call<'a, O> {
             client,
             launch,
             tuning,
-            lanes: widths(lines.common_alignment(offset)),
+            lanes,
             by_elements: false,
             widest_vector: widths(0),
             flat_lanes: widths(lines.flat_alignment(offset)),

@@ -68,7 +68,7 @@ const UNITS_TO_SATURATE_A_MULTIPROCESSOR: usize = 512;
 /// with 512 by 4, and CUB takes 86 µs.
 const UNITS_OF_WIDE: usize = 256;
 
-/// Rows of so many tiles have tiles half as large again, if these can be staged. On an H200 (2026-11-26, NVRTC 13.0) a
+/// Rows of at least this number of tiles have tiles half as large again, if these can be staged. On an H200 (2026-11-26, NVRTC 13.0) a
 /// row of 2^22 f32 takes 11.7 µs with six vectors a unit instead of 12.4 with four, 2^24 takes 39.8 instead of 42.1, and
 /// 2^28 takes 528 instead of 580; eight vectors take 11.4, 41.5 and 551. Shorter rows lack the tiles to fill a GPU.
 const TILES_OF_LONG_ROW: usize = 512;
@@ -91,7 +91,7 @@ pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 /// one strip of 2,048 tiles, and 134 µs in parts.
 pub(crate) const COLUMN_CHAIN: usize = 512;
 
-/// With so many strips their length does not matter: on that H200 [4096, 4096] has 32 strips and takes 43 µs in tiles,
+/// From this number of strips on, their length does not matter: on that H200 [4096, 4096] has 32 strips and takes 43 µs in tiles,
 /// 90 in parts; [2^14, 1024] has 8 and takes 47 and 85 µs.
 pub(crate) const COLUMN_STRIPS: usize = 16;
 
@@ -181,7 +181,7 @@ impl Tuning {
         }
     }
 
-    /// For rows of so wide accumulators.
+    /// For rows of such accumulators.
     pub(crate) fn for_accumulators(self, accumulator: ElemType, options: &LaunchOptions) -> Self {
         let is_free = options.units.is_none() && options.vectors.is_none();
         if !self.plane || !is_free || accumulator.size() <= 4 || self.units <= UNITS_OF_WIDE {
@@ -196,7 +196,7 @@ impl Tuning {
         }
     }
 
-    /// For rows of so many elements, in vectors of so many.
+    /// For rows of `len` elements, in vectors of `lanes` elements.
     pub(crate) fn for_long_rows(self, len: usize, lanes: usize, options: &LaunchOptions) -> Self {
         let is_free = options.units.is_none() && options.vectors.is_none();
         let vectors = self.vectors * 3 / 2;

@@ -57,7 +57,7 @@ pub(crate) struct Rake {
 }
 
 impl Rake {
-    /// So many rakers walk about as many totals each as there are rakers, up to the units of a small plane.
+    /// Up to 32 rakers: each walks its own totals, then the totals of the rakers before it.
     pub(crate) fn new(totals: usize, units: usize) -> Self {
         let rakers = units.min(32);
         Self { totals, rakers }

@@ -41,10 +41,10 @@ pub(crate) fn short_rows_kernel<
     scan_flat_tile::<T, A, N, B, P, O::Monoid<A>>(reads, writes, flat, span, &identity, config, op);
 }
 
-/// Planes have rows of their own if these fill at least so many eighths of them.
+/// Planes have rows of their own if these fill at least this number of eighths of a plane.
 const FULL_EIGHTHS: usize = 7;
 
-/// Rows in so many vectors. A span is whole vectors: with vectors of 4, rows of 6 come in pairs and rows of 7 in fours.
+/// The rows that fit a number of vectors. A span is whole vectors: with vectors of 4, rows of 6 come in pairs and rows of 7 in fours.
 fn rows_in<O: Operator>(call: &Call<O>, vectors: usize) -> usize {
     let lanes = call.flat_lanes;
     let together = lanes / gcd(lanes, call.len());
