@@ -16,6 +16,7 @@ pub(crate) struct Min;
 
 impl<A: Accumulator> Operator<A> for Sum {
     const IDENTITY: A = A::ZERO;
+    const ROUNDS: bool = true;
     const IN_TILES: bool = true;
 
     #[inline(always)]
@@ -36,6 +37,7 @@ impl<A: Accumulator> Operator<A> for Sum {
 
 impl<A: Accumulator> Operator<A> for Prod {
     const IDENTITY: A = A::ONE;
+    const ROUNDS: bool = true;
 
     #[inline(always)]
     fn combine(left: A, right: A) -> A {

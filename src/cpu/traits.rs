@@ -185,7 +185,10 @@ pub(crate) trait Lanes<T: Element>: Copy {
 pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
     const IDENTITY: A;
 
-    /// Whether the columns of floats are made in tiles.
+    /// Whether combining floats rounds.
+    const ROUNDS: bool = false;
+
+    /// Whether the columns of floats are made in tiles, each from the identity.
     const IN_TILES: bool = false;
 
     fn combine(left: A, right: A) -> A;

@@ -23,6 +23,9 @@ fn drawn(n: usize) -> Vec<f32> {
     (0..n).map(|i| (hash(i) % (1 << 20)) as f32 / 7.0).collect()
 }
 
+/// A computation along a dimension.
+type Along<'a> = (String, Box<dyn Fn(Tensor<2>, usize) -> Tensor<2> + 'a>);
+
 fn equal_lines_have_equal_bits(device: &Device) {
     let lines = [
         vec![1., E, E, 0.],
@@ -37,47 +40,86 @@ fn equal_lines_have_equal_bits(device: &Device) {
         if !is_flex(device) && line.len() > 4 {
             break;
         }
+        // Near 1, so that no product leaves the range of a half.
+        let near: Vec<f32> = line.iter().map(|x| 1.0 + x % 1.0 / 65_536.0).collect();
         for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
-            equal_lines(&line, ScanOp::Sum, (FloatDType::F32, options), device);
-            if !is_flex(device) || line.len() > 5000 {
+            equal_lines(&line, &scan(ScanOp::Sum, FloatDType::F32, options), device);
+            if !is_flex(device) {
                 continue;
             }
-            // Near 1, so that no product leaves the range of a half.
-            let near: Vec<f32> = line.iter().map(|x| 1.0 + x % 1.0 / 4096.0).collect();
-            for dtype in [FloatDType::F32, FloatDType::F16, FloatDType::BF16] {
-                for op in [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min] {
-                    equal_lines(&near, op, (dtype, options), device);
+            for op in OPS {
+                let is_long = line.len() > 5000;
+                for dtype in [FloatDType::F32, FloatDType::F16, FloatDType::BF16] {
+                    if !is_long || dtype == FloatDType::F32 {
+                        equal_lines(&near, &scan(op, dtype, options), device);
+                    }
                 }
+                equal_lines(&near, &segmented(op, options), device);
+            }
+        }
+        if is_flex(device) {
+            for reverse in [false, true] {
+                equal_lines(&near, &recurrence(reverse), device);
             }
         }
     }
 }
 
-/// Scans the line alone and beside equal ones, as rows and as columns.
-fn equal_lines(
-    line: &[f32],
-    op: ScanOp,
-    (dtype, options): (FloatDType, ScanOptions),
-    device: &Device,
-) {
-    let len = line.len();
-    let scan = |data: &[f32], shape, dim| {
-        let x: Tensor<2> = tensor(data, shape, device);
-        values(x.cast(dtype).scan(dim, op, options).cast(FloatDType::F32))
+const OPS: [ScanOp; 5] = [
+    ScanOp::Sum,
+    ScanOp::Prod,
+    ScanOp::Max,
+    ScanOp::Min,
+    ScanOp::LogSumExp,
+];
+
+fn scan<'a>(op: ScanOp, dtype: FloatDType, options: ScanOptions) -> Along<'a> {
+    let along = move |x: Tensor<2>, dim| {
+        let x = x.cast(dtype).scan(dim, op, options);
+        x.cast(FloatDType::F32)
     };
+    (format!("{op:?} of {dtype:?}, {options:?}"), Box::new(along))
+}
+
+fn segmented<'a>(op: ScanOp, options: ScanOptions) -> Along<'a> {
+    let along = move |x: Tensor<2>, dim| {
+        let starts = x.clone().equal_elem(0.0);
+        x.segmented_scan(starts, dim, op, options)
+    };
+    (format!("segmented {op:?}, {options:?}"), Box::new(along))
+}
+
+fn recurrence<'a>(reverse: bool) -> Along<'a> {
+    let along = move |x: Tensor<2>, dim| {
+        let options = RecurrenceOptions::default();
+        let options = if reverse { options.reverse() } else { options };
+        let decay = x.clone().recip();
+        x.linear_recurrence_with(decay, dim, options)
+    };
+    (format!("recurrence, reverse {reverse}"), Box::new(along))
+}
+
+/// Takes the line alone and beside equal ones, as rows and as columns.
+fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
+    let len = line.len();
+    let of = |data: &[f32], shape, dim| values(along(tensor(data, shape, device), dim));
     let beside = |count: usize| -> Vec<f32> {
         let repeated = line.iter().flat_map(|&x| vec![x; count]);
         repeated.collect()
     };
-    let row = scan(line, [1, len], 1);
-    let two = scan(&beside(2), [len, 2], 0);
+    let row = of(line, [1, len], 1);
+    let two = of(&beside(2), [len, 2], 0);
     let column: Vec<f32> = two.iter().copied().step_by(2).collect();
-    let most = if len > 5000 { 5 } else { 17 };
-    for count in 2..=most {
-        let what = format!("{count} lines of {len}, {op:?} of {dtype:?}, {options:?}");
-        let rows = scan(&line.repeat(count), [count, len], 1);
+    let counts = match len {
+        0..=49 => (2..=17).collect(),
+        50..=5000 => vec![2, 5, 9, 17],
+        _ => vec![9],
+    };
+    for count in counts {
+        let what = format!("{count} lines of {len}, {what}");
+        let rows = of(&line.repeat(count), [count, len], 1);
         assert!(rows.chunks(len).all(|found| found == row), "rows: {what}");
-        let columns = scan(&beside(count), [len, count], 0);
+        let columns = of(&beside(count), [len, count], 0);
         let is_same = columns
             .chunks(count)
             .zip(&column)

@@ -67,8 +67,9 @@ pub(super) fn scan_lines<A: Accumulator, O: Operator<A>>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
-    exclusive: bool,
-    reverse: bool,
+    Plane {
+        exclusive, reverse, ..
+    }: Plane,
 ) {
     with_carries(
         carries,

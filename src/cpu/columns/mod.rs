@@ -8,10 +8,11 @@
 //! - Wide planes are split into blocks of columns, one for each task.
 //! - Planes of few columns are split along the axis instead, see [`narrow`].
 //!
-//! Float sums are made in tiles of [`TILE`] lines. Behind the first one, a tile is scanned from the identity, and what
-//! precedes it is added to each result. So a column has the same bits however the plane is split, and the carry behind a
-//! tile is the last thing that the tile writes. Other operators are exact in any order, or products, whose partial results
-//! leave the range of the type too easily: they are walked in order.
+//! Sums and products of floats are made in tiles of [`TILE`] lines, and the carry behind a tile is found from the carry
+//! into it and the total of the tile. So a column has the same bits however the plane is split. Behind the first one, a
+//! tile of sums is scanned from the identity, and what precedes it is added to each result: the carry behind it is the
+//! last thing that it writes. Products leave the range of the type too easily for that: a tile of them is walked from its
+//! carry, and its total is found beside it. Other operators are exact in any order.
 
 mod lines;
 mod narrow;
@@ -48,6 +49,15 @@ struct Plane {
     inner: usize,
     exclusive: bool,
     reverse: bool,
+}
+
+/// What a walk through a tile does beside it.
+enum Behind<'a, A> {
+    Nothing,
+    /// It combines what precedes the tile with each result.
+    Starts(&'a [A]),
+    /// It folds the elements into these totals.
+    Total(&'a mut [A]),
 }
 
 /// Scans each plane of `len` lines of `inner` elements along its lines.
@@ -154,18 +164,15 @@ impl Plane {
         }
     }
 
-    /// The tiles of some lines, each with whether it is scanned from the identity.
+    /// The tiles of some lines.
     fn tiles<T: Element, O: Operator<T::Acc>>(
-        self,
         lines: Range<usize>,
-    ) -> impl Iterator<Item = (Range<usize>, bool)> {
-        let in_tiles = O::IN_TILES && !T::Acc::EXACT;
+    ) -> impl Iterator<Item = Range<usize>> {
+        let in_tiles = O::ROUNDS && !T::Acc::EXACT;
         let step = if in_tiles { TILE } else { lines.len().max(1) };
         let end = lines.end;
-        lines.step_by(step).map(move |first| {
-            let tile = first..end.min(first + step);
-            (tile, in_tiles && first > 0)
-        })
+        let tile = move |first| first..end.min(first + step);
+        lines.step_by(step).map(tile)
     }
 
     /// Folds one column of some lines into a carry, in order.
@@ -240,31 +247,52 @@ impl Plane {
         carries: &mut [T::Acc],
     ) {
         let carries = &mut carries[..columns.len()];
-        for (tile, is_behind) in self.tiles::<T, O>(lines) {
-            if !is_behind {
-                // SAFETY: the caller's promise.
-                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, None) };
-                continue;
-            }
+        let last = lines.end;
+        for tile in Self::tiles::<T, O>(lines) {
+            let is_last = tile.end == last;
+            let is_first = tile.start == 0;
             let mut room = [O::IDENTITY; WIDEST];
             let local = &mut room[..columns.len()];
-            // SAFETY: the caller's promise.
-            unsafe {
-                let starts = Some(&*carries);
-                self.walk_tile::<T, O>(input, output, tile.clone(), &columns, local, starts);
-            }
-            for ((carry, &total), column) in carries.iter_mut().zip(&*local).zip(columns.clone()) {
-                *carry = if O::is_regular(*carry, total) {
-                    O::combine(*carry, total)
-                } else {
-                    // SAFETY: the caller's promise.
-                    unsafe { self.walk_column::<T, O>(input, output, tile.clone(), column, *carry) }
-                };
+            if O::IN_TILES && !T::Acc::EXACT && !is_first {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    let behind = Behind::Starts(&*carries);
+                    self.walk_tile::<T, O>(input, output, tile.clone(), &columns, local, behind);
+                }
+                for ((carry, &total), column) in
+                    carries.iter_mut().zip(&*local).zip(columns.clone())
+                {
+                    let lines = tile.clone();
+                    *carry = match O::is_regular(*carry, total) {
+                        true => O::combine(*carry, total),
+                        // SAFETY: the caller's promise.
+                        false => unsafe {
+                            self.walk_column::<T, O>(input, output, lines, column, *carry)
+                        },
+                    };
+                }
+            } else if is_last || is_first {
+                // The total of a first tile is the carry behind it.
+                let behind = Behind::Nothing;
+                // SAFETY: the caller's promise.
+                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, behind) };
+            } else {
+                let mut starts = [O::IDENTITY; WIDEST];
+                let starts = &mut starts[..columns.len()];
+                starts.copy_from_slice(carries);
+                let behind = Behind::Total(local);
+                // SAFETY: the caller's promise.
+                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, behind) };
+                for ((carry, &start), &total) in carries.iter_mut().zip(&*starts).zip(&*local) {
+                    if O::is_regular(start, total) {
+                        *carry = O::combine(start, total);
+                    }
+                }
             }
         }
     }
 
-    /// Scans some columns of some lines from `carries`, and adds what precedes the tile, if it is given.
+    /// Scans some columns of some lines from `carries`, and what else is asked for.
     ///
     /// # Safety
     ///
@@ -276,7 +304,7 @@ impl Plane {
         lines: Range<usize>,
         columns: &Range<usize>,
         carries: &mut [T::Acc],
-        starts: Option<&[T::Acc]>,
+        mut behind: Behind<'_, T::Acc>,
     ) {
         let width = columns.len();
         let scratch = &mut T::Scratch::default();
@@ -289,16 +317,14 @@ impl Plane {
             // other thread has access to them.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                vectorize(|| match starts {
-                    None => scan_lines::<T::Acc, O>(
-                        input,
-                        output,
-                        carries,
-                        self.exclusive,
-                        self.reverse,
-                    ),
-                    Some(starts) => {
+                vectorize(|| match &mut behind {
+                    Behind::Starts(starts) => {
                         scan_lines_behind::<T::Acc, O>(input, output, carries, starts, self)
+                    }
+                    Behind::Nothing => scan_lines::<T::Acc, O>(input, output, carries, self),
+                    Behind::Total(total) => {
+                        scan_lines::<T::Acc, O>(input, output, carries, self);
+                        fold_lines::<T::Acc, O>(input, total, self.reverse);
                     }
                 });
             });

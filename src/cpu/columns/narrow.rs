@@ -1,6 +1,6 @@
 //! Planes of few columns, split along the axis.
 //!
-//! A plane is split into pieces of about [`PIECE`] elements, or of a tile of lines where float sums are made in tiles. Each
+//! A plane is split into pieces of about [`PIECE`] elements, or of a tile of lines where floats round. Each
 //! piece is first reduced to its totals, then the carries into all pieces are combined in order, then every piece is scanned
 //! from its carries. Some pieces take these steps together, while they are in the shared cache.
 
@@ -25,7 +25,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
 ) {
-    let lines = if O::IN_TILES && !T::Acc::EXACT {
+    let lines = if O::ROUNDS && !T::Acc::EXACT {
         TILE
     } else {
         (PIECE / plane.inner).max(1)

@@ -68,6 +68,8 @@ impl<T: Element, I> Extremum<'_, T, I> {
 impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     type State = Found<T::Acc>;
 
+    const ROUNDS: bool = false;
+
     fn lines(&self) -> Lines {
         self.lines
     }

@@ -14,8 +14,11 @@ pub(crate) trait Fold<A>: Sync {
     /// The state of no elements.
     const NOTHING: Self::State;
 
-    /// Whether joining rounds, so that a scan is made in tiles.
-    const IN_TILES: bool = false;
+    /// Whether joining rounds.
+    const ROUNDS: bool;
+
+    /// Whether a scan is made in tiles, each from nothing.
+    const IN_TILES: bool;
 
     fn read(element: A) -> Self::State;
     fn join(left: Self::State, right: Self::State) -> Self::State;
@@ -38,6 +41,7 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
     type State = A;
 
     const NOTHING: A = O::IDENTITY;
+    const ROUNDS: bool = O::ROUNDS && !A::EXACT;
     const IN_TILES: bool = O::IN_TILES && !A::EXACT;
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 //! A state remembers whether a segment started in its elements (Schwartz 1980; Blelloch 1990): what precedes the start
 //! does not reach it. Without segments, nothing starts.
 //!
-//! Sums of floats are added up in tiles of lines, and what precedes a tile is added to each of its sums: small elements
+//! Sums of floats, and of exponentials, are added up in tiles of lines, and what precedes a tile is added to each of its sums: small elements
 //! are not lost beside a large sum, and sums of elements that are not negative do not fall.
 
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ use super::super::buffer::{Output, Shared};
 use super::super::element::TILE;
 use super::super::traits::{Accumulator, Element};
 use super::fold::Fold;
-use super::{Block, Lines, View, Walk, run};
+use super::{Block, Lines, PIECE, PIECE_OF_COLUMNS, View, Walk, run};
 
 /// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
 /// start in the order of memory. The result is contiguous.
@@ -49,9 +49,6 @@ struct FoldScan<'a, T: Element, F> {
     lines: Lines,
     fold: PhantomData<F>,
 }
-
-/// Lines of a tile.
-const TILE_LINES: usize = 1 << 10;
 
 /// The state since the last segment started, and whether one did.
 #[derive(Clone, Copy)]
@@ -100,8 +97,18 @@ impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
 impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     type State = Since<F::State>;
 
+    // A tile is a piece, and ends by joining its total.
+    const ROUNDS: bool = F::ROUNDS && !F::IN_TILES;
+
     fn lines(&self) -> Lines {
         self.lines
+    }
+
+    fn piece(&self) -> usize {
+        match self.lines.inner {
+            1 if !F::IN_TILES => PIECE,
+            _ => PIECE_OF_COLUMNS,
+        }
     }
 
     fn begin(&self, _plane: usize, _column: usize) -> Self::State {
@@ -137,7 +144,7 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
             columns,
         } = block;
         for line in lines {
-            if F::IN_TILES && line.is_multiple_of(TILE_LINES) {
+            if F::IN_TILES && line.is_multiple_of(PIECE_OF_COLUMNS) {
                 Self::close(states);
             }
             let line = self.lines.stored(line);

@@ -48,6 +48,8 @@ impl<A: Real> Fold<A> for LogSumExp {
         largest: A::LOWEST,
         sum: A::ZERO,
     };
+    const ROUNDS: bool = true;
+    const IN_TILES: bool = true;
 
     #[inline]
     fn read(element: A) -> Sum<A> {
@@ -59,6 +61,9 @@ impl<A: Real> Fold<A> for LogSumExp {
 
     #[inline]
     fn join(left: Sum<A>, right: Sum<A>) -> Sum<A> {
+        if left.sum == A::ZERO {
+            return right;
+        }
         let largest = left.largest.max(right.largest);
         let scaled = |part: Sum<A>| part.sum.mul(relative(part.largest, largest));
         Sum {

@@ -9,10 +9,11 @@
 //!           └────────┴────────┘
 //! ```
 //!
-//! Where there are too few columns for all threads, a plane is split along the axis, too. Each piece is first folded to
-//! its total, then the states before all pieces are found in order, then every piece is walked from its state. Some
-//! pieces at a time take these steps, while they are in the shared cache. The shape alone decides whether a plane is
-//! split, and with it the bits of the result.
+//! Lines are cut into pieces of a length that the walk alone decides. Where floats round, the state behind a piece is
+//! always found from the state before it and the total of the piece. So a column has the same bits whatever lies beside
+//! it, and however many threads there are. Where there are too few columns for all threads, pieces are walked side by
+//! side: each is first folded to its total, then the states before all pieces are found in order, then every piece is
+//! walked from its state. Some pieces at a time take these steps, while they are in the shared cache.
 
 mod adjoint;
 mod affine;
@@ -42,14 +43,20 @@ use super::parallel::{self, GRAIN};
 /// The most columns of a block: a line of a block fits a tile.
 const WIDEST: usize = TILE;
 
+/// The fewest columns of a block, if there are more. A piece of such a block and its decays take 2 MiB of `f32`.
+const SLIMMEST: usize = 256;
+
 /// Tasks below which planes are split along the axis.
 const TASKS: usize = 8;
 
-/// Elements of a piece: the work of one task.
+/// Lines of a piece of a single column, and elements that are worth a task.
 const PIECE: usize = 1 << 14;
 
-/// Pieces that are folded and then walked together.
-const STRETCH: usize = 64;
+/// Lines of a piece of several columns.
+const PIECE_OF_COLUMNS: usize = 1 << 10;
+
+/// Elements that are folded and then walked together.
+const STRETCH: usize = 64 * PIECE;
 
 /// Some columns of some lines of a plane. Lines are numbered in the order of the walk.
 #[derive(Clone, Debug)]
@@ -63,7 +70,18 @@ struct Block {
 trait Walk: Sync {
     type State: Copy + Send + Sync;
 
+    /// Whether walking through a piece rounds otherwise than joining its total does.
+    const ROUNDS: bool;
+
     fn lines(&self) -> Lines;
+
+    /// Lines of a piece.
+    fn piece(&self) -> usize {
+        match self.lines().inner {
+            1 => PIECE,
+            _ => PIECE_OF_COLUMNS,
+        }
+    }
 
     /// The state before the first line of a column.
     fn begin(&self, plane: usize, column: usize) -> Self::State;
@@ -94,71 +112,146 @@ fn run<W: Walk>(walk: &W) {
     let Lines {
         outer, len, inner, ..
     } = lines;
-    let width = inner.min(WIDEST);
+    // Columns are independent: the width of a block changes no bit, so the number of threads may decide.
+    let width = (inner / (2 * rayon::current_num_threads()))
+        .next_multiple_of(64)
+        .clamp(SLIMMEST, WIDEST)
+        .min(inner);
     let blocks = inner.div_ceil(width);
     let columns = |index: usize| index * width..inner.min((index + 1) * width);
-    if outer * blocks < TASKS && len * width >= TASKS * PIECE {
-        for plane in 0..outer {
-            for block in 0..blocks {
-                walk_split(walk, plane, columns(block));
-            }
+    let tasks = outer * blocks;
+    if tasks < TASKS && len > walk.piece() && len * width >= TASKS * PIECE {
+        for task in 0..tasks {
+            Strip::new(walk, task / blocks, columns(task % blocks)).walk_side_by_side();
         }
         return;
     }
-    let one = |task: usize| {
-        let (plane, columns) = (task / blocks, columns(task % blocks));
-        let mut states = begin(walk, plane, columns.clone());
-        let block = Block {
-            plane,
-            lines: 0..len,
-            columns,
-        };
-        // SAFETY: no other task has these columns of this plane.
-        unsafe { walk.walk(block, &mut states, true) };
-    };
-    let tasks = outer * blocks;
     let share = GRAIN.div_ceil(len * width);
-    parallel::for_each_of(outer * len * inner, tasks, share, &one);
+    parallel::for_each_of(lines.elements(), tasks, share, &|task| {
+        Strip::new(walk, task / blocks, columns(task % blocks)).walk_in_order();
+    });
 }
 
-/// The states before the first line of some columns.
-fn begin<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) -> Vec<W::State> {
-    columns.map(|column| walk.begin(plane, column)).collect()
+/// Some columns of a plane.
+struct Strip<'a, W: Walk> {
+    walk: &'a W,
+    plane: usize,
+    columns: Range<usize>,
+    /// Behind the pieces that were walked.
+    states: Vec<W::State>,
 }
 
-/// Walks some columns of a plane that is split along the axis.
-fn walk_split<W: Walk>(walk: &W, plane: usize, columns: Range<usize>) {
-    let Lines { len, .. } = walk.lines();
-    let width = columns.len();
-    let lines = (PIECE / width).max(1);
-    let pieces = len.div_ceil(lines);
-    let block = |piece: usize| Block {
-        plane,
-        lines: piece * lines..len.min((piece + 1) * lines),
-        columns: columns.clone(),
-    };
-    let mut states = begin(walk, plane, columns.clone());
-    let mut starts = vec![walk.identity(); STRETCH.min(pieces) * width];
-    for first in (0..pieces).step_by(STRETCH) {
-        let starts = &mut starts[..STRETCH.min(pieces - first) * width];
-        parallel::for_each_part(starts, width, &|at, totals| {
-            totals.fill(walk.identity());
-            walk.fold(block(first + at / width), totals);
-        });
-        for (index, starts) in starts.chunks_exact_mut(width).enumerate() {
-            let behind: Option<Vec<_>> = (states.iter().zip(&*starts))
-                .map(|(&state, &total)| walk.behind(state, total))
-                .collect();
-            starts.copy_from_slice(&states);
-            match behind {
-                Some(behind) => states = behind,
-                // SAFETY: nothing is written.
-                None => unsafe { walk.walk(block(first + index), &mut states, false) },
+impl<'a, W: Walk> Strip<'a, W> {
+    fn new(walk: &'a W, plane: usize, columns: Range<usize>) -> Self {
+        let states = (columns.clone())
+            .map(|column| walk.begin(plane, column))
+            .collect();
+        Self {
+            walk,
+            plane,
+            columns,
+            states,
+        }
+    }
+
+    fn block(&self, lines: Range<usize>) -> Block {
+        Block {
+            plane: self.plane,
+            lines,
+            columns: self.columns.clone(),
+        }
+    }
+
+    fn piece(&self, index: usize) -> Block {
+        let lines = self.walk.piece();
+        self.block(index * lines..self.walk.lines().len.min((index + 1) * lines))
+    }
+
+    fn pieces(&self) -> usize {
+        self.walk.lines().len.div_ceil(self.walk.piece())
+    }
+
+    /// Takes the states behind a piece that has these totals. Where joining a total does not do, the state is the one
+    /// that `walked` leads to.
+    fn advance(&mut self, totals: &[W::State], walked: impl FnOnce(&Self) -> Vec<W::State>) {
+        let behind: Vec<_> = (self.states.iter().zip(totals))
+            .map(|(&state, &total)| self.walk.behind(state, total))
+            .collect();
+        let walked = match behind.iter().all(Option::is_some) {
+            true => Vec::new(),
+            false => walked(self),
+        };
+        for (column, behind) in behind.into_iter().enumerate() {
+            self.states[column] = behind.unwrap_or_else(|| walked[column]);
+        }
+    }
+
+    /// Walks on this thread.
+    fn walk_in_order(&mut self) {
+        let last = self.pieces() - 1;
+        if !W::ROUNDS || last == 0 {
+            let block = self.block(0..self.walk.lines().len);
+            // SAFETY: no other task has these columns of this plane.
+            return unsafe { self.walk.walk(block, &mut self.states, true) };
+        }
+        let mut totals = vec![self.walk.identity(); self.columns.len()];
+        for index in 0..=last {
+            let mut walked = self.states.clone();
+            // SAFETY: as above.
+            unsafe { self.walk.walk(self.piece(index), &mut walked, true) };
+            if index < last {
+                totals.fill(self.walk.identity());
+                self.walk.fold(self.piece(index), &mut totals);
+                self.advance(&totals, |_| walked);
             }
         }
-        parallel::for_each_part(starts, width, &|at, states| {
-            // SAFETY: each piece is written by one task.
-            unsafe { walk.walk(block(first + at / width), states, true) };
+    }
+
+    /// Walks on all threads.
+    fn walk_side_by_side(&mut self) {
+        let width = self.columns.len();
+        let size = self.walk.piece() * width;
+        let pieces = self.pieces();
+        let stretch = (STRETCH / size).max(TASKS).min(pieces);
+        let share = (PIECE / size).max(1) * width;
+        let mut starts = vec![self.walk.identity(); stretch * width];
+        for first in (0..pieces).step_by(stretch) {
+            let starts = &mut starts[..stretch.min(pieces - first) * width];
+            starts.fill(self.walk.identity());
+            self.for_each_piece(first, share, starts, &|piece, totals| {
+                self.walk.fold(piece, totals);
+            });
+            for (index, starts) in starts.chunks_exact_mut(width).enumerate() {
+                let before = self.states.clone();
+                self.advance(starts, |strip| {
+                    let mut states = strip.states.clone();
+                    let piece = strip.piece(first + index);
+                    // SAFETY: nothing is written.
+                    unsafe { strip.walk.walk(piece, &mut states, false) };
+                    states
+                });
+                starts.copy_from_slice(&before);
+            }
+            self.for_each_piece(first, share, starts, &|piece, states| {
+                // SAFETY: each piece is written by one task.
+                unsafe { self.walk.walk(piece, states, true) };
+            });
+        }
+    }
+
+    /// Calls `each` with every piece from `first` on, and with its states; `share` states are a task's.
+    fn for_each_piece(
+        &self,
+        first: usize,
+        share: usize,
+        states: &mut [W::State],
+        each: &(impl Fn(Block, &mut [W::State]) + Sync),
+    ) {
+        let width = self.columns.len();
+        parallel::for_each_part(states, share, &|at, states| {
+            for (index, states) in states.chunks_exact_mut(width).enumerate() {
+                each(self.piece(first + at / width + index), states);
+            }
         });
     }
 }

@@ -71,6 +71,8 @@ fn state_behind<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: 
 impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     type State = Affine<T::Acc>;
 
+    const ROUNDS: bool = true;
+
     fn lines(&self) -> Lines {
         self.inputs.lines
     }

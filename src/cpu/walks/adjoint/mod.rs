@@ -87,6 +87,8 @@ struct Flows<'a, T: Element> {
 impl<T: Element> Walk for Flows<'_, T> {
     type State = Affine<T::Acc>;
 
+    const ROUNDS: bool = true;
+
     fn lines(&self) -> Lines {
         self.inputs.lines
     }
