@@ -195,7 +195,7 @@ fn histogram_binning(client: &Client) -> bool {
         && ones[BINS - 1].len() == VALUES
 }
 
-// 3. Hillis-Steele: log2 256 = 8 supersteps of two barriers. An algorithm of the survey, made of what the library offers.
+// 3. Hillis-Steele: log2 256 = 8 supersteps of two barriers. The library does not have it; the survey does.
 
 /// Each cube scans as many values as it has units.
 fn run_scan(client: &Client, input: &[i32], exclusive: bool, config: Config) -> Vec<i32> {

@@ -36,9 +36,9 @@ pub(super) fn last_unit_of_plane() -> u32 {
 /// - `steps`: each step scans as many neighbouring elements as the plane has units. There must be enough steps for the
 ///   longest range of the cube.
 ///
-/// Every unit of the plane takes part. Plane operations need uniform control flow, so every plane of the cube calls this
-/// with the same `steps`, and a plane with nothing to do passes an empty range. In a plane that the cube does not fill,
-/// the range is no longer than the plane. The caller needs a `sync_cube` before and after.
+/// Every unit of the plane takes part. Plane operations need uniform control flow, so every plane of the cube calls
+/// this with the same `steps`, and a plane with nothing to do passes an empty range. In a plane that the cube does not
+/// fill, the range is no longer than the plane. The caller needs a `sync_cube` before and after.
 ///
 /// Needs [`Plane::Ops`](cubecl::ir::features::Plane::Ops).
 #[cube]

@@ -133,8 +133,8 @@ pub(crate) fn elements_before(begin: Option<u64>, size: usize) -> usize {
     begin.unwrap_or(0) as usize / size
 }
 
-/// Elements of the widest vector of the device that divides `len` and the place where each tensor begins. A tensor comes
-/// with the bytes of its elements.
+/// Elements of the widest vector of the device that divides `len` and the place where each tensor begins. With each
+/// tensor come the bytes of an element.
 pub(crate) fn lanes_of(client: &Client, len: usize, tensors: &[(&TensorBinding, usize)]) -> usize {
     let largest = tensors.iter().map(|(_, size)| *size).max().unwrap_or(1);
     let begins = tensors
