@@ -7,9 +7,14 @@
 //!
 //! `BURN_SCAN_FORCE_PLANE=1` uses plane operations on software adapters, which run them without advertising them.
 
+#[path = "survey/algorithms/mod.rs"]
+mod algorithms;
 mod common;
+#[path = "survey/kernels.rs"]
+mod kernels;
 
-use common::{arg, force_plane, runs_on, tensor, upload};
+use algorithms::{Algorithm, Config, cube_scan, scan_storage};
+use common::{arg, force_plane, has_plane_ops, tensor, upload};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -17,6 +22,7 @@ use cubecl::server::Handle;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::{ScanOp, reference};
+use kernels::tiles_kernel;
 use std::process::ExitCode;
 
 /// A seed prints what it found and returns whether that is as expected.
@@ -70,29 +76,11 @@ fn head_and_tail(values: &[i32]) -> String {
 // 1. One value per unit, exclusive sum across the cube.
 
 #[cube(launch)]
-fn scan_kernel(
-    input: &[i32],
-    output: &mut [i32],
-    #[comptime] exclusive: bool,
-    #[comptime] config: CubeScanConfig,
-) {
+fn sum_kernel(input: &[i32], output: &mut [i32], #[comptime] config: CubeScanConfig) {
     let mut storage = Shared::<[i32]>::new_slice(comptime!(cube_scan_storage(config)));
-    let value = input[ABSOLUTE_POS];
-    let scan = if comptime!(exclusive) {
-        cube_exclusive_scan::<i32>(value, 0i32, &mut storage, config)
-    } else {
-        cube_inclusive_scan::<i32>(value, 0i32, &mut storage, config)
-    };
-    output[ABSOLUTE_POS] = scan.value;
-}
-
-fn run_scan(client: &Client, input: &[i32], exclusive: bool, config: CubeScanConfig) -> Vec<i32> {
-    let (n, output) = (input.len(), client.empty(size_of_val(input)));
-    let cubes = CubeCount::Static((n / config.units) as u32, 1, 1);
-    let dim = CubeDim::new_1d(config.units as u32);
-    let buffers = (arg(&upload(client, input), n), arg(&output, n));
-    scan_kernel::launch(client, cubes, dim, buffers.0, buffers.1, exclusive, config);
-    download(client, output)
+    let value = input[UNIT_POS as usize];
+    let scan = cube_exclusive_scan::<i32>(value, 0i32, &mut storage, config);
+    output[UNIT_POS as usize] = scan.value;
 }
 
 fn block_exclusive_sum(client: &Client) -> bool {
@@ -102,8 +90,17 @@ fn block_exclusive_sum(client: &Client) -> bool {
             println!("   Unsupported: {units} units, this device has {limit} at most");
             return true;
         }
-        let input: Vec<i32> = (1..=units as i32).collect();
-        let output = run_scan(client, &input, true, default_config(client, units));
+        let values: Vec<i32> = (1..=units as i32).collect();
+        let (input, output) = (upload(client, &values), client.empty(4 * units));
+        sum_kernel::launch(
+            client,
+            one_cube(),
+            CubeDim::new_1d(units as u32),
+            arg(&input, units),
+            arg(&output, units),
+            default_config(client, units),
+        );
+        let output: Vec<i32> = download(client, output);
         println!("   {units} units: {}", head_and_tail(&output));
         // The sum of 1 … i.
         output
@@ -198,10 +195,31 @@ fn histogram_binning(client: &Client) -> bool {
         && ones[BINS - 1].len() == VALUES
 }
 
-// 3. Hillis-Steele: log2 256 = 8 supersteps of two barriers.
+// 3. Hillis-Steele: log2 256 = 8 supersteps of two barriers. The library does not have it; the survey does.
+
+/// Each cube scans as many values as it has units.
+fn run_scan(client: &Client, input: &[i32], exclusive: bool, config: Config) -> Vec<i32> {
+    let (n, output) = (input.len(), client.empty(size_of_val(input)));
+    let units = config.cube.units;
+    // SAFETY: the kernel guards by the number of elements, which both buffers hold; the cube is as large as the
+    // configuration says.
+    unsafe {
+        tiles_kernel::launch_unchecked(
+            client,
+            CubeCount::Static(n.div_ceil(units) as u32, 1, 1),
+            CubeDim::new_1d(units as u32),
+            arg(&upload(client, input), n),
+            arg(&output, n),
+            n,
+            exclusive,
+            config,
+        );
+    }
+    download(client, output)
+}
 
 fn hillis_steele(client: &Client) -> bool {
-    let config = CubeScanConfig::new(client, CubeScanAlgorithm::HillisSteele, ScanOp::Sum, 256);
+    let config = Config::new(client, Algorithm::HillisSteele, ScanOp::Sum, 256);
     let input: Vec<i32> = (0..256).map(|i| i % 7 - 2).collect();
     let output = run_scan(client, &input, false, config);
     println!("   {}", head_and_tail(&output));
@@ -215,22 +233,15 @@ fn two_scans_kernel(
     input: &[i32],
     sums: &mut [i32],
     maxima: &mut [i32],
-    #[comptime] algorithm: CubeScanConfig,
+    #[comptime] sum: Config,
+    #[comptime] max: Config,
 ) {
-    let sum = comptime!(CubeScanConfig {
-        op: ScanOp::Sum,
-        ..algorithm
-    });
-    let max = comptime!(CubeScanConfig {
-        op: ScanOp::Max,
-        ..algorithm
-    });
-    let mut storage = Shared::<[i32]>::new_slice(comptime!(cube_scan_storage(algorithm)));
+    let mut storage = Shared::<[i32]>::new_slice(comptime!(scan_storage(sum)));
     let value = input[UNIT_POS as usize];
-    let scan = cube_inclusive_scan::<i32>(value, 0i32, &mut storage, sum);
+    let scan = cube_scan::<i32>(value, 0i32, &mut storage, false, sum);
     sums[UNIT_POS as usize] = scan.value;
     sync_cube();
-    let scan = cube_inclusive_scan::<i32>(value, i32::MIN, &mut storage, max);
+    let scan = cube_scan::<i32>(value, i32::MIN, &mut storage, false, max);
     maxima[UNIT_POS as usize] = scan.value;
 }
 
@@ -241,7 +252,7 @@ fn block_scope(client: &Client) -> bool {
     let expected = |op| reference::scan(&values, &[n], 0, op, ScanOptions::default());
     supported(client).into_iter().all(|algorithm| {
         let (sums, maxima) = (client.empty(4 * n), client.empty(4 * n));
-        let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, n);
+        let [sum, max] = [ScanOp::Sum, ScanOp::Max].map(|op| Config::new(client, algorithm, op, n));
         let buffers = (arg(&input, n), arg(&sums, n), arg(&maxima, n));
         let dim = CubeDim::new_1d(n as u32);
         two_scans_kernel::launch(
@@ -251,14 +262,15 @@ fn block_scope(client: &Client) -> bool {
             buffers.0,
             buffers.1,
             buffers.2,
-            config,
+            sum,
+            max,
         );
         let (sums, maxima): (Vec<i32>, Vec<i32>) =
             (download(client, sums), download(client, maxima));
         println!(
             "   {:22} {:4} elements of storage, sum {}, maximum {}",
-            format!("{algorithm:?}"),
-            cube_scan_storage(config),
+            algorithm.name(),
+            scan_storage(sum),
             sums[n - 1],
             maxima[n - 1],
         );
@@ -266,12 +278,15 @@ fn block_scope(client: &Client) -> bool {
     })
 }
 
-fn supported(client: &Client) -> Vec<CubeScanAlgorithm> {
-    let (can, cannot): (Vec<_>, Vec<_>) = CubeScanAlgorithm::ALL
-        .into_iter()
-        .partition(|algorithm| runs_on(client, *algorithm));
+/// The algorithms of the library and of the survey that the device runs.
+fn supported(client: &Client) -> Vec<Algorithm> {
+    let has_plane_ops = has_plane_ops(client);
+    let (can, cannot): (Vec<_>, Vec<_>) =
+        Algorithm::all().partition(|algorithm| has_plane_ops || !algorithm.needs_plane_ops());
     if !cannot.is_empty() {
-        println!("   Unsupported: this device has no plane operations for {cannot:?}");
+        let names: Vec<String> = cannot.into_iter().map(Algorithm::name).collect();
+        let names = names.join(", ");
+        println!("   Unsupported: this device has no plane operations for [{names}]");
     }
     can
 }
@@ -286,7 +301,7 @@ fn survey(client: &Client) -> bool {
             .filter(|units| *units <= limit)
             .collect();
         let passed = sizes.iter().all(|&units| {
-            let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, units);
+            let config = Config::new(client, algorithm, ScanOp::Sum, units);
             let input = uneven(3 * units);
             [false, true].into_iter().all(|exclusive| {
                 let options = ScanOptions {
@@ -297,7 +312,7 @@ fn survey(client: &Client) -> bool {
                     == reference::scan(&input, &[3, units], 1, ScanOp::Sum, options)
             })
         });
-        report(&format!("{algorithm:?}"), sizes.len(), passed)
+        report(&algorithm.name(), sizes.len(), passed)
     });
     let routines = RoutineKind::ALL.into_iter().map(|routine| {
         let served: Vec<bool> = sizes(20)

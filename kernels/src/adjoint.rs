@@ -11,7 +11,7 @@ use crate::error::{check_outputs, expect_room};
 use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
 use crate::scan::components::rows::{RowsView, RowsViewLaunch, rows_arg};
-use crate::scan::problem::{elements_before, widest_vector};
+use crate::scan::problem::lanes_of;
 use crate::scan::{
     ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
 };
@@ -252,12 +252,9 @@ fn launch_flows(
     let (shape, size) = (flow.shape, dtype.size());
     let inner: usize = shape[axis + 1..].iter().product();
     let in_rows = inner == 1;
-    let vectors_of = [&of_values, &results, &of_decay];
-    let offsets = vectors_of.iter().fold(0, |all, it| {
-        all | elements_before(it.handle.offset_start, size)
-    });
-    let common_alignment = offsets | if in_rows { shape[axis] } else { inner };
-    let lanes = widest_vector(client.io_optimized_vector_sizes(size), common_alignment);
+    let len = if in_rows { shape[axis] } else { inner };
+    let in_vectors = [&of_values, &results, &of_decay].map(|tensor| (tensor, size));
+    let lanes = lanes_of(client, len, &in_vectors);
     let vectors = shape.iter().product::<usize>() / lanes;
     let cubes = vectors.div_ceil(ELEMENTWISE_UNITS);
     let [across, along] = match in_rows {

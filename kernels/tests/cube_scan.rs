@@ -1,13 +1,16 @@
 //! Every cube-level algorithm × operator × inclusive and exclusive × cube size against plain loops, bit for
-//! bit.
+//! bit: those of the library, and those that the example `survey` adds.
 //!
 //! One kernel scans the same values twice through the same storage, first inclusive, then exclusive. Plane
 //! algorithms run where the device advertises plane operations, or where `BURN_SCAN_FORCE_PLANE=1` turns them
 //! on.
 
+#[path = "../examples/survey/algorithms/mod.rs"]
+mod algorithms;
 #[path = "common/mod.rs"]
 mod common;
 
+use algorithms::{Algorithm, Config, cube_scan, scan_storage};
 use common::{client, launch, unsupported, values};
 use cubecl::CubeElement;
 use cubecl::client::Client;
@@ -29,15 +32,15 @@ fn both_kernel<A: Numeric>(
     exclusive: &mut [A],
     aggregates: &mut [A],
     identity: InputScalar,
-    #[comptime] config: CubeScanConfig,
+    #[comptime] config: Config,
     #[define(A)] _dtype: ElemType,
 ) {
-    let mut storage = Shared::<[A]>::new_slice(comptime!(cube_scan_storage(config)));
+    let mut storage = Shared::<[A]>::new_slice(comptime!(scan_storage(config)));
     let identity = identity.get::<A>();
     let value = input[ABSOLUTE_POS];
-    let first = cube_inclusive_scan::<A>(value, identity, &mut storage, config);
+    let first = cube_scan::<A>(value, identity, &mut storage, false, config);
     sync_cube();
-    let second = cube_exclusive_scan::<A>(value, identity, &mut storage, config);
+    let second = cube_scan::<A>(value, identity, &mut storage, true, config);
     inclusive[ABSOLUTE_POS] = first.value;
     exclusive[ABSOLUTE_POS] = second.value;
     // Every unit writes the aggregate: it must be the same in all units.
@@ -142,38 +145,39 @@ impl<'a> Buffers<'a> {
 }
 
 /// Runs the kernel on [`CUBES`] cubes and compares everything it wrote with plain loops.
-fn check<T: Element>(client: &Client, config: CubeScanConfig, input: &[T]) {
+fn check<T: Element>(client: &Client, config: Config, input: &[T]) {
+    let CubeScanConfig { op, units, .. } = config.cube;
     let buffers = Buffers::new(client, input);
     both_kernel::launch(
         client,
         CubeCount::Static(CUBES as u32, 1, 1),
-        CubeDim::new_1d(config.units as u32),
+        CubeDim::new_1d(units as u32),
         buffers.input(),
         buffers.output(0),
         buffers.output(1),
         buffers.output(2),
-        identity::<T>(config.op),
+        identity::<T>(op),
         config,
         T::elem_type_native(),
     );
-    let shape = [CUBES, config.units];
+    let shape = [CUBES, units];
     let scan = |exclusive| {
         let options = ScanOptions {
             exclusive,
             ..Default::default()
         };
-        reference::scan(input, &shape, 1, config.op, options)
+        reference::scan(input, &shape, 1, op, options)
     };
     let inclusive = scan(false);
     let totals: Vec<T> = (0..2 * input.len())
-        .map(|i| inclusive[(i / 2 / config.units + 1) * config.units - 1])
+        .map(|i| inclusive[(i / 2 / units + 1) * units - 1])
         .collect();
     assert_same(&buffers.read(0), &inclusive, config, "inclusive");
     assert_same(&buffers.read(1), &scan(true), config, "exclusive");
     assert_same(&buffers.read(2), &totals, config, "aggregate");
 }
 
-fn assert_same<T: Element>(found: &[T], expected: &[T], config: CubeScanConfig, what: &str) {
+fn assert_same<T: Element>(found: &[T], expected: &[T], config: Config, what: &str) {
     assert_eq!(found.len(), expected.len());
     let differs = |&i: &usize| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]);
     let wrong: Vec<_> = (0..found.len()).filter(differs).collect();
@@ -190,18 +194,17 @@ fn assert_same<T: Element>(found: &[T], expected: &[T], config: CubeScanConfig, 
 
 /// The configurations of an algorithm at one cube size: with plane operations and without, where the device and
 /// the algorithm allow them.
-fn configs(
-    client: &Client,
-    algorithm: CubeScanAlgorithm,
-    op: ScanOp,
-    units: usize,
-) -> Vec<CubeScanConfig> {
-    let config = CubeScanConfig::new(client, algorithm, op, units);
-    let plane = config.plane_ops || force_plane();
+fn configs(client: &Client, algorithm: Algorithm, op: ScanOp, units: usize) -> Vec<Config> {
+    use CubeScanAlgorithm::{Raking, RakingMemoize};
+    let config = Config::new(client, algorithm, op, units);
+    let plane = config.cube.plane_ops || force_plane();
     match algorithm {
-        CubeScanAlgorithm::Raking | CubeScanAlgorithm::RakingMemoize if plane => {
-            vec![config.with_plane_ops(true), config.with_plane_ops(false)]
-        }
+        Algorithm::Published(Raking | RakingMemoize) if plane => [true, false]
+            .map(|plane_ops| Config {
+                cube: config.cube.with_plane_ops(plane_ops),
+                ..config
+            })
+            .to_vec(),
         _ if plane || !algorithm.needs_plane_ops() => vec![config],
         _ => vec![],
     }
@@ -209,14 +212,15 @@ fn configs(
 
 /// Two operators for each cube size, and the other two in the other `turn`. Types differ in their operators and share the
 /// path through a cube, so each operator meets each size in one type.
-fn every_case<T: Element>(algorithm: CubeScanAlgorithm, turn: usize) {
+fn every_case<T: Element>(algorithm: Algorithm, turn: usize) {
     let client = client();
     for (nth, units) in SIZES.into_iter().enumerate() {
         for op in ScanOp::ALL.into_iter().skip((nth + turn) % 2).step_by(2) {
             let configs = configs(&client, algorithm, op, units);
             if configs.is_empty() {
                 unsupported(&format!(
-                    "{algorithm:?} needs plane operations, which this device does not advertise"
+                    "{} needs plane operations, which this device does not advertise",
+                    algorithm.name()
                 ));
                 return;
             }
@@ -230,7 +234,7 @@ fn every_case<T: Element>(algorithm: CubeScanAlgorithm, turn: usize) {
 
 /// An operator that does not commute: of equal values, a maximum keeps the left one. Zeros of either sign are
 /// equal, so the running maximum of zeros is the first zero.
-fn keeps_order(algorithm: CubeScanAlgorithm) {
+fn keeps_order(algorithm: Algorithm) {
     let client = client();
     for units in SIZES {
         for config in configs(&client, algorithm, ScanOp::Max, units) {
@@ -248,48 +252,48 @@ fn keeps_order(algorithm: CubeScanAlgorithm) {
 }
 
 macro_rules! stamp {
-    ($($name:ident: $algorithm:ident;)*) => {
+    ($($name:ident: $algorithm:expr;)*) => {
         /// The list below is complete.
-        const STAMPED: &[CubeScanAlgorithm] = &[$(CubeScanAlgorithm::$algorithm),*];
+        const STAMPED: &[Algorithm] = &[$($algorithm),*];
 
         $(mod $name {
             use super::*;
 
             #[test]
             fn i32() {
-                every_case::<i32>(CubeScanAlgorithm::$algorithm, 0);
+                every_case::<i32>($algorithm, 0);
             }
 
             #[test]
             fn f32() {
-                every_case::<f32>(CubeScanAlgorithm::$algorithm, 1);
+                every_case::<f32>($algorithm, 1);
             }
 
             #[test]
             fn left_stands_before_right() {
-                keeps_order(CubeScanAlgorithm::$algorithm);
+                keeps_order($algorithm);
             }
         })*
     };
 }
 
 stamp! {
-    plane_scans: PlaneScans;
-    raking: Raking;
-    raking_memoize: RakingMemoize;
-    hillis_steele: HillisSteele;
-    sklansky: Sklansky;
-    brent_kung: BrentKung;
-    plane_brent_kung: PlaneBrentKung;
-    plane_fused_brent_kung: PlaneFusedBrentKung;
-    plane_sklansky: PlaneSklansky;
-    plane_serial: PlaneSerial;
-    plane_raking_reduce_scan: PlaneRakingReduceScan;
+    plane_scans: Algorithm::Published(CubeScanAlgorithm::PlaneScans);
+    raking: Algorithm::Published(CubeScanAlgorithm::Raking);
+    raking_memoize: Algorithm::Published(CubeScanAlgorithm::RakingMemoize);
+    hillis_steele: Algorithm::HillisSteele;
+    sklansky: Algorithm::Sklansky;
+    brent_kung: Algorithm::BrentKung;
+    plane_brent_kung: Algorithm::PlaneBrentKung;
+    plane_fused_brent_kung: Algorithm::PlaneFusedBrentKung;
+    plane_sklansky: Algorithm::PlaneSklansky;
+    plane_serial: Algorithm::PlaneSerial;
+    plane_raking_reduce_scan: Algorithm::PlaneRakingReduceScan;
 }
 
 #[test]
 fn every_algorithm_is_stamped() {
-    assert_eq!(STAMPED, CubeScanAlgorithm::ALL);
+    assert_eq!(STAMPED, Algorithm::all().collect::<Vec<_>>());
 }
 
 /// Bounds for planes smaller than the device's, as a device with varying planes has them. Down to planes of one
@@ -297,15 +301,14 @@ fn every_algorithm_is_stamped() {
 #[test]
 fn a_lower_bound_of_the_plane_size_will_do() {
     let client = client();
-    for algorithm in CubeScanAlgorithm::ALL {
-        let least = CubeScanConfig::new(&client, algorithm, ScanOp::Sum, 1).plane_size_min;
+    for algorithm in Algorithm::all() {
+        let least = Config::new(&client, algorithm, ScanOp::Sum, 1)
+            .cube
+            .plane_size_min;
         for plane_size_min in [1, 2, 4, 8].into_iter().filter(|size| *size <= least) {
-            for config in configs(&client, algorithm, ScanOp::Sum, 100) {
-                let config = CubeScanConfig {
-                    plane_size_min,
-                    ..config
-                };
-                check(&client, config, &values(CUBES * config.units, config.op));
+            for mut config in configs(&client, algorithm, ScanOp::Sum, 100) {
+                config.cube.plane_size_min = plane_size_min;
+                check(&client, config, &values(CUBES * 100, ScanOp::Sum));
             }
         }
     }

@@ -1,9 +1,9 @@
-//! What the examples share: buffers to and from the device, and which algorithms it runs.
+//! What the examples share: buffers to and from the device, and whether it has planes.
 
 use cubecl::client::Client;
+use cubecl::ir::features::Plane;
 use cubecl::prelude::*;
 use cubecl::server::{Handle, ServerError};
-use cubecl_scan::cube::CubeScanAlgorithm;
 
 pub fn upload<T: CubeElement>(client: &Client, values: &[T]) -> Handle {
     client.create_from_slice(T::as_bytes(values))
@@ -39,7 +39,7 @@ pub fn force_plane() -> bool {
     std::env::var("BURN_SCAN_FORCE_PLANE").is_ok_and(|value| value == "1")
 }
 
-/// Whether the device runs the algorithm, or is made to.
-pub fn runs_on(client: &Client, algorithm: CubeScanAlgorithm) -> bool {
-    algorithm.is_supported(client) || force_plane()
+/// Whether the device advertises plane operations, or is made to use them.
+pub fn has_plane_ops(client: &Client) -> bool {
+    client.features().plane.contains(Plane::Ops) || force_plane()
 }

@@ -1,7 +1,7 @@
 //! The kernel of the survey: a cube-level scan of each tile.
 
+use crate::algorithms::{Config, cube_scan, scan_storage};
 use cubecl::prelude::*;
-use cubecl_scan::cube::*;
 
 /// Each cube scans as many elements as it has units. The last one may have fewer, and brings zeros for the rest.
 #[cube(launch_unchecked)]
@@ -10,19 +10,15 @@ pub fn tiles_kernel(
     output: &mut [i32],
     elements: usize,
     #[comptime] exclusive: bool,
-    #[comptime] config: CubeScanConfig,
+    #[comptime] config: Config,
 ) {
-    let mut storage = Shared::<[i32]>::new_slice(comptime!(cube_scan_storage(config)));
+    let mut storage = Shared::<[i32]>::new_slice(comptime!(scan_storage(config)));
     let at = CUBE_POS * CUBE_DIM as usize + UNIT_POS as usize;
     let mut value = 0i32.runtime();
     if at < elements {
         value = input[at];
     }
-    let scan = if comptime!(exclusive) {
-        cube_exclusive_scan::<i32>(value, 0i32, &mut storage, config)
-    } else {
-        cube_inclusive_scan::<i32>(value, 0i32, &mut storage, config)
-    };
+    let scan = cube_scan::<i32>(value, 0i32, &mut storage, exclusive, config);
     if at < elements {
         output[at] = scan.value;
     }

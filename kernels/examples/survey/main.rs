@@ -1,5 +1,6 @@
-//! Validates and times every cube-level algorithm and every device-level routine of `cubecl-scan`, over powers of two
-//! and sizes beside them. Compares each with a copy of as many elements on the same device in the same run.
+//! Validates and times every cube-level algorithm and every device-level routine of `cubecl-scan`, and eight more
+//! algorithms for a cube (`algorithms`), over powers of two and sizes beside them. Compares each with a copy of as many
+//! elements on the same device in the same run.
 //!
 //! ```text
 //! cargo run --release -p cubecl-scan --features wgpu --example survey [-- OPTIONS]
@@ -14,6 +15,7 @@
 //! `--help` lists the options. After the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only and ends at
 //! sums of 2^30.
 
+mod algorithms;
 #[path = "../common/mod.rs"]
 mod common;
 #[path = "../common/copy.rs"]

@@ -8,13 +8,13 @@
 //! | `SingleCube` | equal rows of at most [`ROW`]; n is rounded down to whole rows |
 //! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer if that does not divide n; whole rows |
 
-use crate::common::{arg, force_plane, runs_on, tensor};
+use crate::algorithms::{Algorithm, Config};
+use crate::common::{arg, force_plane, has_plane_ops, tensor};
 use crate::copy::{copy, grid, width};
 use crate::kernels::tiles_kernel;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-use cubecl_scan::cube::{CubeScanAlgorithm, CubeScanConfig};
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 
@@ -27,7 +27,7 @@ const COLUMNS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Copy,
-    Cube(CubeScanAlgorithm),
+    Cube(Algorithm),
     Device(RoutineKind),
 }
 
@@ -83,7 +83,7 @@ impl Layout {
 impl Kind {
     pub fn all() -> impl Iterator<Item = Kind> {
         std::iter::once(Kind::Copy)
-            .chain(CubeScanAlgorithm::ALL.map(Kind::Cube))
+            .chain(Algorithm::all().map(Kind::Cube))
             .chain(RoutineKind::ALL.map(Kind::Device))
     }
 
@@ -98,14 +98,14 @@ impl Kind {
     pub fn name(self) -> String {
         match self {
             Kind::Copy => "copy".into(),
-            Kind::Cube(algorithm) => format!("{algorithm:?}"),
+            Kind::Cube(algorithm) => algorithm.name(),
             Kind::Device(routine) => format!("{routine:?}"),
         }
     }
 
     pub fn runs_on(self, client: &Client) -> bool {
         match self {
-            Kind::Cube(algorithm) => runs_on(client, algorithm),
+            Kind::Cube(algorithm) => !algorithm.needs_plane_ops() || has_plane_ops(client),
             Kind::Copy | Kind::Device(_) => true,
         }
     }
@@ -178,8 +178,8 @@ impl Subject {
         match self.kind {
             Kind::Copy => copy(client, &buffers.input, &buffers.output, layout.elements),
             Kind::Cube(algorithm) => {
-                let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
-                let config = config.with_plane_ops(config.plane_ops || force_plane());
+                let mut config = Config::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
+                config.cube.plane_ops |= force_plane();
                 launch_tiles(client, buffers, layout, self.exclusive, config);
             }
             Kind::Device(routine) => scan_with(
@@ -220,7 +220,7 @@ fn launch_tiles(
     buffers: &Buffers,
     layout: &Layout,
     exclusive: bool,
-    config: CubeScanConfig,
+    config: Config,
 ) {
     // SAFETY: the kernel guards by the number of elements, which both buffers hold; the cube is as large as the
     // configuration says.
@@ -228,7 +228,7 @@ fn launch_tiles(
         tiles_kernel::launch_unchecked(
             client,
             grid(client, layout.shape[0]),
-            CubeDim::new_1d(config.units as u32),
+            CubeDim::new_1d(config.cube.units as u32),
             arg(&buffers.input, layout.elements),
             arg(&buffers.output, layout.elements),
             layout.elements,

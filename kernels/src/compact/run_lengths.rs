@@ -14,8 +14,9 @@ use super::plan::{Lines, bindable, same_elements};
 use super::selection::Selection;
 use crate::ScanError;
 use crate::error::expect_room;
-use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::{ELEMENTWISE_UNITS, LaunchOptions, cube_count, scratch};
+use crate::scan::problem::lanes_of;
+use crate::scan::scratch::temporary_tensor;
+use crate::scan::{ELEMENTWISE_UNITS, LaunchOptions, cube_count};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -105,12 +106,7 @@ pub fn run_lengths(
     };
     let plan = selection.plan(client, &[("lengths", &lengths, index.size())], launch)?;
     let len = selection.lines.len;
-    let heads = TensorBinding {
-        handle: scratch::temporary(client, (len * index.size()).max(1)).binding(),
-        strides: [1].into(),
-        shape: [len].into(),
-        tiling: Default::default(),
-    };
+    let heads = temporary_tensor(client, len, index);
     selection.positions = Some(bindable(client, heads.clone()));
     let count = selection.counts.clone();
     super::select::launch(client, &plan, selection);
@@ -131,8 +127,7 @@ fn lengths_between(
 ) {
     let len = heads.shape[0];
     let address_type = heads.required_address_type(index.size());
-    let begin = elements_before(lengths.handle.offset_start, index.size());
-    let lanes = widest_vector(client.io_optimized_vector_sizes(index.size()), len | begin);
+    let lanes = lanes_of(client, len, &[(&lengths, index.size())]);
     let vectors = len / lanes;
     // SAFETY: as many lengths and positions as elements; units beyond them do nothing.
     unsafe {

@@ -4,8 +4,7 @@ use cubecl::client::Client;
 use cubecl::ir::features::Plane;
 use cubecl::prelude::*;
 
-/// How the units of a cube scan their values: the choice that CUB's `BlockScan` offers, and the forms of the GPU
-/// prefix-sum survey (Smith, "GPUPrefixSums", 2023).
+/// How the units of a cube scan their values: the choice that CUB's `BlockScan` offers.
 ///
 /// All return the same for an associative operator. Sums and products of floats may differ in rounding, because each
 /// algorithm has its own fixed order.
@@ -18,39 +17,11 @@ pub enum CubeScanAlgorithm {
     Raking,
     /// `Raking` that keeps the segment in registers between the two walks.
     RakingMemoize,
-    /// Each superstep doubles the distance looked back (Kogge & Stone 1973, Hillis & Steele 1986).
-    HillisSteele,
-    /// Each superstep joins neighbouring blocks (Sklansky 1960).
-    Sklansky,
-    /// A tree up, and the same tree down (Brent & Kung 1982, Blelloch 1990).
-    BrentKung,
-    /// `BrentKung` with the plane as radix.
-    PlaneBrentKung,
-    /// `PlaneBrentKung` in which each level up is followed at once by its fan down.
-    PlaneFusedBrentKung,
-    /// Planes scan on their own, then join as in `Sklansky`.
-    PlaneSklansky,
-    /// One plane walks the whole cube.
-    PlaneSerial,
-    /// A few planes walk a part each, then one of them scans the parts' totals.
-    PlaneRakingReduceScan,
 }
 
 impl CubeScanAlgorithm {
     /// Every algorithm, for tests and tables.
-    pub const ALL: [CubeScanAlgorithm; 11] = [
-        Self::PlaneScans,
-        Self::Raking,
-        Self::RakingMemoize,
-        Self::HillisSteele,
-        Self::Sklansky,
-        Self::BrentKung,
-        Self::PlaneBrentKung,
-        Self::PlaneFusedBrentKung,
-        Self::PlaneSklansky,
-        Self::PlaneSerial,
-        Self::PlaneRakingReduceScan,
-    ];
+    pub const ALL: [CubeScanAlgorithm; 3] = [Self::PlaneScans, Self::Raking, Self::RakingMemoize];
 
     /// `PlaneScans` if the device has plane operations and planes of one size, else `Raking`.
     pub fn default_for(client: &Client) -> Self {
@@ -66,17 +37,8 @@ impl CubeScanAlgorithm {
     /// Whether the algorithm needs [`Plane::Ops`].
     pub fn needs_plane_ops(self) -> bool {
         match self {
-            Self::Raking
-            | Self::RakingMemoize
-            | Self::HillisSteele
-            | Self::Sklansky
-            | Self::BrentKung => false,
-            Self::PlaneScans
-            | Self::PlaneBrentKung
-            | Self::PlaneFusedBrentKung
-            | Self::PlaneSklansky
-            | Self::PlaneSerial
-            | Self::PlaneRakingReduceScan => true,
+            Self::PlaneScans => true,
+            Self::Raking | Self::RakingMemoize => false,
         }
     }
 

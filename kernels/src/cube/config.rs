@@ -41,42 +41,17 @@ impl CubeScanConfig {
         Self { plane_ops, ..self }
     }
 
-    /// The algorithm that runs. A plane of one unit is no radix: then an algorithm built on planes becomes the one that
-    /// it generalises.
+    /// The algorithm that runs. Planes of one unit have nothing to scan: then `PlaneScans` becomes `Raking`.
     pub(super) fn effective(&self) -> CubeScanAlgorithm {
-        use CubeScanAlgorithm::*;
         match self.algorithm {
-            PlaneBrentKung | PlaneFusedBrentKung if self.plane_size_min < 2 => BrentKung,
-            PlaneSklansky if self.plane_size_min < 2 => Sklansky,
-            PlaneScans | PlaneSerial | PlaneRakingReduceScan if self.plane_size_min < 2 => Raking,
+            CubeScanAlgorithm::PlaneScans if self.plane_size_min < 2 => CubeScanAlgorithm::Raking,
             algorithm => algorithm,
         }
     }
 
     /// The most planes of the cube: all of the smallest size.
-    pub(super) fn max_planes(&self) -> usize {
+    pub fn max_planes(&self) -> usize {
         self.units.div_ceil(self.plane_size_min)
-    }
-
-    /// Doublings that lead from blocks of `width` to a block of the whole cube.
-    pub(super) fn doublings(&self, width: usize) -> usize {
-        self.units.div_ceil(width).next_power_of_two().ilog2() as usize
-    }
-
-    /// Levels of a tree whose radix is the smallest plane.
-    pub(super) fn plane_levels(&self) -> usize {
-        let mut levels = 1;
-        while self.plane_size_min.pow(levels as u32) < self.units {
-            levels += 1;
-        }
-        levels
-    }
-
-    /// How many planes rake in `PlaneRakingReduceScan`: about as many as each has chunks to walk.
-    pub(super) fn raking_planes(&self) -> usize {
-        let planes = self.max_planes();
-        let root = planes.isqrt();
-        if root * root < planes { root + 1 } else { root }
     }
 
     /// Whether the totals of the raking units are scanned by their plane.
@@ -119,9 +94,6 @@ pub fn cube_scan_storage(config: CubeScanConfig) -> usize {
             };
             config.raking_units() * config.raking_stride() + totals + 1
         }
-        PlaneRakingReduceScan => config.units + config.raking_planes(),
-        HillisSteele | Sklansky | BrentKung => config.units,
-        PlaneBrentKung | PlaneFusedBrentKung | PlaneSklansky | PlaneSerial => config.units,
     }
 }
 
@@ -146,10 +118,6 @@ mod tests {
             4
         );
         assert_eq!(
-            cube_scan_storage(config(CubeScanAlgorithm::HillisSteele, 100, 32)),
-            100
-        );
-        assert_eq!(
             cube_scan_storage(config(CubeScanAlgorithm::Raking, 256, 32)),
             32 * 9 + 1
         );
@@ -158,22 +126,10 @@ mod tests {
     }
 
     #[test]
-    fn planes_of_one_unit_fall_back_to_radix_two() {
+    fn planes_of_one_unit_are_raked() {
         for algorithm in CubeScanAlgorithm::ALL {
             assert!(!config(algorithm, 64, 1).effective().needs_plane_ops());
             assert_eq!(config(algorithm, 64, 2).effective(), algorithm);
-        }
-    }
-
-    #[test]
-    fn levels_and_doublings_cover_the_cube() {
-        for units in 1..=1024 {
-            for plane in [2, 4, 8, 16, 32, 64, 128] {
-                let config = config(CubeScanAlgorithm::PlaneBrentKung, units, plane);
-                assert!(plane.pow(config.plane_levels() as u32) >= units);
-                assert!(plane << config.doublings(plane) >= units);
-                assert!(config.raking_planes().pow(2) >= config.max_planes());
-            }
         }
     }
 }

@@ -9,16 +9,11 @@
 //! | [`PlaneScans`](CubeScanAlgorithm::PlaneScans) | 2 | n | yes |
 //! | [`Raking`](CubeScanAlgorithm::Raking) | 2, or 3 without plane operations | 2n | optional |
 //! | [`RakingMemoize`](CubeScanAlgorithm::RakingMemoize) | 2, or 3 without plane operations | 2n | optional |
-//! | [`HillisSteele`](CubeScanAlgorithm::HillisSteele) | 2 log₂ n | n log₂ n | no |
-//! | [`Sklansky`](CubeScanAlgorithm::Sklansky) | log₂ n | n/2 log₂ n | no |
-//! | [`BrentKung`](CubeScanAlgorithm::BrentKung) | 2 log₂ n | 2n | no |
-//! | [`PlaneBrentKung`](CubeScanAlgorithm::PlaneBrentKung) | 2 logₚ n | 2n | yes |
-//! | [`PlaneFusedBrentKung`](CubeScanAlgorithm::PlaneFusedBrentKung) | logₚ n + 1 | 2n | yes |
-//! | [`PlaneSklansky`](CubeScanAlgorithm::PlaneSklansky) | log₂ n/p | n/2 log₂ n/p | yes |
-//! | [`PlaneSerial`](CubeScanAlgorithm::PlaneSerial) | 2 | n | yes |
-//! | [`PlaneRakingReduceScan`](CubeScanAlgorithm::PlaneRakingReduceScan) | 3 | 2n | yes |
 //!
-//! n is the number of units of the cube, and p of a plane. Work counts combinations outside of plane scans.
+//! n is the number of units of the cube. Work counts combinations outside of plane scans.
+//!
+//! An algorithm of your own is made of [`combine`](crate::operator::combine()) and of the scans of one plane below. The
+//! example `survey` has eight.
 //!
 //! # Example
 //!
@@ -63,21 +58,13 @@
 //! ```
 
 mod algorithm;
-mod brent_kung;
 mod config;
-mod hillis_steele;
 mod plane;
-mod plane_brent_kung;
-mod plane_fused_brent_kung;
-mod plane_raking;
 mod plane_scans;
-mod plane_serial;
-mod plane_sklansky;
 mod raking;
 mod scan;
-mod sklansky;
 
 pub use algorithm::CubeScanAlgorithm;
 pub use config::{CubeScanConfig, cube_scan_storage};
-pub use plane::{plane_exclusive_scan, plane_inclusive_scan};
+pub use plane::{plane_exclusive_scan, plane_inclusive_scan, plane_scan_in_place};
 pub use scan::{CubeScan, cube_exclusive_scan, cube_inclusive_scan};

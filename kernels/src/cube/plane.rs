@@ -5,7 +5,7 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
-use crate::operator::ScanOp;
+use crate::operator::{ScanOp, combine};
 use crate::scan::components::plane_scan::plane_shift_inclusive;
 use cubecl::prelude::*;
 
@@ -27,4 +27,42 @@ pub fn plane_exclusive_scan<A: Numeric>(value: A, identity: A, #[comptime] op: S
 pub(super) fn last_unit_of_plane() -> u32 {
     let first = PLANE_POS * PLANE_DIM;
     max(min(first + PLANE_DIM, CUBE_DIM) - first, 1u32) - 1
+}
+
+/// This plane scans the elements of `shared` from `first` to before `end` in place, and returns their total. With it
+/// `PlaneScans` scans the totals of its planes.
+///
+/// - `identity`: the identity of `op`, as for [`cube_inclusive_scan()`](crate::cube::cube_inclusive_scan()).
+/// - `steps`: each step scans as many neighbouring elements as the plane has units. There must be enough steps for the
+///   longest range of the cube.
+///
+/// Every unit of the plane takes part. Plane operations need uniform control flow, so every plane of the cube calls
+/// this with the same `steps`, and a plane with nothing to do passes an empty range. In a plane that the cube does not
+/// fill, the range is no longer than the plane. The caller needs a `sync_cube` before and after.
+///
+/// Needs [`Plane::Ops`](cubecl::ir::features::Plane::Ops).
+#[cube]
+pub fn plane_scan_in_place<A: Numeric>(
+    shared: &mut Shared<[A]>,
+    first: usize,
+    end: usize,
+    identity: A,
+    #[comptime] steps: usize,
+    #[comptime] op: ScanOp,
+) -> A {
+    let last = last_unit_of_plane();
+    let mut carry = identity;
+    for step in 0..steps {
+        let at = first + step * PLANE_DIM as usize + UNIT_POS_PLANE as usize;
+        let mut value = identity;
+        if at < end {
+            value = shared[at];
+        }
+        let total = combine::<A>(carry, plane_inclusive_scan::<A>(value, op), op);
+        if at < end {
+            shared[at] = total;
+        }
+        carry = plane_shuffle(total, last);
+    }
+    carry
 }

@@ -12,8 +12,7 @@
 //! Only the totals meet in shared memory. If there are more planes than a plane has units, plane 0 takes several steps.
 
 use super::config::CubeScanConfig;
-use super::plane::last_unit_of_plane;
-use super::plane_serial::walk;
+use super::plane::{last_unit_of_plane, plane_scan_in_place};
 use super::scan::CubeScan;
 use crate::operator::combine;
 use crate::scan::components::plane_scan::{plane_inclusive_scan, plane_shift_inclusive};
@@ -35,7 +34,7 @@ pub(super) fn scan<A: Numeric>(
     }
     sync_cube();
     let steps = comptime!(config.max_planes().div_ceil(config.plane_size_min));
-    walk::<A>(
+    plane_scan_in_place::<A>(
         shared,
         0,
         select(plane == 0, planes, 0),

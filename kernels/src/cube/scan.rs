@@ -70,57 +70,5 @@ fn cube_scan<A: Numeric>(
         CubeScanAlgorithm::RakingMemoize => {
             raking::scan::<A>(value, identity, shared, exclusive, true, config)
         }
-        CubeScanAlgorithm::HillisSteele => {
-            hillis_steele::scan::<A>(value, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::Sklansky => {
-            sklansky::scan::<A>(value, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::BrentKung => {
-            brent_kung::scan::<A>(value, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::PlaneBrentKung => {
-            plane_brent_kung::scan::<A>(value, identity, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::PlaneFusedBrentKung => {
-            plane_fused_brent_kung::scan::<A>(value, identity, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::PlaneSklansky => {
-            plane_sklansky::scan::<A>(value, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::PlaneSerial => {
-            plane_serial::scan::<A>(value, identity, shared, config);
-            read_scanned::<A>(shared, identity, exclusive, config)
-        }
-        CubeScanAlgorithm::PlaneRakingReduceScan => {
-            plane_raking::scan::<A>(value, identity, shared, exclusive, config)
-        }
-    }
-}
-
-/// Reads a unit's result from shared memory. It holds the inclusive scan of the cube, complete and behind a barrier.
-#[cube]
-fn read_scanned<A: Numeric>(
-    shared: &mut Shared<[A]>,
-    identity: A,
-    #[comptime] exclusive: bool,
-    #[comptime] config: CubeScanConfig,
-) -> CubeScan<A> {
-    let unit = UNIT_POS as usize;
-    let mut value = identity;
-    if comptime!(!exclusive) {
-        value = shared[unit];
-    } else if unit > 0 {
-        value = shared[unit - 1];
-    }
-    CubeScan::<A> {
-        value,
-        aggregate: shared[comptime!(config.units - 1)],
     }
 }

@@ -1,5 +1,6 @@
 //! The geometry of a scan: `[outer…, len, inner…]` around the axis, and the strides of each input.
 
+use cubecl::client::Client;
 use cubecl::prelude::*;
 
 /// What a scan leaves out and where it begins. The default is inclusive and forward.
@@ -130,6 +131,19 @@ pub(crate) fn widest_vector(widths: impl Iterator<Item = usize>, common_alignmen
 /// How many elements of `size` bytes precede a tensor that begins at byte `begin`.
 pub(crate) fn elements_before(begin: Option<u64>, size: usize) -> usize {
     begin.unwrap_or(0) as usize / size
+}
+
+/// Elements of the widest vector of the device that divides `len` and the place where each tensor begins. With each
+/// tensor come the bytes of an element.
+pub(crate) fn lanes_of(client: &Client, len: usize, tensors: &[(&TensorBinding, usize)]) -> usize {
+    let largest = tensors.iter().map(|(_, size)| *size).max().unwrap_or(1);
+    let begins = tensors
+        .iter()
+        .map(|(tensor, size)| elements_before(tensor.handle.offset_start, *size));
+    widest_vector(
+        client.io_optimized_vector_sizes(largest),
+        begins.fold(len, |bits, begin| bits | begin),
+    )
 }
 
 fn count(dims: &[Dim]) -> usize {

@@ -53,6 +53,16 @@ pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
     testing::guarded_bytes(client, bytes).unwrap_or_else(|| client.empty(bytes))
 }
 
+/// A contiguous tensor of `len` elements for the same purpose. Its buffer can be bound even if `len` is 0.
+pub(crate) fn temporary_tensor(client: &Client, len: usize, dtype: ElemType) -> TensorBinding {
+    TensorBinding {
+        handle: temporary(client, (len * dtype.size()).max(64)).binding(),
+        strides: [1].into(),
+        shape: [len].into(),
+        tiling: Default::default(),
+    }
+}
+
 /// The exclusive scan of totals, `[outer, totals of a line, lines side by side]`, from one buffer to another: what
 /// precedes each part of a line. In `reverse`, the last total belongs to the first part.
 pub(crate) fn prefixes_of(

@@ -7,8 +7,20 @@ use cubecl::prelude::*;
 /// A tensor and its element type.
 pub(super) type Typed = (TensorBinding, ElemType);
 
-/// The message of the panic without offsets.
-pub(super) const NO_OFFSETS: &str = "segments have one offset more than there are segments";
+/// The number of offsets.
+///
+/// # Panics
+///
+/// If there are none.
+#[track_caller]
+pub(super) fn entries_of(offsets: &Typed) -> usize {
+    let entries: usize = offsets.0.shape.iter().product();
+    assert!(
+        entries > 0,
+        "segments have one offset more than there are segments"
+    );
+    entries
+}
 
 /// An offset; `len` if it is not in `0..len`.
 #[cube]

@@ -7,11 +7,12 @@
 //! starts    1 · 1 · · 1 ·      at the same elements
 //! ```
 
-use super::bounds::{NO_OFFSETS, Typed};
+use super::bounds::{Typed, entries_of};
 use crate::checked_index::checked_index;
 use crate::error::{check_outputs, check_types, expect_room};
-use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan, scratch};
+use crate::scan::problem::lanes_of;
+use crate::scan::scratch::temporary_tensor;
+use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -62,8 +63,7 @@ fn mark(
     len: usize,
     numbered: bool,
 ) -> Result<(), ScanError> {
-    let entries: usize = offsets.0.shape.iter().product();
-    assert!(entries > 0, "{NO_OFFSETS}");
+    let entries = entries_of(offsets);
     let (marks, dtype) = marks;
     check_types(client, [offsets.1, dtype])?;
     expect_room("marks", &marks, len);
@@ -74,11 +74,7 @@ fn mark(
     if len == 0 {
         return Ok(());
     }
-    let common_alignment = len | elements_before(marks.handle.offset_start, dtype.size());
-    let lanes = widest_vector(
-        client.io_optimized_vector_sizes(dtype.size()),
-        common_alignment,
-    );
+    let lanes = lanes_of(client, len, &[(&marks, dtype.size())]);
     let address_type = marks
         .required_address_type(dtype.size())
         .max(offsets.0.required_address_type(offsets.1.size()));
@@ -114,16 +110,6 @@ fn mark(
     Ok(())
 }
 
-/// A contiguous temporary tensor of `len` elements.
-pub(super) fn room(client: &Client, len: usize, dtype: ElemType) -> TensorBinding {
-    TensorBinding {
-        handle: scratch::temporary(client, (len * dtype.size()).max(64)).binding(),
-        strides: [1].into(),
-        shape: [len].into(),
-        tiling: Default::default(),
-    }
-}
-
 /// The segment of each of `len` elements. Segments begin at `offsets`; the last offset is the end of the last segment.
 /// Elements behind it get the number of segments.
 ///
@@ -149,7 +135,7 @@ pub fn segment_ids(
         &[("offsets", &offsets.0, dtype.size())],
         &[("ids", &ids, dtype.size())],
     )?;
-    let marks = room(client, len, dtype);
+    let marks = temporary_tensor(client, len, dtype);
     mark(client, &offsets, (marks.clone(), dtype), len, true)?;
     let flat = TensorBinding {
         strides: [1].into(),

@@ -8,12 +8,13 @@
 //! The work is balanced by elements, as in the scan: it depends on the number of bytes, not on the lengths of segments.
 //! No atomics, and the same bits each time.
 
-use super::bounds::{NO_OFFSETS, bounded};
-use super::offsets::{room, segment_starts};
+use super::bounds::{bounded, entries_of};
+use super::offsets::segment_starts;
 use crate::ScanError;
 use crate::error::{check_outputs, expect_room};
 use crate::monoid::{Operator, Segmented};
 use crate::operator::accumulator_of;
+use crate::scan::scratch::temporary_tensor;
 use crate::scan::{
     ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
 };
@@ -71,9 +72,7 @@ pub fn segment_reduce<O: Operator>(
     dtype: ElemType,
     op: O::Config,
 ) -> Result<(), ScanError> {
-    let entries: usize = offsets.0.shape.iter().product();
-    assert!(entries > 0, "{NO_OFFSETS}");
-    let elements = (entries - 1) * width;
+    let elements = (entries_of(&offsets) - 1) * width;
     expect_room("values", &values, len * width);
     expect_room("totals", &totals, elements);
     check_outputs(
@@ -87,14 +86,14 @@ pub fn segment_reduce<O: Operator>(
         return Ok(());
     }
     let word = u32::elem_type_native();
-    let starts = room(client, len, word);
+    let starts = temporary_tensor(client, len, word);
     segment_starts(client, offsets.clone(), (starts.clone(), word), len)?;
     let rows = |tensor: TensorBinding, strides: [usize; 2]| TensorBinding {
         strides: strides.into(),
         shape: [len, width].into(),
         ..tensor
     };
-    let scanned = room(client, len * width, dtype);
+    let scanned = temporary_tensor(client, len * width, dtype);
     if len > 0 {
         let output = rows(scanned.clone(), [width, 1]);
         let tensors = ScanTensors::new(vec![rows(values, [width, 1])], vec![output], 0, dtype)

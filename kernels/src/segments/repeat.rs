@@ -1,10 +1,11 @@
 //! Repetition: each row of the output is a copy of the row of its segment.
 
-use super::bounds::NO_OFFSETS;
-use super::offsets::{room, segment_ids};
+use super::bounds::entries_of;
+use super::offsets::segment_ids;
 use crate::ScanError;
 use crate::compact::{PermutationShape, gather};
 use crate::error::{check_outputs, check_types, expect_room};
+use crate::scan::scratch::temporary_tensor;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -30,9 +31,7 @@ pub fn repeat(
     [total, width]: [usize; 2],
     dtype: ElemType,
 ) -> Result<(), ScanError> {
-    let entries: usize = offsets.0.shape.iter().product();
-    assert!(entries > 0, "{NO_OFFSETS}");
-    let rows = entries - 1;
+    let rows = entries_of(&offsets) - 1;
     expect_room("values", &values, rows * width);
     expect_room("output", &output, total * width);
     let index = offsets.1;
@@ -47,7 +46,7 @@ pub fn repeat(
     if total * width == 0 {
         return Ok(());
     }
-    let ids = room(client, total, index);
+    let ids = temporary_tensor(client, total, index);
     segment_ids(client, offsets, ids.clone(), total)?;
     let shape = PermutationShape {
         outer: 1,

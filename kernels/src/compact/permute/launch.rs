@@ -3,7 +3,7 @@
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::error::{Operand, check_outputs, check_types, expect_room};
-use crate::scan::problem::{elements_before, widest_vector};
+use crate::scan::problem::lanes_of;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
@@ -11,11 +11,6 @@ use cubecl::prelude::*;
 
 /// A tensor and its element type.
 pub(super) type Typed<'t> = (&'t TensorBinding, ElemType);
-
-/// The element of its buffer at which a tensor begins.
-pub(super) fn begin((tensor, dtype): Typed) -> usize {
-    elements_before(tensor.handle.offset_start, dtype.size())
-}
 
 /// The tensors of a permutation. Slices and destinations have one element type.
 pub(super) struct Tensors<'t> {
@@ -65,10 +60,11 @@ impl Tensors<'_> {
             Output::Destinations => check_outputs(&[slices, list], &[destinations]),
         }?;
         let of_elements = shape.outer == 1 && shape.inner == 1;
-        let lanes = match of_elements {
-            true => self.lanes(client, shape.slices, self.destination_list),
-            false => self.lanes(client, shape.inner, self.destinations),
+        let (len, other) = match of_elements {
+            true => (shape.slices, list),
+            false => (shape.inner, destinations),
         };
+        let lanes = lanes_of(client, len, &[(slices.1, slices.2), (other.1, other.2)]);
         Ok(Some(Launch {
             of_elements,
             lanes,
@@ -91,12 +87,5 @@ impl Tensors<'_> {
             shape.slices,
         );
         expect_room("destinations", self.destinations.0, destinations);
-    }
-
-    /// The widest vector that divides `len` and begins whole in the slices and in the `other` tensor.
-    fn lanes(&self, client: &Client, len: usize, other: Typed) -> usize {
-        let size = self.slices.1.size().max(other.1.size());
-        let common_alignment = len | begin(self.slices) | begin(other);
-        widest_vector(client.io_optimized_vector_sizes(size), common_alignment)
     }
 }

@@ -1,11 +1,10 @@
 //! To destinations that are ranks, with zeros behind the last.
 
-use super::launch::begin;
 use super::scatter::scatter;
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types};
-use crate::scan::problem::widest_vector;
+use crate::scan::problem::lanes_of;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -78,11 +77,7 @@ pub fn scatter_ranks(
     if outer * of_row == 0 {
         return Ok(());
     }
-    let common_alignment = shape.inner | begin((&to_destinations, dtype));
-    let lanes = widest_vector(
-        client.io_optimized_vector_sizes(dtype.size()),
-        common_alignment,
-    );
+    let lanes = lanes_of(client, shape.inner, &[(&to_destinations, dtype.size())]);
     let vectors = outer * of_row / lanes;
     let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
     let cubes = cube_count(client, units / ELEMENTWISE_UNITS);

@@ -8,10 +8,10 @@
 //! width 8                                       │ a..i .. a..l  │ a..m a..n
 //! ```
 
-use super::config::CubeScanConfig;
+use super::config::doublings;
 use super::sklansky::join;
-use crate::scan::components::plane_scan::plane_inclusive_scan;
 use cubecl::prelude::*;
+use cubecl_scan::cube::{CubeScanConfig, plane_inclusive_scan};
 
 /// Leaves the inclusive scan in the first `config.units` elements.
 #[cube]
@@ -21,6 +21,6 @@ pub(super) fn scan<A: Numeric>(
     #[comptime] config: CubeScanConfig,
 ) {
     let scanned = plane_inclusive_scan::<A>(value, config.op);
-    let doublings = comptime!(config.doublings(config.plane_size_min));
-    join::<A>(scanned, PLANE_DIM as usize, shared, doublings, config.op);
+    let steps = comptime!(doublings(config.units, config.plane_size_min));
+    join::<A>(scanned, PLANE_DIM as usize, shared, steps, config.op);
 }

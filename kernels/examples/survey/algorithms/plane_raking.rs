@@ -1,8 +1,7 @@
 //! Raking reduce-scan with planes as the rakes, from the survey "GPUPrefixSums" (Smith 2023).
 //!
-//! Of p planes, about √p rake. Each walks a part of the cube as [`PlaneSerial`](super::CubeScanAlgorithm::PlaneSerial)
-//! walks the whole. Plane 0 scans the parts' totals, and every unit takes the total before its part. In `PlaneSerial`
-//! one plane rakes, in `PlaneScans` all do.
+//! Of p planes, about √p rake. Each walks a part of the cube as `PlaneSerial` walks the whole. Plane 0 scans the parts'
+//! totals, and every unit takes the total before its part. In `PlaneSerial` one plane rakes, in `PlaneScans` all do.
 //!
 //! ```text
 //! planes of 2, 2 raking    a b → c d → e f      │ g h → i j
@@ -11,11 +10,10 @@
 //! every unit               –                      a..f
 //! ```
 
-use super::config::CubeScanConfig;
-use super::plane_serial::walk;
-use super::scan::CubeScan;
-use crate::operator::combine;
+use super::config::raking_planes;
 use cubecl::prelude::*;
+use cubecl_scan::cube::{CubeScan, CubeScanConfig, plane_scan_in_place};
+use cubecl_scan::operator::combine;
 
 #[cube]
 pub(super) fn scan<A: Numeric>(
@@ -26,7 +24,7 @@ pub(super) fn scan<A: Numeric>(
     #[comptime] config: CubeScanConfig,
 ) -> CubeScan<A> {
     let units = comptime!(config.units);
-    let max_rakers = comptime!(config.raking_planes());
+    let max_rakers = comptime!(raking_planes(config));
     let plane = PLANE_POS as usize;
     let planes = (CUBE_DIM as usize).div_ceil(PLANE_DIM as usize);
     let rakers = min(planes, max_rakers);
@@ -37,14 +35,14 @@ pub(super) fn scan<A: Numeric>(
     let first = min(plane * part, units);
     let end = select(plane < rakers, min(first + part, units), first);
     let steps = comptime!(config.max_planes().div_ceil(max_rakers));
-    let total = walk::<A>(shared, first, end, identity, steps, config.op);
+    let total = plane_scan_in_place::<A>(shared, first, end, identity, steps, config.op);
     if plane < rakers && UNIT_POS_PLANE == 0 {
         shared[units + plane] = total;
     }
     sync_cube();
     let steps = comptime!(max_rakers.div_ceil(config.plane_size_min));
     let end = select(plane == 0, units + rakers, units.runtime());
-    walk::<A>(shared, units.runtime(), end, identity, steps, config.op);
+    plane_scan_in_place::<A>(shared, units.runtime(), end, identity, steps, config.op);
     sync_cube();
 
     let unit = UNIT_POS as usize;

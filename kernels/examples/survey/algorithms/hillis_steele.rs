@@ -12,9 +12,10 @@
 //! d = 4    a    ab   abc  abcd a..e a..f
 //! ```
 
-use super::config::CubeScanConfig;
-use crate::operator::combine;
+use super::config::doublings;
 use cubecl::prelude::*;
+use cubecl_scan::cube::CubeScanConfig;
+use cubecl_scan::operator::combine;
 
 /// Leaves the inclusive scan in the first `config.units` elements.
 #[cube]
@@ -28,7 +29,7 @@ pub(super) fn scan<A: Numeric>(
     shared[unit] = total;
     sync_cube();
     #[unroll]
-    for step in 0..comptime!(config.doublings(1)) {
+    for step in 0..comptime!(doublings(config.units, 1)) {
         let distance = comptime!(1usize << step);
         if unit >= distance {
             total = combine::<A>(shared[unit - distance], total, config.op);

@@ -16,9 +16,10 @@
 //! A cube that is no power of two acts like one padded with the identity. Nothing flows from later units to earlier
 //! ones, so the padding is neither stored nor combined.
 
-use super::config::CubeScanConfig;
-use crate::operator::combine;
+use super::config::doublings;
 use cubecl::prelude::*;
+use cubecl_scan::cube::CubeScanConfig;
+use cubecl_scan::operator::combine;
 
 /// Leaves the inclusive scan in the first `config.units` elements.
 #[cube]
@@ -28,7 +29,7 @@ pub(super) fn scan<A: Numeric>(
     #[comptime] config: CubeScanConfig,
 ) {
     let unit = UNIT_POS as usize;
-    let levels = comptime!(config.doublings(1));
+    let levels = comptime!(doublings(config.units, 1));
     shared[unit] = value;
     sync_cube();
     #[unroll]

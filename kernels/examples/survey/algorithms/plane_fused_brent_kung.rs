@@ -12,11 +12,11 @@
 //! fan  4                        │ a..e a..f ..  │ a..i ..       │ a..m a..n
 //! ```
 
-use super::config::CubeScanConfig;
+use super::config::plane_levels;
 use super::plane_brent_kung::{plane_power, up};
-use crate::operator::combine;
-use crate::scan::components::plane_scan::plane_inclusive_scan;
 use cubecl::prelude::*;
+use cubecl_scan::cube::{CubeScanConfig, plane_inclusive_scan};
+use cubecl_scan::operator::combine;
 
 /// Leaves the inclusive scan in the first `config.units` elements.
 #[cube]
@@ -26,7 +26,7 @@ pub(super) fn scan<A: Numeric>(
     shared: &mut Shared<[A]>,
     #[comptime] config: CubeScanConfig,
 ) {
-    let levels = comptime!(config.plane_levels());
+    let levels = comptime!(plane_levels(config));
     shared[UNIT_POS as usize] = plane_inclusive_scan::<A>(value, config.op);
     sync_cube();
     #[unroll]

@@ -12,9 +12,11 @@
 //! width 4    a    ab   abc  abcd a..e a..f
 //! ```
 
-use super::config::CubeScanConfig;
-use crate::operator::{ScanOp, combine};
+use super::config::doublings;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
+use cubecl_scan::cube::CubeScanConfig;
+use cubecl_scan::operator::combine;
 
 /// Leaves the inclusive scan in the first `config.units` elements.
 #[cube]
@@ -27,7 +29,7 @@ pub(super) fn scan<A: Numeric>(
         value,
         1usize,
         shared,
-        comptime!(config.doublings(1)),
+        comptime!(doublings(config.units, 1)),
         config.op,
     );
 }

@@ -12,10 +12,10 @@
 //!
 //! No padding: nothing flows from later units to earlier ones.
 
-use super::config::CubeScanConfig;
-use crate::operator::combine;
-use crate::scan::components::plane_scan::plane_inclusive_scan;
+use super::config::plane_levels;
 use cubecl::prelude::*;
+use cubecl_scan::cube::{CubeScanConfig, plane_inclusive_scan};
+use cubecl_scan::operator::combine;
 
 /// Leaves the inclusive scan in the first `config.units` elements.
 #[cube]
@@ -25,7 +25,7 @@ pub(super) fn scan<A: Numeric>(
     shared: &mut Shared<[A]>,
     #[comptime] config: CubeScanConfig,
 ) {
-    let levels = comptime!(config.plane_levels());
+    let levels = comptime!(plane_levels(config));
     shared[UNIT_POS as usize] = plane_inclusive_scan::<A>(value, config.op);
     sync_cube();
     #[unroll]
