@@ -28,7 +28,7 @@ pub(crate) struct Call<'a, O: Operator> {
     /// Rows are read and written element by element, but still dealt to units in vectors.
     pub by_elements: bool,
     /// Elements of the widest vector of the device.
-    widest_vector: usize,
+    pub widest_vector: usize,
     /// As `lanes`, for tensors read as one flat sequence.
     pub flat_lanes: usize,
     pub address_type: AddressType,
@@ -87,11 +87,11 @@ impl<'a, O: Operator> Call<'a, O> {
             let scalars = O::state_size(accumulator).div_ceil(accumulator.size());
             tuning.vectors = (tuning.vectors / scalars).max(1);
             let is_row = lines.inner.is_empty() && lanes == widths(0);
-            if is_row && scalars == 1 && accumulator.size() == 4 {
+            if is_row && scalars == 1 && accumulator.size() == 4 && !launch.batch_invariant {
                 tuning = tuning.for_long_rows(lines.len(), lanes, &launch);
             }
         }
-        Ok(Some(Self {
+        let call = Self {
             client,
             launch,
             tuning,
@@ -105,6 +105,10 @@ impl<'a, O: Operator> Call<'a, O> {
             options,
             accumulator,
             op,
+        };
+        Ok(Some(match launch.batch_invariant {
+            true => call.batch_invariant(),
+            false => call,
         }))
     }
 

@@ -18,6 +18,7 @@
 //! No cube waits for another without a bound. A float result has the same bits in every schedule. Decoupled lookback:
 //! Merrill & Garland (2016). The fallback for aggregates that are missing: Smith, Levien & Owens (2025).
 
+mod batch_invariant;
 mod call;
 pub(crate) mod components;
 mod grid;

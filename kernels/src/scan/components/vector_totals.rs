@@ -63,7 +63,7 @@ impl Rake {
         Self { totals, rakers }
     }
 
-    fn share(&self) -> usize {
+    pub(crate) fn share(&self) -> usize {
         self.totals.div_ceil(self.rakers)
     }
 

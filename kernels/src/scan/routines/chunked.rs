@@ -174,6 +174,9 @@ fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid
 
 /// Chunks of a row. The chunks of all rows saturate the device with about one wave of cubes.
 pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
+    if call.launch.batch_invariant {
+        return 1;
+    }
     let wave = call
         .tuning
         .units_to_saturate

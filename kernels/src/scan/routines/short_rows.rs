@@ -10,6 +10,7 @@ use crate::scan::components::{
     flat_rows::{FlatRows, FlatRowsLaunch},
     flat_tile::{FlatTileConfig, scan_flat_tile},
     tensors::{Reads, Writes},
+    vector_totals::Rake,
 };
 use crate::scan::grid::cube_count;
 use cubecl::ir::ElemType;
@@ -65,7 +66,27 @@ fn rows_per_plane<O: Operator>(call: &Call<O>) -> Option<usize> {
 
 /// Whether rows lie one behind the other without gaps, and several fit a cube.
 pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
-    call.lines.is_contiguous_rows() && rows_per_span(call) >= 2
+    call.lines.is_contiguous_rows()
+        && rows_per_span(call) >= 2
+        && (!call.launch.batch_invariant || keeps_places(call))
+}
+
+/// Whether every row begins at a stripe, or at a multiple of its length in one. Then its place among the others does not
+/// show in its bits: a ladder or a rake reaches back to the row's begin, and no farther.
+pub(crate) fn keeps_places<O: Operator>(call: &Call<O>) -> bool {
+    let tuning = &call.tuning;
+    let vectors = call.len() / call.widest_vector;
+    // The vectors that are scanned together, and those of stripes that hand their totals on.
+    let [stripe, stripes] = match tuning.plane {
+        true => [1, tuning.vectors].map(|vectors| tuning.equal_planes * vectors),
+        false => [Rake::new(tuning.vectors * tuning.units, tuning.units).share(); 2],
+    };
+    let divides = |small: usize, large: usize| small > 0 && large.is_multiple_of(small);
+    divides(call.widest_vector, call.len())
+        && vectors * 2 <= tuning.vectors * tuning.units
+        && (divides(vectors, stripe)
+            || divides(stripe, vectors) && divides(vectors, stripes)
+            || divides(stripes, vectors))
 }
 
 pub(crate) fn launch<O: Operator>(call: Call<O>) {

@@ -6,6 +6,7 @@
 //! [`log_sum_exp`].
 
 mod adjoint;
+mod batch_invariance;
 mod bits;
 mod gradient;
 mod log_sum_exp;

@@ -84,6 +84,9 @@ pub(crate) fn column_tiles_kernel<
 /// Whether tiles serve better than columns walked whole or in parts: too few columns to saturate the device, and strips
 /// in which tiles need not look far back.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
+    if call.launch.batch_invariant {
+        return true;
+    }
     let shape = Shape::of(call);
     let width = call.lines.inner_count() / call.lanes;
     let strips = call.rows() * width.div_ceil(shape.width);

@@ -76,10 +76,11 @@ impl Shape {
             Some(_) => call.tuning.units,
             None => call.tuning.units.min(COLUMN_TILE_UNITS),
         };
-        let width = columns
-            .next_power_of_two()
-            .min(COLUMN_TILE_WIDTH)
-            .min(units);
+        let width = match call.launch.batch_invariant {
+            true => COLUMN_TILE_WIDTH,
+            false => columns.next_power_of_two().min(COLUMN_TILE_WIDTH),
+        };
+        let width = width.min(units);
         let inputs = call.tensors.inputs.len();
         let most = PREFETCH_DEPTH / inputs;
         Self {
