@@ -27,6 +27,7 @@ use super::lines::{Lines, VectorLines};
 use super::pattern::ScanStep;
 use super::walk::{LoadLaunch, StoreLaunch, WalkConfig, WalkLaunch, scan_kernel, totals_kernel};
 use crate::backends::cube::kernel_op;
+use crate::backends::is_batch_invariant;
 
 /// Vectors loaded before the first is combined, as by the scan without a load and a store. Not measured.
 const PREFETCH_DEPTH: usize = 8;
@@ -60,7 +61,7 @@ impl FusedScan {
         };
         let (client, device) = (handle.client.clone(), handle.device.clone());
         let lines = Lines::of(&shape, axis);
-        if shape.num_elements() == 0 || !lines.suit() {
+        if shape.num_elements() == 0 || !lines.suit() || is_batch_invariant() {
             return false;
         }
         let runner = Runner { fused: self, lines };

@@ -1,6 +1,6 @@
 //! The order of additions, with data that rounds.
 
-use burn::tensor::{Bool, Device, FloatDType, Tensor};
+use burn::tensor::{Bool, Device, Tensor};
 use burn_scan::prelude::*;
 
 use super::{floats, values};
@@ -9,7 +9,7 @@ use crate::common::element::hash;
 use crate::common::{WAYS, options, tensor};
 
 on_every_device![
-    equal_lines_have_equal_bits,
+    equal_rows_have_equal_bits,
     sums_of_non_negative_numbers_do_not_fall,
     an_exclusive_sum_is_the_inclusive_one_shifted,
     sums_are_near_to_those_in_double_precision,
@@ -23,108 +23,19 @@ fn drawn(n: usize) -> Vec<f32> {
     (0..n).map(|i| (hash(i) % (1 << 20)) as f32 / 7.0).collect()
 }
 
-/// A computation along a dimension.
-type Along<'a> = (String, Box<dyn Fn(Tensor<2>, usize) -> Tensor<2> + 'a>);
-
-fn equal_lines_have_equal_bits(device: &Device) {
-    let lines = [
-        vec![1., E, E, 0.],
-        drawn(48),
-        drawn(49),
-        drawn(1024),
-        drawn(5000),
-        drawn(1 << 18),
-    ];
-    for line in lines {
-        // The promise of one line whatever stands beside it is kept on the CPU, see docs/algorithms.md.
-        if !is_flex(device) && line.len() > 4 {
-            break;
+/// Of rows of a power of two, on a GPU too. `tests/batch_invariance.rs` has all others.
+fn equal_rows_have_equal_bits(device: &Device) {
+    for len in [4, 64, 1024] {
+        let row = drawn(len);
+        let sums = |count: usize| {
+            let x: Tensor<2> = tensor(&row.repeat(count), [count, len], device);
+            values(x.inclusive_cumsum(1))
+        };
+        let alone = sums(1);
+        for count in 2..=17 {
+            let is_same = sums(count).chunks(len).all(|found| found == alone);
+            assert!(is_same, "{count} rows of {len}");
         }
-        // Near 1, so that no product leaves the range of a half.
-        let near: Vec<f32> = line.iter().map(|x| 1.0 + x % 1.0 / 65_536.0).collect();
-        for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
-            equal_lines(&line, &scan(ScanOp::Sum, FloatDType::F32, options), device);
-            if !is_flex(device) {
-                continue;
-            }
-            for op in OPS {
-                let is_long = line.len() > 5000;
-                for dtype in [FloatDType::F32, FloatDType::F16, FloatDType::BF16] {
-                    if !is_long || dtype == FloatDType::F32 {
-                        equal_lines(&near, &scan(op, dtype, options), device);
-                    }
-                }
-                equal_lines(&near, &segmented(op, options), device);
-            }
-        }
-        if is_flex(device) {
-            for reverse in [false, true] {
-                equal_lines(&near, &recurrence(reverse), device);
-            }
-        }
-    }
-}
-
-const OPS: [ScanOp; 5] = [
-    ScanOp::Sum,
-    ScanOp::Prod,
-    ScanOp::Max,
-    ScanOp::Min,
-    ScanOp::LogSumExp,
-];
-
-fn scan<'a>(op: ScanOp, dtype: FloatDType, options: ScanOptions) -> Along<'a> {
-    let along = move |x: Tensor<2>, dim| {
-        let x = x.cast(dtype).scan(dim, op, options);
-        x.cast(FloatDType::F32)
-    };
-    (format!("{op:?} of {dtype:?}, {options:?}"), Box::new(along))
-}
-
-fn segmented<'a>(op: ScanOp, options: ScanOptions) -> Along<'a> {
-    let along = move |x: Tensor<2>, dim| {
-        let starts = x.clone().equal_elem(0.0);
-        x.segmented_scan(starts, dim, op, options)
-    };
-    (format!("segmented {op:?}, {options:?}"), Box::new(along))
-}
-
-fn recurrence<'a>(reverse: bool) -> Along<'a> {
-    let along = move |x: Tensor<2>, dim| {
-        let options = RecurrenceOptions::default();
-        let options = if reverse { options.reverse() } else { options };
-        let decay = x.clone().recip();
-        x.linear_recurrence_with(decay, dim, options)
-    };
-    (format!("recurrence, reverse {reverse}"), Box::new(along))
-}
-
-/// Takes the line alone and beside equal ones, as rows and as columns.
-fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
-    let len = line.len();
-    let of = |data: &[f32], shape, dim| values(along(tensor(data, shape, device), dim));
-    let beside = |count: usize| -> Vec<f32> {
-        let repeated = line.iter().flat_map(|&x| vec![x; count]);
-        repeated.collect()
-    };
-    let row = of(line, [1, len], 1);
-    let two = of(&beside(2), [len, 2], 0);
-    let column: Vec<f32> = two.iter().copied().step_by(2).collect();
-    let counts = match len {
-        0..=49 => (2..=17).collect(),
-        50..=5000 => vec![2, 5, 9, 17],
-        _ => vec![9],
-    };
-    for count in counts {
-        let what = format!("{count} lines of {len}, {what}");
-        let rows = of(&line.repeat(count), [count, len], 1);
-        assert!(rows.chunks(len).all(|found| found == row), "rows: {what}");
-        let columns = of(&beside(count), [len, count], 0);
-        let is_same = columns
-            .chunks(count)
-            .zip(&column)
-            .all(|(found, expected)| found.iter().all(|found| found == expected));
-        assert!(is_same, "columns: {what}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Scans, recurrences and their adjoints.
 
 use super::{accept, empty_like, typed};
+use crate::backends::is_batch_invariant;
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
@@ -8,7 +9,7 @@ use burn_backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::client::Client;
-use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint_with};
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, ResetRecurrence, Segmented,
 };
@@ -93,10 +94,17 @@ impl Scan {
             exclusive: self.options.exclusive,
             reverse: self.options.reverse,
         };
-        let launch = LaunchOptions::default();
-        let launched = scan_operator::<O>(&self.client, self.tensors, op, options, launch);
+        let launched =
+            scan_operator::<O>(&self.client, self.tensors, op, options, launch_options());
         accept(self.operation, launched);
         self.output
+    }
+}
+
+fn launch_options() -> LaunchOptions {
+    LaunchOptions {
+        batch_invariant: is_batch_invariant(),
+        ..LaunchOptions::default()
     }
 }
 
@@ -171,7 +179,8 @@ pub(super) fn adjoint(
         of_decay: of_decay.clone().binding(),
         initial: initial.map(|(of_initial, initial)| [initial.binding(), of_initial.binding()]),
     };
-    let launched = recurrence_adjoint(&client, gradients, dim, dtype, reverse);
+    let launch = launch_options();
+    let launched = recurrence_adjoint_with(&client, gradients, dim, dtype, reverse, launch);
     accept("Linear Recurrence", launched);
     (of_values, of_decay, of_initial)
 }

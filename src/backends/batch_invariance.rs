@@ -1,0 +1,35 @@
+//! Whether scans are batch-invariant: a setting of the process.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+static IS_ON: AtomicBool = AtomicBool::new(false);
+
+/// Says whether a line's bits shall depend on that line alone: its elements, their dtype, the operator and the
+/// direction, on one device. Then a request has the same bits in a batch of one as in a batch of a thousand, which who
+/// serves a model or replays a run may want.
+///
+/// It holds for scans of floats, recurrences, segmented scans and `logcumsumexp`, and for Burn's own `cumsum` and
+/// `cumprod` after [`install()`](crate::install()). The CPU backend always works so. On other devices it is off at
+/// first, because it costs time:
+///
+/// - rows of at most half a tile (4,096 `f32` on a GPU) have a cube each, unless their length is a power of two or a
+///   multiple of 512;
+/// - columns are scanned in tiles of 128 rows by 32 vectors, however few they are;
+/// - element-wise work before and after a scan is not fused with it.
+///
+/// docs/algorithms.md says what holds without it. Set it before the first scan: a lazy device looks at it when a scan
+/// runs. A remote server has a setting of its own.
+///
+/// # Example
+///
+/// ```
+/// burn_scan::backends::set_batch_invariance(true);
+/// ```
+pub fn set_batch_invariance(is_on: bool) {
+    IS_ON.store(is_on, Ordering::Relaxed);
+}
+
+#[cfg(feature = "cubecl-backend")]
+pub(crate) fn is_batch_invariant() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}

@@ -1,0 +1,128 @@
+//! A line has the same bits whatever lies beside it: on the CPU always, on other devices if the program asks for it. The
+//! setting is one of the process. The data rounds.
+
+#[macro_use]
+mod common;
+
+use burn::tensor::{Device, FloatDType, Tensor};
+use burn_scan::prelude::*;
+use common::devices::is_flex;
+use common::element::hash;
+use common::{host, tensor, unsupported};
+
+on_every_device![equal_lines_have_equal_bits];
+
+/// Half of the precision of f32.
+const E: f32 = 1.0 / (1u32 << 24) as f32;
+
+fn drawn(n: usize) -> Vec<f32> {
+    (0..n).map(|i| (hash(i) % (1 << 20)) as f32 / 7.0).collect()
+}
+
+/// A computation along a dimension.
+type Along<'a> = (String, Box<dyn Fn(Tensor<2>, usize) -> Tensor<2> + 'a>);
+
+fn equal_lines_have_equal_bits(device: &Device) {
+    burn_scan::backends::set_batch_invariance(true);
+    let lines = [
+        vec![1., E, E, 0.],
+        drawn(48),
+        drawn(49),
+        drawn(1024),
+        drawn(5000),
+        drawn(1 << 18),
+    ];
+    for line in lines {
+        // Near 1, so that no product leaves the range of a half.
+        let near: Vec<f32> = line.iter().map(|x| 1.0 + x % 1.0 / 65_536.0).collect();
+        for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
+            equal_lines(&line, &scan(ScanOp::Sum, FloatDType::F32, options), device);
+            // Each of these has kernels of its own, which a Cube device compiles first.
+            if !is_flex(device) && (options != ScanOptions::default() || line.len() == 48) {
+                continue;
+            }
+            for op in OPS {
+                equal_lines(&near, &scan(op, FloatDType::F32, options), device);
+                equal_lines(&near, &segmented(op, options), device);
+                for dtype in [FloatDType::F16, FloatDType::BF16] {
+                    let is_asked = match is_flex(device) {
+                        true => line.len() <= 5000,
+                        false => op == ScanOp::Sum && line.len() == 49,
+                    };
+                    if is_asked && device.supports_dtype(dtype) {
+                        equal_lines(&near, &scan(op, dtype, options), device);
+                    } else if is_asked {
+                        unsupported(&format!("{dtype:?} on {device:?}"));
+                    }
+                }
+            }
+        }
+        for reverse in [false, true] {
+            equal_lines(&near, &recurrence(reverse), device);
+        }
+    }
+}
+
+const OPS: [ScanOp; 5] = [
+    ScanOp::Sum,
+    ScanOp::Prod,
+    ScanOp::Max,
+    ScanOp::Min,
+    ScanOp::LogSumExp,
+];
+
+fn scan<'a>(op: ScanOp, dtype: FloatDType, options: ScanOptions) -> Along<'a> {
+    let along = move |x: Tensor<2>, dim| {
+        let x = x.cast(dtype).scan(dim, op, options);
+        x.cast(FloatDType::F32)
+    };
+    (format!("{op:?} of {dtype:?}, {options:?}"), Box::new(along))
+}
+
+fn segmented<'a>(op: ScanOp, options: ScanOptions) -> Along<'a> {
+    let along = move |x: Tensor<2>, dim| {
+        let starts = x.clone().equal_elem(0.0);
+        x.segmented_scan(starts, dim, op, options)
+    };
+    (format!("segmented {op:?}, {options:?}"), Box::new(along))
+}
+
+fn recurrence<'a>(reverse: bool) -> Along<'a> {
+    let along = move |x: Tensor<2>, dim| {
+        let options = RecurrenceOptions::default();
+        let options = if reverse { options.reverse() } else { options };
+        let decay = x.clone().recip();
+        x.linear_recurrence_with(decay, dim, options)
+    };
+    (format!("recurrence, reverse {reverse}"), Box::new(along))
+}
+
+/// Takes the line alone and beside equal ones, as rows and as columns.
+fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
+    let len = line.len();
+    let of =
+        |data: &[f32], shape, dim| -> Vec<f32> { host(along(tensor(data, shape, device), dim)) };
+    let beside = |count: usize| -> Vec<f32> {
+        let repeated = line.iter().flat_map(|&x| vec![x; count]);
+        repeated.collect()
+    };
+    let row = of(line, [1, len], 1);
+    let two = of(&beside(2), [len, 2], 0);
+    let column: Vec<f32> = two.iter().copied().step_by(2).collect();
+    let counts = match len {
+        0..=49 => (2..=17).collect(),
+        50..=5000 => vec![2, 5, 9, 17],
+        _ => vec![9],
+    };
+    for count in counts {
+        let what = format!("{count} lines of {len}, {what}");
+        let rows = of(&line.repeat(count), [count, len], 1);
+        assert!(rows.chunks(len).all(|found| found == row), "rows: {what}");
+        let columns = of(&beside(count), [len, count], 0);
+        let is_same = columns
+            .chunks(count)
+            .zip(&column)
+            .all(|(found, expected)| found.iter().all(|found| found == expected));
+        assert!(is_same, "columns: {what}");
+    }
+}
