@@ -21,6 +21,7 @@ mod fold;
 mod fold_scan;
 mod lines;
 mod log_sum_exp;
+mod places;
 mod recurrence;
 mod total;
 mod view;
