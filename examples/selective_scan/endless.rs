@@ -34,10 +34,10 @@ const SIZES: Sizes = Sizes {
     channels: 32,
     states: 4,
 };
-const LEARNING_RATE: f64 = 1e-2;
+const LEARNING_RATE: f64 = 2e-2;
 
 /// Chunks that are learnt from, and chunks that measure the accuracy.
-pub const CHUNKS: usize = 300;
+pub const CHUNKS: usize = 400;
 const HELD_OUT: usize = 50;
 
 #[derive(Module, Debug)]
