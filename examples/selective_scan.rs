@@ -1,20 +1,22 @@
-//! A Mamba mixer with its recurrence as one operation, and a model of two such mixers that learns to copy
-//! selectively.
+//! A Mamba mixer with its recurrence as one operation, a model of two such mixers that learns to copy selectively, and
+//! one that learns from sequences without an end, chunk by chunk.
 //!
 //! The recurrence `h[t] = decay[t]·h[t−1] + input[t]` of a state-space model has other decays at each step.
 //! Without a scan it is a loop over the steps with a few operations each, and a backward pass with more. Here
 //! both ways are one module ([`mixer`]). Their outputs and all gradients are compared, and their times at a
-//! size of real use. Then [`copying`] trains a model in a minute or two.
+//! size of real use. Then [`copying`] trains a model in a minute or two, and [`endless`] another one.
 //!
 //! ```text
 //! cargo run --release --example selective_scan [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
 //! ```
 //!
 //! The loss is drawn, by default as `target/plots/selective_scan.svg`. The exit code is 0 if all results are
-//! right and the task is learnt, 1 if not, 2 if the run could not start.
+//! right and both tasks are learnt, 1 if not, 2 if the run could not start.
 
 #[path = "selective_scan/copying.rs"]
 mod copying;
+#[path = "selective_scan/endless.rs"]
+mod endless;
 #[path = "selective_scan/mixer.rs"]
 mod mixer;
 
@@ -29,7 +31,8 @@ use common::plot::{self, Marks, Plot, Series};
 use common::random::Random;
 use common::timing::{median, milliseconds};
 use copying::{Learnt, ROUNDS, learn};
-use mixer::{Mixer, Selected, Sizes, Way};
+use endless::{CHUNKS, Followed, follow};
+use mixer::{Memory, Mixer, Selected, Sizes, Way};
 
 const USAGE: &str = "selective_scan [--device NAME] [--svg PATH]";
 
@@ -51,6 +54,10 @@ const TOLERANCE: f64 = 1e-4;
 /// The accuracy that counts as learnt. Chance alone gives an eighth.
 const LEARNT: f64 = 0.9;
 
+/// The accuracy on sequences without an end that counts as learnt, and the part of it that earlier chunks bring.
+const FOLLOWED: f64 = 0.95;
+const NEEDED: f64 = 0.2;
+
 fn main() -> ExitCode {
     common::run(USAGE, run)
 }
@@ -65,6 +72,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let mixer = Mixer::new(SIZES, &mut Random::new(5), &tracked);
     compare_gradients(&mixer, &tracked, &mut checks);
     compare_times(&mixer, &tracked, &mut checks);
+    compare_chunks(&mixer, &tracked, &mut checks);
 
     let learnt = learn(&device);
     let last = learnt.losses[learnt.losses.len() - 1];
@@ -75,9 +83,24 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     );
     learnt.plot().save(&arguments.svg())?;
     checks.check("selective copying is learnt", learnt.accuracy > LEARNT);
+    let Followed {
+        first_loss,
+        last_loss,
+        accuracy,
+        forgetful,
+    } = follow(&device);
+    println!(
+        "sequences without an end: loss {first_loss:.3} at first, {last_loss:.3} after {CHUNKS} chunks; {:.1} % of the next answers right, {:.1} % without what earlier chunks leave",
+        100.0 * accuracy,
+        100.0 * forgetful
+    );
+    checks.check(
+        "the memory over chunks is learnt",
+        accuracy > FOLLOWED && forgetful < accuracy - NEEDED,
+    );
     if checks.passed() {
         println!(
-            "One recurrence gives what the loop gives, forward and backward, and the task is learnt."
+            "One recurrence gives what the loop gives, forward and backward, and both tasks are learnt."
         );
     }
     Ok(checks.passed())
@@ -177,6 +200,23 @@ fn compare_times(mixer: &Mixer, device: &Device, checks: &mut Checks) {
     print(
         "forward and backward",
         [Way::Scan, Way::Loop].map(|way| median(device, || both(way))),
+    );
+}
+
+/// A sequence in chunks of any length is the sequence.
+fn compare_chunks(mixer: &Mixer, device: &Device, checks: &mut Checks) {
+    let input = drawn([BATCH, SHORT, SIZES.model], device);
+    let whole = host(mixer.forward(input.clone(), Way::Scan));
+    let mut memory = Memory::new();
+    let lengths = [1, 2, 17, SHORT - 20];
+    let chunks = input.split_with_sizes(lengths.to_vec(), 1);
+    let parts = chunks
+        .into_iter()
+        .map(|chunk| mixer.next(chunk, &mut memory));
+    let parts = host(Tensor::cat(parts.collect(), 1));
+    checks.check(
+        "chunks make up the sequence",
+        apart(&parts, &whole) < TOLERANCE,
     );
 }
 

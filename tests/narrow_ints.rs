@@ -28,7 +28,8 @@ fn positions_need_an_int_dtype_that_holds_them() {
 
     let many = mask(128);
     let values = Tensor::<1>::ones([128], &device);
-    let calls: [(&str, &dyn Fn()); 2] = [
+    let calls: [(&str, &dyn Fn()); 3] = [
+        ("Count True", &|| drop(many.clone().count_true())),
         ("Compact By Mask", &|| {
             drop(values.clone().compact_by_mask(many.clone()))
         }),

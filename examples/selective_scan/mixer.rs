@@ -15,7 +15,7 @@ use burn::module::{Module, Param};
 use burn::nn::conv::{Conv1d, Conv1dConfig};
 use burn::nn::{Linear, LinearConfig, PaddingConfig1d};
 use burn::tensor::activation::{silu, softplus};
-use burn::tensor::{Device, Tensor, TensorData};
+use burn::tensor::{Bool, Device, Tensor, TensorData};
 use burn_scan::prelude::*;
 
 use common::random::Random;
@@ -107,12 +107,39 @@ impl Mixer {
         self.out_proj.forward(y * silu(z))
     }
 
+    /// [`forward`](Self::forward) of the next chunk of a sequence.
+    pub fn next(&self, u: Tensor<3>, memory: &mut Memory) -> Tensor<3> {
+        let [x, z] = self.projected(u);
+        let [batch, steps, channels] = x.dims();
+        let tail = memory.tail.take();
+        let tail = tail.unwrap_or_else(|| Tensor::zeros([batch, WIDTH - 1, channels], &x.device()));
+        let seen = Tensor::cat(vec![tail, x], TIME);
+        memory.tail = Some(seen.clone().narrow(TIME, steps, WIDTH - 1));
+        let x = self.convolved(seen).narrow(TIME, WIDTH - 1, steps);
+        let Selected {
+            decay,
+            input,
+            readout,
+        } = self.select(x.clone());
+        let y = read(memory.states.next(input, decay), readout);
+        let y = y + x * self.skip.val().unsqueeze();
+        self.out_proj.forward(y * silu(z))
+    }
+
     /// x and z.
     pub fn halves(&self, u: Tensor<3>) -> [Tensor<3>; 2] {
+        let [x, z] = self.projected(u);
+        [self.convolved(x), z]
+    }
+
+    /// x before its convolution, and z.
+    fn projected(&self, u: Tensor<3>) -> [Tensor<3>; 2] {
         let parts = self.in_proj.forward(u).chunk(2, 2);
-        let [x, z] = parts.try_into().expect("two halves");
-        let x = self.convolution.forward(x.swap_dims(1, 2)).swap_dims(1, 2);
-        [silu(x), z]
+        parts.try_into().expect("two halves")
+    }
+
+    fn convolved(&self, x: Tensor<3>) -> Tensor<3> {
+        silu(self.convolution.forward(x.swap_dims(1, 2)).swap_dims(1, 2))
     }
 
     /// Discretises: computes what each step keeps, takes in and reads.
@@ -138,14 +165,50 @@ impl Mixer {
     }
 }
 
+/// What a mixer remembers of the chunks of a sequence that it has seen.
+pub struct Memory {
+    /// The last inputs of the convolution, `[batch, WIDTH - 1, channels]`.
+    tail: Option<Tensor<3>>,
+    states: RunningRecurrence<4>,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self {
+            tail: None,
+            states: RunningRecurrence::new(TIME),
+        }
+    }
+
+    /// The next chunk takes this as a constant.
+    pub fn detach(&mut self) {
+        self.tail = self.tail.take().map(Tensor::detach);
+        self.states.detach();
+    }
+
+    /// Starts the sequences under `true` anew.
+    pub fn reset_where(&mut self, ended: Tensor<1, Bool>) {
+        let (Some(tail), Some(state)) = (self.tail.take(), self.states.state()) else {
+            return;
+        };
+        let batch = ended.dims()[0];
+        let of_states = ended.clone().reshape([batch, 1, 1, 1]).expand(state.dims());
+        self.states.reset_where(of_states);
+        let of_tail = ended.reshape([batch, 1, 1]).expand(tail.dims());
+        self.tail = Some(tail.mask_fill(of_tail, 0.0));
+    }
+}
+
+/// `Σ C·h`, `[batch, time, channels]`.
+fn read(h: Tensor<4>, readout: Tensor<4>) -> Tensor<3> {
+    (h * readout).sum_dim(3).squeeze_dim(3)
+}
+
 impl Selected {
     /// `Σ C·h`, `[batch, time, channels]`.
     pub fn states_read(self, way: Way) -> Tensor<3> {
         match way {
-            Way::Scan => {
-                let h = self.input.linear_recurrence(self.decay, TIME);
-                (h * self.readout).sum_dim(3).squeeze_dim(3)
-            }
+            Way::Scan => read(self.input.linear_recurrence(self.decay, TIME), self.readout),
             Way::Loop => self.step_by_step(),
         }
     }
@@ -153,16 +216,12 @@ impl Selected {
     fn step_by_step(self) -> Tensor<3> {
         let [batch, steps, channels, states] = self.input.dims();
         let mut h = Tensor::zeros([batch, 1, channels, states], &self.input.device());
-        let mut read = Vec::with_capacity(steps);
+        let mut outputs = Vec::with_capacity(steps);
         for step in 0..steps {
             let at = |tensor: &Tensor<4>| tensor.clone().narrow(TIME, step, 1);
             h = at(&self.decay) * h + at(&self.input);
-            read.push(
-                (h.clone() * at(&self.readout))
-                    .sum_dim(3)
-                    .squeeze_dim::<3>(3),
-            );
+            outputs.push(read(h.clone(), at(&self.readout)));
         }
-        Tensor::cat(read, TIME)
+        Tensor::cat(outputs, TIME)
     }
 }

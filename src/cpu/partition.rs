@@ -1,14 +1,23 @@
 //! Stable grouping by key: a counting sort.
 //!
+//! ```text
+//! keys     2 0 2 1 0          counts  2 1 2          offsets  0 2 3 5
+//! places   3 0 4 2 1          the first place of each key, and one more for each of its elements
+//! ```
+//!
 //! The input is split into blocks. Each block counts its keys. A scan of the counts, key by key and block by block
 //! within a key, gives every block the place of its first element of each key. Then every block numbers its elements
 //! from there. Elements of one key stay in order, since blocks and the elements of a block are taken in order.
+//!
+//! One block counts in the offsets themselves. When it has numbered the elements of a key, the place of the next one is
+//! where the next key starts, which is an offset. So many keys with few elements need no memory but their offsets.
 //!
 //! Keys outside of `0..num_keys` are dropped.
 
 use core::mem::MaybeUninit;
 
 use super::buffer::{Output, SharedSlice};
+use super::compact::fill_default;
 use super::compress::Index;
 use super::parallel;
 
@@ -24,76 +33,84 @@ const NOWHERE: usize = usize::MAX;
 /// For each key its destination, which is its place in the groups, or −1 for a key that is dropped; and the
 /// `num_keys + 1` offsets of the groups.
 pub(crate) fn partition_ranks<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
-    let plan = Plan::new(keys, num_keys);
     let mut destinations = Output::new(keys.len());
-    let offsets = plan.place(destinations.slots());
-    let offsets = offsets.into_iter().map(I::from_usize).collect();
-    // SAFETY: the plan has written a destination for every key.
+    let mut offsets = Output::new(num_keys + 1);
+    fill_default(offsets.slots());
+    // SAFETY: each slot is zero.
+    let mut offsets = unsafe { offsets.finish() };
+    let block = BLOCK.max(num_keys.saturating_mul(ELEMENTS_PER_KEY));
+    if keys.len() <= block {
+        in_one_block(keys, &mut offsets[1..], destinations.slots());
+    } else {
+        in_blocks(keys, block, &mut offsets[1..], destinations.slots());
+    }
+    // SAFETY: the destination of every key has been written.
     (unsafe { destinations.finish() }, offsets)
 }
 
-/// The destinations of the elements.
-struct Plan<'a, K> {
-    keys: &'a [K],
-    num_keys: usize,
-    block: usize,
-    /// For each block, the place of its first element of each key.
-    cursors: Vec<usize>,
-    offsets: Vec<usize>,
+/// Writes the destinations. Zeros in `ends`, one for each key, become the end of each key's group.
+fn in_one_block<K: Index, I: Index>(
+    keys: &[K],
+    ends: &mut [I],
+    destinations: &mut [MaybeUninit<I>],
+) {
+    let step = |count: &mut I| *count = I::from_usize(count.to_usize().wrapping_add(1));
+    for &key in keys {
+        if let Some(count) = ends.get_mut(key.to_usize()) {
+            step(count);
+        }
+    }
+    let mut place = 0usize;
+    for count in &mut *ends {
+        let start = I::from_usize(place);
+        place = place.wrapping_add(core::mem::replace(count, start).to_usize());
+    }
+    for (destination, &key) in destinations.iter_mut().zip(keys) {
+        let mut place = I::from_usize(NOWHERE);
+        if let Some(cursor) = ends.get_mut(key.to_usize()) {
+            place = *cursor;
+            step(cursor);
+        }
+        destination.write(place);
+    }
 }
 
-impl<'a, K: Index> Plan<'a, K> {
-    fn new(keys: &'a [K], num_keys: usize) -> Self {
-        let block = BLOCK.max(num_keys.saturating_mul(ELEMENTS_PER_KEY));
-        let mut cursors = vec![0; keys.len().div_ceil(block) * num_keys];
-        let mut offsets = vec![0; num_keys + 1];
-        if num_keys > 0 {
-            parallel::for_each_part_of(keys.len(), &mut cursors, num_keys, &|at, counts| {
-                for &key in keys[at / num_keys * block..].iter().take(block) {
-                    if let Some(count) = counts.get_mut(key.to_usize()) {
-                        *count += 1;
-                    }
-                }
-            });
-            let mut place = 0;
-            for key in 0..num_keys {
-                for counts in cursors.chunks_mut(num_keys) {
-                    let count = core::mem::replace(&mut counts[key], place);
-                    place += count;
-                }
-                offsets[key + 1] = place;
+/// The same in blocks, which several threads take.
+fn in_blocks<K: Index, I: Index>(
+    keys: &[K],
+    block: usize,
+    ends: &mut [I],
+    destinations: &mut [MaybeUninit<I>],
+) {
+    let num_keys = ends.len();
+    if num_keys == 0 {
+        destinations.fill(MaybeUninit::new(I::from_usize(NOWHERE)));
+        return;
+    }
+    // For each block, the number of its elements of each key, then the place of its first one.
+    let mut cursors = vec![0; keys.len().div_ceil(block) * num_keys];
+    parallel::for_each_part_of(keys.len(), &mut cursors, num_keys, &|at, counts| {
+        for &key in keys[at / num_keys * block..].iter().take(block) {
+            if let Some(count) = counts.get_mut(key.to_usize()) {
+                *count += 1;
             }
         }
-        Self {
-            keys,
-            num_keys,
-            block,
-            cursors,
-            offsets,
+    });
+    let mut place = 0;
+    for (key, end) in ends.iter_mut().enumerate() {
+        for counts in cursors.chunks_mut(num_keys) {
+            let count = core::mem::replace(&mut counts[key], place);
+            place += count;
         }
+        *end = I::from_usize(place);
     }
-
-    /// Writes the destination of each key. Returns the offsets.
-    fn place<I: Index>(mut self, destinations: &mut [MaybeUninit<I>]) -> Vec<usize> {
-        if self.num_keys == 0 {
-            destinations.fill(MaybeUninit::new(I::from_usize(NOWHERE)));
-            return self.offsets;
-        }
-        let (keys, num_keys) = (self.keys, self.num_keys);
-        let cursors = SharedSlice::new(&mut self.cursors);
-        parallel::for_each_part_of(
-            keys.len(),
-            destinations,
-            self.block,
-            &|first, destinations| {
-                let at = first / self.block * num_keys;
-                // SAFETY: each block has cursors of its own, and is taken once.
-                let cursors = unsafe { cursors.slice(at..at + num_keys) };
-                place_block(cursors, &keys[first..], destinations);
-            },
-        );
-        self.offsets
-    }
+    let cursors = SharedSlice::new(&mut cursors);
+    parallel::for_each_part_of(keys.len(), destinations, block, &|first, destinations| {
+        let at = first / block * num_keys;
+        // SAFETY: each block has cursors of its own, and is taken once.
+        let cursors = unsafe { cursors.slice(at..at + num_keys) };
+        place_block(cursors, &keys[first..], destinations);
+    });
 }
 
 /// Writes the destinations of a block of keys. `cursors` has the place of its next element of each key.

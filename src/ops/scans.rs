@@ -206,6 +206,12 @@ pub trait ScanOps: Backend {
         coordinates::<Self>(Self::mask_indices(mask, int_dtype), &shape, int_dtype)
     }
 
+    /// The number of trues, in one element.
+    #[fusion(default)]
+    fn mask_count(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
+        Self::int_sum(Self::bool_into_int(mask, int_dtype))
+    }
+
     /// The segment of each of `len` elements. The offsets say where segments start and where the last one ends; behind
     /// that the result is the number of segments. Bad offsets give bad results and do no other harm.
     #[fusion(meta = specs::segment_ids)]

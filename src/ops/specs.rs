@@ -46,6 +46,11 @@ pub(crate) fn mask_indices(mask: &TensorSpec, int_dtype: &IntDType) -> (TensorSp
     (spec(n), spec(1))
 }
 
+#[cfg(feature = "remote")]
+pub(crate) fn mask_count(_mask: &TensorSpec, int_dtype: &IntDType) -> TensorSpec {
+    TensorSpec::new([1].into(), (*int_dtype).into())
+}
+
 pub(crate) fn partition_ranks(
     keys: &TensorSpec,
     num_keys: &usize,

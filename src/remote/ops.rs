@@ -67,9 +67,9 @@ macro_rules! scan_operations {
             int_scan(tensor: Int; dim: usize, op: ScanOp, options: ScanOptions) -> Int,
                 like tensor, dimension(tensor, dim), of_ints(op);
             float_scan_from(tensor: Float, initial: Float; dim: usize, op: ScanOp, options: ScanOptions) -> Float,
-                like tensor, one_a_line(initial, tensor, dim);
+                like tensor, one_a_line(initial, tensor, dim), joined(tensor, initial);
             int_scan_from(tensor: Int, initial: Int; dim: usize, op: ScanOp, options: ScanOptions) -> Int,
-                like tensor, one_a_line(initial, tensor, dim), of_ints(op);
+                like tensor, one_a_line(initial, tensor, dim), joined(tensor, initial), of_ints(op);
             float_linear_recurrence(values: Float, decay: Float; dim: usize, options: ScanOptions) -> Float,
                 like values, dimension(values, dim), alike(decay, values);
             float_linear_recurrence_from(
@@ -98,16 +98,18 @@ macro_rules! scan_operations {
                 like values, dimension(values, dim), same_shape(heads, values);
             mask_indices_unpadded(mask: Bool; int_dtype: IntDType) -> Int Int,
                 by mask_indices, numbered(mask), has_int(int_dtype);
+            mask_count(mask: Bool; int_dtype: IntDType) -> Int,
+                by mask_count, numbered(mask), has_int(int_dtype);
             segment_ids(offsets: Int; len: usize) -> Int,
-                by segment_ids, offsets(offsets), countable(len);
+                by segment_ids, bounds(offsets), countable(len);
             segment_starts(offsets: Int; len: usize, bool_dtype: BoolDType) -> Bool,
                 by segment_starts, offsets(offsets), countable(len), has_bool(bool_dtype);
             float_segment_reduce(values: Float, offsets: Int; op: ScanOp) -> Float,
-                by segment_reduce, rows(values), offsets(offsets);
+                by segment_reduce, reduced(values), bounds(offsets);
             int_segment_reduce(values: Int, offsets: Int; op: ScanOp) -> Int,
-                by segment_reduce, rows(values), offsets(offsets), of_ints(op);
+                by segment_reduce, reduced(values), bounds(offsets), of_ints(op);
             partition_ranks(keys: Int; num_keys: usize, int_dtype: IntDType) -> Int Int,
-                by partition_ranks, vector(keys), numbered(keys), groups(num_keys), has_int(int_dtype);
+                by partition_ranks, grouped(keys), numbered(keys), groups(num_keys), has_int(int_dtype);
         }
     };
 }

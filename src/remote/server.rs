@@ -64,6 +64,7 @@ pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
                     $(let $t = tensors.next::<B, $Kind>(stringify!($t), handles)?;)+
                     {
                         let rules = Rules::<B>::of(device);
+                        $(rules.reads(&$t);)+
                         $(let $t = &spec(&$t);)+
                         $(rules.$rule($(&$what),*)?;)*
                         let results = results_of!($how $spec; $($t),+ $(, &$a)*).list();

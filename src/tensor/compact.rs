@@ -172,6 +172,9 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
     }
 
     async fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
+        if check::is_cpu(self.device().as_dispatch()) {
+            return self.compact_by_mask(mask);
+        }
         let (values, count) = compact_padded("Compact By Mask", self, mask, false);
         let count = read_async(count).await;
         Tensor::from_dispatch(K::front(values.into_dispatch(), count))
@@ -200,6 +203,9 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
         mask: Tensor<1, Bool>,
         dim: I,
     ) -> Tensor<D, K> {
+        if check::is_cpu(self.device().as_dispatch()) {
+            return self.compact_dim_by_mask(mask, dim);
+        }
         let operation = "Compact Dim By Mask";
         let axis = check::dim(operation, dim, D);
         let (values, count) = compact_dim_padded(operation, self, mask, axis);

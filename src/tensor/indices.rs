@@ -13,8 +13,8 @@ use burn::tensor::{Bool, Int, IntDType, Tensor};
 ///
 /// # Panics
 ///
-/// In Burn's message form, if the positions of all elements would not fit a buffer of the device; `count_true` never
-/// panics.
+/// In Burn's message form, if the device's int dtype cannot number all elements; and but for `count_true`, if their
+/// positions would not fit a buffer of the device.
 ///
 /// # Algorithm
 ///
@@ -111,12 +111,18 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 
     async fn compact_indices_async(self) -> Tensor<1, Int> {
+        if check::is_cpu(self.device().as_dispatch()) {
+            return self.compact_indices();
+        }
         let int = index_dtype("Compact Indices", &self);
         let indices = indices_front(self.into_dispatch(), int).await;
         Tensor::from_dispatch(indices)
     }
 
     async fn compact_argwhere_async(self) -> Tensor<2, Int> {
+        if check::is_cpu(self.device().as_dispatch()) {
+            return self.compact_argwhere();
+        }
         let int = index_dtype("Compact Argwhere", &self);
         let shape = self.shape();
         let indices = indices_front(self.into_dispatch(), int).await;
@@ -124,7 +130,9 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 
     fn count_true(self) -> Tensor<1, Int> {
-        self.int().sum()
+        let elements = self.shape().num_elements();
+        let int = check::position_dtype("Count True", &self.device(), elements);
+        Tensor::from_dispatch(<Dispatch as ScanOps>::mask_count(self.into_dispatch(), int))
     }
 }
 

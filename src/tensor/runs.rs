@@ -132,6 +132,9 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     }
 
     async fn run_length_encode_async(self) -> (Tensor<1, K>, Tensor<1, Int>) {
+        if check::is_cpu(self.device().as_dispatch()) {
+            return self.run_length_encode();
+        }
         let (values, lengths, count) = encode_padded("Run Length Encode", self);
         let count = read_async(count).await;
         let front = Int::front(lengths.into_dispatch(), count);

@@ -7,6 +7,7 @@
 mod common;
 
 mod graph;
+mod growth;
 mod ragged;
 mod recurrences;
 mod scans;

@@ -12,7 +12,6 @@ on_every_device![
     lengths_that_leave_the_type,
     a_size_that_no_device_has,
     more_segments_than_the_dtype_counts,
-    positions_gradients_take_linear_time,
 ];
 
 #[track_caller]
@@ -56,27 +55,4 @@ fn more_segments_than_the_dtype_counts(device: &Device) {
     offsets[301] = 5;
     let offsets = Tensor::<1, Int>::from_data(offsets.as_slice(), (device, DType::U8));
     refused(|| offsets.offsets_to_segment_ids(6));
-}
-
-/// The gradient of a running maximum with positions does nothing that is quadratic on a Cube device. Burn's own range
-/// was: eight times the elements took 64 times the time.
-fn positions_gradients_take_linear_time(device: &Device) {
-    let device = device.clone().autodiff();
-    let time = |n: usize| {
-        let ramp: Vec<f32> = (0..n).map(|i| (i % 977) as f32).collect();
-        let run = || {
-            let x = floats(&ramp, &device).require_grad();
-            let gradients = x.clone().cummax_with_indices(0).0.sum().backward();
-            let begun = std::time::Instant::now();
-            super::values(x.grad(&gradients).expect("tracked"));
-            begun.elapsed()
-        };
-        run();
-        (0..3).map(|_| run()).min().expect("three times")
-    };
-    let (short, long) = (time(1 << 13), time(1 << 16));
-    assert!(
-        long.as_secs_f64() < 0.5 || long < 24 * short,
-        "{short:?} and {long:?}"
-    );
 }

@@ -4,9 +4,15 @@ use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
 
 use super::{assert_near, floats, values};
-use crate::common::devices::is_flex;
+use crate::common::assert_same;
+use crate::common::devices::{is_cube, is_flex};
 
-on_every_device![a_product_of_decays_that_vanishes, an_infinite_state_stays];
+on_every_device![
+    what_follows_the_loop_everywhere,
+    what_a_cube_device_does_otherwise,
+    a_product_of_decays_that_vanishes,
+    an_infinite_state_stays,
+];
 
 fn looped(x: &[f32], decay: &[f32], mut h: f32) -> Vec<f32> {
     let steps = x.iter().zip(decay);
@@ -21,6 +27,60 @@ fn recurrence(x: &[f32], decay: &[f32], h: f32, device: &Device) -> Vec<f32> {
     let options = RecurrenceOptions::default().initial(floats(&[h], device));
     let (x, decay) = (floats(x, device), floats(decay, device));
     values(x.linear_recurrence_with(decay, 0, options))
+}
+
+/// More elements than a tile has on any device.
+const LONG: usize = 40_000;
+
+/// Products of decays that vanish beside states that are no larger than what follows, resets, and what is not finite as
+/// long as no product of decays leaves the range.
+fn what_follows_the_loop_everywhere(device: &Device) {
+    let (x, decay) = (vec![1.; LONG], vec![0.75; LONG]);
+    let found = recurrence(&x, &decay, 1.0, device);
+    assert_near(&found, &looped(&x, &decay, 1.0));
+
+    let x: Vec<f32> = (0..LONG).map(|t| (t % 5) as f32).collect();
+    let decay: Vec<f32> = (0..LONG).map(|t| f32::from(t % 700 != 99)).collect();
+    let (found, expected) = (recurrence(&x, &decay, 8.0, device), looped(&x, &decay, 8.0));
+    assert_same(&found, &expected, || "resets".to_string());
+
+    let mut x = x;
+    (x[9_000], x[30_000]) = (f32::NEG_INFINITY, f32::INFINITY);
+    let decay = vec![1.; LONG];
+    let (found, expected) = (recurrence(&x, &decay, 0.0, device), looped(&x, &decay, 0.0));
+    assert!(expected[20_000] == f32::NEG_INFINITY && expected[35_000].is_nan());
+    assert_same(&found, &expected, || "infinities".to_string());
+}
+
+/// Where the product of some decays leaves the range, each result is that of the loop, or what docs/recurrences.md says;
+/// and far from the decays it is that.
+fn what_a_cube_device_does_otherwise(device: &Device) {
+    if !is_cube(device) {
+        return;
+    }
+    let differs = |decays: &[f32], state: f32, stated: fn(f32) -> bool| {
+        let (x, mut decay) = (vec![0.; LONG], vec![1.; LONG]);
+        decay[..decays.len()].copy_from_slice(decays);
+        let expected = looped(&x, &decay, state);
+        let found = recurrence(&x, &decay, state, device);
+        for (t, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
+            let as_the_loop =
+                (found - expected).abs() <= 1e-5 * expected.abs() || found == expected;
+            assert!(
+                stated(found) || as_the_loop,
+                "{decays:?}, {t}: {found} instead of {expected}"
+            );
+        }
+        let (last, expected) = (found[LONG - 1], expected[LONG - 1]);
+        assert!(
+            stated(last) && !stated(expected),
+            "{decays:?}: {last}, in the loop {expected}"
+        );
+    };
+    differs(&[1e-30, 1e-30, 1e30], 1e30, |h| h == 0.0);
+    differs(&[1e-30, 1e-30], f32::INFINITY, f32::is_nan);
+    differs(&[1e30, 1e30], 0.0, |h| !h.is_finite());
+    differs(&[1e30, 1e30], 1e-30, |h| !h.is_finite());
 }
 
 /// The product of the first two decays is too small for an f32. On other devices than the CPU it counts as zero, see

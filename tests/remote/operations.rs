@@ -22,6 +22,7 @@ burn-scan/float_extremum_with_indices: Float; dim usize, is_max bool, int_dtype 
 burn-scan/int_extremum_with_indices: Int; dim usize, is_max bool, int_dtype IntDType -> Int Int
 burn-scan/float_segment_sums: Float Bool; dim usize, reverse bool -> Float
 burn-scan/mask_indices_unpadded: Bool; int_dtype IntDType -> Int Int
+burn-scan/mask_count: Bool; int_dtype IntDType -> Int
 burn-scan/segment_ids: Int; len usize -> Int
 burn-scan/segment_starts: Int; len usize, bool_dtype BoolDType -> Bool
 burn-scan/float_segment_reduce: Float Int; op ScanOp -> Float

@@ -52,6 +52,7 @@ on_every_placement![
     scans::every_dtype,
     scans::one_shard_is_a_plain_scan,
     recurrences::halves_of_recurrences,
+    recurrences::ends_of_the_range,
     split_and_compact::shards_stay_on_their_devices,
 ];
 

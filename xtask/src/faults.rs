@@ -1,14 +1,50 @@
-//! Reads `kernels/tests/faults.txt`, and plants a fault in a file's text. The head of that list describes a fault.
+//! Reads the lists of faults, and plants a fault in a file's text. The head of `kernels/tests/faults.txt` describes a
+//! fault.
 
 use anyhow::{anyhow, bail};
 
 use crate::Result;
 
+/// A package that has a list of faults.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Package {
+    pub(crate) name: &'static str,
+    pub(crate) folder: &'static str,
+    /// The features with which its tests are built.
+    pub(crate) features: &'static str,
+    /// Whether the tests run on a Vulkan device.
+    pub(crate) needs_driver: bool,
+}
+
+/// The kernels need nothing of Burn, and the tests of the tensors no GPU.
+pub(crate) const PACKAGES: [Package; 2] = [
+    Package {
+        name: "cubecl-scan",
+        folder: "kernels",
+        features: "wgpu",
+        needs_driver: true,
+    },
+    Package {
+        name: "burn-scan",
+        folder: ".",
+        features: "flex,autodiff",
+        needs_driver: false,
+    },
+];
+
+impl Package {
+    /// The path of its list in the workspace.
+    pub(crate) fn list(&self) -> String {
+        format!("{}/tests/faults.txt", self.folder)
+    }
+}
+
 /// A mistake, and the test that must notice it.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) name: String,
-    /// Within `kernels/`.
+    pub(crate) package: &'static Package,
+    /// Within the package's folder.
     pub(crate) file: String,
     /// The test binary and the full name of the test.
     pub(crate) test: (String, String),
@@ -17,15 +53,20 @@ pub(crate) struct Fault {
     with: Vec<String>,
 }
 
-/// The faults of a list, in order.
-pub(crate) fn parse(text: &str) -> Result<Vec<Fault>> {
+/// The faults of a package's list, in order.
+pub(crate) fn parse(package: &'static Package, text: &str) -> Result<Vec<Fault>> {
     let mut faults: Vec<Fault> = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let error = |what: &str| Err(anyhow!("line {}: {what}: {line}", number + 1));
         if let Some(name) = line.strip_prefix("== ") {
             faults.push(Fault {
                 name: name.trim().to_owned(),
-                ..Fault::default()
+                package,
+                file: String::new(),
+                test: Default::default(),
+                driver: None,
+                without: Vec::new(),
+                with: Vec::new(),
             });
             continue;
         }
@@ -72,19 +113,22 @@ impl Fault {
 mod tests {
     use super::*;
 
-    /// The code under `kernels/` changes, and each fault must still find its place there.
+    /// The code changes, and each fault must still find its place there.
     #[test]
-    fn every_fault_of_the_list_can_be_planted() {
-        let kernels = crate::process::root().join("kernels");
-        let read = |file: &str| std::fs::read_to_string(kernels.join(file)).unwrap_or_default();
-        let faults = parse(&read("tests/faults.txt")).unwrap();
-        assert!(!faults.is_empty());
-        let lost = faults.iter().filter_map(|fault| {
-            let error = fault.plant(&read(&fault.file)).err()?;
-            Some(format!("`{}`: {error}", fault.name))
-        });
-        let lost: Vec<String> = lost.collect();
-        assert!(lost.is_empty(), "\n{}\n", lost.join("\n"));
+    fn every_fault_of_the_lists_can_be_planted() {
+        for package in &PACKAGES {
+            let root = crate::process::root();
+            let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap_or_default();
+            let faults = parse(package, &read(&package.list())).unwrap();
+            assert!(!faults.is_empty());
+            let lost = faults.iter().filter_map(|fault| {
+                let text = read(&format!("{}/{}", package.folder, fault.file));
+                let error = fault.plant(&text).err()?;
+                Some(format!("`{}`: {error}", fault.name))
+            });
+            let lost: Vec<String> = lost.collect();
+            assert!(lost.is_empty(), "\n{}\n", lost.join("\n"));
+        }
     }
 
     const LIST: &str = "\
@@ -101,7 +145,7 @@ driver swiftshader
 
     #[test]
     fn a_fault_is_read_and_planted() {
-        let faults = parse(LIST).unwrap();
+        let faults = parse(&PACKAGES[0], LIST).unwrap();
         let [fault] = faults.as_slice() else {
             panic!("{faults:?}");
         };
@@ -115,7 +159,7 @@ driver swiftshader
 
     #[test]
     fn a_place_that_is_gone_or_not_unique_is_an_error() {
-        let fault = &parse(LIST).unwrap()[0];
+        let fault = &parse(&PACKAGES[0], LIST).unwrap()[0];
         let error = |text| fault.plant(text).unwrap_err().to_string();
         assert!(error("").contains("0 places"));
         assert!(error(&"    one();\n    sync();\n".repeat(2)).contains("2 places"));
@@ -123,7 +167,7 @@ driver swiftshader
 
     #[test]
     fn mistakes_in_the_list_are_named() {
-        let error = |list| parse(list).unwrap_err().to_string();
+        let error = |list| parse(&PACKAGES[0], list).unwrap_err().to_string();
         assert!(error("file a.rs\n").contains("line 1: no fault"));
         assert!(error("== a\ncolour red\n").contains("line 2: not understood"));
         assert!(error("== a\nfile a.rs\n").contains("`a` lacks"));

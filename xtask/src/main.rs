@@ -69,8 +69,8 @@ usage: cargo xtask COMMAND [OPTIONS]
   memcheck      Run the tests of the CPU engine under valgrind (installed by apt where missing).
       NAME...               only tests with one of these in their name
 
-  faults        Make the mistakes that kernels/tests/faults.txt lists, one at a time in a copy of the tree; each must
-                fail the test that is named for it.
+  faults        Make the mistakes that kernels/tests/faults.txt and tests/faults.txt list, one at a time in a copy of
+                the tree; each must fail the test that is named for it.
       WORD...               only faults with one of these in their name
       --driver NAME         as for `test`
 

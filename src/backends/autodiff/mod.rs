@@ -166,6 +166,10 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         B::mask_argwhere(mask, int_dtype)
     }
 
+    fn mask_count(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
+        B::mask_count(mask, int_dtype)
+    }
+
     fn segment_ids(offsets: IntTensor<Self>, len: usize) -> IntTensor<Self> {
         B::segment_ids(offsets, len)
     }

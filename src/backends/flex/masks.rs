@@ -37,6 +37,20 @@ pub(super) fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
     })
 }
 
+/// The trues of a mask, counted in its bytes. What a broadcast repeats is counted once.
+pub(super) fn mask_count(mut mask: FlexTensor, int: IntDType) -> FlexTensor {
+    let mut repeats = 1usize;
+    for dim in 0..mask.shape().num_dims() {
+        let (size, stride) = (mask.shape()[dim], mask.layout().strides()[dim]);
+        if size > 1 && stride == 0 {
+            mask = mask.narrow(dim, 0, 1);
+            repeats *= size;
+        }
+    }
+    let mask = mask.to_contiguous();
+    count_tensor(repeats * cpu::count_true(&mask_bytes(&mask)), int)
+}
+
 pub(super) fn partition_ranks(
     keys: FlexTensor,
     num_keys: usize,

@@ -135,6 +135,10 @@ impl ScanOps for Flex {
         masks::mask_argwhere(mask, int)
     }
 
+    fn mask_count(mask: FlexTensor, int: IntDType) -> FlexTensor {
+        masks::mask_count(mask, int)
+    }
+
     fn segment_ids(offsets: FlexTensor, len: usize) -> FlexTensor {
         segments::segment_ids(offsets, len)
     }

@@ -7,12 +7,12 @@
 //! written by  0    0   └ tail of 0 ⊕ all of 1 ⊕ head of 2 ┘ 2  2
 //! ```
 //!
-//! A block is a fixed number of elements. So the offsets alone decide which elements are combined first, and with it
-//! the bits.
+//! A block is a fixed number of elements, but at least some rows: the columns of wider rows are taken in groups. So the
+//! width and the offsets alone decide which elements are combined first, and with it the bits.
 
 use core::ops::Range;
 
-use super::super::buffer::{Output, Shared};
+use super::super::buffer::{Output, Shared, SharedSlice};
 use super::super::compress::Index;
 use super::super::element::TILE;
 use super::super::parallel;
@@ -20,8 +20,11 @@ use super::super::traits::Element;
 use super::super::walks::Fold;
 use super::bounds::Bounds;
 
-/// Elements of a block: the work of one task.
+/// Elements of a block, or of a group of its columns: the work of one task.
 const BLOCK: usize = 1 << 14;
+
+/// The most columns of a group. A block has at least 16 rows then, so that its heads are small beside its elements.
+const COLUMNS: usize = TILE;
 
 /// Reduces the rows of each segment of `values`, rows of `width` elements. The result of an empty segment is the
 /// identity.
@@ -43,7 +46,7 @@ pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>, I: Index>(
             values,
             bounds: &bounds,
             width,
-            rows: (BLOCK / width).max(1),
+            rows: BLOCK / width.min(COLUMNS),
             output: Shared::new(output.slots()),
             fold: core::marker::PhantomData,
         };
@@ -68,26 +71,40 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
     /// Writes all segments.
     fn run(&self) {
         let len = self.bounds.len();
+        let groups = self.width.div_ceil(COLUMNS);
+        let columns = |group: usize| group * COLUMNS..self.width.min((group + 1) * COLUMNS);
         // One block more than the elements fill: segments that start at the very end have no elements.
         let blocks = len / self.rows + 1;
-        // For each block, the state of its first elements, up to the first start of a segment.
-        let mut heads = vec![F::NOTHING; blocks * self.width];
-        let one = |first: usize, head: &mut [F::State]| self.block(first / self.width, head);
-        parallel::for_each_part_of(self.values.len(), &mut heads, self.width, &one);
+        // For each block but the first, the state of its first elements, up to the first start of a segment.
+        let mut heads = vec![F::NOTHING; (blocks - 1) * self.width];
+        let head_of = SharedSlice::new(&mut heads);
+        let one = |task: usize| {
+            let (block, columns) = (task / groups, columns(task % groups));
+            let head = match block.checked_sub(1).map(|before| before * self.width) {
+                // SAFETY: each block's group is taken once.
+                Some(at) => unsafe { head_of.slice(at + columns.start..at + columns.end) },
+                None => &mut [],
+            };
+            self.block(block, columns, head);
+        };
+        parallel::for_each_of(self.values.len(), blocks * groups, 1, &one);
         // Segments that go beyond their block need the heads of later blocks.
-        for block in 0..blocks {
+        let crossing = |block: usize| {
             let end = len.min((block + 1) * self.rows);
-            let rows = self.bounds.starting_in(block * self.rows..end);
-            if let Some(segment) = rows.last()
-                && self.bounds.row(segment).end > end
-            {
-                self.finish(segment, block, &heads);
-            }
-        }
+            let segment = self.bounds.starting_in(block * self.rows..end).last()?;
+            (self.bounds.row(segment).end > end).then_some((segment, block))
+        };
+        let crossing: Vec<_> = (0..blocks).filter_map(crossing).collect();
+        let one = |task: usize| {
+            let (segment, block) = crossing[task / groups];
+            self.finish(segment, block, columns(task % groups), &heads);
+        };
+        parallel::for_each_of(self.values.len(), crossing.len() * groups, 1, &one);
     }
 
-    /// Writes the segments that start and end in a block, and folds its part of an earlier segment.
-    fn block(&self, block: usize, head: &mut [F::State]) {
+    /// Writes some columns of the segments that start and end in a block, and folds its part of an earlier segment. The
+    /// first block has no such part.
+    fn block(&self, block: usize, columns: Range<usize>, head: &mut [F::State]) {
         let len = self.bounds.len();
         let first = block * self.rows;
         let end = len.min(first + self.rows);
@@ -97,57 +114,61 @@ impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
             Some(segment) => self.bounds.row(segment).end.clamp(first, end),
             None => first,
         };
-        self.fold(first..before, head);
-        let mut states = vec![F::NOTHING; self.width];
+        self.fold(first..before, &columns, head);
+        let mut states = vec![F::NOTHING; columns.len()];
         for segment in segments {
             let rows = self.bounds.row(segment);
             if rows.end <= end {
                 states.fill(F::NOTHING);
-                self.fold(rows.clone(), &mut states);
-                self.write(segment, &mut states);
+                self.fold(rows.clone(), &columns, &mut states);
+                self.write(segment, &columns, &mut states);
             }
         }
     }
 
-    /// Writes a segment that starts in one block and ends in another.
-    fn finish(&self, segment: usize, block: usize, heads: &[F::State]) {
+    /// Writes some columns of a segment that starts in one block and ends in another.
+    fn finish(&self, segment: usize, block: usize, columns: Range<usize>, heads: &[F::State]) {
         let rows = self.bounds.row(segment);
-        let mut states = vec![F::NOTHING; self.width];
-        self.fold(rows.start..(block + 1) * self.rows, &mut states);
+        let mut states = vec![F::NOTHING; columns.len()];
+        self.fold(rows.start..(block + 1) * self.rows, &columns, &mut states);
         let last = (rows.end - 1) / self.rows;
-        for block in block + 1..=last {
-            let head = &heads[block * self.width..(block + 1) * self.width];
+        for before in block..last {
+            let at = before * self.width;
+            let head = &heads[at + columns.start..at + columns.end];
             for (state, &head) in states.iter_mut().zip(head) {
                 *state = F::join(*state, head);
             }
         }
-        self.write(segment, &mut states);
+        self.write(segment, &columns, &mut states);
     }
 
-    /// Joins rows to the states of their columns.
-    fn fold(&self, rows: Range<usize>, states: &mut [F::State]) {
-        let elements = &self.values[rows.start * self.width..rows.end * self.width];
+    /// Joins some columns of rows to their states.
+    fn fold(&self, rows: Range<usize>, columns: &Range<usize>, states: &mut [F::State]) {
         let scratch = &mut T::Scratch::default();
-        if let [state] = states {
-            for tile in elements.chunks(TILE) {
+        if let (1, [state]) = (self.width, &mut *states) {
+            for tile in self.values[rows].chunks(TILE) {
                 *state = F::join(*state, F::of_all(T::widen(tile, scratch)));
             }
             return;
         }
-        for row in elements.chunks_exact(self.width) {
-            for (states, part) in states.chunks_mut(TILE).zip(row.chunks(TILE)) {
-                F::add_all(states, T::widen(part, scratch));
-            }
+        for row in rows {
+            let first = row * self.width;
+            let elements = &self.values[first + columns.start..first + columns.end];
+            F::add_all(states, T::widen(elements, scratch));
         }
     }
 
-    /// Writes the result of a segment. It is reduced once more, in order, if the joined state left the range of the
-    /// type.
-    fn write(&self, segment: usize, states: &mut [F::State]) {
+    /// Writes some columns of a segment's result. A column is reduced once more, in order, if the joined state left the
+    /// range of the type.
+    fn write(&self, segment: usize, columns: &Range<usize>, states: &mut [F::State]) {
         let first = segment * self.width;
-        // SAFETY: a segment starts in one block, which alone writes it, or it is written when all blocks have ended.
-        let slots = unsafe { self.output.slice(first..first + self.width) };
-        for (column, (slot, state)) in slots.iter_mut().zip(states).enumerate() {
+        // SAFETY: a segment starts in one block, which alone writes its groups, or it is written when all blocks have
+        // ended.
+        let slots = unsafe {
+            self.output
+                .slice(first + columns.start..first + columns.end)
+        };
+        for (column, (slot, state)) in columns.clone().zip(slots.iter_mut().zip(states)) {
             if !F::is_regular(F::NOTHING, *state) {
                 *state = self.in_order(self.bounds.row(segment), column);
             }

@@ -22,6 +22,7 @@ mod fold;
 mod fold_scan;
 mod lines;
 mod log_sum_exp;
+mod places;
 mod recurrence;
 mod total;
 mod view;

@@ -3,18 +3,19 @@
 use core::ops::Range;
 
 use super::Lines;
+use super::places::Places;
 
 /// A tensor as a walk reads it: `[outer, len, inner]`, where `outer` and `inner` may stand for several dimensions each.
 ///
 /// Here a line is the `inner` elements of one position along the axis, which the walk reads in one step.
 pub(crate) struct View<'a, T> {
     elements: &'a [T],
-    /// The place of each plane.
-    planes: Vec<isize>,
+    /// The place of the first element.
+    start: isize,
+    planes: Places,
     /// From one line to the next.
     step: isize,
-    /// The place of each column in a line, unless the columns lie side by side.
-    columns: Option<Vec<isize>>,
+    columns: Places,
 }
 
 impl<'a, T: Copy> View<'a, T> {
@@ -30,14 +31,6 @@ impl<'a, T: Copy> View<'a, T> {
         strides: &[isize],
         dim: usize,
     ) -> Self {
-        if shape.contains(&0) {
-            return Self {
-                elements,
-                planes: Vec::new(),
-                step: 0,
-                columns: None,
-            };
-        }
         let reach = |towards: fn(isize) -> bool| -> isize {
             let dims = shape.iter().zip(strides);
             dims.map(|(&size, &stride)| (size as isize - 1) * stride)
@@ -45,20 +38,24 @@ impl<'a, T: Copy> View<'a, T> {
                 .sum()
         };
         let (lowest, highest) = (reach(|far| far < 0), reach(|far| far > 0));
+        let start = start as isize;
         assert!(
-            start as isize + lowest >= 0 && start as isize + highest < elements.len() as isize,
+            shape.contains(&0) || start + lowest >= 0 && start + highest < elements.len() as isize,
             "a tensor reaches out of its memory"
         );
-        let mut planes = places(&shape[..dim], &strides[..dim]);
-        planes.iter_mut().for_each(|place| *place += start as isize);
-        let columns = places(&shape[dim + 1..], &strides[dim + 1..]);
-        let side_by_side = columns.iter().enumerate().all(|(i, &at)| at == i as isize);
         Self {
             elements,
-            planes,
+            start,
+            planes: Places::new(&shape[..dim], &strides[..dim]),
             step: strides[dim],
-            columns: (!side_by_side).then_some(columns),
+            columns: Places::new(&shape[dim + 1..], &strides[dim + 1..]),
         }
+    }
+
+    /// The place of a line of a plane.
+    #[inline]
+    fn at(&self, plane: usize, line: usize) -> isize {
+        self.start + self.planes.at(plane) + line as isize * self.step
     }
 
     /// Some columns of a line, gathered in `room` where they do not lie side by side.
@@ -70,20 +67,19 @@ impl<'a, T: Copy> View<'a, T> {
         columns: Range<usize>,
         room: &'b mut [T],
     ) -> &'b [T] {
-        let first = self.planes[plane] + line as isize * self.step;
-        match &self.columns {
-            None => {
-                let first = first as usize;
-                &self.elements[first + columns.start..first + columns.end]
-            }
-            Some(places) => {
-                let room = &mut room[..columns.len()];
-                for (slot, place) in room.iter_mut().zip(&places[columns]) {
-                    *slot = self.elements[(first + place) as usize];
-                }
-                room
-            }
+        let first = self.at(plane, line);
+        if self.columns.are_side_by_side() {
+            let first = first as usize;
+            return &self.elements[first + columns.start..first + columns.end];
         }
+        let room = &mut room[..columns.len()];
+        let mut slots = room.iter_mut();
+        self.columns.for_each(columns, |place| {
+            if let Some(slot) = slots.next() {
+                *slot = self.elements[(first + place) as usize];
+            }
+        });
+        room
     }
 
     /// The only column of some lines, gathered in `room` where the lines do not follow one another.
@@ -94,7 +90,8 @@ impl<'a, T: Copy> View<'a, T> {
         lines: Range<usize>,
         room: &'b mut [T],
     ) -> &'b [T] {
-        let at = |line: usize| (self.planes[plane] + line as isize * self.step) as usize;
+        let first = self.at(plane, 0);
+        let at = |line: usize| (first + line as isize * self.step) as usize;
         match self.step {
             1 => &self.elements[at(lines.start)..at(lines.start) + lines.len()],
             0 => {
@@ -114,21 +111,8 @@ impl<'a, T: Copy> View<'a, T> {
 
     /// Whether the view has the shape of a walk.
     pub(super) fn fits(&self, lines: &Lines) -> bool {
-        let inner = self.columns.as_ref().map_or(lines.inner, Vec::len);
-        lines.is_empty() || (self.planes.len() == lines.outer && inner == lines.inner)
+        lines.is_empty() || (self.planes.len() == lines.outer && self.columns.len() == lines.inner)
     }
-}
-
-/// The places of the elements of some dimensions, in row-major order.
-fn places(shape: &[usize], strides: &[isize]) -> Vec<isize> {
-    let mut places = vec![0];
-    for (&size, &stride) in shape.iter().zip(strides) {
-        places = places
-            .iter()
-            .flat_map(|&place| (0..size as isize).map(move |i| place + i * stride))
-            .collect();
-    }
-    places
 }
 
 #[cfg(test)]

@@ -4,17 +4,20 @@
 mod selections;
 
 use super::fault::Fault;
-use super::limits::Limits;
+use super::limits::{Limits, bytes, bytes_of_copy};
 use crate::ScanOp;
 use crate::ops::with_dim;
-use burn::backend::Backend;
 use burn::backend::fusion::custom::TensorSpec;
+use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{BoolDType, DType, IntDType};
 use burn_backend::DTypeUsage;
+use core::cell::RefCell;
 
 pub(super) struct Rules<'a, B: Backend> {
     device: &'a B::Device,
     limits: Limits,
+    /// The sizes of buffers that the call needs beside its results, as its tensors and rules tell.
+    beside: RefCell<Vec<usize>>,
 }
 
 type Checked = Result<(), Fault>;
@@ -32,12 +35,25 @@ impl<'a, B: Backend> Rules<'a, B> {
         Self {
             device,
             limits: Limits::of::<B>(device),
+            beside: RefCell::default(),
         }
     }
 
-    /// The results fit the device.
+    /// The call reads the tensor, and may copy it if it is a view.
+    pub(super) fn reads<T: TensorMetadata + 'static>(&self, tensor: &T) {
+        self.needs(bytes_of_copy(tensor));
+    }
+
+    /// The call needs a buffer beside its results.
+    fn needs(&self, bytes: usize) {
+        self.beside.borrow_mut().push(bytes);
+    }
+
+    /// The results fit the device, together with what else the call needs.
     pub(super) fn fits(&self, results: &[TensorSpec]) -> Checked {
-        results.iter().try_for_each(|spec| self.limits.fits(spec))
+        let beside = self.beside.borrow();
+        self.limits
+            .fits(results.iter().map(bytes).chain(beside.iter().copied()))
     }
 
     /// The tensor has that dimension.
@@ -103,9 +119,38 @@ impl<'a, B: Backend> Rules<'a, B> {
         rule(offsets.shape[0] > 0, || "there are no offsets".to_string())
     }
 
+    /// Offsets that the CPU engine brings in order and in range, as `usize`.
+    pub(super) fn bounds(&self, offsets: &TensorSpec) -> Checked {
+        self.offsets(offsets)?;
+        self.needs(offsets.shape[0].saturating_mul(size_of::<usize>()));
+        Ok(())
+    }
+
+    /// Rows that the CPU engine reduces in blocks, at least 16 rows of half precision to a state of two `f32`.
+    pub(super) fn reduced(&self, rows: &TensorSpec) -> Checked {
+        self.rows(rows)?;
+        self.needs(bytes(rows) / 4);
+        Ok(())
+    }
+
+    /// Lines that are joined to their initial values in a copy.
+    pub(super) fn joined(&self, tensor: &TensorSpec, initial: &TensorSpec) -> Checked {
+        self.needs(bytes(tensor).saturating_add(bytes(initial)));
+        Ok(())
+    }
+
+    /// Keys that are grouped. The CPU engine counts them by blocks, in at most two bytes for each; a Cube device moves
+    /// them and their positions.
+    pub(super) fn grouped(&self, keys: &TensorSpec) -> Checked {
+        self.vector(keys)?;
+        self.needs(2 * keys.shape[0]);
+        self.needs(bytes(keys));
+        Ok(())
+    }
+
     /// There are offsets for as many segments as rows.
     pub(super) fn offsets_of(&self, offsets: &TensorSpec, rows: &TensorSpec) -> Checked {
-        self.offsets(offsets)?;
+        self.bounds(offsets)?;
         self.rows(rows)?;
         let (segments, rows) = (offsets.shape[0] - 1, rows.shape[0]);
         rule(segments == rows, || {

@@ -125,6 +125,7 @@ fn totals_of_wide_rows(device: &Device) {
         }
     }
     check::<i32>("very wide", &[2, 0, 5], 3000, ScanOp::Min, device);
+    check::<f32>("wide and long", &[3, 40, 0, 21], 1500, ScanOp::Sum, device);
 }
 
 /// The row spans several blocks of the CPU engine, and several tiles.

@@ -255,6 +255,7 @@ impl Lengths {
         let (dim, number) = (*dim, *number);
         let n: usize = shape.iter().product();
         match () {
+            () if has("mask_count") => vec![vec![1]],
             () if has("compact_padded") || has("indices_front") => vec![vec![n], vec![1]],
             () if has("compact_dim") => vec![shape.clone(), vec![1]],
             () if has("compact_along") => vec![shape.clone(), with(shape, dim, 1)],

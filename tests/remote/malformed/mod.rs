@@ -11,8 +11,8 @@ use burn::remote::CustomOpClient;
 use burn::tensor::{DType, Device, Int, Shape, Tensor, TensorData};
 use burn_ir::{BackendIr, CustomOpIr, OperationIr, ScalarIr, TensorId, TensorIr, TensorStatus};
 use burn_router::TensorInterpreter;
-use burn_scan::TensorScan;
 use burn_scan::ops::ScanBackend;
+use burn_scan::prelude::*;
 use burn_scan::remote::{OPERATIONS, PROTOCOL, custom_ops};
 use calls::{Call, call};
 use proptest::test_runner::{Config, TestRunner};
@@ -241,7 +241,25 @@ fn survives(device: &Device) {
     assert!(sums.iter::<i32>().eq([1, 3, 6]));
 }
 
-on_every_device![survives];
+/// So do calls whose results are small, and whose values are a broadcast that the server would have to write out.
+fn survives_copies_that_do_not_fit(device: &Device) {
+    let sums = Tensor::<1, Int>::from_data([1, 2, 3], device);
+    let broadcast = || Tensor::<1>::from_data([1.0], device).expand([1usize << 44]);
+    let mask = Tensor::<1, Int>::from_data([1, 0, 1], device).equal_scalar(1);
+    let offsets = Tensor::<1, Int>::from_data([0, 1], device);
+    let calls: [&dyn Fn() -> Tensor<1>; 2] =
+        [&|| broadcast().expand_by_mask(mask.clone()), &|| {
+            broadcast().segment_reduce(offsets.clone(), ScanOp::Sum)
+        }];
+    for call in calls {
+        let refused = call();
+        let sums = sums.clone().inclusive_cumsum(0).into_data();
+        assert!(sums.iter::<i32>().eq([1, 3, 6]));
+        drop(refused);
+    }
+}
+
+on_every_device![survives, survives_copies_that_do_not_fit];
 
 /// Reading a refused result ends its session and no other.
 #[test]

@@ -127,6 +127,43 @@ pub fn decays_that_broadcast(devices: &[Device]) {
     }
 }
 
+/// Where the product of a shard's decays leaves the range, the shards behind it get what docs/distributed.md says.
+pub fn ends_of_the_range(devices: &[Device]) {
+    let shards = devices.len();
+    assert!(shards > 2, "a shard leaves, one multiplies, one receives");
+    let check = |decays: [f32; 2], left: f32, stated: fn(f32) -> bool| {
+        let (mut x, mut decay) = (vec![0.; 3 * shards], vec![1.; 3 * shards]);
+        x[2] = left;
+        decay[3..5].copy_from_slice(&decays);
+        // The loop gives 1 behind the shard, or what the state times both decays is.
+        decay[6] = if decays[0] < 1.0 { 1e30 } else { 1.0 };
+        let split = |values: &[f32]| {
+            let lengths = vec![3; shards];
+            super::shards::<f32, 1>(values, [3 * shards], 0, &lengths, devices)
+        };
+        let found = split(&x).linear_recurrence(split(&decay));
+        let found = whole::<f32, 1>(found, 0, devices);
+        let mut h = 0.0;
+        for (t, ((x, decay), &found)) in x.iter().zip(&decay).zip(&found).enumerate() {
+            h = decay * h + x;
+            let as_the_loop = found == h || (found - h).abs() <= 1e-5 * h.abs();
+            let holds = match t {
+                0..3 => as_the_loop,
+                3..6 => as_the_loop || stated(found),
+                _ => stated(found) && !stated(h),
+            };
+            assert!(
+                holds,
+                "{decays:?} after {left}, {t}: {found}, in the loop {h}"
+            );
+        }
+    };
+    check([1e-30, 1e-30], 1e30, |h| h == 0.0);
+    check([1e-30, 1e-30], f32::INFINITY, f32::is_nan);
+    check([1e30, 1e30], 0.0, f32::is_nan);
+    check([1e30, 1e30], 1e-30, |h| h == f32::INFINITY);
+}
+
 /// The loop in f32, rounded once.
 pub fn halves_of_recurrences(devices: &[Device]) {
     if !all_hold::<f16>(devices) {

@@ -1,0 +1,59 @@
+//! A small result holds little, however much it was taken from, and whether somebody waits for the count or not.
+
+use burn::tensor::{Bool, Device, Int, Tensor, read_sync};
+use burn_scan::prelude::*;
+
+use crate::counted::measured;
+
+const N: usize = 1 << 22;
+
+/// What a result of a few elements may hold.
+const LITTLE: usize = 64 << 10;
+
+fn values() -> Tensor<1> {
+    Tensor::ones([N], &Device::flex())
+}
+
+/// One true.
+fn mask() -> Tensor<1, Bool> {
+    let at = Tensor::<1, Int>::arange(0..N as i64, &Device::flex());
+    at.equal_scalar(12_345)
+}
+
+/// The call gets its inputs, and nobody else has them.
+#[track_caller]
+fn holds_little<R>(call: impl FnOnce() -> R) {
+    let held = measured(call).held;
+    assert!(held < LITTLE, "{held} bytes are held");
+}
+
+processes! {
+    fn compacted_elements() {
+        holds_little(|| values().compact_by_mask(mask()));
+        holds_little(|| read_sync(values().compact_by_mask_async(mask())));
+    }
+
+    fn compacted_slices() {
+        let rows = || values().reshape([N / 2, 2]);
+        let mask = || mask().slice(0..N / 2);
+        holds_little(|| rows().compact_dim_by_mask(mask(), 0));
+        holds_little(|| read_sync(rows().compact_dim_by_mask_async(mask(), 0)));
+    }
+
+    fn positions() {
+        holds_little(|| mask().compact_indices());
+        holds_little(|| read_sync(mask().compact_indices_async()));
+        holds_little(|| mask().compact_argwhere());
+        holds_little(|| read_sync(mask().compact_argwhere_async()));
+    }
+
+    fn runs() {
+        holds_little(|| values().run_length_encode());
+        holds_little(|| read_sync(values().run_length_encode_async()));
+    }
+
+    /// To show that a view would be seen.
+    fn a_view_holds_its_buffer() {
+        assert!(measured(|| values().slice(0..1)).held > N);
+    }
+}

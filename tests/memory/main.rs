@@ -1,0 +1,13 @@
+//! What the CPU backend allocates: beside inputs and outputs while it works, for a result that stays, for a sequence in
+//! chunks, and for sizes from corrupt data. Each case is a process of its own.
+
+#![cfg(all(feature = "flex", feature = "autodiff"))]
+
+#[macro_use]
+mod processes;
+mod counted;
+
+mod chunks;
+mod kept;
+mod peaks;
+mod sizes;
