@@ -50,6 +50,7 @@
 //! ```
 
 mod code;
+mod count;
 mod groups;
 mod long;
 mod pass;

@@ -18,6 +18,7 @@ pub(super) struct Sort<'c> {
     pub order: KeyOrder,
     pub digits: DigitConfig,
     pub address_type: AddressType,
+    pub launch: LaunchOptions,
 }
 
 /// Keys in lines, `[lines, len]`.
@@ -69,6 +70,7 @@ impl<'c> Sort<'c> {
                 .iter()
                 .map(|(_, tensor, _)| tensor.required_address_type(1))
                 .fold(keys.required_address_type(1), AddressType::max),
+            launch,
         })
     }
 

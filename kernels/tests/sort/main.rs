@@ -5,10 +5,15 @@
 mod common;
 
 mod keys;
+mod largest;
+mod lines;
+mod refusals;
 
 use common::*;
+use cubecl::client::Client;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::sort::{SortOptions, SortOrder};
+use cubecl_scan::testing::tile_shape;
 
 /// A tile of 16 or 32 units × 3 keys.
 fn small_tile() -> LaunchOptions {
@@ -17,6 +22,11 @@ fn small_tile() -> LaunchOptions {
         vectors: Some(3),
         ..launch()
     }
+}
+
+/// The units of such a tile.
+fn units_of(client: &Client, launch: LaunchOptions) -> usize {
+    tile_shape(client, &launch).1
 }
 
 fn ordered(order: SortOrder) -> SortForm {
