@@ -21,15 +21,20 @@ fn every_length_up_to_two_tiles() {
     let client = client();
     let [looking_back, counting] = routines();
     let tile = 3 * units_of(&client, small_tile());
+    // Two passes at most.
+    let bytes = SortOptions {
+        bits: Some(8),
+        ..Default::default()
+    };
     for len in 0..=2 * tile + 2 {
         let launch = if len % 2 == 0 { looking_back } else { counting };
-        let keys = few(3 * len, 700);
+        let keys = few(3 * len, 256);
         check_sort(
             &client,
             "three lines",
             &keys,
             len,
-            ordered(SortOrder::Ascending),
+            SortForm::Whole(bytes),
             launch,
         );
     }
