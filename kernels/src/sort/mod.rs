@@ -55,18 +55,21 @@ mod groups;
 mod long;
 mod pass;
 mod problem;
+mod short;
 mod tile;
 mod top_k;
 
 pub use top_k::top_k;
 
 use crate::ScanError;
-use crate::scan::LaunchOptions;
+use crate::scan::{LaunchOptions, RoutineKind, Strategy};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use groups::{Kept, sort_groups};
+use long::sort_long;
 use problem::{Sort, Source};
+use short::{SHORT_LINE, sort_short};
 
 /// The direction of a sort. Both keep the order of equal keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -107,6 +110,10 @@ impl SortOutputs {
 ///
 /// Keys are floats or integers of any width that the device holds. All tensors are contiguous and have `lines · len`
 /// elements. Outputs share no memory with each other or with the keys. Nothing waits for the device.
+///
+/// A forced strategy of `launch` decides where several ways can serve: [`RoutineKind::SingleCube`] sorts lines that fit
+/// a tile in passes, however short they are. [`RoutineKind::SinglePass`] and [`RoutineKind::ReduceThenScan`] sort longer
+/// lines by tiles that look back, or by tiles that are counted in each pass.
 ///
 /// # Errors
 ///
@@ -156,9 +163,13 @@ fn sort_lines(
     keys: usize,
 ) -> Result<(), ScanError> {
     let group = source.lines[1];
-    if group > sort.digits.tile() {
-        return long::sort_long(sort, source, outputs, keys);
+    let in_passes = sort.launch.strategy == Strategy::Forced(RoutineKind::SingleCube);
+    if group <= SHORT_LINE && !in_passes {
+        sort_short(sort, source, outputs, keys);
+    } else if group <= sort.digits.tile() {
+        sort_groups(sort, source, outputs, Kept { group, keys });
+    } else {
+        return sort_long(sort, source, outputs, keys);
     }
-    sort_groups(sort, source, outputs, Kept { group, keys });
     Ok(())
 }

@@ -117,6 +117,31 @@ fn a_spin_limit_of_one() {
     }
 }
 
+/// In passes, although each key could be compared with all keys of its line; and compared.
+#[test]
+fn short_lines_that_share_a_cube() {
+    let client = client();
+    let in_passes = LaunchOptions {
+        strategy: Strategy::Forced(RoutineKind::SingleCube),
+        ..launch()
+    };
+    for len in [1, 2, 7, 31, 32, 33, 100] {
+        let keys = few(6700, 300);
+        let keys = &keys[..6700 / len * len];
+        for (launch, order) in [in_passes, launch()].into_iter().zip(ORDERS) {
+            check_sort(&client, "short lines", keys, len, ordered(order), launch);
+        }
+        check_sort(
+            &client,
+            "short lines",
+            keys,
+            len,
+            SortForm::Largest(len.div_ceil(3)),
+            launch(),
+        );
+    }
+}
+
 /// At the device's own tuning.
 #[test]
 fn a_long_line() {

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Without planes, a unit has neighbouring keys and its own counter for each digit, so there is no contention (Zagha &
-//! Blelloch, "Radix sort for vector multiprocessors", 1991). It counts its keys. The cube scans the counters digit by
-//! digit. Then the unit walks its keys again: each counter is the place of the next key with that digit.
+//! Blelloch, "Radix sort for vector multiprocessors", 1991). It counts its keys, and notes how many of the digit it had
+//! before each. The cube scans the counters digit by digit. They then say where the unit's keys of each digit begin.
 
 use super::config::DigitConfig;
 use crate::ScanOp;
@@ -171,7 +171,10 @@ impl RankedTile {
         for k in 0..config.keys {
             let digit = self.digits[k] as usize;
             if digit < comptime!(config.digits()) {
-                self.words[digit * config.units + unit] += 1u32;
+                let counter = digit * config.units + unit;
+                let before = self.words[counter];
+                self.words[counter] = before + 1u32;
+                self.places[k] = before;
             }
         }
         sync_cube();
@@ -180,10 +183,7 @@ impl RankedTile {
         for k in 0..config.keys {
             let digit = self.digits[k] as usize;
             if digit < comptime!(config.digits()) {
-                let counter = digit * config.units + unit;
-                let place = self.words[counter];
-                self.words[counter] = place + 1u32;
-                self.places[k] = place;
+                self.places[k] += self.words[digit * config.units + unit];
             }
         }
     }
