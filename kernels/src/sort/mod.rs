@@ -62,7 +62,7 @@ mod top_k;
 pub use top_k::top_k;
 
 use crate::ScanError;
-use crate::scan::{LaunchOptions, RoutineKind, Strategy};
+use crate::scan::{LaunchOptions, Strategy};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -111,9 +111,9 @@ impl SortOutputs {
 /// Keys are floats or integers of any width that the device holds. All tensors are contiguous and have `lines · len`
 /// elements. Outputs share no memory with each other or with the keys. Nothing waits for the device.
 ///
-/// A forced strategy of `launch` decides where several ways can serve: [`RoutineKind::SingleCube`] sorts lines that fit
-/// a tile in passes, however short they are. [`RoutineKind::SinglePass`] and [`RoutineKind::ReduceThenScan`] sort longer
-/// lines by tiles that look back, or by tiles that are counted in each pass.
+/// Where several ways can serve, a forced strategy of `launch` decides: all lines are sorted in passes, however short,
+/// and those longer than a tile by tiles that look back ([`RoutineKind::SinglePass`](crate::scan::RoutineKind::SinglePass)) or by tiles that are counted in
+/// each pass (any other).
 ///
 /// # Errors
 ///
@@ -163,8 +163,8 @@ fn sort_lines(
     keys: usize,
 ) -> Result<(), ScanError> {
     let group = source.lines[1];
-    let in_passes = sort.launch.strategy == Strategy::Forced(RoutineKind::SingleCube);
-    if group <= SHORT_LINE && !in_passes {
+    let is_free = sort.launch.strategy == Strategy::Inferred;
+    if group <= SHORT_LINE && is_free {
         sort_short(sort, source, outputs, keys);
     } else if group <= sort.digits.tile() {
         sort_groups(sort, source, outputs, Kept { group, keys });

@@ -15,6 +15,10 @@ fn write_nothing_but_keys_and_positions() {
         vectors: Some(3),
         ..launch()
     };
+    let in_passes = LaunchOptions {
+        strategy: Strategy::Forced(RoutineKind::SingleCube),
+        ..launch()
+    };
     let bytes = SortForm::Whole(SortOptions {
         order: SortOrder::Descending,
         bits: Some(8),
@@ -26,6 +30,7 @@ fn write_nothing_but_keys_and_positions() {
             (3, 17, whole, launch()),
             (1, 257, whole, launch()),
             (5, 7, whole, small(RoutineKind::SinglePass)),
+            (50, 7, whole, in_passes),
             (2, 193, bytes, small(RoutineKind::SinglePass)),
             (2, 193, bytes, small(RoutineKind::ReduceThenScan)),
             (3, 300, SortForm::Largest(5), small(RoutineKind::SinglePass)),

@@ -43,6 +43,11 @@ pub fn record(client: &Client, planes: Planes) {
         ..small(RoutineKind::SinglePass)
     };
     let stalled = ("stalled tiles", stalled);
+    let in_passes = LaunchOptions {
+        strategy: Strategy::Forced(RoutineKind::SingleCube),
+        ..Default::default()
+    };
+    let in_passes = ("in passes", in_passes);
     let bits = SortForm::Whole(SortOptions {
         order: SortOrder::Descending,
         bits: Some(13),
@@ -50,6 +55,7 @@ pub fn record(client: &Client, planes: Planes) {
     for (shape, form, launch) in [
         ([3, 5], ASCENDING, own),
         ([300, 3], DESCENDING, own),
+        ([40, 50], DESCENDING, in_passes),
         ([70, 20], ASCENDING, back),
         ([2, 300], ASCENDING, back),
         ([2, 300], DESCENDING, counted),
@@ -68,6 +74,7 @@ pub fn record(client: &Client, planes: Planes) {
         let wide = |i| i64::from(mixed(i)) << 45 | i64::from(mixed(i / 3));
         integers(client, &group, [2, 300], ASCENDING, back, wide);
         integers(client, &group, [30, 9], DESCENDING, own, wide);
+        integers(client, &group, [30, 9], DESCENDING, in_passes, wide);
     }
 }
 

@@ -61,21 +61,17 @@ where
     }
     let width = 8 * size_of::<T>() as u32;
     let keys: Vec<T> = (0..1000).map(|i| from(hard_bits(i, width))).collect();
-    for order in ORDERS {
-        let form = ordered(order);
-        // One line of many tiles, lines that share a cube, and a line that fills most of it.
-        check_sort(&client, "hard bits", &keys, keys.len(), form, small_tile());
-        check_sort(&client, "hard bits", &keys, 10, form, small_tile());
-        check_sort(&client, "hard bits", &keys[..250], 250, form, launch());
+    for (what, len, launch) in [
+        ("a line of many tiles", 1000, small_tile()),
+        ("short lines", 10, launch()),
+        ("lines in passes that share a cube", 10, in_passes()),
+    ] {
+        for order in ORDERS {
+            check_sort(&client, what, &keys, len, ordered(order), launch);
+        }
     }
-    check_sort(
-        &client,
-        "hard bits",
-        &keys,
-        500,
-        SortForm::Largest(7),
-        small_tile(),
-    );
+    let largest = SortForm::Largest(7);
+    check_sort(&client, "largest", &keys, 500, largest, small_tile());
 }
 
 macro_rules! dtypes {

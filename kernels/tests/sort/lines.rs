@@ -1,7 +1,7 @@
 //! Lines of every length and number, and data that breaks passes.
 
 use super::*;
-use cubecl_scan::scan::{RoutineKind, Stall, Strategy};
+use cubecl_scan::scan::Stall;
 
 /// Keys in `0..range`, so that many are equal.
 fn few(n: usize, range: u32) -> Vec<u32> {
@@ -121,14 +121,10 @@ fn a_spin_limit_of_one() {
 #[test]
 fn short_lines_that_share_a_cube() {
     let client = client();
-    let in_passes = LaunchOptions {
-        strategy: Strategy::Forced(RoutineKind::SingleCube),
-        ..launch()
-    };
-    for len in [1, 2, 7, 31, 32, 33, 100] {
+    for len in [1, 2, 7, 63, 64, 65, 100] {
         let keys = few(6700, 300);
         let keys = &keys[..6700 / len * len];
-        for (launch, order) in [in_passes, launch()].into_iter().zip(ORDERS) {
+        for (launch, order) in [in_passes(), launch()].into_iter().zip(ORDERS) {
             check_sort(&client, "short lines", keys, len, ordered(order), launch);
         }
         check_sort(

@@ -11,7 +11,7 @@ mod refusals;
 
 use common::*;
 use cubecl::client::Client;
-use cubecl_scan::scan::LaunchOptions;
+use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOrder};
 use cubecl_scan::testing::tile_shape;
 
@@ -24,7 +24,15 @@ fn small_tile() -> LaunchOptions {
     }
 }
 
-/// The units of such a tile.
+/// At the device's own tuning, in passes even where each key could be compared with all keys of its line.
+fn in_passes() -> LaunchOptions {
+    LaunchOptions {
+        strategy: Strategy::Forced(RoutineKind::SingleCube),
+        ..launch()
+    }
+}
+
+/// The units of a small tile.
 fn units_of(client: &Client, launch: LaunchOptions) -> usize {
     tile_shape(client, &launch).1
 }
