@@ -211,21 +211,15 @@ fn the_lowest_bits_of_wide_keys() {
             order: SortOrder::Ascending,
             bits: Some(bits),
         };
-        check_sort(
-            &client,
-            "bits",
-            &keys,
-            900,
-            SortForm::Whole(options),
-            small_tile(),
-        );
-        check_sort(
-            &client,
-            "bits",
-            &keys,
-            30,
-            SortForm::Whole(options),
-            small_tile(),
-        );
+        for (len, launch) in [(900, small_tile()), (30, in_passes()), (30, launch())] {
+            check_sort(
+                &client,
+                "bits",
+                &keys,
+                len,
+                SortForm::Whole(options),
+                launch,
+            );
+        }
     }
 }
