@@ -51,10 +51,11 @@
 
 mod code;
 mod count;
-mod groups;
+mod in_cube;
 mod long;
 mod pass;
 mod problem;
+mod select;
 mod short;
 mod tile;
 mod top_k;
@@ -66,7 +67,7 @@ use crate::scan::{LaunchOptions, Strategy};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use groups::{Kept, sort_groups};
+use in_cube::sort_in_cubes;
 use long::sort_long;
 use problem::{Sort, Source};
 use short::{SHORT_LINE, sort_short};
@@ -162,12 +163,12 @@ fn sort_lines(
     outputs: SortOutputs,
     keys: usize,
 ) -> Result<(), ScanError> {
-    let group = source.lines[1];
+    let len = source.lines[1];
     let is_free = sort.launch.strategy == Strategy::Inferred;
-    if group <= SHORT_LINE && is_free {
+    if len <= SHORT_LINE && is_free {
         sort_short(sort, source, outputs, keys);
-    } else if group <= sort.digits.tile() {
-        sort_groups(sort, source, outputs, Kept { group, keys });
+    } else if len <= sort.digits.tile() {
+        sort_in_cubes(sort, source, outputs, keys);
     } else {
         return sort_long(sort, source, outputs, keys);
     }

@@ -3,7 +3,7 @@
 use super::code::{KeyOrder, bits_of};
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
-use crate::compact::digits::config::DigitConfig;
+use crate::compact::digits::config::{Beside, DigitConfig};
 use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::operator::integer_limits;
 use crate::scan::{LaunchOptions, scratch};
@@ -61,11 +61,16 @@ impl<'c> Sort<'c> {
             operands.push(("positions", positions, index.size()));
         }
         check_outputs(&[("keys", keys, dtype.size())], &operands)?;
+        // Keys are staged. A table says what is added to ranks, or how often digits occur.
+        let beside = Beside {
+            of_key: dtype.size(),
+            tables: 1,
+        };
         Ok(Self {
             client,
             dtype,
             order: KeyOrder::new(dtype, options),
-            digits: DigitConfig::new(client, &launch, dtype.size()),
+            digits: DigitConfig::new(client, &launch, beside),
             address_type: operands
                 .iter()
                 .map(|(_, tensor, _)| tensor.required_address_type(1))
@@ -77,6 +82,11 @@ impl<'c> Sort<'c> {
     /// Passes that sort by so many bits.
     pub fn passes(&self, bits: u32) -> usize {
         bits.div_ceil(self.digits.bits) as usize
+    }
+
+    /// Passes for each word of a code.
+    pub fn passes_of_words(&self) -> [usize; 2] {
+        [0, 1].map(|word| self.passes(self.order.bits_of_word(word)))
     }
 
     /// Buffers for keys in such lines, and for their positions.
