@@ -3,7 +3,7 @@
 //! ```text
 //! line         │ tile        │ tile        │ tile        │ …
 //! round 1      │ k largest │ k largest │ k largest │ …         each cube keeps the k largest keys of its tile
-//! round 2      │ k largest          │ …                         again, until the line is one tile, which is sorted
+//! round 2      │ k largest          │ …                         again, until few are left, which are sorted
 //! ```
 //!
 //! The keys are read once, and `len / tile · k` of them are written with their positions. Each round keeps the order of
@@ -60,10 +60,10 @@ pub fn top_k(
     sort_lines(&sort, source, outputs, k)
 }
 
-/// Plays rounds until lines fit a tile, if they shorten lines by half at least.
+/// Plays rounds while a line fills half a tile, and a round shortens it by half at least.
 fn tournament(sort: &Sort, mut source: Source, has_positions: bool, k: usize) -> Source {
     let tile = sort.digits.tile();
-    while source.lines[1] > tile && 2 * k <= tile {
+    while source.lines[1] > tile / 2 && 2 * k <= tile.min(source.lines[1]) {
         source = select_keys(sort, source, has_positions, k);
     }
     source
