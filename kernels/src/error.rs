@@ -73,6 +73,30 @@ pub enum ScanError {
         /// What stands in the way.
         reason: &'static str,
     },
+    /// A sort compares more bits than a key has, or none, or the bits of floats.
+    #[error("{bits} bits of keys of {dtype:?} cannot be compared")]
+    KeyBits {
+        /// The bits asked for.
+        bits: u32,
+        /// The type of the keys.
+        dtype: ElemType,
+    },
+    /// The positions in a line exceed their type, or 32 bits.
+    #[error("{index:?} cannot hold the positions in a line of {len} elements")]
+    PositionsTooLarge {
+        /// The elements of a line.
+        len: usize,
+        /// The type of positions, or of 32 bits.
+        index: ElemType,
+    },
+    /// More of the largest elements are asked for than a line has.
+    #[error("the {k} largest of {len} elements do not exist")]
+    TopKTooLarge {
+        /// How many were asked for.
+        k: usize,
+        /// The elements of a line.
+        len: usize,
+    },
     /// A forced routine cannot serve this problem on this device.
     #[error("the routine {routine:?} cannot serve this problem: {reason}")]
     Refused {

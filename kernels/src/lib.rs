@@ -4,6 +4,7 @@
 //! - [`compact`]: the survivors of a mask, their destinations, runs of equal elements, and stable grouping by key.
 //! - [`cube`]: scans over the units of one cube or plane, as `#[cube]` functions for kernels of your own.
 //! - [`segments`]: segments given by offsets or heads, and their totals.
+//! - [`sort`](mod@sort): stable radix sorts of lines, the positions of their keys, and the `k` largest.
 //! - [`reference`](mod@reference): plain loops that say what every operation must return.
 //!
 //! ```no_run
@@ -38,6 +39,7 @@ pub mod operator;
 pub mod reference;
 pub mod scan;
 pub mod segments;
+pub mod sort;
 #[doc(hidden)]
 pub mod testing;
 

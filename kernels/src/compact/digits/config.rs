@@ -23,15 +23,16 @@ const MOST_PLANES: usize = 16;
 /// Shared memory that is left for everything but counters, in bytes.
 const OTHER_BYTES: usize = 2048;
 
-/// Units of a cube without planes.
+/// Units of a cube without planes, and the fewest.
 const UNITS: usize = 64;
+const FEWEST_UNITS: usize = 1 << BITS_WITHOUT;
 
 /// Keys of a unit without planes. Odd, so that units walking their own keys in shared memory access different banks.
 const KEYS: usize = 15;
 
 /// The comptime facts of a tile of keys.
 #[derive_cube_comptime]
-pub(super) struct DigitConfig {
+pub(crate) struct DigitConfig {
     /// Bits of a digit.
     pub bits: u32,
     pub units: usize,
@@ -50,37 +51,62 @@ pub(super) struct DigitConfig {
     pub drops: bool,
 }
 
+/// Shared memory that a kernel has beside counters and words.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beside {
+    /// Bytes for each key of the tile.
+    pub of_key: usize,
+    /// Tables of a word for each digit.
+    pub tables: usize,
+}
+
 impl DigitConfig {
-    pub fn new(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
-        let tuning = Tuning::of(client, launch);
-        let hardware = &client.properties().hardware;
-        let config = match tuning.plane {
-            true => Self::with_planes(
-                &tuning,
-                [hardware.plane_size_min, hardware.plane_size_max],
-                hardware.max_shared_memory_size,
-            ),
-            false => Self::without_planes(),
-        };
+    /// For a grouping by keys below `num_keys`.
+    pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
+        let config = Self::new(client, launch, Beside::default());
         Self {
             drops: num_keys <= config.digits(),
             ..config
         }
     }
 
-    fn with_planes(tuning: &Tuning, plane_sizes: [u32; 2], shared_bytes: usize) -> Self {
+    /// For tiles with so much shared memory beside their words.
+    pub fn new(client: &Client, launch: &LaunchOptions, beside: Beside) -> Self {
+        let tuning = Tuning::of(client, launch);
+        let hardware = &client.properties().hardware;
+        match tuning.plane {
+            true => Self::with_planes(
+                &tuning,
+                launch,
+                [hardware.plane_size_min, hardware.plane_size_max],
+                hardware.max_shared_memory_size,
+                beside,
+            ),
+            false => Self::without_planes(launch),
+        }
+    }
+
+    fn with_planes(
+        tuning: &Tuning,
+        launch: &LaunchOptions,
+        plane_sizes: [u32; 2],
+        shared_bytes: usize,
+        beside: Beside,
+    ) -> Self {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
-        let words = shared_bytes.saturating_sub(OTHER_BYTES) / size_of::<u32>();
+        let other = OTHER_BYTES + beside.tables * (size_of::<u32>() << BITS_WITH_PLANES);
+        let words = shared_bytes.saturating_sub(other) / (size_of::<u32>() + beside.of_key);
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
         // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
+        let most_keys = launch.vectors.unwrap_or(MOST_KEYS).clamp(1, MOST_KEYS);
         Self {
             // One plane of the largest size may become many of the smallest.
             bits: (words / max_planes).ilog2().min(BITS_WITH_PLANES),
             units,
-            keys: (TILE.min(words) / units).clamp(1, MOST_KEYS),
+            keys: (TILE.min(words) / units).clamp(1, most_keys),
             plane: true,
             planes_meet: tuning.planes_meet,
             max_planes,
@@ -90,11 +116,11 @@ impl DigitConfig {
         }
     }
 
-    fn without_planes() -> Self {
+    fn without_planes(launch: &LaunchOptions) -> Self {
         Self {
             bits: BITS_WITHOUT,
-            units: UNITS,
-            keys: KEYS,
+            units: launch.units.unwrap_or(UNITS).clamp(FEWEST_UNITS, UNITS),
+            keys: launch.vectors.unwrap_or(KEYS).clamp(1, KEYS),
             plane: false,
             planes_meet: false,
             max_planes: 0,
@@ -143,11 +169,21 @@ mod tests {
     use super::*;
 
     fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
+        beside(units, plane_sizes, shared_bytes, Beside::default())
+    }
+
+    fn beside(
+        units: usize,
+        plane_sizes: [u32; 2],
+        shared_bytes: usize,
+        beside: Beside,
+    ) -> DigitConfig {
         let tuning = Tuning {
             units,
             ..Tuning::planes()
         };
-        DigitConfig::with_planes(&tuning, plane_sizes, shared_bytes)
+        let launch = LaunchOptions::default();
+        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, beside)
     }
 
     #[test]
@@ -162,12 +198,17 @@ mod tests {
         for plane_sizes in [[4, 4], [4, 128], [8, 32], [8, 128], [32, 32], [32, 64]] {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
                 for units in [128, 512, 1024] {
-                    let config = with(units, plane_sizes, shared_bytes);
-                    assert_eq!(config.units % plane_sizes[1] as usize, 0);
-                    assert!(config.units <= units);
-                    assert!(config.bits >= 6);
-                    let bytes = config.words() * size_of::<u32>() + OTHER_BYTES;
-                    assert!(bytes <= shared_bytes, "{config:?}");
+                    for of_key in [0, 1, 4, 8] {
+                        let tables = usize::from(of_key > 0);
+                        let room = Beside { of_key, tables };
+                        let config = beside(units, plane_sizes, shared_bytes, room);
+                        assert_eq!(config.units % plane_sizes[1] as usize, 0);
+                        assert!(config.units <= units);
+                        assert!(config.bits >= 5);
+                        let words = config.words() + tables * config.digits();
+                        let bytes = words * size_of::<u32>() + config.tile() * of_key;
+                        assert!(bytes + OTHER_BYTES <= shared_bytes, "{config:?}");
+                    }
                 }
             }
         }
