@@ -174,7 +174,7 @@ fn many_lines() {
 #[test]
 fn the_lowest_bits() {
     let client = client();
-    for bits in [1, 4, 5, 8, 13, 31, 32] {
+    for bits in [1, 5, 13, 32] {
         let keys: Vec<i32> = (0..900)
             .map(|i| (mixed(i) << 16 ^ mixed(i + 9)) as i32)
             .collect();
