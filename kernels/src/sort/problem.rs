@@ -45,7 +45,9 @@ impl<'c> Sort<'c> {
     ) -> Result<Self, ScanError> {
         let positions = outputs.positions.as_ref();
         let index = positions.map(|(_, index)| *index);
-        check_types(client, [dtype].into_iter().chain(index))?;
+        // Codes of wide keys are computed in u64.
+        let code = (dtype.size() == 8).then(u64::elem_type_native);
+        check_types(client, [dtype].into_iter().chain(index).chain(code))?;
         check_bits(dtype, options.bits)?;
         check_positions(len, u32::elem_type_native())?;
         if let Some(index) = index {
