@@ -52,6 +52,10 @@ pub(super) fn sort_long(
     outputs: SortOutputs,
     kept: usize,
 ) -> Result<(), ScanError> {
+    if !sort.can_count() {
+        let device = sort.client.name();
+        return Err(ScanError::AtomicsUnsupported { device });
+    }
     let passes = Passes::new(sort, source.lines)?;
     let swept = match passes.looks_back {
         true => Some(passes.offsets_of_all(&source)?),

@@ -112,15 +112,17 @@ impl SortOutputs {
 /// Keys are floats or integers of any width that the device holds. All tensors are contiguous and have `lines · len`
 /// elements. Outputs share no memory with each other or with the keys. Nothing waits for the device.
 ///
-/// Where several ways can serve, a forced strategy of `launch` decides: all lines are sorted in passes, however short,
-/// and those longer than a tile by tiles that look back ([`RoutineKind::SinglePass`](crate::scan::RoutineKind::SinglePass)) or by tiles that are counted in
-/// each pass (any other).
+/// Where several ways can serve, a forced strategy of `launch` decides. All lines are then sorted in passes, however
+/// short. Those longer than a tile are sorted by tiles that look back, if the strategy is
+/// [`RoutineKind::SinglePass`](crate::scan::RoutineKind::SinglePass), and else by tiles that are counted in each pass.
 ///
 /// # Errors
 ///
 /// - [`ScanError::UnsupportedType`] if the device cannot hold a type;
 /// - [`ScanError::KeyBits`] if `options.bits` is 0, more than a key has, or given for float keys;
 /// - [`ScanError::PositionsTooLarge`] if the type of positions, or 32 bits, cannot hold them;
+/// - [`ScanError::AtomicsUnsupported`] and [`ScanError::LookbackUnsupported`] if the device cannot sort lines longer than
+///   a tile at all, or not as a forced strategy wants it;
 /// - [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] for outputs.
 ///
 /// # Panics

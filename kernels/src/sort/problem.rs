@@ -8,6 +8,7 @@ use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::operator::integer_limits;
 use crate::scan::{LaunchOptions, scratch};
 use cubecl::client::Client;
+use cubecl::ir::features::AtomicUsage;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 
@@ -44,7 +45,9 @@ impl<'c> Sort<'c> {
     ) -> Result<Self, ScanError> {
         let positions = outputs.positions.as_ref();
         let index = positions.map(|(_, index)| *index);
-        check_types(client, [dtype].into_iter().chain(index))?;
+        // Codes of wide keys are computed in u64.
+        let code = (dtype.size() == 8).then(u64::elem_type_native);
+        check_types(client, [dtype].into_iter().chain(index).chain(code))?;
         check_bits(dtype, options.bits)?;
         check_positions(len, u32::elem_type_native())?;
         if let Some(index) = index {
@@ -77,6 +80,13 @@ impl<'c> Sort<'c> {
                 .fold(keys.required_address_type(1), AddressType::max),
             launch,
         })
+    }
+
+    /// Whether digits can be counted by atomic additions.
+    pub fn can_count(&self) -> bool {
+        let word = Type::atomic(u32::elem_type_native());
+        let usage = self.client.properties().atomic_type_usage(word);
+        usage.contains(AtomicUsage::Add)
     }
 
     /// Passes that sort by so many bits.

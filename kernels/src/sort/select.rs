@@ -96,25 +96,15 @@ fn straddling_digit(
     (choice[0], choice[1])
 }
 
-/// Keeps the first keys of each tile.
-#[cube(launch_unchecked, address_type = "dynamic")]
-fn select_keys_kernel<K: Numeric>(
-    keys: &[K],
-    positions: &[u32],
-    keys_out: &mut [K],
-    positions_out: &mut [u32],
-    of: SelectedTiles,
+/// Tells which of the first `count` keys are kept, and which are equal to the `wanted`-th.
+#[cube]
+fn tell_apart<K: Numeric>(
+    tile: &KeyTile<K>,
+    count: usize,
+    wanted: u32,
     #[comptime] config: SelectConfig,
-    #[define(K)] _dtype: ElemType,
-) {
+) -> Array<u32> {
     let digits = comptime!(config.tile);
-    let line = CUBE_POS / of.tiles;
-    let number = CUBE_POS - line * of.tiles;
-    let first = number * digits.tile();
-    let room = min(of.len - first, digits.tile());
-    let count = select(line < of.lines, room, 0usize);
-    let begin = line * of.len + first;
-    let mut tile = KeyTile::<K>::load(keys, begin, count, digits);
     let counters = Shared::<[Atomic<u32>]>::new_slice(comptime!(digits.digits()));
     let mut totals = Shared::<[u32]>::new_slice(comptime!(digits.sums().totals() + 1));
     let mut choice = Shared::<[u32]>::new_slice(2usize);
@@ -123,8 +113,7 @@ fn select_keys_kernel<K: Numeric>(
     for k in 0..digits.keys {
         states[k] = select(place_of_key(k, digits) < count, OPEN, DROPPED);
     }
-    let wanted_of_tile = min(of.kept, count);
-    let mut wanted = wanted_of_tile as u32;
+    let mut wanted = wanted;
 
     let all_passes = comptime!(config.passes[0] + config.passes[1]);
     for pass in 0..all_passes {
@@ -156,6 +145,30 @@ fn select_keys_kernel<K: Numeric>(
             }
         }
     }
+    states
+}
+
+/// Keeps the first keys of each tile.
+#[cube(launch_unchecked, address_type = "dynamic")]
+fn select_keys_kernel<K: Numeric>(
+    keys: &[K],
+    positions: &[u32],
+    keys_out: &mut [K],
+    positions_out: &mut [u32],
+    of: SelectedTiles,
+    #[comptime] config: SelectConfig,
+    #[define(K)] _dtype: ElemType,
+) {
+    let digits = comptime!(config.tile);
+    let line = CUBE_POS / of.tiles;
+    let number = CUBE_POS - line * of.tiles;
+    let first = number * digits.tile();
+    let room = min(of.len - first, digits.tile());
+    let count = select(line < of.lines, room, 0usize);
+    let begin = line * of.len + first;
+    let mut tile = KeyTile::<K>::load(keys, begin, count, digits);
+    let wanted = min(of.kept, count);
+    let states = tell_apart::<K>(&tile, count, wanted as u32, config);
 
     // What is kept has one digit, and equal keys have the next.
     #[unroll]
@@ -167,24 +180,15 @@ fn select_keys_kernel<K: Numeric>(
     sync_cube();
     tile.stage(digits);
     if comptime!(config.writes_positions) {
-        #[unroll]
-        for k in 0..digits.keys {
-            if states[k] != DROPPED {
-                let at = place_of_key(k, digits);
-                let mut position = (first + at) as u32;
-                if comptime!(config.reads_positions) {
-                    position = positions[begin + at];
-                }
-                tile.ranked.words[tile.ranked.places[k] as usize] = position;
-            }
-        }
+        let reads = comptime!(config.reads_positions);
+        tile.stage_positions(positions, begin, first, reads, digits);
     }
     sync_cube();
     let to = line * of.kept_of_line + number * of.kept;
     #[unroll]
     for step in 0..digits.keys {
         let rank = step * digits.units + UNIT_POS as usize;
-        if rank < wanted_of_tile {
+        if rank < wanted {
             keys_out[to + rank] = tile.staged[rank];
             if comptime!(config.writes_positions) {
                 positions_out[to + rank] = tile.ranked.words[rank];

@@ -138,21 +138,20 @@ fn short_lines_that_share_a_cube() {
     }
 }
 
-/// At the device's own tuning.
+/// At the device's own tuning. The line has more tiles than look back by choice.
 #[test]
 fn a_long_line() {
     let client = client();
     let keys: Vec<u32> = (0..(1 << 20) + 1)
         .map(|i| mixed(i) << 16 ^ mixed(i / 5 + 3))
         .collect();
-    check_sort(
-        &client,
-        "long",
-        &keys,
-        keys.len(),
-        ordered(SortOrder::Ascending),
-        launch(),
-    );
+    let looking_back = LaunchOptions {
+        strategy: Strategy::Forced(RoutineKind::SinglePass),
+        ..launch()
+    };
+    for (launch, order) in [launch(), looking_back].into_iter().zip(ORDERS) {
+        check_sort(&client, "long", &keys, keys.len(), ordered(order), launch);
+    }
 }
 
 #[test]
@@ -175,7 +174,7 @@ fn many_lines() {
 #[test]
 fn the_lowest_bits() {
     let client = client();
-    for bits in [1, 4, 5, 8, 13, 31, 32] {
+    for bits in [1, 5, 13, 32] {
         let keys: Vec<i32> = (0..900)
             .map(|i| (mixed(i) << 16 ^ mixed(i + 9)) as i32)
             .collect();
