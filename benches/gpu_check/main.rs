@@ -40,6 +40,9 @@ mod right;
 #[path = "../../kernels/tests/recorded/scans.rs"]
 mod scans;
 mod selftest;
+#[allow(dead_code, reason = "the records have more cases")]
+#[path = "../../kernels/tests/recorded/sorts.rs"]
+mod sorts;
 mod stage;
 mod supervisor;
 mod table;

@@ -9,12 +9,13 @@ use cubecl_scan::{ScanOp, reference};
 use crate::common::{flat, holds, upload, values};
 use crate::stage::{self, Outcome};
 use crate::timed::too_large;
-use crate::{compaction, operators, record, scans};
+use crate::{compaction, operators, record, scans, sorts};
 
 pub fn run(client: &Client) {
     scans::at_own_tuning(client);
     compaction::at_own_tuning(client);
     operators::at_own_tuning(client);
+    sorts::at_own_tuning(client);
 }
 
 /// Rows whose elements, and whose bytes, pass 2^28, 2^31 and 2^32.
