@@ -59,6 +59,12 @@ impl<T: Copy> Output<T> {
     }
 }
 
+/// Values as slots, which may be written again.
+pub(super) fn as_slots<T: Copy>(values: &mut [T]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: the layout is the same, and only values of the type are written.
+    unsafe { &mut *(core::ptr::from_mut(values) as *mut [MaybeUninit<T>]) }
+}
+
 /// Slots that several threads write at once: [`SharedSlice`].
 pub(crate) type Shared<'a, T> = SharedSlice<'a, MaybeUninit<T>>;
 

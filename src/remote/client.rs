@@ -1,13 +1,13 @@
 //! The client: each operation becomes a [`CustomOpIr`] in the device's queue.
 
 use super::ops::{
-    every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+    every_operation, for_each_kind, id, results_of, scan_operations, selection_operations, sort_operations,
 };
 use super::peer::{self, RemoteTensor};
 use super::protocol::PROTOCOL;
 use super::wire::Wire;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps};
-use crate::{ScanOp, ScanOptions};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps};
+use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::{Remote, TensorMetadata};
 use burn::remote::CustomOpClient;
