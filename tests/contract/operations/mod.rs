@@ -39,3 +39,4 @@ mod scan_from;
 mod scan_values;
 mod scan_views;
 mod segmented;
+mod sort;
