@@ -215,7 +215,8 @@ fn first_indices<const D: usize>(
     check::position_dtype(operation, &device, size);
     check::fits(operation, &device, size.saturating_mul(columns), int.into());
     check::filler(operation, int, fill);
-    let (positions, count) = <Dispatch as ScanOps>::mask_indices_unpadded(mask.into_dispatch(), int);
+    let (positions, count) =
+        <Dispatch as ScanOps>::mask_indices_unpadded(mask.into_dispatch(), int);
     let count = Tensor::<1, Int>::from_dispatch(count);
     let positions = <Int as Selectable>::front(positions, size.min(elements));
     let positions = Tensor::<1, Int>::from_dispatch(positions);

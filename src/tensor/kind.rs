@@ -1,7 +1,9 @@
 //! From the kind of a tensor to the backend operations of that kind.
 
 use crate::ops::selections::for_each_kind;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps, first_slices};
+use crate::ops::{
+    BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps, first_slices,
+};
 use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};

@@ -58,8 +58,7 @@ impl<B: ScanBackend> Sources<B> {
             return B::float_reshape(B::float_scatter_to(grad, places, number), shape);
         }
         let bits = usize::BITS - elements.leading_zeros();
-        let (places, order) =
-            B::radix_sort_bits(places, bits as usize, SortOrder::Ascending, int);
+        let (places, order) = B::radix_sort_bits(places, bits as usize, SortOrder::Ascending, int);
         let grad = B::float_gather_from(grad, order, number);
         let bool_dtype = get_device_settings::<B>(&device).bool_dtype;
         let is_taken = B::segment_starts(places, elements, bool_dtype);

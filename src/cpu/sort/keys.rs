@@ -127,7 +127,11 @@ impl<B: Bits> Order<B> for Floats<B> {
         let flips = if is_below { B::ALL } else { B::SIGN };
         let number = if bits == B::SIGN { magnitude } else { bits };
         let key = number.xor(flips);
-        let key = if magnitude > self.infinity { B::ALL } else { key };
+        let key = if magnitude > self.infinity {
+            B::ALL
+        } else {
+            key
+        };
         key.xor(self.flip)
     }
 }

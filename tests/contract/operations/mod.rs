@@ -26,6 +26,7 @@ mod compact;
 mod compact_along;
 mod compact_dim;
 mod expand;
+mod given_size;
 mod indices;
 mod log_sum_exp;
 mod names;

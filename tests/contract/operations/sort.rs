@@ -220,7 +220,9 @@ fn keys_with_a_pattern(device: &Device) {
         ("the highest bit", &|i| (hash(i) as u32 & 1) << 31),
         ("the lowest bit", &|i| hash(i) as u32 & 1),
         ("one digit in the middle", &|i| (hash(i) as u32 & 0xff) << 8),
-        ("two apart from the rest", &|i| if i % n < 2 { 0 } else { 1 << 24 }),
+        ("two apart from the rest", &|i| {
+            if i % n < 2 { 0 } else { 1 << 24 }
+        }),
     ];
     for (name, key) in patterns {
         let keys: Vec<u32> = (0..n).map(key).collect();
@@ -230,7 +232,9 @@ fn keys_with_a_pattern(device: &Device) {
 
 /// Lines of one element up to more than a tile, several at a time.
 fn rows_of_every_length(device: &Device) {
-    let lengths = (1..40).chain([63, 64, 65, 127, 129, 255, 257, 511, 513, 1025, 2047, 4097, 9000]);
+    let lengths = (1..40).chain([
+        63, 64, 65, 127, 129, 255, 257, 511, 513, 1025, 2047, 4097, 9000,
+    ]);
     for len in sampled(lengths, device, 1, 3) {
         check::<f32, 2>("mixed", &mixed(5 * len), [5, len], 1, device);
         check::<i32, 2>("random", &numbered(5 * len), [len, 5], 0, device);
