@@ -67,6 +67,16 @@ pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
     }
 }
 
+/// All of each line, with positions that no test can need.
+#[cfg(test)]
+pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
+    values: &[B],
+    shape: [usize; 3],
+    order: O,
+) -> (Vec<B>, Vec<usize>) {
+    Lines::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
+}
+
 /// Whether positions do not fit 32 bits.
 fn is_long([_, len, _]: [usize; 3]) -> bool {
     u32::try_from(len).is_err()
