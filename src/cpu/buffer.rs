@@ -87,6 +87,21 @@ impl<'a, T> SharedSlice<'a, T> {
         }
     }
 
+    /// Writes one place.
+    ///
+    /// # Safety
+    ///
+    /// Meanwhile, no other thread has access to the place.
+    #[inline(always)]
+    pub(crate) unsafe fn set(&self, at: usize, value: T)
+    where
+        T: Copy,
+    {
+        assert!(at < self.len);
+        // SAFETY: the place lies inside the slice, and the caller has it alone.
+        unsafe { self.start.add(at).write(value) };
+    }
+
     /// Some of the places.
     ///
     /// # Safety

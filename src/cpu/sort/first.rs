@@ -10,7 +10,7 @@ use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
 use super::super::parallel;
 use super::super::processor::vectorize;
-use super::keys::{Bits, Order};
+use super::keys::{Bits, Integers, Order};
 use super::lines::{Group, Lines};
 
 /// With more than a fraction of this of a line wanted, the line is sorted. Not measured.
@@ -53,11 +53,17 @@ impl<B: Bits> Lines<'_, B> {
                 let line = &self.values[row * self.len..][..self.len];
                 one(&Group::row(row), 0, line);
             }),
-            _ => self.load_each(groups, is_long, &mut |group, items: &mut [B]| {
-                for (column, line) in items.chunks_exact(self.len).enumerate() {
-                    one(group, column, line);
-                }
-            }),
+            // As they are: the key of this order is the number itself.
+            _ => self.load_each(
+                groups,
+                Integers::unsigned(false),
+                is_long,
+                &mut |group, items: &mut [B]| {
+                    for (column, line) in items.chunks_exact(self.len).enumerate() {
+                        one(group, column, line);
+                    }
+                },
+            ),
         });
         // SAFETY: `k` places of every line have been written.
         unsafe { (values.finish(), positions.finish()) }
@@ -102,7 +108,7 @@ fn candidates<B: Bits, O: Order<B>>(
             continue;
         }
         for (i, &bits) in chunk.iter().enumerate() {
-            let key = order.key(bits);
+            let key = order.key(bits).and(order.mask());
             if limit.is_none_or(|limit| key < limit) {
                 kept.push((key, start + at * CHUNK + i));
             }
@@ -119,9 +125,9 @@ fn smallest<B: Bits, O: Order<B>>(chunk: &[B], order: O) -> B {
     vectorize(
         #[inline(always)]
         || {
-            chunk
-                .iter()
-                .fold(B::ALL, |smallest, &bits| smallest.min(order.key(bits)))
+            chunk.iter().fold(B::ALL, |smallest, &bits| {
+                smallest.min(order.key(bits).and(order.mask()))
+            })
         },
     )
 }

@@ -7,7 +7,8 @@
 //!                └── all bits flipped ┘ └ equal ┘ └── the sign flipped ──┘       └ equal
 //! ```
 //!
-//! Flipping all bits of a key turns the order around, and equal keys stay equal.
+//! Flipping all bits of a key turns the order around, and equal keys stay equal. A key has the bits of its element, but
+//! for zeros and NaN: there it stands for several.
 
 use bytemuck::Pod;
 
@@ -18,10 +19,13 @@ pub(crate) trait Bits: Pod + Ord + Send + Sync + 'static {
     /// The highest bit.
     const SIGN: Self;
 
-    /// The byte of this number, the lowest first.
-    fn byte(self, at: usize) -> usize;
+    /// `count` bits of this number, from bit `from` on.
+    fn digit(self, from: usize, count: usize) -> usize;
     fn xor(self, other: Self) -> Self;
     fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    /// The number of bits up to the highest that is 1.
+    fn width(self) -> usize;
     /// The lowest `count` bits.
     fn lowest(count: usize) -> Self;
 }
@@ -34,8 +38,8 @@ macro_rules! bits {
             const SIGN: Self = 1 << (<$ty>::BITS - 1);
 
             #[inline(always)]
-            fn byte(self, at: usize) -> usize {
-                (self >> (8 * at)) as usize & 0xff
+            fn digit(self, from: usize, count: usize) -> usize {
+                (self >> from) as usize & ((1 << count) - 1)
             }
 
             #[inline(always)]
@@ -46,6 +50,15 @@ macro_rules! bits {
             #[inline(always)]
             fn and(self, other: Self) -> Self {
                 self & other
+            }
+
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+
+            fn width(self) -> usize {
+                (Self::BITS - self.leading_zeros()) as usize
             }
 
             fn lowest(count: usize) -> Self {
@@ -63,6 +76,15 @@ bits!(u8, u16, u32, u64);
 /// An order of elements: one comes before another where its key is smaller.
 pub(crate) trait Order<B: Bits>: Copy + Send + Sync + 'static {
     fn key(self, bits: B) -> B;
+
+    /// The bits of the element with this key; of one of them if there are several.
+    fn bits(self, key: B) -> B;
+
+    /// The bits of a key that count.
+    fn mask(self) -> B;
+
+    /// The keys of several elements: those of zeros and of NaN.
+    fn shared(self) -> Option<[B; 2]>;
 }
 
 /// The order of integers, of all of their bits or of some.
@@ -96,7 +118,21 @@ impl<B: Bits> Integers<B> {
 impl<B: Bits> Order<B> for Integers<B> {
     #[inline(always)]
     fn key(self, bits: B) -> B {
-        bits.xor(self.flip).and(self.mask)
+        bits.xor(self.flip)
+    }
+
+    #[inline(always)]
+    fn bits(self, key: B) -> B {
+        key.xor(self.flip)
+    }
+
+    #[inline(always)]
+    fn mask(self) -> B {
+        self.mask
+    }
+
+    fn shared(self) -> Option<[B; 2]> {
+        None
     }
 }
 
@@ -133,6 +169,22 @@ impl<B: Bits> Order<B> for Floats<B> {
             key
         };
         key.xor(self.flip)
+    }
+
+    #[inline(always)]
+    fn bits(self, key: B) -> B {
+        let key = key.xor(self.flip);
+        let flips = if key < B::SIGN { B::ALL } else { B::SIGN };
+        key.xor(flips)
+    }
+
+    #[inline(always)]
+    fn mask(self) -> B {
+        B::ALL
+    }
+
+    fn shared(self) -> Option<[B; 2]> {
+        Some([B::SIGN, B::ALL].map(|key| key.xor(self.flip)))
     }
 }
 

@@ -65,6 +65,9 @@ impl<'a, B: Bits> Lines<'a, B> {
             _ => {
                 let slots = Shared::new(output.slots());
                 self.sort_groups::<B, O>(order, &|group, items| {
+                    for (column, keys) in items.chunks_exact_mut(self.len).enumerate() {
+                        self.restore(group, column, keys, order);
+                    }
                     self.store(group, items, self.len, &slots, |bits| bits);
                 });
             }
@@ -94,11 +97,51 @@ impl<'a, B: Bits> Lines<'a, B> {
         let value_slots = Shared::new(values.slots());
         let position_slots = Shared::new(positions.slots());
         self.sort_groups::<Placed<B, P>, O>(order, &|group, items| {
-            self.store(group, items, k, &value_slots, Item::bits);
+            let shared = order.shared();
+            let first = group.plane * self.len * self.inner + group.columns.start;
+            self.store_with(group, items, k, &value_slots, |item, column| {
+                let key = item.key();
+                match shared.is_some_and(|shared| shared.contains(&key)) {
+                    true => self.values[first + item.position.to_usize() * self.inner + column],
+                    false => order.bits(key),
+                }
+            });
             self.store(group, items, k, &position_slots, position);
         });
         // SAFETY: the first `k` places of every line have been written.
         unsafe { (values.finish(), positions.finish()) }
+    }
+
+    /// Turns the sorted keys of a line into the bits of its elements. Elements that share a key are in the order of the
+    /// line.
+    fn restore<O: Order<B>>(&self, group: &Group, column: usize, keys: &mut [B], order: O) {
+        let mut places = order.shared().map(|shared| {
+            shared.map(|key| {
+                let first = keys.partition_point(|&other| other < key);
+                (key, first, keys.get(first) == Some(&key))
+            })
+        });
+        let elements = if self.are_long() { keys.len() } else { 0 };
+        parallel::for_each_part_of(elements, keys, GRAIN, &|_, part| {
+            for key in part {
+                *key = order.bits(*key);
+            }
+        });
+        let Some(places) = &mut places else { return };
+        if !places.iter().any(|&(_, _, is_there)| is_there) {
+            return;
+        }
+        let first = group.plane * self.len * self.inner + group.columns.start + column;
+        let line = self.values[first..].iter().step_by(self.inner);
+        for &bits in line.take(self.len) {
+            let own = order.key(bits);
+            for (key, place, _) in &mut *places {
+                if own == *key {
+                    keys[*place] = bits;
+                    *place += 1;
+                }
+            }
+        }
     }
 
     /// Whether all threads work on one line at a time.
@@ -107,47 +150,38 @@ impl<'a, B: Bits> Lines<'a, B> {
     }
 
     fn sort_rows<O: Order<B>>(&self, output: &mut [MaybeUninit<B>], order: O) {
-        let is_long = self.are_long();
-        let sort_row = |first: usize, row: &mut [MaybeUninit<B>], spare: &mut [MaybeUninit<B>]| {
-            let row = copy(&self.values[first..first + self.len], row, is_long);
-            radix::sort(row, spare, order, is_long);
-        };
         if self.values.is_empty() {
             return;
         }
-        let share = match is_long {
-            true => output.len(),
-            false => GRAIN.div_ceil(self.len) * self.len,
-        };
-        let work = |first: usize, part: &mut [MaybeUninit<B>]| {
+        let is_long = self.are_long();
+        let output = Shared::new(output);
+        self.for_each_group(is_long, &|rows| {
             let mut spare = Scratch::new(self.len);
-            for (at, row) in part.chunks_exact_mut(self.len).enumerate() {
-                sort_row(first + at * self.len, row, spare.slots());
+            for row in rows {
+                let group = Group::row(row);
+                // SAFETY: no other task has this row.
+                let row = unsafe { output.slice(row * self.len..(row + 1) * self.len) };
+                let row = self.load(&group, row, order, is_long);
+                radix::sort(row, spare.slots(), order.mask(), is_long);
+                self.restore(&group, 0, row, order);
             }
-        };
-        match is_long {
-            true => work(0, output),
-            false => parallel::for_each_part_of(self.values.len(), output, share, &work),
-        }
+        });
     }
 
     /// Sorts all lines, and calls `store` with each group of them, one line after the other.
     fn sort_groups<T: Item<B>, O: Order<B>>(
         &self,
         order: O,
-        store: &(dyn Fn(&Group, &[T]) + Sync),
+        store: &(dyn Fn(&Group, &mut [T]) + Sync),
     ) {
         let is_long = self.are_long();
-        let work = |spare: &mut Scratch<T>, group: &Group, items: &mut [T]| {
-            for line in items.chunks_exact_mut(self.len) {
-                radix::sort(line, spare.slots(), order, is_long);
-            }
-            store(group, items);
-        };
         self.for_each_group(is_long, &|groups| {
             let mut spare = Scratch::new(self.len);
-            self.load_each(groups, is_long, &mut |group, items| {
-                work(&mut spare, group, items);
+            self.load_each(groups, order, is_long, &mut |group, items| {
+                for line in items.chunks_exact_mut(self.len) {
+                    radix::sort(line, spare.slots(), order.mask(), is_long);
+                }
+                store(group, items);
             });
         });
     }
@@ -172,9 +206,10 @@ impl<'a, B: Bits> Lines<'a, B> {
     }
 
     /// Calls `body` with the lines of each group, one line after the other.
-    pub(super) fn load_each<T: Item<B>>(
+    pub(super) fn load_each<T: Item<B>, O: Order<B>>(
         &self,
         groups: Range<usize>,
+        order: O,
         is_long: bool,
         body: &mut dyn FnMut(&Group, &mut [T]),
     ) {
@@ -187,7 +222,7 @@ impl<'a, B: Bits> Lines<'a, B> {
                 plane: group / groups_of_plane,
                 columns: first..self.inner.min(first + width),
             };
-            body(&group, self.load(&group, buffer.slots(), is_long));
+            body(&group, self.load(&group, buffer.slots(), order, is_long));
         }
     }
 
@@ -196,10 +231,11 @@ impl<'a, B: Bits> Lines<'a, B> {
         if is_long { 1 } else { COLUMNS.min(self.inner) }
     }
 
-    fn load<'b, T: Item<B>>(
+    fn load<'b, T: Item<B>, O: Order<B>>(
         &self,
         group: &Group,
         buffer: &'b mut [MaybeUninit<T>],
+        order: O,
         is_long: bool,
     ) -> &'b mut [T] {
         let columns = &group.columns;
@@ -207,10 +243,16 @@ impl<'a, B: Bits> Lines<'a, B> {
         let buffer = &mut buffer[..columns.len() * self.len];
         if columns.len() == 1 {
             let line = |first: usize, part: &mut [MaybeUninit<T>]| {
+                if self.inner == 1 {
+                    for (at, (slot, &bits)) in part.iter_mut().zip(&plane[first..]).enumerate() {
+                        slot.write(T::new(order.key(bits), first + at));
+                    }
+                    return;
+                }
                 let values = plane[first * self.inner + columns.start..].iter();
                 let values = values.step_by(self.inner);
                 for (at, (slot, &bits)) in part.iter_mut().zip(values).enumerate() {
-                    slot.write(T::new(bits, first + at));
+                    slot.write(T::new(order.key(bits), first + at));
                 }
             };
             let elements = if is_long { self.len } else { 0 };
@@ -218,7 +260,7 @@ impl<'a, B: Bits> Lines<'a, B> {
         } else {
             for (position, row) in plane.chunks_exact(self.inner).take(self.len).enumerate() {
                 for (column, &bits) in row[columns.clone()].iter().enumerate() {
-                    buffer[column * self.len + position].write(T::new(bits, position));
+                    buffer[column * self.len + position].write(T::new(order.key(bits), position));
                 }
             }
         }
@@ -235,13 +277,25 @@ impl<'a, B: Bits> Lines<'a, B> {
         output: &Shared<V>,
         value: impl Fn(T) -> V + Sync,
     ) {
+        self.store_with(group, items, k, output, |item, _| value(item));
+    }
+
+    /// The same, where `value` takes the item and its column.
+    fn store_with<T: Copy + Sync, V: Copy + Send>(
+        &self,
+        group: &Group,
+        items: &[T],
+        k: usize,
+        output: &Shared<V>,
+        value: impl Fn(T, usize) -> V + Sync,
+    ) {
         if self.inner == 1 {
             // SAFETY: no other task has this row.
             let row = unsafe { output.slice(group.plane * k..(group.plane + 1) * k) };
             let elements = if self.are_long() { k } else { 0 };
             return parallel::for_each_part_of(elements, row, GRAIN, &|first, part| {
                 for (slot, &item) in part.iter_mut().zip(&items[first..]) {
-                    slot.write(value(item));
+                    slot.write(value(item, 0));
                 }
             });
         }
@@ -250,8 +304,9 @@ impl<'a, B: Bits> Lines<'a, B> {
             let first = (group.plane * k + position) * self.inner;
             // SAFETY: no other task has these columns of this plane.
             let row = unsafe { output.slice(first + columns.start..first + columns.end) };
-            for (slot, line) in row.iter_mut().zip(items.chunks_exact(self.len)) {
-                slot.write(value(line[position]));
+            let lines = items.chunks_exact(self.len);
+            for (column, (slot, line)) in row.iter_mut().zip(lines).enumerate() {
+                slot.write(value(line[position], column));
             }
         }
     }
@@ -268,29 +323,13 @@ impl<'a, B: Bits> Lines<'a, B> {
             let row = (group.plane * values.len() + position) * self.inner;
             let at = row + group.columns.start + column;
             // SAFETY: no other task has this column of this plane.
-            let slot = unsafe { output.slice(at..at + 1) };
-            slot[0].write(value);
+            unsafe { output.set(at, MaybeUninit::new(value)) };
         }
     }
 }
 
 fn position<B, P: Index, I: Index>(item: Placed<B, P>) -> I {
     I::from_usize(item.position.to_usize())
-}
-
-/// Copies `from` into `to`.
-fn copy<'a, T: Copy + Send + Sync>(
-    from: &[T],
-    to: &'a mut [MaybeUninit<T>],
-    is_long: bool,
-) -> &'a mut [T] {
-    let elements = if is_long { from.len() } else { 0 };
-    let part = if is_long { GRAIN } else { from.len() };
-    parallel::for_each_part_of(elements, to, part, &|first, part| {
-        part.write_copy_of_slice(&from[first..first + part.len()]);
-    });
-    // SAFETY: the parts are the whole slice.
-    unsafe { to.assume_init_mut() }
 }
 
 /// Memory for a while, from the buffer cache and back into it.

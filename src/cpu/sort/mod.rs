@@ -7,8 +7,9 @@
 //! | [`lines`] | the lines of a tensor to and from where they are sorted |
 //! | [`first`] | the first few elements of a line, without a sort of the line |
 //!
-//! An element moves as its bits, and its key is computed wherever it is needed. So −0.0 equals 0.0, and NaN equal each
-//! other, and all keep their bits. Positions are 32 bits wide unless a line is longer than that.
+//! What is sorted are keys. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
+//! taken from the line, where they are in the order that they keep. Positions are 32 bits wide unless a line is longer
+//! than that.
 
 mod first;
 mod keys;

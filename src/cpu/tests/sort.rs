@@ -15,7 +15,11 @@ fn expected<B: Bits, O: Order<B>>(
     for line in 0..outer * inner {
         let (plane, column) = (line / inner, line % inner);
         let mut sorted: Vec<usize> = (0..len).collect();
-        sorted.sort_by_key(|at| order.key(values[(plane * len + at) * inner + column]));
+        sorted.sort_by_key(|at| {
+            order
+                .key(values[(plane * len + at) * inner + column])
+                .and(order.mask())
+        });
         for (place, &at) in sorted[..k].iter().enumerate() {
             positions[(plane * k + place) * inner + column] = at;
         }
