@@ -48,7 +48,7 @@ impl ScanOp {
 }
 
 /// The lowest and the highest value of an integer type.
-fn integer_limits(dtype: ElemType) -> (i128, i128) {
+pub(crate) fn integer_limits(dtype: ElemType) -> (i128, i128) {
     match dtype {
         ElemType::Int(IntKind::I8) => (i8::MIN.into(), i8::MAX.into()),
         ElemType::Int(IntKind::I16) => (i16::MIN.into(), i16::MAX.into()),

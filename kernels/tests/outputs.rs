@@ -14,6 +14,7 @@ use cubecl_scan::compact::{
 use cubecl_scan::monoid::{ArgExtremum, Extremum, LinearRecurrence};
 use cubecl_scan::scan::{ScanOptions, ScanTensors, scan, scan_operator};
 use cubecl_scan::segments::segment_sums;
+use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
 use cubecl_scan::{ScanError, ScanOp};
 
 /// Elements of every tensor except counts: half a KiB, a multiple of the alignment that devices want for a
@@ -64,6 +65,15 @@ fn compacted(
     )
 }
 
+fn sorting(tensors: Vec<TensorBinding>) -> ((TensorBinding, ElemType), SortOutputs) {
+    let [keys, sorted, positions] = taken(tensors);
+    let outputs = SortOutputs {
+        keys: Some(sorted),
+        positions: Some(int(positions)),
+    };
+    (int(keys), outputs)
+}
+
 const MOVE: PermutationShape = PermutationShape {
     outer: 1,
     slices: LEN,
@@ -71,7 +81,7 @@ const MOVE: PermutationShape = PermutationShape {
     inner: 1,
 };
 
-const OPERATIONS: [Operation; 12] = [
+const OPERATIONS: [Operation; 14] = [
     Operation {
         name: "scan",
         inputs: &["input"],
@@ -209,6 +219,25 @@ const OPERATIONS: [Operation; 12] = [
             let [slices, list, destinations] = taken(tensors);
             let dtype = i32::elem_type_native();
             scatter(client, slices, int(list), destinations, dtype, MOVE)
+        },
+    },
+    Operation {
+        name: "sort",
+        inputs: &["keys"],
+        outputs: &["sorted keys", "positions"],
+        launch: |client, tensors| {
+            let (keys, outputs) = sorting(tensors);
+            let options = SortOptions::default();
+            sort(client, keys, outputs, [1, LEN], options, launch())
+        },
+    },
+    Operation {
+        name: "largest keys",
+        inputs: &["keys"],
+        outputs: &["sorted keys", "positions"],
+        launch: |client, tensors| {
+            let (keys, outputs) = sorting(tensors);
+            top_k(client, keys, outputs, [1, LEN], LEN, launch())
         },
     },
 ];

@@ -50,7 +50,7 @@
 //! # fn main() {}
 //! ```
 
-mod digits;
+pub(crate) mod digits;
 mod emit;
 mod keys;
 mod launch;
@@ -71,4 +71,5 @@ pub use launch::compact;
 pub use lines::compact_lines;
 pub use permute::{PermutationShape, gather, scatter, scatter_ranks};
 pub use place::expand;
+pub(crate) use plan::unused;
 pub use run_lengths::run_lengths;

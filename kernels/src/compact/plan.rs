@@ -223,7 +223,7 @@ fn common_alignment_of(offset: usize, shape: &[usize], strides: &[usize]) -> usi
 
 /// A buffer that is bound but never accessed: for what a kernel does not use, and for tensors without elements, because
 /// a buffer of no bytes cannot be bound.
-pub(super) fn unused(client: &Client) -> TensorBinding {
+pub(crate) fn unused(client: &Client) -> TensorBinding {
     TensorBinding {
         handle: client.empty(64).binding(),
         strides: [1].into(),

@@ -13,10 +13,12 @@
 //! ```
 
 mod loops;
+mod order;
 mod scalar;
 
 pub use loops::{
     argwhere, compact, compact_dim, expand, indices, partition, recurrence_adjoint, scan,
     segment_sums,
 };
+pub use order::{SortKey, sort_positions};
 pub use scalar::Scalar;

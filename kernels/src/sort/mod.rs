@@ -49,11 +49,27 @@
 //! # fn main() {}
 //! ```
 
+mod code;
+mod count;
+mod groups;
+mod long;
+mod pass;
+mod problem;
+mod short;
+mod tile;
+mod top_k;
+
+pub use top_k::top_k;
+
 use crate::ScanError;
-use crate::scan::LaunchOptions;
+use crate::scan::{LaunchOptions, Strategy};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+use groups::{Kept, sort_groups};
+use long::sort_long;
+use problem::{Sort, Source};
+use short::{SHORT_LINE, sort_short};
 
 /// The direction of a sort. Both keep the order of equal keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -84,10 +100,20 @@ pub struct SortOutputs {
     pub positions: Option<(TensorBinding, ElemType)>,
 }
 
+impl SortOutputs {
+    fn is_empty(&self) -> bool {
+        self.keys.is_none() && self.positions.is_none()
+    }
+}
+
 /// Sorts each of the lines `[lines, len]`.
 ///
 /// Keys are floats or integers of any width that the device holds. All tensors are contiguous and have `lines · len`
 /// elements. Outputs share no memory with each other or with the keys. Nothing waits for the device.
+///
+/// Where several ways can serve, a forced strategy of `launch` decides: all lines are sorted in passes, however short,
+/// and those longer than a tile by tiles that look back ([`RoutineKind::SinglePass`](crate::scan::RoutineKind::SinglePass)) or by tiles that are counted in
+/// each pass (any other).
 ///
 /// # Errors
 ///
@@ -107,30 +133,43 @@ pub fn sort(
     options: SortOptions,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let _ = (client, keys, outputs, lines, len, options, launch);
-    todo!()
+    let (keys, dtype) = keys;
+    let shape = [lines, len];
+    let sort = Sort::new(
+        client,
+        (&keys, dtype),
+        &outputs,
+        shape,
+        len,
+        options,
+        launch,
+    )?;
+    let source = Source {
+        keys,
+        positions: None,
+        lines: shape,
+    };
+    match lines * len == 0 || outputs.is_empty() {
+        true => Ok(()),
+        false => sort_lines(&sort, source, outputs, len),
+    }
 }
 
-/// Writes the `k` largest keys of each of the lines `[lines, len]`: the first `k` of the descending [`sort`], so NaN
-/// come first, and of equal keys those at the lowest positions.
-///
-/// Outputs have `lines · k` elements. Everything else is as in [`sort`].
-///
-/// # Errors
-///
-/// As [`sort`], and [`ScanError::TopKTooLarge`] if `k` exceeds `len`.
-///
-/// # Panics
-///
-/// If a tensor is too small.
-pub fn top_k(
-    client: &Client,
-    keys: (TensorBinding, ElemType),
+/// Sorts lines of any length, and writes the first `keys` of each.
+fn sort_lines(
+    sort: &Sort,
+    source: Source,
     outputs: SortOutputs,
-    [lines, len]: [usize; 2],
-    k: usize,
-    launch: LaunchOptions,
+    keys: usize,
 ) -> Result<(), ScanError> {
-    let _ = (client, keys, outputs, lines, len, k, launch);
-    todo!()
+    let group = source.lines[1];
+    let is_free = sort.launch.strategy == Strategy::Inferred;
+    if group <= SHORT_LINE && is_free {
+        sort_short(sort, source, outputs, keys);
+    } else if group <= sort.digits.tile() {
+        sort_groups(sort, source, outputs, Kept { group, keys });
+    } else {
+        return sort_long(sort, source, outputs, keys);
+    }
+    Ok(())
 }

@@ -8,10 +8,12 @@
 
 mod buffers;
 mod selections;
+mod sorts;
 mod watchdog;
 
 pub use buffers::*;
 pub use selections::*;
+pub use sorts::*;
 pub use watchdog::*;
 
 pub use cubecl_scan::testing::unsupported;

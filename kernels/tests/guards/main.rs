@@ -15,6 +15,7 @@ mod overrun;
 mod permutations;
 mod scans;
 mod segments;
+mod sorts;
 
 use common::unsupported;
 use cubecl::client::Client;

@@ -21,6 +21,7 @@ mod planes;
 mod record;
 mod scans;
 mod server;
+mod sorts;
 #[path = "nvidia.rs"]
 mod target;
 
@@ -36,6 +37,7 @@ fn a_record_for_nvidia() {
     launches::record(&client, planes);
     operators::record(&client, planes);
     compaction::record(&client, planes);
+    sorts::record(&client, planes);
     cubes::record(&client, planes);
     headlines::record(&client);
     // What the bench `gpu_check` runs on a GPU.
@@ -43,6 +45,7 @@ fn a_record_for_nvidia() {
         scans::at_own_tuning(&client);
         operators::at_own_tuning(&client);
         compaction::at_own_tuning(&client);
+        sorts::at_own_tuning(&client);
     });
     entry_kernels::assert_all_recorded();
     println!("{}", record::counts());

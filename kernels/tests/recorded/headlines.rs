@@ -6,6 +6,7 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::scan::{LaunchOptions, ScanOptions};
+use cubecl_scan::sort::{SortOptions, SortOutputs, sort};
 use cubecl_scan::{ScanOp, reference};
 
 /// The group of these cases; the command asks for them by it.
@@ -39,6 +40,33 @@ pub fn record(client: &Client) {
             |bit| bit,
         );
     }
+    sort_keys(client, "sort of 2^18 u32", 1 << 18);
+}
+
+/// Keys alone.
+fn sort_keys(client: &Client, name: &str, n: usize) {
+    let keys: Vec<u32> = (0..n as u32)
+        .map(|i| i.wrapping_mul(2_654_435_761))
+        .collect();
+    let mut expected = keys.clone();
+    expected.sort_unstable();
+    case(client, GROUP, name, || {
+        let (input, output) = (upload(client, &keys), client.empty(4 * n));
+        let outputs = SortOutputs {
+            keys: Some(flat(&output, n)),
+            positions: None,
+        };
+        sort(
+            client,
+            (flat(&input, n), u32::elem_type_native()),
+            outputs,
+            [1, n],
+            SortOptions::default(),
+            LaunchOptions::default(),
+        )
+        .expect("supported");
+        vec![(output, expected)]
+    });
 }
 
 /// Along the first axis.

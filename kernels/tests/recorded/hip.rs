@@ -19,6 +19,7 @@ mod planes;
 mod record;
 mod scans;
 mod server;
+mod sorts;
 #[path = "amd.rs"]
 mod target;
 
@@ -36,6 +37,7 @@ fn a_record_for_amd() {
     launches::record(&client, planes);
     operators::record(&client, planes);
     compaction::record(&client, planes);
+    sorts::record(&client, planes);
     cubes::record(&client, planes);
     entry_kernels::assert_all_recorded();
     println!("{}", record::counts());

@@ -25,6 +25,7 @@ mod planes;
 mod record;
 mod scans;
 mod server;
+mod sorts;
 #[path = "browser.rs"]
 mod target;
 
@@ -42,6 +43,7 @@ fn a_record_for_the_browser() {
         }
         operators::record(&client, planes);
         compaction::record(&client, planes);
+        sorts::record(&client, planes);
         cubes::record(&client, planes);
     }
     entry_kernels::assert_all_recorded();

@@ -23,15 +23,16 @@ const MOST_PLANES: usize = 16;
 /// Shared memory that is left for everything but counters, in bytes.
 const OTHER_BYTES: usize = 2048;
 
-/// Units of a cube without planes.
+/// Units of a cube without planes, and the fewest.
 const UNITS: usize = 64;
+const FEWEST_UNITS: usize = 1 << BITS_WITHOUT;
 
 /// Keys of a unit without planes. Odd, so that units walking their own keys in shared memory access different banks.
 const KEYS: usize = 15;
 
 /// The comptime facts of a tile of keys.
 #[derive_cube_comptime]
-pub(super) struct DigitConfig {
+pub(crate) struct DigitConfig {
     /// Bits of a digit.
     pub bits: u32,
     pub units: usize,
@@ -51,36 +52,51 @@ pub(super) struct DigitConfig {
 }
 
 impl DigitConfig {
-    pub fn new(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
-        let tuning = Tuning::of(client, launch);
-        let hardware = &client.properties().hardware;
-        let config = match tuning.plane {
-            true => Self::with_planes(
-                &tuning,
-                [hardware.plane_size_min, hardware.plane_size_max],
-                hardware.max_shared_memory_size,
-            ),
-            false => Self::without_planes(),
-        };
+    /// For a grouping by keys below `num_keys`.
+    pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
+        let config = Self::new(client, launch, 0);
         Self {
             drops: num_keys <= config.digits(),
             ..config
         }
     }
 
-    fn with_planes(tuning: &Tuning, plane_sizes: [u32; 2], shared_bytes: usize) -> Self {
+    /// For tiles that keep `staged` bytes for each key in shared memory, besides their words.
+    pub fn new(client: &Client, launch: &LaunchOptions, staged: usize) -> Self {
+        let tuning = Tuning::of(client, launch);
+        let hardware = &client.properties().hardware;
+        match tuning.plane {
+            true => Self::with_planes(
+                &tuning,
+                launch,
+                [hardware.plane_size_min, hardware.plane_size_max],
+                hardware.max_shared_memory_size,
+                staged,
+            ),
+            false => Self::without_planes(launch),
+        }
+    }
+
+    fn with_planes(
+        tuning: &Tuning,
+        launch: &LaunchOptions,
+        plane_sizes: [u32; 2],
+        shared_bytes: usize,
+        staged: usize,
+    ) -> Self {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
-        let words = shared_bytes.saturating_sub(OTHER_BYTES) / size_of::<u32>();
+        let words = shared_bytes.saturating_sub(OTHER_BYTES) / (size_of::<u32>() + staged);
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
         // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
+        let most_keys = launch.vectors.unwrap_or(MOST_KEYS).clamp(1, MOST_KEYS);
         Self {
             // One plane of the largest size may become many of the smallest.
             bits: (words / max_planes).ilog2().min(BITS_WITH_PLANES),
             units,
-            keys: (TILE.min(words) / units).clamp(1, MOST_KEYS),
+            keys: (TILE.min(words) / units).clamp(1, most_keys),
             plane: true,
             planes_meet: tuning.planes_meet,
             max_planes,
@@ -90,11 +106,11 @@ impl DigitConfig {
         }
     }
 
-    fn without_planes() -> Self {
+    fn without_planes(launch: &LaunchOptions) -> Self {
         Self {
             bits: BITS_WITHOUT,
-            units: UNITS,
-            keys: KEYS,
+            units: launch.units.unwrap_or(UNITS).clamp(FEWEST_UNITS, UNITS),
+            keys: launch.vectors.unwrap_or(KEYS).clamp(1, KEYS),
             plane: false,
             planes_meet: false,
             max_planes: 0,
@@ -143,11 +159,21 @@ mod tests {
     use super::*;
 
     fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
+        staging(units, plane_sizes, shared_bytes, 0)
+    }
+
+    fn staging(
+        units: usize,
+        plane_sizes: [u32; 2],
+        shared_bytes: usize,
+        staged: usize,
+    ) -> DigitConfig {
         let tuning = Tuning {
             units,
             ..Tuning::planes()
         };
-        DigitConfig::with_planes(&tuning, plane_sizes, shared_bytes)
+        let launch = LaunchOptions::default();
+        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, staged)
     }
 
     #[test]
@@ -161,12 +187,16 @@ mod tests {
     fn whole_planes_that_fit_in_shared_memory() {
         for plane_sizes in [[4, 4], [4, 128], [8, 32], [8, 128], [32, 32], [32, 64]] {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
-                for units in [128, 512, 1024] {
-                    let config = with(units, plane_sizes, shared_bytes);
+                for (units, staged) in [128, 512, 1024]
+                    .map(|units| [0, 4, 8].map(|s| (units, s)))
+                    .as_flattened()
+                {
+                    let config = staging(*units, plane_sizes, shared_bytes, *staged);
                     assert_eq!(config.units % plane_sizes[1] as usize, 0);
-                    assert!(config.units <= units);
-                    assert!(config.bits >= 6);
-                    let bytes = config.words() * size_of::<u32>() + OTHER_BYTES;
+                    assert!(config.units <= *units);
+                    assert!(config.bits >= 5);
+                    let bytes =
+                        config.words() * size_of::<u32>() + config.tile() * staged + OTHER_BYTES;
                     assert!(bytes <= shared_bytes, "{config:?}");
                 }
             }

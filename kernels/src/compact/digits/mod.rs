@@ -11,9 +11,10 @@
 //! Otherwise each pass moves keys and positions to their places. It sorts them in shared memory first, so that
 //! neighbours are written together. The last pass writes the destination of each position.
 
-mod config;
+pub(crate) mod config;
 mod move_tile;
-mod ranks;
+pub(crate) mod ranks;
+mod tile;
 
 use super::offsets::{copy_offsets, find_offsets};
 use super::plan::offsets_of;
@@ -26,6 +27,7 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use move_tile::move_digits_kernel;
 use ranks::RankedTile;
+use tile::rank_keys;
 
 /// One pass over the keys.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
@@ -51,7 +53,8 @@ fn count_digits_kernel<K: Numeric>(
     #[comptime] config: DigitConfig,
     #[define(K)] _dtype: ElemType,
 ) {
-    let tile = RankedTile::rank::<K>(keys, of, config);
+    let mut tile = RankedTile::new(config);
+    let _ = rank_keys::<K>(&mut tile, keys, of, config);
     if CUBE_POS < of.tiles {
         #[unroll]
         for step in 0..comptime!(config.digits().div_ceil(config.units)) {
@@ -77,7 +80,8 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    let tile = RankedTile::rank::<K>(keys, of, config);
+    let mut tile = RankedTile::new(config);
+    let _ = rank_keys::<K>(&mut tile, keys, of, config);
     let first = CUBE_POS * config.tile();
     #[unroll]
     for k in 0..config.keys {
@@ -126,7 +130,7 @@ pub(super) fn partition_ranks(
         num_keys,
         index,
         address_type,
-        config: DigitConfig::new(client, launch, num_keys),
+        config: DigitConfig::of_grouping(client, launch, num_keys),
     };
     match digits.config.drops {
         true => digits.place(),

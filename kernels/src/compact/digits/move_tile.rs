@@ -3,6 +3,7 @@
 use super::DigitPass;
 use super::config::DigitConfig;
 use super::ranks::{RankedTile, digit_of, place_of_key};
+use super::tile::rank_keys;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -23,14 +24,15 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    let mut tile = RankedTile::rank::<K>(keys, of, config);
+    let mut tile = RankedTile::new(config);
+    let own = rank_keys::<K>(&mut tile, keys, of, config);
     let first = CUBE_POS * config.tile();
     let none = comptime!(config.digits() as u32);
     sync_cube();
     #[unroll]
     for k in 0..config.keys {
         if tile.digits[k] < none {
-            tile.words[tile.places[k] as usize] = tile.keys[k];
+            tile.words[tile.places[k] as usize] = own[k];
         }
     }
     sync_cube();

@@ -12,45 +12,34 @@
 //! ```
 //!
 //! Without planes, a unit has neighbouring keys and its own counter for each digit, so there is no contention (Zagha &
-//! Blelloch, "Radix sort for vector multiprocessors", 1991). It counts its keys. The cube scans the counters digit by
-//! digit. Then the unit walks its keys again: each counter is the place of the next key with that digit.
+//! Blelloch, "Radix sort for vector multiprocessors", 1991). It counts its keys, and notes how many of the digit it had
+//! before each. The cube scans the counters digit by digit. They then say where the unit's keys of each digit begin.
 
-use super::DigitPass;
 use super::config::DigitConfig;
 use crate::ScanOp;
-use crate::checked_index::is_below;
 use crate::compact::mask_tile::units_before;
 use crate::monoid::Fold;
 use crate::scan::components::cube_totals::scan_totals;
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use cubecl::prelude::*;
 
-/// The key as an index, or `num_keys` if it is out of range.
-#[cube]
-fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
-    let narrow = u32::cast_from(key);
-    let valid = is_below::<K, u32>(key, narrow, num_keys);
-    select(valid, narrow, num_keys)
-}
-
 /// A tile of keys, as one unit sees it.
 #[derive(CubeType)]
-pub(super) struct RankedTile {
-    /// The unit's keys; `num_keys` for keys out of range.
-    pub keys: Array<u32>,
-    /// Their digits; the number of digits for a key without one.
+pub(crate) struct RankedTile {
+    /// The digits of the unit's keys; the number of digits for a key without one.
     pub digits: Array<u32>,
     /// Their places in the sorted tile; unspecified for a key without a digit.
     pub places: Array<u32>,
     /// The place of each digit's first key; behind them the number of keys with a digit.
     pub starts: Shared<[u32]>,
-    /// Room for the tile.
+    /// Room for the tile, with counters while it is ranked.
     pub words: Shared<[u32]>,
+    totals: Shared<[u32]>,
 }
 
 /// The position in the unsorted tile of the unit's `k`-th key.
 #[cube]
-pub(super) fn place_of_key(#[comptime] k: usize, #[comptime] config: DigitConfig) -> usize {
+pub(crate) fn place_of_key(#[comptime] k: usize, #[comptime] config: DigitConfig) -> usize {
     if comptime!(config.plane) {
         let first = plane_of_unit(config.plane_size) as usize * config.keys + k;
         first * plane_units(config.plane_size) as usize + lane_of_unit(config.plane_size) as usize
@@ -61,68 +50,29 @@ pub(super) fn place_of_key(#[comptime] k: usize, #[comptime] config: DigitConfig
 
 /// The digit of a key.
 #[cube]
-pub(super) fn digit_of(key: u32, shift: u32, #[comptime] config: DigitConfig) -> u32 {
+pub(crate) fn digit_of(key: u32, shift: u32, #[comptime] config: DigitConfig) -> u32 {
     (key >> shift) & comptime!(config.digits() as u32 - 1)
 }
 
 #[cube]
 impl RankedTile {
-    /// Ranks the keys of the tile of this cube.
-    pub fn rank<K: Numeric>(
-        keys: &[K],
-        of: DigitPass,
-        #[comptime] config: DigitConfig,
-    ) -> RankedTile {
-        let mut tile = RankedTile {
-            keys: Array::new(config.keys),
+    /// A tile without keys.
+    pub fn new(#[comptime] config: DigitConfig) -> RankedTile {
+        RankedTile {
             digits: Array::new(config.keys),
             places: Array::new(config.keys),
             starts: Shared::new_slice(comptime!(config.digits() + 1)),
             words: Shared::new_slice(comptime!(config.words())),
-        };
-        tile.load::<K>(keys, of, config);
-        if comptime!(config.plane) {
-            tile.rank_in_planes(config);
-        } else {
-            tile.rank_in_units(config);
+            totals: Shared::new_slice(comptime!(config.sums().totals() + 1)),
         }
-        tile
     }
 
-    fn load<K: Numeric>(&mut self, keys: &[K], of: DigitPass, #[comptime] config: DigitConfig) {
-        let first = CUBE_POS * config.tile();
-        if comptime!(!config.plane) {
-            // Neighbouring units read neighbouring keys.
-            #[unroll]
-            for k in 0..config.keys {
-                let place = k * config.units + UNIT_POS as usize;
-                if first + place < of.elements {
-                    self.words[place] = clamped::<K>(keys[first + place], of.num_keys);
-                }
-            }
-            sync_cube();
-        }
-        #[unroll]
-        for k in 0..config.keys {
-            let place = place_of_key(k, config);
-            let mut key = of.num_keys;
-            if first + place < of.elements {
-                if comptime!(config.plane) {
-                    key = clamped::<K>(keys[first + place], of.num_keys);
-                } else {
-                    key = self.words[place];
-                }
-            }
-            let mut has_digit = first + place < of.elements;
-            if comptime!(config.drops) {
-                has_digit = key < of.num_keys;
-            }
-            let none = comptime!(config.digits() as u32);
-            self.keys[k] = key;
-            self.digits[k] = select(has_digit, digit_of(key, of.shift, config), none);
-        }
-        if comptime!(!config.plane) {
-            sync_cube();
+    /// Ranks the keys by their digits.
+    pub fn rank(&mut self, #[comptime] config: DigitConfig) {
+        if comptime!(config.plane) {
+            self.rank_in_planes(config);
+        } else {
+            self.rank_in_units(config);
         }
     }
 
@@ -167,7 +117,6 @@ impl RankedTile {
     fn scan_planes(&mut self, #[comptime] config: DigitConfig) {
         let digits = comptime!(config.digits());
         let of_unit = comptime!(config.digits().div_ceil(config.units));
-        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.max_planes + 1));
         let planes = CUBE_DIM as usize / plane_units(config.plane_size) as usize;
         let first = UNIT_POS as usize * of_unit;
         let mut sum = 0u32;
@@ -188,8 +137,13 @@ impl RankedTile {
         let zero = 0u32.runtime();
         let in_plane = plane_sum(sum);
         let before = plane_inclusive_sum(sum) - sum;
-        let cube =
-            scan_totals::<u32, Fold>(&in_plane, &zero, &mut totals, config.sums(), ScanOp::Sum);
+        let cube = scan_totals::<u32, Fold>(
+            &in_plane,
+            &zero,
+            &mut self.totals,
+            config.sums(),
+            ScanOp::Sum,
+        );
         let mut running = cube.exclusive + before;
         #[unroll]
         for i in 0..of_unit {
@@ -217,7 +171,10 @@ impl RankedTile {
         for k in 0..config.keys {
             let digit = self.digits[k] as usize;
             if digit < comptime!(config.digits()) {
-                self.words[digit * config.units + unit] += 1u32;
+                let counter = digit * config.units + unit;
+                let before = self.words[counter];
+                self.words[counter] = before + 1u32;
+                self.places[k] = before;
             }
         }
         sync_cube();
@@ -226,10 +183,7 @@ impl RankedTile {
         for k in 0..config.keys {
             let digit = self.digits[k] as usize;
             if digit < comptime!(config.digits()) {
-                let counter = digit * config.units + unit;
-                let place = self.words[counter];
-                self.words[counter] = place + 1u32;
-                self.places[k] = place;
+                self.places[k] += self.words[digit * config.units + unit];
             }
         }
     }
@@ -237,7 +191,6 @@ impl RankedTile {
     /// Replaces all counters by their exclusive scan. Each unit takes neighbouring counters.
     fn scan_units(&mut self, #[comptime] config: DigitConfig) {
         let digits = comptime!(config.digits());
-        let mut totals = Shared::<[u32]>::new_slice(comptime!(config.units + 1));
         let own = UNIT_POS as usize * digits;
         let mut total = 0u32;
         #[unroll]
@@ -245,7 +198,8 @@ impl RankedTile {
             total += self.words[own + i];
         }
         let zero = 0u32.runtime();
-        let cube = scan_totals::<u32, Fold>(&total, &zero, &mut totals, config.sums(), ScanOp::Sum);
+        let cube =
+            scan_totals::<u32, Fold>(&total, &zero, &mut self.totals, config.sums(), ScanOp::Sum);
         let mut running = cube.exclusive;
         #[unroll]
         for i in 0..digits {

@@ -64,7 +64,12 @@ pub(crate) struct StripConfig {
 
 /// The words of a launch of `strips` strips, each of so many tiles and columns, for states of `words` words.
 pub(crate) fn launch_words(strips: usize, tiles: usize, columns: usize, words: usize) -> usize {
-    (strips * tiles + at_once(words)) * VALUES * HALVES * words * columns
+    (strips * tiles + at_once(words)) * tile_words(columns, words)
+}
+
+/// The words of a tile.
+pub(crate) fn tile_words(columns: usize, words: usize) -> usize {
+    VALUES * HALVES * words * columns
 }
 
 /// Aggregates that are read at once.

@@ -1,0 +1,62 @@
+//! The keys of a tile of a grouping.
+
+use super::DigitPass;
+use super::config::DigitConfig;
+use super::ranks::{RankedTile, digit_of, place_of_key};
+use crate::checked_index::is_below;
+use cubecl::prelude::*;
+
+/// The key as an index, or `num_keys` if it is out of range.
+#[cube]
+fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
+    let narrow = u32::cast_from(key);
+    let valid = is_below::<K, u32>(key, narrow, num_keys);
+    select(valid, narrow, num_keys)
+}
+
+/// Loads the unit's keys, `num_keys` for keys out of range, and ranks the tile by the digit of the pass.
+#[cube]
+pub(super) fn rank_keys<K: Numeric>(
+    tile: &mut RankedTile,
+    keys: &[K],
+    of: DigitPass,
+    #[comptime] config: DigitConfig,
+) -> Array<u32> {
+    let mut own = Array::<u32>::new(config.keys);
+    let first = CUBE_POS * config.tile();
+    if comptime!(!config.plane) {
+        // Neighbouring units read neighbouring keys.
+        #[unroll]
+        for k in 0..config.keys {
+            let place = k * config.units + UNIT_POS as usize;
+            if first + place < of.elements {
+                tile.words[place] = clamped::<K>(keys[first + place], of.num_keys);
+            }
+        }
+        sync_cube();
+    }
+    #[unroll]
+    for k in 0..config.keys {
+        let place = place_of_key(k, config);
+        let mut key = of.num_keys;
+        if first + place < of.elements {
+            if comptime!(config.plane) {
+                key = clamped::<K>(keys[first + place], of.num_keys);
+            } else {
+                key = tile.words[place];
+            }
+        }
+        let mut has_digit = first + place < of.elements;
+        if comptime!(config.drops) {
+            has_digit = key < of.num_keys;
+        }
+        let none = comptime!(config.digits() as u32);
+        own[k] = key;
+        tile.digits[k] = select(has_digit, digit_of(key, of.shift, config), none);
+    }
+    if comptime!(!config.plane) {
+        sync_cube();
+    }
+    tile.rank(config);
+    own
+}
