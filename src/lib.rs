@@ -64,6 +64,8 @@ mod fusion;
 mod install;
 pub mod ops;
 mod options;
+#[cfg(feature = "cubecl-backend")]
+pub mod primitive;
 mod refusal;
 #[cfg(feature = "remote")]
 pub mod remote;

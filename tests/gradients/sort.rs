@@ -87,8 +87,10 @@ fn values_and_keys(device: &Device) {
         check("keys", &keys, [n], device, by, adjoint);
 
         let tiles: Vec<i32> = keys.iter().map(|&key| key as i32 + 20).collect();
-        let tiles = tensor::<i32, 1>(&tiles, [n], &device.clone().autodiff());
-        let values = |x: Tensor<1>| x.radix_sort_by_key_bits(tiles.clone(), 6, order).0;
+        let values = |x: Tensor<1>| {
+            let tiles = tensor::<i32, 1>(&tiles, [n], &x.device());
+            x.radix_sort_by_key_bits(tiles, 6, order).0
+        };
         check("by bits", &weights(n), [n], device, values, adjoint);
     }
 }
