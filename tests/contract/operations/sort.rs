@@ -1,6 +1,6 @@
-//! Sorts, the largest of a line, and values by key, against the host's stable sort.
+//! Sorts and their positions, against the host's stable sort.
 
-use burn::tensor::{Bool, DType, Device, Int, Tensor, bf16, f16};
+use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
 
 use super::{LARGE_SIZES, SIZES, TILE};
@@ -18,12 +18,9 @@ on_every_device![
     rows_of_every_length,
     many_rows,
     strided_tensors,
-    every_k,
-    values_by_key,
-    only_the_lowest_bits,
 ];
 
-const ORDERS: [SortOrder; 2] = [SortOrder::Ascending, SortOrder::Descending];
+pub const ORDERS: [SortOrder; 2] = [SortOrder::Ascending, SortOrder::Descending];
 
 /// An element that is sorted, told from others by its bits.
 pub trait Key: Element + PartialOrd {
@@ -49,7 +46,7 @@ keys! {
 
 /// Whether all bits are the same, those of NaN and of zeros, too.
 #[track_caller]
-fn assert_bits<T: Key>(found: &[T], expected: &[T], context: &str) {
+pub fn assert_bits<T: Key>(found: &[T], expected: &[T], context: &str) {
     assert_eq!(found.len(), expected.len(), "{context}: the length");
     let wrong = |&i: &usize| found[i].bits() != expected[i].bits();
     if let Some(first) = (0..found.len()).find(wrong) {
@@ -63,12 +60,16 @@ fn assert_bits<T: Key>(found: &[T], expected: &[T], context: &str) {
 }
 
 /// The positions of each line in order, as a tensor of the shape.
-fn sources<T: Key>(values: &[T], shape: &[usize], dim: usize, order: SortOrder) -> Vec<usize> {
+pub fn sources<T: Key>(values: &[T], shape: &[usize], dim: usize, order: SortOrder) -> Vec<usize> {
     oracle::sort(values, shape, dim, order == SortOrder::Descending)
 }
 
 /// The values at the positions of their lines, of which there are `k` in each.
-fn taken<T: Copy>(values: &[T], positions: &[usize], [outer, len, inner]: [usize; 3]) -> Vec<T> {
+pub fn taken<T: Copy>(
+    values: &[T],
+    positions: &[usize],
+    [outer, len, inner]: [usize; 3],
+) -> Vec<T> {
     let k = positions.len().checked_div(outer * inner).unwrap_or(0);
     let at = |(i, &position): (usize, &usize)| {
         values[(i / (k * inner) * len + position) * inner + i % inner]
@@ -115,7 +116,7 @@ fn check<T: Key, const D: usize>(
 }
 
 /// Numbers of either sign, many of them several times.
-fn mixed(n: usize) -> Vec<f32> {
+pub fn mixed(n: usize) -> Vec<f32> {
     (0..n)
         .map(|i| (hash(i) % (n / 2 + 3)) as f32 - (n / 4) as f32)
         .collect()
@@ -167,7 +168,6 @@ fn every_dtype(device: &Device) {
                 let n = 2 * TILE + 77;
                 check::<$t, 1>("random", &numbered(n), [n], 0, device);
                 check::<$t, 2>("random", &numbered(700), [7, 100], 1, device);
-                check_largest::<$t, 2>("random", &numbered(900), [3, 300], 1, 5, device);
             } else {
                 unsupported(&format!("{device:?} has no {}", stringify!($t)));
             }
@@ -177,28 +177,28 @@ fn every_dtype(device: &Device) {
 }
 
 /// Zeros of both signs, NaN of both signs and several payloads, infinities, subnormals.
+pub const SPECIAL: [f32; 15] = [
+    0.0,
+    -0.0,
+    f32::INFINITY,
+    f32::NEG_INFINITY,
+    f32::MAX,
+    f32::MIN,
+    f32::from_bits(1),
+    -f32::from_bits(1),
+    f32::MIN_POSITIVE,
+    1.0,
+    -1.0,
+    f32::NAN,
+    -f32::NAN,
+    f32::from_bits(0x7fc0_0001),
+    f32::from_bits(0xffff_ffff),
+];
+
 fn values_that_are_special(device: &Device) {
-    let special = [
-        0.0,
-        -0.0,
-        f32::INFINITY,
-        f32::NEG_INFINITY,
-        f32::MAX,
-        f32::MIN,
-        f32::from_bits(1),
-        -f32::from_bits(1),
-        f32::MIN_POSITIVE,
-        1.0,
-        -1.0,
-        f32::NAN,
-        -f32::NAN,
-        f32::from_bits(0x7fc0_0001),
-        f32::from_bits(0xffff_ffff),
-    ];
     for n in [15, 600, TILE + 9] {
-        let values: Vec<f32> = (0..n).map(|i| special[hash(i) % special.len()]).collect();
+        let values: Vec<f32> = (0..n).map(|i| SPECIAL[hash(i) % SPECIAL.len()]).collect();
         check::<f32, 1>("special", &values, [n], 0, device);
-        check_largest::<f32, 1>("special", &values, [n], 0, n / 9, device);
     }
     if device.supports_dtype(DType::F16) {
         let values: Vec<f16> = (0..3000).map(|i| f16::from_bits(hash(i) as u16)).collect();
@@ -245,7 +245,6 @@ fn many_rows(device: &Device) {
     let shapes = [[65_537, 4], [1 << 12, 64], [40, 2000]];
     for [rows, len] in sampled(shapes, device, 0, 2) {
         check::<f32, 2>("mixed", &mixed(rows * len), [rows, len], 1, device);
-        check_largest::<f32, 2>("mixed", &mixed(rows * len), [rows, len], 1, 2, device);
     }
     check::<i32, 2>("random", &numbered(40 * 700), [40, 700], 0, device);
 }
@@ -255,144 +254,8 @@ fn strided_tensors(device: &Device) {
     for (name, view) in views(&base) {
         for dim in 0..3 {
             check_tensor::<f32, 3>(name, &view, dim);
-            check_largest_of::<f32, 3>(name, &view, dim, 2);
         }
     }
-}
-
-#[track_caller]
-fn check_largest_of<T: Key, const D: usize>(
-    name: &str,
-    input: &Tensor<D, T::Kind>,
-    dim: usize,
-    k: usize,
-) where
-    Tensor<D, T::Kind>: TensorSort<D>,
-{
-    let shape = input.dims();
-    let context = format!("the {k} largest of {shape:?} along {dim}, {name}");
-    let before = host::<T, D>(input.clone());
-    let all = sources(&before, &shape, dim, SortOrder::Descending);
-    let [_, len, inner] = axis(&shape, dim);
-    let front = |&(i, _): &(usize, usize)| i / inner % len < k;
-    let positions: Vec<usize> = all
-        .into_iter()
-        .enumerate()
-        .filter(front)
-        .map(|(_, position)| position)
-        .collect();
-    let expected = taken(&before, &positions, axis(&shape, dim));
-    let mut of_k = shape;
-    of_k[dim] = k;
-    let (values, found) = input.clone().radix_topk_with_indices(k, dim);
-    assert_eq!((values.dims(), found.dims()), (of_k, of_k), "{context}");
-    assert_bits(&host::<T, D>(values), &expected, &context);
-    assert!(host_indices(found) == positions, "positions of {context}");
-    let values = input.clone().radix_topk(k, dim);
-    assert_eq!((values.dims(), values.dtype()), (of_k, input.dtype()));
-    assert_bits(&host::<T, D>(values), &expected, &context);
-}
-
-fn check_largest<T: Key, const D: usize>(
-    name: &str,
-    values: &[T],
-    shape: [usize; D],
-    dim: usize,
-    k: usize,
-    device: &Device,
-) where
-    Tensor<D, T::Kind>: TensorSort<D>,
-{
-    let input = tensor::<T, D>(values, shape, device);
-    check_largest_of::<T, D>(name, &input, dim, k);
-}
-
-/// None, one, few, most and all of a line; ties; lines along any dimension.
-fn every_k(device: &Device) {
-    for k in [0, 1, 2, 7, 64, 299, 300] {
-        check_largest::<f32, 2>("mixed", &mixed(900), [3, 300], 1, k, device);
-        check_largest::<i32, 2>("random", &numbered(900), [300, 3], 0, k, device);
-    }
-    check_largest::<f32, 1>("no elements", &[], [0], 0, 0, device);
-    check_largest::<f32, 2>("no lines", &[], [0, 9], 1, 4, device);
-    let n = 5 * TILE + 3;
-    for (name, key) in [
-        ("all equal", (|_| 4) as fn(usize) -> i32),
-        ("sorted", |i| i as i32),
-        ("falling", |i| -(i as i32)),
-        ("few keys", |i| (hash(i) % 3) as i32),
-    ] {
-        let keys: Vec<i32> = (0..n).map(key).collect();
-        for k in [1, 64, 700, n / 2] {
-            check_largest::<i32, 1>(name, &keys, [n], 0, k, device);
-        }
-    }
-    let n = 300_001;
-    check_largest::<f32, 1>("long", &mixed(n), [n], 0, 100, device);
-    check_largest::<f32, 2>("vocabulary", &mixed(4 * 50_000), [4, 50_000], 1, 64, device);
-}
-
-#[track_caller]
-fn check_by_key<T: Element, Q: Key>(name: &str, keys: &[Q], device: &Device)
-where
-    Tensor<1, T::Kind>: TensorSortByKey<T::Kind>,
-    Tensor<1, Q::Kind>: TensorSort<1>,
-{
-    let n = keys.len();
-    let values: Vec<T> = numbered(n);
-    for order in ORDERS {
-        let context = format!("{n} values, {:?} by {:?}, {name}", T::dtype(), Q::dtype());
-        let positions = sources(keys, &[n], 0, order);
-        let input = tensor::<T, 1>(&values, [n], device);
-        let on_device = tensor::<Q, 1>(keys, [n], device);
-        let (moved, sorted) = input.clone().radix_sort_by_key(on_device, order);
-        assert_eq!((moved.dims(), moved.dtype()), ([n], input.dtype()));
-        let expected = taken(&values, &positions, [1, n, 1]);
-        crate::common::assert_same(&host::<T, 1>(moved), &expected, || context.clone());
-        let expected = taken(keys, &positions, [1, n, 1]);
-        assert_bits(&host::<Q, 1>(sorted), &expected, &context);
-    }
-}
-
-fn values_by_key(device: &Device) {
-    for n in [0, 1, 2, 100, TILE - 1, 2 * TILE + 9] {
-        check_by_key::<f32, f32>("mixed", &mixed(n), device);
-        check_by_key::<i32, f32>("mixed", &mixed(n), device);
-        check_by_key::<bool, i32>("random", &numbered(n), device);
-        check_by_key::<f32, i32>("random", &numbered(n), device);
-    }
-    let mask = tensor::<bool, 1>(&numbered::<bool>(50), [50], device);
-    let keys = tensor::<f32, 1>(&mixed(50), [50], device);
-    let (moved, _): (Tensor<1, Bool>, Tensor<1>) =
-        mask.clone().radix_sort_by_key(keys, SortOrder::Ascending);
-    assert_eq!(moved.dtype(), mask.dtype(), "bools stay bools");
-}
-
-/// Keys with higher bits set are equal where the lowest are, and negative keys are large.
-fn only_the_lowest_bits(device: &Device) {
-    let n = TILE + 100;
-    for bits in [1, 3, 8, 9, 16, 31, 32] {
-        for order in ORDERS {
-            let keys: Vec<i32> = (0..n).map(|i| hash(i) as i32).collect();
-            let lowest: Vec<u32> = keys
-                .iter()
-                .map(|&key| key as u32 & (u32::MAX >> (32 - bits)))
-                .collect();
-            let positions = sources(&lowest, &[n], 0, order);
-            let values = Tensor::<1, Int>::arange(0..n as i64, device);
-            let on_device = tensor::<i32, 1>(&keys, [n], device);
-            let (moved, sorted) = values.radix_sort_by_key_bits(on_device, bits, order);
-            let context = format!("{bits} bits, {order:?}");
-            assert!(host_indices(moved) == positions, "{context}");
-            let expected = taken(&keys, &positions, [1, n, 1]);
-            assert_bits(&host::<i32, 1>(sorted), &expected, &context);
-        }
-    }
-    let none = Tensor::<1, Int>::empty([0], device);
-    let (moved, sorted) = none
-        .clone()
-        .radix_sort_by_key_bits(none, 0, SortOrder::Ascending);
-    assert_eq!((moved.dims(), sorted.dims()), ([0], [0]));
 }
 
 /// The oracle's own order, on a handful of values.
