@@ -77,7 +77,7 @@ pub(super) fn code_word<K: Numeric>(
         code_of_narrow::<K>(key, order)
     };
     if comptime!(order.descending) {
-        code = code ^ u32::MAX;
+        code ^= u32::MAX;
     }
     code & comptime!(u32::MAX >> (WORD_BITS - order.bits_of_word(word)))
 }

@@ -52,6 +52,10 @@ pub(super) fn sort_long(
     outputs: SortOutputs,
     kept: usize,
 ) -> Result<(), ScanError> {
+    if !sort.can_count() {
+        let device = sort.client.name();
+        return Err(ScanError::AtomicsUnsupported { device });
+    }
     let passes = Passes::new(sort, source.lines)?;
     let swept = match passes.looks_back {
         true => Some(passes.offsets_of_all(&source)?),
@@ -131,14 +135,8 @@ impl<'a, 'c> Passes<'a, 'c> {
 
     /// Where each digit of each pass begins in its line.
     fn offsets_of_all(&self, source: &Source) -> Result<Offsets, ScanError> {
-        let passes = [0, 1].map(|word| {
-            self.digits
-                .iter()
-                .filter(|digit| digit.word == word)
-                .count()
-        });
         let first = Digit { word: 0, shift: 0 };
-        self.offsets(source, first, passes, TILES_OF_PART)
+        self.offsets(source, first, self.sort.passes_of_words(), TILES_OF_PART)
     }
 
     /// Where each tile's keys of each digit of the pass begin in their line.

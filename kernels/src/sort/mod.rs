@@ -51,10 +51,11 @@
 
 mod code;
 mod count;
-mod groups;
+mod in_cube;
 mod long;
 mod pass;
 mod problem;
+mod select;
 mod short;
 mod tile;
 mod top_k;
@@ -66,7 +67,7 @@ use crate::scan::{LaunchOptions, Strategy};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use groups::{Kept, sort_groups};
+use in_cube::sort_in_cubes;
 use long::sort_long;
 use problem::{Sort, Source};
 use short::{SHORT_LINE, sort_short};
@@ -111,15 +112,17 @@ impl SortOutputs {
 /// Keys are floats or integers of any width that the device holds. All tensors are contiguous and have `lines · len`
 /// elements. Outputs share no memory with each other or with the keys. Nothing waits for the device.
 ///
-/// Where several ways can serve, a forced strategy of `launch` decides: all lines are sorted in passes, however short,
-/// and those longer than a tile by tiles that look back ([`RoutineKind::SinglePass`](crate::scan::RoutineKind::SinglePass)) or by tiles that are counted in
-/// each pass (any other).
+/// Where several ways can serve, a forced strategy of `launch` decides. All lines are then sorted in passes, however
+/// short. Those longer than a tile are sorted by tiles that look back, if the strategy is
+/// [`RoutineKind::SinglePass`](crate::scan::RoutineKind::SinglePass), and else by tiles that are counted in each pass.
 ///
 /// # Errors
 ///
 /// - [`ScanError::UnsupportedType`] if the device cannot hold a type;
 /// - [`ScanError::KeyBits`] if `options.bits` is 0, more than a key has, or given for float keys;
 /// - [`ScanError::PositionsTooLarge`] if the type of positions, or 32 bits, cannot hold them;
+/// - [`ScanError::AtomicsUnsupported`] and [`ScanError::LookbackUnsupported`] if the device cannot sort lines longer than
+///   a tile at all, or not as a forced strategy wants it;
 /// - [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] for outputs.
 ///
 /// # Panics
@@ -162,12 +165,12 @@ fn sort_lines(
     outputs: SortOutputs,
     keys: usize,
 ) -> Result<(), ScanError> {
-    let group = source.lines[1];
+    let len = source.lines[1];
     let is_free = sort.launch.strategy == Strategy::Inferred;
-    if group <= SHORT_LINE && is_free {
+    if len <= SHORT_LINE && is_free {
         sort_short(sort, source, outputs, keys);
-    } else if group <= sort.digits.tile() {
-        sort_groups(sort, source, outputs, Kept { group, keys });
+    } else if len <= sort.digits.tile() {
+        sort_in_cubes(sort, source, outputs, keys);
     } else {
         return sort_long(sort, source, outputs, keys);
     }

@@ -13,7 +13,6 @@
 use super::tile::{KeyDigit, KeyTile, digit_of_key};
 use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
-use crate::compact::digits::ranks::place_of_key;
 use crate::monoid::Fold;
 use crate::scan::components::column_lookback::{StripConfig, StripLookback, StripTile};
 use crate::scan::components::lookback::tile_of_cube;
@@ -113,6 +112,29 @@ fn earlier_keys<K: Numeric>(
     search.before()
 }
 
+/// Where the keys of a digit in this tile begin in the line. `count` is their number.
+#[cube]
+fn begin_of_digit<K: Numeric>(
+    keys: &[K],
+    digit_offsets: &[u32],
+    state: &[Atomic<u32>],
+    of: KeyPass,
+    place: Place,
+    digit: usize,
+    count: u32,
+    words: TileWords,
+    #[comptime] config: PassConfig,
+) -> u32 {
+    let row = (place.line * of.passes + of.pass) * config.digit.tile.digits() + digit;
+    if comptime!(config.lookback.is_some()) {
+        let strip = comptime!(config.lookback.unwrap());
+        let earlier = earlier_keys::<K>(keys, state, of, place, digit, count, words, config, strip);
+        digit_offsets[row * of.parts] + earlier
+    } else {
+        digit_offsets[row * of.parts + place.tile]
+    }
+}
+
 /// Sorts each tile by the digit, and moves the keys of each digit to their places. `digit_offsets[line, pass, digit,
 /// part]` says where they begin in the line.
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -142,17 +164,8 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric>(
     sync_cube();
     tile.stage(tile_config);
     if comptime!(config.writes_positions) {
-        #[unroll]
-        for k in 0..tile_config.keys {
-            let at = place_of_key(k, tile_config);
-            if at < place.count {
-                let mut position = (place.first + at) as u32;
-                if comptime!(config.reads_positions) {
-                    position = positions[begin + at];
-                }
-                tile.ranked.words[tile.ranked.places[k] as usize] = position;
-            }
-        }
+        let reads = comptime!(config.reads_positions);
+        tile.stage_positions(positions, begin, place.first, reads, tile_config);
     }
     // What is added to a rank in the tile.
     let mut bases = Shared::<[u32]>::new_slice(comptime!(tile_config.digits()));
@@ -160,18 +173,20 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric>(
     for step in 0..comptime!(tile_config.digits().div_ceil(tile_config.units)) {
         let own = step * tile_config.units + UNIT_POS as usize;
         if own < comptime!(tile_config.digits()) && place.count > 0 {
-            let row = (place.line * of.passes + of.pass) * comptime!(tile_config.digits()) + own;
-            let mut part = place.tile;
             let start = tile.ranked.starts[own];
-            let mut earlier = 0u32.runtime();
-            if comptime!(config.lookback.is_some()) {
-                let strip = comptime!(config.lookback.unwrap());
-                let aggregate = tile.ranked.starts[own + 1] - start;
-                part = 0usize;
-                earlier =
-                    earlier_keys::<K>(keys, state, of, place, own, aggregate, words, config, strip);
-            }
-            bases[own] = digit_offsets[row * of.parts + part] + earlier - start;
+            let count = tile.ranked.starts[own + 1] - start;
+            let begins = begin_of_digit::<K>(
+                keys,
+                digit_offsets,
+                state,
+                of,
+                place,
+                own,
+                count,
+                words,
+                config,
+            );
+            bases[own] = begins - start;
         }
     }
     sync_cube();

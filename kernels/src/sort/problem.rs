@@ -3,11 +3,12 @@
 use super::code::{KeyOrder, bits_of};
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
-use crate::compact::digits::config::DigitConfig;
+use crate::compact::digits::config::{Beside, DigitConfig};
 use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::operator::integer_limits;
 use crate::scan::{LaunchOptions, scratch};
 use cubecl::client::Client;
+use cubecl::ir::features::AtomicUsage;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 
@@ -44,7 +45,9 @@ impl<'c> Sort<'c> {
     ) -> Result<Self, ScanError> {
         let positions = outputs.positions.as_ref();
         let index = positions.map(|(_, index)| *index);
-        check_types(client, [dtype].into_iter().chain(index))?;
+        // Codes of wide keys are computed in u64.
+        let code = (dtype.size() == 8).then(u64::elem_type_native);
+        check_types(client, [dtype].into_iter().chain(index).chain(code))?;
         check_bits(dtype, options.bits)?;
         check_positions(len, u32::elem_type_native())?;
         if let Some(index) = index {
@@ -61,11 +64,16 @@ impl<'c> Sort<'c> {
             operands.push(("positions", positions, index.size()));
         }
         check_outputs(&[("keys", keys, dtype.size())], &operands)?;
+        // Keys are staged. A table says what is added to ranks, or how often digits occur.
+        let beside = Beside {
+            of_key: dtype.size(),
+            tables: 1,
+        };
         Ok(Self {
             client,
             dtype,
             order: KeyOrder::new(dtype, options),
-            digits: DigitConfig::new(client, &launch, dtype.size()),
+            digits: DigitConfig::new(client, &launch, beside),
             address_type: operands
                 .iter()
                 .map(|(_, tensor, _)| tensor.required_address_type(1))
@@ -74,9 +82,21 @@ impl<'c> Sort<'c> {
         })
     }
 
+    /// Whether digits can be counted by atomic additions.
+    pub fn can_count(&self) -> bool {
+        let word = Type::atomic(u32::elem_type_native());
+        let usage = self.client.properties().atomic_type_usage(word);
+        usage.contains(AtomicUsage::Add)
+    }
+
     /// Passes that sort by so many bits.
     pub fn passes(&self, bits: u32) -> usize {
         bits.div_ceil(self.digits.bits) as usize
+    }
+
+    /// Passes for each word of a code.
+    pub fn passes_of_words(&self) -> [usize; 2] {
+        [0, 1].map(|word| self.passes(self.order.bits_of_word(word)))
     }
 
     /// Buffers for keys in such lines, and for their positions.

@@ -98,4 +98,28 @@ impl<K: Numeric> KeyTile<K> {
             }
         }
     }
+
+    /// Stages the positions of the keys in the room for words, in the order of their ranks. `first` is the position of
+    /// the first key. If positions are read, they begin with that of key `begin`.
+    pub fn stage_positions(
+        &mut self,
+        positions: &[u32],
+        begin: usize,
+        first: usize,
+        #[comptime] reads_positions: bool,
+        #[comptime] config: DigitConfig,
+    ) {
+        let none = comptime!(config.digits() as u32);
+        #[unroll]
+        for k in 0..config.keys {
+            if self.ranked.digits[k] < none {
+                let at = place_of_key(k, config);
+                let mut position = (first + at) as u32;
+                if comptime!(reads_positions) {
+                    position = positions[begin + at];
+                }
+                self.ranked.words[self.ranked.places[k] as usize] = position;
+            }
+        }
+    }
 }

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! line         │ tile        │ tile        │ tile        │ …
-//! round 1      │ k largest │ k largest │ k largest │ …         each cube sorts its tile and keeps the first k
-//! round 2      │ k largest          │ …                         again, until the line is one tile
+//! round 1      │ k largest │ k largest │ k largest │ …         each cube keeps the k largest keys of its tile
+//! round 2      │ k largest          │ …                         again, until few are left, which are sorted
 //! ```
 //!
 //! The keys are read once, and `len / tile · k` of them are written with their positions. Each round keeps the order of
 //! equal keys, so the lowest positions stay in front. Tiles that keep more than half of their keys shorten a line too
 //! little: then the whole line is sorted, and only the first `k` are written.
 
-use super::groups::{Kept, sort_groups};
 use super::problem::{Sort, Source};
+use super::select::select_keys;
 use super::{SortOptions, SortOrder, SortOutputs, sort_lines};
 use crate::ScanError;
 use crate::scan::LaunchOptions;
@@ -60,18 +60,12 @@ pub fn top_k(
     sort_lines(&sort, source, outputs, k)
 }
 
-/// Plays rounds until lines fit a tile, if they shorten lines by half at least.
+/// Plays rounds while a line fills half a tile, and a round shortens it by half at least.
 fn tournament(sort: &Sort, mut source: Source, has_positions: bool, k: usize) -> Source {
-    let kept = Kept {
-        group: sort.digits.tile(),
-        keys: k,
-    };
-    while source.lines[1] > kept.group && 2 * k <= kept.group {
-        let [lines, len] = source.lines;
-        let shape = [lines, kept.of_line(len)];
-        let round = sort.temporaries(shape, has_positions);
-        sort_groups(sort, source, round.clone().into(), kept);
-        source = round;
+    let tile = sort.digits.tile();
+    let shortens = |len: usize| len > tile / 2 && 2 * k <= tile.min(len);
+    while sort.can_count() && shortens(source.lines[1]) {
+        source = select_keys(sort, source, has_positions, k);
     }
     source
 }

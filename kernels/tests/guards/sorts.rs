@@ -33,6 +33,7 @@ fn write_nothing_but_keys_and_positions() {
             (50, 7, whole, in_passes),
             (2, 193, bytes, small(RoutineKind::SinglePass)),
             (2, 193, bytes, small(RoutineKind::ReduceThenScan)),
+            (2, 100, SortForm::Largest(60), launch()),
             (3, 300, SortForm::Largest(5), small(RoutineKind::SinglePass)),
             (
                 1,

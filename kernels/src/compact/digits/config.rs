@@ -51,18 +51,27 @@ pub(crate) struct DigitConfig {
     pub drops: bool,
 }
 
+/// Shared memory that a kernel has beside counters and words.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Beside {
+    /// Bytes for each key of the tile.
+    pub of_key: usize,
+    /// Tables of a word for each digit.
+    pub tables: usize,
+}
+
 impl DigitConfig {
     /// For a grouping by keys below `num_keys`.
     pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
-        let config = Self::new(client, launch, 0);
+        let config = Self::new(client, launch, Beside::default());
         Self {
             drops: num_keys <= config.digits(),
             ..config
         }
     }
 
-    /// For tiles that keep `staged` bytes for each key in shared memory, besides their words.
-    pub fn new(client: &Client, launch: &LaunchOptions, staged: usize) -> Self {
+    /// For tiles with so much shared memory beside their words.
+    pub fn new(client: &Client, launch: &LaunchOptions, beside: Beside) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;
         match tuning.plane {
@@ -71,7 +80,7 @@ impl DigitConfig {
                 launch,
                 [hardware.plane_size_min, hardware.plane_size_max],
                 hardware.max_shared_memory_size,
-                staged,
+                beside,
             ),
             false => Self::without_planes(launch),
         }
@@ -82,10 +91,11 @@ impl DigitConfig {
         launch: &LaunchOptions,
         plane_sizes: [u32; 2],
         shared_bytes: usize,
-        staged: usize,
+        beside: Beside,
     ) -> Self {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
-        let words = shared_bytes.saturating_sub(OTHER_BYTES) / (size_of::<u32>() + staged);
+        let other = OTHER_BYTES + beside.tables * (size_of::<u32>() << BITS_WITH_PLANES);
+        let words = shared_bytes.saturating_sub(other) / (size_of::<u32>() + beside.of_key);
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
         // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
@@ -159,21 +169,21 @@ mod tests {
     use super::*;
 
     fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
-        staging(units, plane_sizes, shared_bytes, 0)
+        beside(units, plane_sizes, shared_bytes, Beside::default())
     }
 
-    fn staging(
+    fn beside(
         units: usize,
         plane_sizes: [u32; 2],
         shared_bytes: usize,
-        staged: usize,
+        beside: Beside,
     ) -> DigitConfig {
         let tuning = Tuning {
             units,
             ..Tuning::planes()
         };
         let launch = LaunchOptions::default();
-        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, staged)
+        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, beside)
     }
 
     #[test]
@@ -187,17 +197,18 @@ mod tests {
     fn whole_planes_that_fit_in_shared_memory() {
         for plane_sizes in [[4, 4], [4, 128], [8, 32], [8, 128], [32, 32], [32, 64]] {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
-                for (units, staged) in [128, 512, 1024]
-                    .map(|units| [0, 4, 8].map(|s| (units, s)))
-                    .as_flattened()
-                {
-                    let config = staging(*units, plane_sizes, shared_bytes, *staged);
-                    assert_eq!(config.units % plane_sizes[1] as usize, 0);
-                    assert!(config.units <= *units);
-                    assert!(config.bits >= 5);
-                    let bytes =
-                        config.words() * size_of::<u32>() + config.tile() * staged + OTHER_BYTES;
-                    assert!(bytes <= shared_bytes, "{config:?}");
+                for units in [128, 512, 1024] {
+                    for of_key in [0, 1, 4, 8] {
+                        let tables = usize::from(of_key > 0);
+                        let room = Beside { of_key, tables };
+                        let config = beside(units, plane_sizes, shared_bytes, room);
+                        assert_eq!(config.units % plane_sizes[1] as usize, 0);
+                        assert!(config.units <= units);
+                        assert!(config.bits >= 5);
+                        let words = config.words() + tables * config.digits();
+                        let bytes = words * size_of::<u32>() + config.tile() * of_key;
+                        assert!(bytes + OTHER_BYTES <= shared_bytes, "{config:?}");
+                    }
                 }
             }
         }

@@ -1,7 +1,4 @@
-//! Groups of keys that fit a cube: all passes in one launch, in shared memory.
-//!
-//! A line that fits a tile is a group, and a cube sorts several short lines at once. A longer line consists of groups
-//! of a tile each, of which [`top_k`](super::top_k()) keeps the first keys.
+//! Lines that fit a cube: all passes in one launch, in shared memory. A cube sorts several short lines at once.
 //!
 //! ```text
 //! lines of a cube    │ 3 1 2 │ 9 7 8 │ …
@@ -24,26 +21,21 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-/// The groups of a launch.
+/// The lines of a launch.
 #[derive(CubeType, CubeLaunch)]
-pub(super) struct Groups {
-    /// Lines, and the keys of one.
+pub(super) struct CubeLines {
     lines: usize,
-    len: usize,
-    /// The groups of a line, and the keys of each but the last.
-    per_line: usize,
-    group: FastDivmod<usize>,
-    group_len: usize,
-    /// The groups that a cube takes: whole lines if more than one.
+    len: FastDivmod<usize>,
+    keys_of_line: usize,
+    /// The lines of a cube.
     of_cube: usize,
-    /// The first keys of each group are written, and so many of each line.
+    /// The first keys of a line that are written.
     kept: usize,
-    kept_of_line: usize,
 }
 
-/// What the passes of a group are.
+/// What the passes of a cube are.
 #[derive_cube_comptime]
-pub(super) struct GroupConfig {
+pub(super) struct CubeConfig {
     pub digits: DigitConfig,
     pub order: KeyOrder,
     /// Passes for each word of a code, and for the numbers of lines.
@@ -54,7 +46,7 @@ pub(super) struct GroupConfig {
     pub writes_positions: bool,
 }
 
-impl GroupConfig {
+impl CubeConfig {
     /// Places in the unsorted tile are needed.
     fn has_places(&self) -> bool {
         self.writes_positions || self.passes[2] > 0
@@ -71,7 +63,7 @@ fn digit_in_pass<K: Numeric>(
     key: K,
     line: u32,
     pass: usize,
-    #[comptime] config: GroupConfig,
+    #[comptime] config: CubeConfig,
 ) -> u32 {
     let low = comptime!(config.passes[0]);
     let high = comptime!(config.passes[1]);
@@ -92,27 +84,21 @@ fn digit_in_pass<K: Numeric>(
     digit_of(word, shift, config.digits)
 }
 
-/// Sorts the groups of a cube, and writes the first keys of each and their positions.
+/// Sorts the lines of a cube, and writes the first keys of each and their positions.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn sort_groups_kernel<K: Numeric, I: Numeric>(
+fn sort_in_cube_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
     positions: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [I],
-    of: &Groups,
-    #[comptime] config: GroupConfig,
+    of: &CubeLines,
+    #[comptime] config: CubeConfig,
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    let first = CUBE_POS * of.of_cube;
-    let line = first / of.per_line;
-    let number = first % of.per_line;
-    let begin = line * of.len + number * of.group_len;
-    // Groups of a cube end with their line, or with the last line.
-    let end = select(of.per_line > 1, line + 1, of.lines) * of.len;
-    let room = select(line < of.lines, end - begin, 0usize);
-    let count = min(room, of.of_cube * of.group_len);
-
+    let first = min(CUBE_POS * of.of_cube, of.lines);
+    let begin = first * of.keys_of_line;
+    let count = min(of.lines - first, of.of_cube) * of.keys_of_line;
     let digits = comptime!(config.digits);
     let none = comptime!(digits.digits() as u32);
     let mut tile = KeyTile::<K>::load(keys, begin, count, digits);
@@ -128,7 +114,7 @@ fn sort_groups_kernel<K: Numeric, I: Numeric>(
             if place_of_key(k, digits) < count {
                 let mut own_line = 0u32.runtime();
                 if comptime!(config.passes[2] > 0) {
-                    own_line = of.group.div(places[k] as usize) as u32;
+                    own_line = of.len.div(places[k] as usize) as u32;
                 }
                 digit = digit_in_pass::<K>(tile.own[k], own_line, pass, config);
             }
@@ -164,9 +150,9 @@ fn sort_groups_kernel<K: Numeric, I: Numeric>(
     #[unroll]
     for step in 0..digits.keys {
         let place = step * digits.units + UNIT_POS as usize;
-        let (own_line, rank) = of.group.div_mod(place);
+        let (own_line, rank) = of.len.div_mod(place);
         if place < count && rank < of.kept {
-            let to = (line + own_line) * of.kept_of_line + number * of.kept + rank;
+            let to = (first + own_line) * of.kept + rank;
             if comptime!(config.writes_keys) {
                 keys_out[to] = tile.staged[place];
             }
@@ -175,7 +161,7 @@ fn sort_groups_kernel<K: Numeric, I: Numeric>(
                 if comptime!(config.reads_positions) {
                     positions_out[to] = I::cast_from(positions[begin + from]);
                 } else {
-                    let in_line = number * of.group_len + from - own_line * of.group_len;
+                    let in_line = from - own_line * of.keys_of_line;
                     positions_out[to] = I::cast_from(in_line);
                 }
             }
@@ -183,38 +169,15 @@ fn sort_groups_kernel<K: Numeric, I: Numeric>(
     }
 }
 
-/// How many groups a line has, and how many keys of each are kept.
-#[derive(Clone, Copy)]
-pub(super) struct Kept {
-    /// The keys of a group; the last of a line may have fewer.
-    pub group: usize,
-    /// The first keys of a group that are kept, or all if it has fewer.
-    pub keys: usize,
-}
-
-impl Kept {
-    /// The keys that are kept of a line of `len`.
-    pub fn of_line(&self, len: usize) -> usize {
-        len / self.group * self.keys + (len % self.group).min(self.keys)
-    }
-}
-
-/// Sorts the groups of `source`, and writes what is kept of each.
-pub(super) fn sort_groups(sort: &Sort, source: Source, outputs: SortOutputs, kept: Kept) {
+/// Sorts lines that fit a tile, and writes the first `kept` keys of each.
+pub(super) fn sort_in_cubes(sort: &Sort, source: Source, outputs: SortOutputs, kept: usize) {
     let [lines, len] = source.lines;
-    let per_line = len.div_ceil(kept.group);
-    let of_cube = match per_line {
-        1 => (sort.digits.tile() / len).min(lines),
-        _ => 1,
-    };
-    let config = GroupConfig {
+    let of_cube = (sort.digits.tile() / len).min(lines);
+    let [low, high] = sort.passes_of_words();
+    let config = CubeConfig {
         digits: sort.digits,
         order: sort.order,
-        passes: [
-            sort.passes(sort.order.bits_of_word(0)),
-            sort.passes(sort.order.bits_of_word(1)),
-            sort.passes(of_cube.next_power_of_two().ilog2()),
-        ],
+        passes: [low, high, sort.passes(of_cube.next_power_of_two().ilog2())],
         reads_positions: source.positions.is_some(),
         writes_keys: outputs.keys.is_some(),
         writes_positions: outputs.positions.is_some(),
@@ -224,22 +187,12 @@ pub(super) fn sort_groups(sort: &Sort, source: Source, outputs: SortOutputs, kep
     let (positions_out, index) = outputs
         .positions
         .unwrap_or_else(|| (unused(client), u32::elem_type_native()));
-    let groups = GroupsLaunch::new(
-        lines,
-        len,
-        per_line,
-        kept.group,
-        kept.group,
-        of_cube,
-        kept.keys,
-        kept.of_line(len),
-    );
-    // SAFETY: cubes beyond the groups have no keys. A key is kept at its rank in its group, of which the outputs have
-    // `kept.of_line(len)` for each line. What a kernel is compiled not to access is not accessed.
+    // SAFETY: cubes beyond the lines have no keys. Ranks in a line are below its length, and written if below `kept`.
+    // What a kernel is compiled not to access is not accessed.
     unsafe {
-        sort_groups_kernel::launch_unchecked(
+        sort_in_cube_kernel::launch_unchecked(
             client,
-            cube_count(client, (lines * per_line).div_ceil(of_cube)),
+            cube_count(client, lines.div_ceil(of_cube)),
             CubeDim::new_1d(sort.digits.units as u32),
             sort.address_type,
             source.keys.into_buffer_arg(),
@@ -249,7 +202,7 @@ pub(super) fn sort_groups(sort: &Sort, source: Source, outputs: SortOutputs, kep
                 .unwrap_or_else(|| unused(client))
                 .into_buffer_arg(),
             positions_out.into_buffer_arg(),
-            groups,
+            CubeLinesLaunch::new(lines, len, len, of_cube, kept),
             config,
             sort.dtype,
             index,
