@@ -14,7 +14,8 @@
 //!
 //! With the exclusive sum the rule is one comparison. With an inclusive one the mask would have to be shifted
 //! by one. The sizes of the nuclei differ, so they are packed one after the other, and `exclusive_cumsum` of
-//! their sizes gives the start of each. Only their total is read back.
+//! their sizes gives the start of each. A token of probability 0 is in no nucleus, so that none is drawn, however
+//! sums are rounded. Nothing is read back but the drawn tokens.
 //!
 //! ```text
 //! cargo run --release --example top_p_sampling [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
@@ -78,7 +79,11 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         host.check(text, &mut checks);
     }
     let total: usize = host.sizes.iter().sum();
-    checks.check("the packed length", nuclei.tokens.dims() == [total]);
+    let behind = &host.nuclei[total..];
+    checks.check(
+        "zeros behind the nuclei",
+        behind.iter().all(|&token| token == 0),
+    );
 
     time_each_step(&device, &logits, &uniform, &sorted, &nuclei);
     host.draw().save(&arguments.svg())?;
@@ -116,7 +121,8 @@ struct Sorted {
 
 impl Sorted {
     fn new(probabilities: Tensor<2>) -> Self {
-        let (probabilities, tokens) = probabilities.sort_descending_with_indices(1);
+        let (probabilities, tokens) =
+            probabilities.radix_sort_with_indices(1, SortOrder::Descending);
         Self {
             probabilities,
             tokens,
@@ -133,16 +139,17 @@ struct Nuclei {
     inside: Tensor<2, Bool>,
     /// `[TEXTS]`.
     sizes: Tensor<1, Int>,
-    /// The tokens of all nuclei, one after the other.
+    /// The tokens of all nuclei, one after the other, and zeros behind them.
     tokens: Tensor<1, Int>,
 }
 
 impl Nuclei {
     fn new(sorted: &Sorted) -> Self {
         let mass_before = sorted.mass_before();
-        let inside = mass_before.clone().lower_elem(TOP_P);
+        let is_possible = sorted.probabilities.clone().greater_elem(0);
+        let inside = mass_before.clone().lower_elem(TOP_P).bool_and(is_possible);
         let sizes = inside.clone().int().sum_dim(1).reshape([TEXTS]);
-        let tokens = sorted.tokens.clone().compact_by_mask(inside.clone());
+        let (tokens, _) = sorted.tokens.clone().compact_by_mask_padded(inside.clone());
         Self {
             mass_before,
             inside,
@@ -269,6 +276,7 @@ impl Host {
         let hit =
             mass_before[rank] <= point + TOLERANCE && point < mass_before[rank + 1] + TOLERANCE;
         check("the token drawn", rank < size && hit);
+        check("a token that is possible", probabilities[rank] > 0.0);
     }
 
     /// Plots the mass of the first k tokens, for some texts.
@@ -328,11 +336,10 @@ fn time_each_step(
         "Burn's own",
     );
     let sort = median(device, || Sorted::new(probabilities.clone()));
-    print(
-        "sort",
-        sort,
-        "Burn's own; on CubeCL devices it sorts on the host",
-    );
+    print("radix_sort", sort, "with the tokens");
+    let by_burn = || probabilities.clone().sort_descending_with_indices(1);
+    let note = "on CubeCL devices it sorts on the host";
+    print("  Burn: sort", median(device, by_burn), note);
 
     print(
         "exclusive_cumsum",
@@ -354,9 +361,10 @@ fn time_each_step(
 
     let mask = || nuclei.mass_before.clone().lower_elem(TOP_P);
     print("mask", median(device, mask), "Burn's own");
-    let compact = || sorted.tokens.clone().compact_by_mask(nuclei.inside.clone());
-    print("compact_by_mask", median(device, compact), "");
-    let by_burn = || sorted.tokens.clone().mask_select(nuclei.inside.clone());
+    let tokens = || sorted.tokens.clone();
+    let compact = || tokens().compact_by_mask_padded(nuclei.inside.clone());
+    print("compact_by_mask_padded", median(device, compact), "");
+    let by_burn = || tokens().mask_select(nuclei.inside.clone());
     print("  Burn: mask_select", median(device, by_burn), "");
     let sample = || nuclei.sample(sorted, uniform.clone());
     print("sample", median(device, sample), "");

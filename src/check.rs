@@ -236,6 +236,61 @@ pub(crate) fn offsets(operation: &str, offsets: &Tensor<1, Int>) {
     }
 }
 
+/// Lines along `dim` have that many elements.
+#[track_caller]
+pub(crate) fn largest<const D: usize, K: Basic>(
+    operation: &str,
+    tensor: &Tensor<D, K>,
+    k: usize,
+    dim: usize,
+) {
+    let len = tensor.dims()[dim];
+    if k > len {
+        fail(
+            operation,
+            &format!("`k` is {k}, but there are {len} elements along dimension {dim}."),
+        );
+    }
+}
+
+/// Keys have that many bits; there is at least one if there are keys.
+#[track_caller]
+pub(crate) fn key_bits(operation: &str, keys: &Tensor<1, Int>, bits: usize) {
+    let (dtype, elements) = (keys.dtype(), keys.dims()[0]);
+    let width = 8 * dtype.size();
+    if bits > width {
+        fail(
+            operation,
+            &format!("`bits` is {bits}; keys of {dtype:?} have {width} bits."),
+        );
+    }
+    if bits == 0 && elements > 0 {
+        fail(
+            operation,
+            &format!("`bits` is 0, but there are {elements} keys to sort."),
+        );
+    }
+}
+
+/// The int dtype holds a number that the caller chose.
+#[track_caller]
+pub(crate) fn filler(operation: &str, int: IntDType, fill: i64) {
+    let dtype = DType::from(int);
+    let lowest = match dtype {
+        DType::I8 => i8::MIN.into(),
+        DType::I16 => i16::MIN.into(),
+        DType::I32 => i32::MIN.into(),
+        DType::I64 => i64::MIN,
+        _ => 0,
+    };
+    if fill < lowest || fill > 0 && fill as u64 > largest_int(dtype) {
+        fail(
+            operation,
+            &format!("`fill` is {fill}; the device's int dtype {int:?} does not hold it."),
+        );
+    }
+}
+
 /// The operator exists for numbers of that kind.
 #[track_caller]
 pub(crate) fn operator<K: Scannable>(operation: &str, op: ScanOp) {

@@ -22,6 +22,8 @@
 //! | [`RaggedIndices`] | int | lengths of ragged rows to offsets, offsets to the row of each element |
 //! | [`TensorSegments`] | float, int | the total of each ragged row |
 //! | [`TensorRuns`] | float, int, bool | run-length encoding, and repetition by lengths |
+//! | [`TensorSort`] | float, int | stable sorts along a dimension, with positions or without; the `k` largest |
+//! | [`TensorSortByKey`] | float, int, bool | values in the order of keys |
 //!
 //! After [`install`], Burn's own `tensor.cumsum(dim)` runs on the same kernels: on every fused CubeCL device of the
 //! process, in any model, forward and backward.
@@ -62,24 +64,27 @@ mod fusion;
 mod install;
 pub mod ops;
 mod options;
+#[cfg(feature = "cubecl-backend")]
+pub mod primitive;
 mod refusal;
 #[cfg(feature = "remote")]
 pub mod remote;
 mod tensor;
 
 pub use install::{InstallError, install};
-pub use options::{RecurrenceOptions, ScanOp, ScanOptions};
+pub use options::{RecurrenceOptions, ScanOp, ScanOptions, SortOrder};
 pub use tensor::{
     MaskIndices, RaggedIndices, RunningRecurrence, RunningScan, Sharded, TensorCompact,
-    TensorExpand, TensorRecurrence, TensorRuns, TensorScan, TensorSegments, cumsum,
+    TensorExpand, TensorRecurrence, TensorRuns, TensorScan, TensorSegments, TensorSort,
+    TensorSortByKey, cumsum,
 };
 
 /// Every trait of this crate: `use burn_scan::prelude::*;`.
 pub mod prelude {
     pub use crate::{
         MaskIndices, RaggedIndices, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp,
-        ScanOptions, Sharded, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns,
-        TensorScan, TensorSegments,
+        ScanOptions, Sharded, SortOrder, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns,
+        TensorScan, TensorSegments, TensorSort, TensorSortByKey,
     };
 }
 

@@ -1,4 +1,4 @@
-//! What a scan accumulates, and how.
+//! What a scan accumulates, and how; the direction of a sort.
 
 use burn::tensor::Tensor;
 
@@ -18,6 +18,27 @@ pub enum ScanOp {
     /// The logarithm of the sum of exponentials, for float tensors only. Stable for any range; −∞ where all elements so
     /// far are −∞.
     LogSumExp,
+}
+
+/// The direction of a sort. Both keep the order of equal elements, and 0.0 equals −0.0.
+///
+/// ```
+/// use burn::tensor::Tensor;
+/// use burn_scan::prelude::*;
+///
+/// let device = burn::tensor::Device::flex();
+/// let tensor = Tensor::<1>::from_data([2., f32::NAN, 3.], &device);
+/// let sorted = tensor.radix_argsort(0, SortOrder::Descending);
+/// assert_eq!(sorted.into_data().try_to_vec::<i32>().unwrap(), [1, 2, 0]);
+/// assert_eq!(SortOrder::default(), SortOrder::Ascending);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SortOrder {
+    /// Smallest first, NaN last.
+    #[default]
+    Ascending,
+    /// NaN first, then largest first.
+    Descending,
 }
 
 /// How a scan runs along its dimension. The default is inclusive and forward.

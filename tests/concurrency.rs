@@ -25,7 +25,7 @@ const CALLS: usize = if cfg!(feature = "heavy") { 200 } else { 80 };
 const SHARED_CALLS: usize = if cfg!(feature = "heavy") { 50 } else { 30 };
 
 /// Operations of the mix.
-const KINDS: usize = 11;
+const KINDS: usize = 12;
 
 /// From one element to several tiles.
 const SIZES: [usize; 5] = [1, 300, 4097, 9_000, 20_000];
@@ -122,6 +122,7 @@ impl Inputs {
                 let sums = values.segmented_scan(kept, 0, ScanOp::Sum, ScanOptions::default());
                 same(sums, &self.sums_of_segments());
             }
+            10 => self.check_sort(context),
             _ => self.check_recurrence(context),
         }
     }
@@ -177,6 +178,22 @@ impl Inputs {
         assert_same(&host::<i32, 2>(found), &expected, &context);
         let counts = host_indices(counts.reshape([len / width]));
         assert_eq!(counts, expected_counts, "{}", context());
+    }
+
+    /// The values by their keys, and the largest of them.
+    fn check_sort(&self, context: impl Fn() -> String) {
+        let (values, _, keys) = self.on_device.clone();
+        let n = self.values.len();
+        let sorted = |numbers: &[i32], descending| {
+            let sources = oracle::sort(numbers, &[n], 0, descending);
+            let sorted = sources.into_iter().map(|at| self.values[at]);
+            sorted.collect::<Vec<i32>>()
+        };
+        let (found, _) = values.clone().radix_sort_by_key(keys, SortOrder::Ascending);
+        assert_same(&host::<i32, 1>(found), &sorted(&self.keys, false), &context);
+        let k = n.min(50);
+        let found = host::<i32, 1>(values.radix_topk(k, 0));
+        assert_same(&found, &sorted(&self.values, true)[..k], &context);
     }
 
     fn sums_of_segments(&self) -> Vec<i32> {

@@ -26,14 +26,45 @@ fn positions_need_an_int_dtype_that_holds_them() {
         expected
     );
 
+    // Without positions, any number is sorted; with them, lines of 127.
+    let sorted = Tensor::<1>::ones([128], &device).radix_sort(0, SortOrder::Ascending);
+    assert_eq!(sorted.dims(), [128]);
+    let lines = Tensor::<2>::ones([9, 127], &device).radix_argsort(1, SortOrder::Descending);
+    let expected = expected.repeat(9);
+    assert_eq!(
+        lines
+            .into_data()
+            .try_to_vec::<i8>()
+            .expect("of the device's dtype"),
+        expected
+    );
+
     let many = mask(128);
     let values = Tensor::<1>::ones([128], &device);
-    let calls: [(&str, &dyn Fn()); 3] = [
+    let (order, keys) = (SortOrder::Ascending, Tensor::<1, Int>::ones([128], &device));
+    let calls: [(&str, &dyn Fn()); 8] = [
         ("Count True", &|| drop(many.clone().count_true())),
         ("Compact By Mask", &|| {
             drop(values.clone().compact_by_mask(many.clone()))
         }),
         ("Compact Indices", &|| drop(many.clone().compact_indices())),
+        ("Compact Indices Padded", &|| {
+            drop(mask(3).compact_indices_padded(128, 0))
+        }),
+        ("Radix Argsort", &|| {
+            drop(values.clone().radix_argsort(0, order))
+        }),
+        ("Radix Sort With Indices", &|| {
+            drop(values.clone().radix_sort_with_indices(0, order))
+        }),
+        ("Radix Topk", &|| drop(values.clone().radix_topk(1, 0))),
+        ("Radix Sort By Key Bits", &|| {
+            drop(
+                values
+                    .clone()
+                    .radix_sort_by_key_bits(keys.clone(), 1, order),
+            )
+        }),
     ];
     for (operation, call) in calls {
         let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("128 elements are too many");

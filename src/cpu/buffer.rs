@@ -59,6 +59,12 @@ impl<T: Copy> Output<T> {
     }
 }
 
+/// Values as slots, which may be written again.
+pub(super) fn as_slots<T: Copy>(values: &mut [T]) -> &mut [MaybeUninit<T>] {
+    // SAFETY: the layout is the same, and only values of the type are written.
+    unsafe { &mut *(core::ptr::from_mut(values) as *mut [MaybeUninit<T>]) }
+}
+
 /// Slots that several threads write at once: [`SharedSlice`].
 pub(crate) type Shared<'a, T> = SharedSlice<'a, MaybeUninit<T>>;
 
@@ -79,6 +85,21 @@ impl<'a, T> SharedSlice<'a, T> {
             len: slots.len(),
             slots: PhantomData,
         }
+    }
+
+    /// Writes one place.
+    ///
+    /// # Safety
+    ///
+    /// Meanwhile, no other thread has access to the place.
+    #[inline(always)]
+    pub(crate) unsafe fn set(&self, at: usize, value: T)
+    where
+        T: Copy,
+    {
+        assert!(at < self.len);
+        // SAFETY: the place lies inside the slice, and the caller has it alone.
+        unsafe { self.start.add(at).write(value) };
     }
 
     /// Some of the places.

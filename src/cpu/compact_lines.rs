@@ -7,7 +7,7 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::buffer::{Output, Shared};
+use super::buffer::{Output, Shared, as_slots};
 use super::compact::{BLOCK, compact_padded};
 use super::compress::{self, Index, Word};
 use super::parallel;
@@ -63,12 +63,6 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     }
     // SAFETY: each task has written all of its lines.
     (unsafe { output.finish() }, counts)
-}
-
-/// Values as slots, which may be written again.
-fn as_slots<T: Copy>(values: &mut [T]) -> &mut [MaybeUninit<T>] {
-    // SAFETY: the layout is the same, and only values of the type are written.
-    unsafe { &mut *(core::ptr::from_mut(values) as *mut [MaybeUninit<T>]) }
 }
 
 struct Lines<'a, T> {

@@ -30,6 +30,7 @@ mod segments;
 mod shared_row;
 mod short_rows;
 mod slices;
+mod sort;
 mod sync;
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,7 @@ pub(crate) use permute::{gather, scatter};
 pub(crate) use ragged::{repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
+pub(crate) use sort::{Floats, Integers, argsort, first, sort};
 pub(crate) use traits::Element;
 pub(crate) use walks::{Lines, Real, View, extremum, recurrence, recurrence_adjoint};
 

@@ -1,7 +1,7 @@
 //! The backend operations behind the tensor methods, for backend authors.
 //!
-//! Users call the traits of the [prelude](crate::prelude). A backend that implements [`ScanOps`] and the three
-//! selection traits serves them all; the extension macro makes the implementations of `Dispatch` and of the fused
+//! Users call the traits of the [prelude](crate::prelude). A backend that implements [`ScanOps`], [`SortOps`]
+//! and the three selection traits serves them all; the extension macro makes the implementations of `Dispatch` and of the fused
 //! backends.
 //!
 //! The tensor methods have checked the arguments: masks and keys fit the values, and dimensions are in range. Counts
@@ -20,6 +20,7 @@ mod scans;
 pub(crate) mod selections;
 pub(crate) mod shift;
 mod slices;
+mod sort;
 #[cfg(feature = "fusion")]
 pub(crate) mod specs;
 
@@ -28,7 +29,14 @@ pub(crate) use composed::{adjoint_by_scan, float_scan_behind};
 pub use scans::ScanOps;
 pub use selections::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps};
 pub(crate) use slices::{coordinates, first, first_slices, read_count, with_dim};
+pub use sort::SortOps;
 
 /// Everything a backend offers to this crate.
-pub trait ScanBackend: ScanOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps {}
-impl<B: ScanOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps> ScanBackend for B {}
+pub trait ScanBackend:
+    ScanOps + SortOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps
+{
+}
+impl<B> ScanBackend for B where
+    B: ScanOps + SortOps + FloatSelectionOps + IntSelectionOps + BoolSelectionOps
+{
+}

@@ -5,7 +5,7 @@
 //! [`selections`](super::selections).
 
 use super::with_dim;
-use crate::ScanOp;
+use crate::{ScanOp, SortOrder};
 use burn::backend::fusion::custom::TensorSpec;
 use burn::tensor::{BoolDType, IntDType, Shape};
 
@@ -157,4 +157,41 @@ pub(crate) fn gather_from(
     _offsets: &TensorSpec,
 ) -> TensorSpec {
     values.clone()
+}
+
+pub(crate) fn radix_argsort(
+    tensor: &TensorSpec,
+    _dim: &usize,
+    _order: &SortOrder,
+    int_dtype: &IntDType,
+) -> TensorSpec {
+    TensorSpec::new(tensor.shape.clone(), (*int_dtype).into())
+}
+
+pub(crate) fn radix_sort_with_indices(
+    tensor: &TensorSpec,
+    dim: &usize,
+    order: &SortOrder,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    (tensor.clone(), radix_argsort(tensor, dim, order, int_dtype))
+}
+
+pub(crate) fn radix_topk(
+    tensor: &TensorSpec,
+    k: &usize,
+    dim: &usize,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    let spec = |dtype| TensorSpec::new(with_dim(&tensor.shape, *dim, *k), dtype);
+    (spec(tensor.dtype), spec((*int_dtype).into()))
+}
+
+pub(crate) fn radix_sort_bits(
+    keys: &TensorSpec,
+    _bits: &usize,
+    order: &SortOrder,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    radix_sort_with_indices(keys, &0, order, int_dtype)
 }

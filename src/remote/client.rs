@@ -2,12 +2,13 @@
 
 use super::ops::{
     every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+    sort_operations,
 };
 use super::peer::{self, RemoteTensor};
 use super::protocol::PROTOCOL;
 use super::wire::Wire;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps};
-use crate::{ScanOp, ScanOptions};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps};
+use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::{Remote, TensorMetadata};
 use burn::remote::CustomOpClient;

@@ -55,6 +55,7 @@ macro_rules! results_of {
 macro_rules! every_operation {
     ($each:ident) => {
         scan_operations! { $each }
+        sort_operations! { $each }
         for_each_kind! { selection_operations(Float, Int, Bool) $each }
     };
 }
@@ -114,6 +115,33 @@ macro_rules! scan_operations {
     };
 }
 
+macro_rules! sort_operations {
+    ($each:ident) => {
+        $each! { SortOps:
+            float_radix_sort(tensor: Float; dim: usize, order: SortOrder) -> Float,
+                like tensor, dimension(tensor, dim), numbered(tensor);
+            int_radix_sort(tensor: Int; dim: usize, order: SortOrder) -> Int,
+                like tensor, dimension(tensor, dim), numbered(tensor);
+            float_radix_argsort(tensor: Float; dim: usize, order: SortOrder, int_dtype: IntDType) -> Int,
+                by radix_argsort, dimension(tensor, dim), numbered(tensor), has_int(int_dtype);
+            int_radix_argsort(tensor: Int; dim: usize, order: SortOrder, int_dtype: IntDType) -> Int,
+                by radix_argsort, dimension(tensor, dim), numbered(tensor), has_int(int_dtype);
+            float_radix_sort_with_indices(tensor: Float; dim: usize, order: SortOrder, int_dtype: IntDType)
+                -> Float Int,
+                by radix_sort_with_indices, dimension(tensor, dim), numbered(tensor), has_int(int_dtype);
+            int_radix_sort_with_indices(tensor: Int; dim: usize, order: SortOrder, int_dtype: IntDType)
+                -> Int Int,
+                by radix_sort_with_indices, dimension(tensor, dim), numbered(tensor), has_int(int_dtype);
+            float_radix_topk(tensor: Float; k: usize, dim: usize, int_dtype: IntDType) -> Float Int,
+                by radix_topk, along_line(k, tensor, dim), numbered(tensor), has_int(int_dtype);
+            int_radix_topk(tensor: Int; k: usize, dim: usize, int_dtype: IntDType) -> Int Int,
+                by radix_topk, along_line(k, tensor, dim), numbered(tensor), has_int(int_dtype);
+            radix_sort_bits(keys: Int; bits: usize, order: SortOrder, int_dtype: IntDType) -> Int Int,
+                by radix_sort_bits, vector(keys), key_bits(bits, keys), numbered(keys), has_int(int_dtype);
+        }
+    };
+}
+
 /// The queued selections of one kind as rows. The functions for their results and rules have the keys as names.
 macro_rules! selection_operations {
     (
@@ -132,7 +160,9 @@ macro_rules! selection_operations {
 }
 
 pub(super) use crate::ops::selections::for_each_kind;
-pub(super) use {every_operation, id, results_of, scan_operations, selection_operations};
+pub(super) use {
+    every_operation, id, results_of, scan_operations, selection_operations, sort_operations,
+};
 
 /// A const of one trait's operations.
 macro_rules! described {
@@ -157,14 +187,18 @@ every_operation!(described);
 /// All operations of [`PROTOCOL`](super::PROTOCOL), as [`custom_ops`](super::custom_ops) registers them.
 pub const OPERATIONS: &[Operation] = &joined();
 
-const COUNT: usize =
-    ScanOps.len() + FloatSelectionOps.len() + IntSelectionOps.len() + BoolSelectionOps.len();
+const COUNT: usize = ScanOps.len()
+    + SortOps.len()
+    + FloatSelectionOps.len()
+    + IntSelectionOps.len()
+    + BoolSelectionOps.len();
 
 /// The operations of all traits, one trait after the other.
 const fn joined() -> [Operation; COUNT] {
     let mut all = [ScanOps[0]; COUNT];
     let lists = [
         ScanOps,
+        SortOps,
         FloatSelectionOps,
         IntSelectionOps,
         BoolSelectionOps,

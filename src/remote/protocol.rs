@@ -7,6 +7,6 @@
 /// # Example
 ///
 /// ```
-/// assert_eq!(burn_scan::remote::PROTOCOL, 3);
+/// assert_eq!(burn_scan::remote::PROTOCOL, 4);
 /// ```
-pub const PROTOCOL: u64 = 3;
+pub const PROTOCOL: u64 = 4;

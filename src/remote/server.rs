@@ -10,12 +10,15 @@ use super::fault::Fault;
 use super::kinds::{Bool, Float, Inputs, Int, Results};
 use super::ops::{
     every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+    sort_operations,
 };
 use super::peer;
 use super::rules::Rules;
 use super::wire::Arguments;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanBackend, ScanOps};
-use crate::{ScanOp, ScanOptions};
+use crate::ops::{
+    BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanBackend, ScanOps, SortOps,
+};
+use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::tensor::{BoolDType, IntDType};
 use burn_backend::ExecutionError;
 use burn_ir::{BackendIr, CustomOpIr, HandleContainer, TensorError};

@@ -8,7 +8,7 @@
 
 use super::fault::Fault;
 use super::protocol::PROTOCOL;
-use crate::{ScanOp, ScanOptions};
+use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::tensor::{BoolDType, IntDType};
 use burn_ir::ScalarIr;
 
@@ -67,6 +67,7 @@ macro_rules! codes {
 }
 
 codes!(ScanOp: Sum = 0, Prod = 1, Max = 2, Min = 3, LogSumExp = 4);
+codes!(SortOrder: Ascending = 0, Descending = 1);
 codes!(IntDType: I64 = 0, I32 = 1, I16 = 2, I8 = 3, U64 = 4, U32 = 5, U16 = 6, U8 = 7);
 codes!(BoolDType: Native = 0, U8 = 1, U32 = 2);
 
@@ -145,6 +146,7 @@ mod tests {
             prop_assert!(is_exact::<usize>(scalar));
             prop_assert!(is_exact::<ScanOp>(scalar));
             prop_assert!(is_exact::<ScanOptions>(scalar));
+            prop_assert!(is_exact::<SortOrder>(scalar));
             prop_assert!(is_exact::<IntDType>(scalar));
             prop_assert!(is_exact::<BoolDType>(scalar));
         }

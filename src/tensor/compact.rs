@@ -79,6 +79,33 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>);
 
+    /// The first `size` of the elements under `true`, zeros (or false) behind them where there are fewer, and the number
+    /// of all elements under `true` as a `[1]` tensor of the device's int dtype. `size` may be 0, or exceed the number
+    /// of elements. Waits for nothing.
+    ///
+    /// # Panics
+    ///
+    /// Also where no buffer of the device holds `size` elements.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Int, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let tensor = Tensor::<1, Int>::from_data([7, 0, 8, 0, 9], &device);
+    /// let kept = tensor.clone().greater_elem(0);
+    /// let (values, count) = tensor.compact_by_mask_into(kept, 2);
+    /// assert_eq!(values.into_data().try_to_vec::<i32>().unwrap(), [7, 8]);
+    /// assert_eq!(count.into_scalar::<i64>(), 3);
+    /// ```
+    fn compact_by_mask_into(
+        self,
+        mask: Tensor<D, Bool>,
+        size: usize,
+    ) -> (Tensor<1, K>, Tensor<1, Int>);
+
     /// The slices along `dim` whose entry in `mask` is true (ONNX `Compress` with an axis). The mask has one entry per
     /// slice. Waits for the device to read the count.
     ///
@@ -184,6 +211,19 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
         compact_padded("Compact By Mask Padded", self, mask, true)
     }
 
+    fn compact_by_mask_into(
+        self,
+        mask: Tensor<D, Bool>,
+        size: usize,
+    ) -> (Tensor<1, K>, Tensor<1, Int>) {
+        let operation = "Compact By Mask Into";
+        let device = self.device();
+        check::fits(operation, &device, size, self.dtype());
+        check::countable(operation, &device, size);
+        let (values, count) = compact_padded(operation, self, mask, true);
+        (of_size(values, size), count)
+    }
+
     fn compact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K> {
         let operation = "Compact Dim By Mask";
         let dim = check::dim(operation, dim, D);
@@ -270,4 +310,16 @@ fn compact_padded<const D: usize, K: Selectable>(
     let (values, count) =
         K::compact_padded(tensor.into_dispatch(), mask.into_dispatch(), fill, int);
     (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+}
+
+/// The first `size` values, with zeros behind them where there are fewer.
+fn of_size<K: Selectable>(values: Tensor<1, K>, size: usize) -> Tensor<1, K> {
+    let len = values.dims()[0];
+    if size <= len {
+        return Tensor::from_dispatch(K::front(values.into_dispatch(), size));
+    }
+    // Each value once.
+    let offsets = Tensor::<1, Int>::arange(0..len as i64 + 1, &values.device());
+    let (values, offsets) = (values.into_dispatch(), offsets.into_dispatch());
+    Tensor::from_dispatch(K::repeat_rows(values, offsets, size))
 }

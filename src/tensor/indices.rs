@@ -78,6 +78,51 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_argwhere_async(self) -> impl Future<Output = Tensor<2, Int>>;
 
+    /// The first `size` of the row-major flat positions of the trues, `fill` behind them where there are fewer; and the
+    /// number of all trues as a `[1]` tensor. `size` may be 0, or exceed the number of elements. Waits for nothing, as
+    /// torch's `nonzero_static` and JAX's `size=`.
+    ///
+    /// # Panics
+    ///
+    /// Also where no buffer of the device holds `size` positions, or the device's int dtype does not hold `fill`.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, true]], &device);
+    /// let (positions, count) = mask.clone().compact_indices_padded(2, -1);
+    /// assert_eq!(positions.into_data().try_to_vec::<i32>().unwrap(), [0, 2]);
+    /// assert_eq!(count.into_scalar::<i64>(), 3);
+    /// let (positions, _) = mask.compact_indices_padded(5, -1);
+    /// assert_eq!(positions.into_data().try_to_vec::<i32>().unwrap(), [0, 2, 3, -1, -1]);
+    /// ```
+    fn compact_indices_padded(self, size: usize, fill: i64) -> (Tensor<1, Int>, Tensor<1, Int>);
+
+    /// The first `size` rows of [`compact_argwhere`](Self::compact_argwhere), rows of `fill` behind them where there
+    /// are fewer; and the number of all trues. As [`compact_indices_padded`](Self::compact_indices_padded).
+    ///
+    /// # Panics
+    ///
+    /// As [`compact_indices_padded`](Self::compact_indices_padded).
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use burn::tensor::{Bool, Tensor};
+    /// use burn_scan::prelude::*;
+    ///
+    /// let device = burn::tensor::Device::flex();
+    /// let mask = Tensor::<2, Bool>::from_bool([[true, false], [true, false]], &device);
+    /// let (rows, count) = mask.compact_argwhere_padded(3, -1);
+    /// assert_eq!(rows.into_data().try_to_vec::<i32>().unwrap(), [0, 0, 1, 0, -1, -1]);
+    /// assert_eq!(count.into_scalar::<i64>(), 2);
+    /// ```
+    fn compact_argwhere_padded(self, size: usize, fill: i64) -> (Tensor<2, Int>, Tensor<1, Int>);
+
     /// The number of trues as a `[1]` tensor. Waits for nothing.
     ///
     /// # Example
@@ -129,11 +174,76 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
         Tensor::from_dispatch(coordinates::<Dispatch>(indices, &shape, int))
     }
 
+    fn compact_indices_padded(self, size: usize, fill: i64) -> (Tensor<1, Int>, Tensor<1, Int>) {
+        let (positions, is_behind, count) =
+            first_indices("Compact Indices Padded", self, size, 1, fill);
+        let positions = match size {
+            0 => positions,
+            _ => positions.mask_fill(is_behind, fill),
+        };
+        (positions, count)
+    }
+
+    fn compact_argwhere_padded(self, size: usize, fill: i64) -> (Tensor<2, Int>, Tensor<1, Int>) {
+        let shape = self.shape();
+        let (positions, is_behind, count) =
+            first_indices("Compact Argwhere Padded", self, size, D, fill);
+        let int = positions.device().settings().int_dtype;
+        if size == 0 {
+            let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);
+            return (Tensor::from_dispatch(rows), count);
+        }
+        // What is behind the positions is anything.
+        let positions = positions.mask_fill(is_behind.clone(), 0);
+        let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);
+        let rows = Tensor::<2, Int>::from_dispatch(rows);
+        let is_behind = is_behind.reshape([size, 1]).expand([size, D]);
+        (rows.mask_fill(is_behind, fill), count)
+    }
+
     fn count_true(self) -> Tensor<1, Int> {
         let elements = self.shape().num_elements();
         let int = check::position_dtype("Count True", &self.device(), elements);
         Tensor::from_dispatch(<Dispatch as ScanOps>::mask_count(self.into_dispatch(), int))
     }
+}
+
+/// The first `size` positions, with anything behind them; which of them are behind; and the number of trues. `columns`
+/// numbers will come of each.
+#[track_caller]
+fn first_indices<const D: usize>(
+    operation: &str,
+    mask: Tensor<D, Bool>,
+    size: usize,
+    columns: usize,
+    fill: i64,
+) -> (Tensor<1, Int>, Tensor<1, Bool>, Tensor<1, Int>) {
+    let (device, elements) = (mask.device(), mask.shape().num_elements());
+    let int = index_dtype(operation, &mask);
+    check::position_dtype(operation, &device, size);
+    check::fits(operation, &device, size.saturating_mul(columns), int.into());
+    check::filler(operation, int, fill);
+    let (positions, count) =
+        <Dispatch as ScanOps>::mask_indices_unpadded(mask.into_dispatch(), int);
+    let count = Tensor::<1, Int>::from_dispatch(count);
+    let positions = <Int as Selectable>::front(positions, size.min(elements));
+    let positions = Tensor::<1, Int>::from_dispatch(positions);
+    let positions = match size > elements {
+        true => {
+            let rest = Tensor::zeros([size - elements], (&device, positions.dtype()));
+            match elements {
+                0 => rest,
+                _ => Tensor::cat(vec![positions, rest], 0),
+            }
+        }
+        false => positions,
+    };
+    let is_behind = match size {
+        0 => Tensor::<1, Bool>::empty([0], &device),
+        _ => Tensor::<1, Int>::arange(0..size as i64, &device)
+            .greater_equal(count.clone().expand([size])),
+    };
+    (positions, is_behind, count)
 }
 
 /// The positions of the trues, as many as there are.

@@ -1,8 +1,10 @@
 //! From the kind of a tensor to the backend operations of that kind.
 
 use crate::ops::selections::for_each_kind;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, first_slices};
-use crate::{ScanOp, ScanOptions};
+use crate::ops::{
+    BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps, first_slices,
+};
+use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
@@ -176,4 +178,77 @@ scannable!(
     int_segmented_scan,
     int_extremum_with_indices,
     int_segment_reduce
+);
+
+/// A kind that can be sorted: numbers.
+pub trait Sortable: Basic {
+    fn sort(tensor: DispatchTensor, dim: usize, order: SortOrder) -> DispatchTensor;
+    fn argsort(
+        tensor: DispatchTensor,
+        dim: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> DispatchTensor;
+    fn sort_with_indices(
+        tensor: DispatchTensor,
+        dim: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> (DispatchTensor, DispatchTensor);
+    fn topk(
+        tensor: DispatchTensor,
+        k: usize,
+        dim: usize,
+        int: IntDType,
+    ) -> (DispatchTensor, DispatchTensor);
+}
+
+/// The sorts of one kind of numbers.
+macro_rules! sortable {
+    ($Kind:ty, $sort:ident, $argsort:ident, $sort_with_indices:ident, $topk:ident) => {
+        impl Sortable for $Kind {
+            fn sort(tensor: DispatchTensor, dim: usize, order: SortOrder) -> DispatchTensor {
+                <Dispatch as SortOps>::$sort(tensor, dim, order)
+            }
+            fn argsort(
+                tensor: DispatchTensor,
+                dim: usize,
+                order: SortOrder,
+                int: IntDType,
+            ) -> DispatchTensor {
+                <Dispatch as SortOps>::$argsort(tensor, dim, order, int)
+            }
+            fn sort_with_indices(
+                tensor: DispatchTensor,
+                dim: usize,
+                order: SortOrder,
+                int: IntDType,
+            ) -> (DispatchTensor, DispatchTensor) {
+                <Dispatch as SortOps>::$sort_with_indices(tensor, dim, order, int)
+            }
+            fn topk(
+                tensor: DispatchTensor,
+                k: usize,
+                dim: usize,
+                int: IntDType,
+            ) -> (DispatchTensor, DispatchTensor) {
+                <Dispatch as SortOps>::$topk(tensor, k, dim, int)
+            }
+        }
+    };
+}
+
+sortable!(
+    Float,
+    float_radix_sort,
+    float_radix_argsort,
+    float_radix_sort_with_indices,
+    float_radix_topk
+);
+sortable!(
+    Int,
+    int_radix_sort,
+    int_radix_argsort,
+    int_radix_sort_with_indices,
+    int_radix_topk
 );

@@ -11,6 +11,7 @@ mod runs;
 mod scan;
 mod segments;
 mod sharded;
+mod sort;
 mod transfer;
 
 pub use compact::TensorCompact;
@@ -23,3 +24,4 @@ pub use runs::TensorRuns;
 pub use scan::{TensorScan, cumsum};
 pub use segments::TensorSegments;
 pub use sharded::Sharded;
+pub use sort::{TensorSort, TensorSortByKey};

@@ -29,6 +29,15 @@ pub fn quantized(device: &Device) -> Vec<Bad<'_>> {
         "Compact Dim By Mask Padded", reason => x().compact_dim_by_mask_padded(mask(), 0);
         "Expand By Mask", reason => x().expand_by_mask(mask());
         "Partition By Key", reason => x().partition_by_key(keys(), 1);
+        "Radix Sort", reason => x().radix_sort(0, SortOrder::Ascending);
+        "Radix Argsort", reason => x().radix_argsort(0, SortOrder::Ascending);
+        "Radix Sort With Indices", reason => x().radix_sort_with_indices(0, SortOrder::Ascending);
+        "Radix Topk", reason => x().radix_topk(1, 0);
+        "Radix Topk With Indices", reason => x().radix_topk_with_indices(1, 0);
+        "Radix Sort By Key", reason => x().radix_sort_by_key(keys(), SortOrder::Ascending);
+        "Radix Sort By Key", reason => keys().radix_sort_by_key(x(), SortOrder::Ascending);
+        "Radix Sort By Key Bits", reason => x().radix_sort_by_key_bits(keys(), 1, SortOrder::Ascending);
+        "Compact By Mask Into", reason => x().compact_by_mask_into(mask(), 3);
     }
 }
 
@@ -66,6 +75,8 @@ fn of_floats(device: &Device, dtype: DType) -> Vec<Bad<'_>> {
         "Compact By Mask", reason => x().compact_by_mask(mask());
         "Compact Dim By Mask Padded", reason => x().compact_dim_by_mask_padded(mask(), 0);
         "Expand By Mask", reason => x().expand_by_mask(mask());
+        "Radix Sort", reason => x().radix_sort(0, SortOrder::Ascending);
+        "Radix Topk", reason => x().radix_topk(1, 0);
     }
 }
 
@@ -77,5 +88,7 @@ fn of_ints(device: &Device, dtype: DType) -> Vec<Bad<'_>> {
         "Scan", reason => x().scan(0, ScanOp::Min, options);
         "Partition By Key", reason => x().partition_by_key(Tensor::zeros([2], device), 1);
         "Partition By Key", reason => trues(device, [2]).partition_by_key(x(), 3);
+        "Radix Argsort", reason => x().radix_argsort(0, SortOrder::Ascending);
+        "Radix Sort By Key", reason => trues(device, [2]).radix_sort_by_key(x(), SortOrder::Ascending);
     }
 }

@@ -25,6 +25,7 @@ mod masks;
 mod oversize;
 mod ragged;
 mod recurrences;
+mod sort;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -38,6 +39,7 @@ on_every_device![
     keys_that_do_not_fit,
     decays_and_states_that_do_not_fit,
     rows_and_runs_that_do_not_fit,
+    sorts_and_sizes_that_do_not_fit,
     another_device,
     a_quantized_tensor,
     a_dtype_the_device_cannot_hold,
@@ -66,6 +68,10 @@ fn rows_and_runs_that_do_not_fit(device: &Device) {
     refuse_all(device, ragged::bad_calls(device));
 }
 
+fn sorts_and_sizes_that_do_not_fit(device: &Device) {
+    refuse_all(device, sort::bad_calls(device));
+}
+
 /// Where there is only one device, `common::devices::cube` prints `Unsupported`.
 fn another_device(device: &Device) {
     for other in common::devices::devices() {
@@ -73,6 +79,7 @@ fn another_device(device: &Device) {
             refuse_all(device, devices::bad_calls(device, &other));
             refuse_all(device, recurrences::on_another_device(device, &other));
             refuse_all(device, ragged::on_another_device(device, &other));
+            refuse_all(device, sort::on_another_device(device, &other));
         }
     }
 }
@@ -105,10 +112,11 @@ fn how_many(device: &Device) {
         keys::bad_calls(device),
         recurrences::bad_calls(device),
         ragged::bad_calls(device),
+        sort::bad_calls(device),
         dtypes::quantized(device),
     ];
     let total: usize = tables.iter().map(Vec::len).sum();
-    assert!(total >= 95, "{total} bad calls");
+    assert!(total >= 160, "{total} bad calls");
 }
 
 /// A call, and the message of its refusal.

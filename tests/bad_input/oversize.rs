@@ -31,6 +31,12 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
         "Compact Indices", reason => mask().compact_indices();
         "Compact Argwhere", reason => mask().compact_argwhere();
         "Partition By Key", reason => one().partition_by_key(one(), n - 1);
+        "Radix Sort", reason => many().radix_sort(0, SortOrder::Ascending);
+        "Radix Argsort", reason => many().radix_argsort(0, SortOrder::Ascending);
+        "Radix Topk", reason => many().radix_topk(3, 0);
+        "Radix Sort By Key", reason => many().radix_sort_by_key(many(), SortOrder::Ascending);
+        "Compact Indices Padded", reason => one().equal_scalar(1).compact_indices_padded(n, 0);
+        "Compact By Mask Into", reason => one().compact_by_mask_into(one().equal_scalar(1), n);
     }
     .into_iter()
     .collect()

@@ -1,5 +1,7 @@
 //! The expected results of every operation, by the loops that also check the kernels.
 
+use std::cmp::Ordering;
+
 use burn_scan::ScanOp;
 use cubecl_scan::reference::{self, Scalar};
 use cubecl_scan::scan::ScanOptions;
@@ -23,4 +25,35 @@ pub fn scan<T: Scalar>(
         _ => panic!("the oracle does not know {op:?}"),
     };
     reference::scan(input, shape, dim, op, ScanOptions { exclusive, reverse })
+}
+
+/// For each line along `dim` the positions of its elements in order, by the host's stable sort. NaN is above everything.
+pub fn sort<T: Copy + PartialOrd>(
+    values: &[T],
+    shape: &[usize],
+    dim: usize,
+    descending: bool,
+) -> Vec<usize> {
+    let [outer, len, inner] = super::axis(shape, dim);
+    let mut sources = vec![0; values.len()];
+    for line in 0..outer * inner {
+        let first = line / inner * len * inner + line % inner;
+        let value = |at: usize| values[first + at * inner];
+        let mut order: Vec<usize> = (0..len).collect();
+        order.sort_by(|&a, &b| match descending {
+            false => compare(value(a), value(b)),
+            true => compare(value(b), value(a)),
+        });
+        for (at, source) in order.into_iter().enumerate() {
+            sources[first + at * inner] = source;
+        }
+    }
+    sources
+}
+
+/// Only NaN is not equal to itself.
+#[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+fn compare<T: PartialOrd>(a: T, b: T) -> Ordering {
+    let (a_is_nan, b_is_nan) = (a != a, b != b);
+    a.partial_cmp(&b).unwrap_or(a_is_nan.cmp(&b_is_nan))
 }

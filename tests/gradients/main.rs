@@ -13,6 +13,7 @@ mod recurrences;
 mod scans;
 mod segments;
 mod selections;
+mod sort;
 
 use burn::tensor::{Device, Tensor};
 use common::element::hash;

@@ -13,6 +13,7 @@ mod ragged;
 mod recurrences;
 mod scans;
 mod selections;
+mod sort;
 
 use std::fmt::Debug;
 

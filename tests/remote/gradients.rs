@@ -97,6 +97,21 @@ fn all(device: &Device) -> Vec<(String, Vec<Vec<u32>>)> {
         of("repeat_by_lengths", &|x| {
             flat(x).repeat_by_lengths(ints(device, 4))
         }),
+        of("radix_sort", &|x| {
+            flat(x.radix_sort(0, SortOrder::Descending))
+        }),
+        of("radix_topk", &|x| {
+            let largest = x.radix_topk(5, 1);
+            let n = largest.shape().num_elements();
+            largest.reshape([n])
+        }),
+        of("radix_sort_by_key", &|x| {
+            let by = ints(device, 9);
+            flat(x).radix_sort_by_key(by, SortOrder::Ascending).0
+        }),
+        of("compact_by_mask_into", &|x| {
+            x.compact_by_mask_into(kept(SHAPE, device), N + 7).0
+        }),
         of("segment_reduce", &|x| {
             let lengths = ints(device, 3).lengths_to_offsets();
             flat(x).segment_reduce(lengths, ScanOp::Sum)

@@ -92,13 +92,22 @@ fn padded_forms_read_nothing() {
     let ids = offsets.clone().offsets_to_segment_ids(N);
     let starts = offsets.clone().offsets_to_starts(N);
     let totals = repeated.clone().segment_reduce(offsets, ScanOp::Sum);
+    let order = SortOrder::Descending;
+    let sorted = values().radix_sort_with_indices(0, order);
+    let largest = values().radix_topk(3, 1);
+    let by_key = flat().radix_sort_by_key(row().int(), order);
+    let by_bits = row().radix_sort_by_key_bits(flat(), 8, order);
+    let positions = kept().compact_indices_padded(N / 2, -1);
+    let rows = kept().compact_argwhere_padded(2 * N, -1);
+    let first = values().compact_by_mask_into(kept(), 2 * N);
 
     let seen = session.seen();
     assert_eq!(reads(&seen), 0);
     let run = custom(&seen);
-    assert!(run >= 16, "{run} operations have run");
+    assert!(run >= 26, "{run} operations have run");
     drop((scanned, walked, extrema, segments, packed, slices, lines));
     drop((spread, grouped, count, runs, repeated, ids, starts, totals));
+    drop((sorted, largest, by_key, by_bits, positions, rows, first));
 }
 
 /// The name of an exact form, and the form.

@@ -2,10 +2,10 @@
 
 use burn_scan::remote::{OPERATIONS, PROTOCOL};
 
-/// The operations of protocol 3. A change of a row, an argument or an operation's number changes the protocol:
+/// The operations of protocol 4. A change of a row, an argument or an operation's number changes the protocol:
 /// raise `PROTOCOL`, and record here what the test prints.
 const RECORDED: (u64, &str) = (
-    3,
+    4,
     "\
 burn-scan/float_scan: Float; dim usize, op ScanOp, options ScanOptions -> Float
 burn-scan/int_scan: Int; dim usize, op ScanOp, options ScanOptions -> Int
@@ -28,6 +28,15 @@ burn-scan/segment_starts: Int; len usize, bool_dtype BoolDType -> Bool
 burn-scan/float_segment_reduce: Float Int; op ScanOp -> Float
 burn-scan/int_segment_reduce: Int Int; op ScanOp -> Int
 burn-scan/partition_ranks: Int; num_keys usize, int_dtype IntDType -> Int Int
+burn-scan/float_radix_sort: Float; dim usize, order SortOrder -> Float
+burn-scan/int_radix_sort: Int; dim usize, order SortOrder -> Int
+burn-scan/float_radix_argsort: Float; dim usize, order SortOrder, int_dtype IntDType -> Int
+burn-scan/int_radix_argsort: Int; dim usize, order SortOrder, int_dtype IntDType -> Int
+burn-scan/float_radix_sort_with_indices: Float; dim usize, order SortOrder, int_dtype IntDType -> Float Int
+burn-scan/int_radix_sort_with_indices: Int; dim usize, order SortOrder, int_dtype IntDType -> Int Int
+burn-scan/float_radix_topk: Float; k usize, dim usize, int_dtype IntDType -> Float Int
+burn-scan/int_radix_topk: Int; k usize, dim usize, int_dtype IntDType -> Int Int
+burn-scan/radix_sort_bits: Int; bits usize, order SortOrder, int_dtype IntDType -> Int Int
 burn-scan/float_compact_padded: Float Bool; fill bool, int_dtype IntDType -> Float Int
 burn-scan/float_front: Float; count usize -> Float
 burn-scan/float_expand_by_mask: Float Bool;  -> Float

@@ -17,6 +17,7 @@
 //! | compact lines | gather each survivor's gradient from its place in the line | the mask |
 //! | repeat rows | the sum over the repetitions of a row | the offsets |
 //! | run lengths | the gradient of a run goes to its first element | the lengths |
+//! | sort, `k` largest | the gradient of a result goes to its position | the positions |
 //! | segment reduction | see [`segments`] | the input, the starts of segments, the result |
 //!
 //! An input that is not tracked costs the forward operation alone.
@@ -30,6 +31,7 @@ mod scan_of_lines;
 mod scans;
 mod segments;
 mod selections;
+mod sort;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
 

@@ -5,6 +5,7 @@ mod permutations;
 mod scans;
 mod segments;
 mod selections;
+pub(crate) mod sort;
 
 #[cfg(feature = "fusion")]
 pub(crate) use scans::{kernel_op, scan};

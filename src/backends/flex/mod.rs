@@ -8,6 +8,7 @@ mod scans;
 mod segments;
 mod selections;
 mod slices;
+mod sort;
 
 pub use cache::{free_kept_memory, set_cache_limit};
 

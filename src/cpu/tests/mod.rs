@@ -7,6 +7,7 @@ mod range;
 mod recurrences;
 mod scan;
 mod segments;
+mod sort;
 
 use std::io::Write;
 

@@ -173,6 +173,23 @@ impl<'a, B: Backend> Rules<'a, B> {
         })
     }
 
+    /// The tensor has that dimension, and so many elements along it.
+    pub(super) fn along_line(&self, count: &usize, tensor: &TensorSpec, dim: &usize) -> Checked {
+        self.dimension(tensor, dim)?;
+        let len = tensor.shape[*dim];
+        rule(*count <= len, || {
+            format!("the {count} largest are asked for of {len}")
+        })
+    }
+
+    /// The keys have so many bits; there is at least one if there are keys.
+    pub(super) fn key_bits(&self, bits: &usize, keys: &TensorSpec) -> Checked {
+        let (width, elements) = (8 * keys.dtype.size(), keys.shape.num_elements());
+        rule(*bits <= width && (*bits > 0 || elements == 0), || {
+            format!("{bits} bits of {elements} keys that have {width}")
+        })
+    }
+
     /// The operator exists for integers.
     pub(super) fn of_ints(&self, op: &ScanOp) -> Checked {
         rule(*op != ScanOp::LogSumExp, || {

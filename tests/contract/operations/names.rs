@@ -9,10 +9,11 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
 use burn_scan::prelude::{
     MaskIndices, RaggedIndices, TensorCompact, TensorExpand, TensorRecurrence, TensorRuns,
-    TensorScan, TensorSegments,
+    TensorScan, TensorSegments, TensorSort, TensorSortByKey,
 };
 use burn_scan::{
     InstallError, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions, Sharded,
+    SortOrder,
 };
 
 /// `cumsum` over any rank and kind, as a library function would pass it on.
@@ -99,6 +100,53 @@ where
         (later.dims(), left.dims(), counts.dims()),
         ([1, 2], [2, 2], [2, 1])
     );
+}
+
+/// Sorts of any rank and kind.
+fn sorts<const D: usize, K: Basic>(tensor: &Tensor<D, K>) -> [(Tensor<D, K>, Tensor<D, Int>); 2]
+where
+    Tensor<D, K>: TensorSort<D>,
+{
+    let sorted: Tensor<D, K> = tensor.clone().radix_sort(-1_i32, SortOrder::default());
+    let positions: Tensor<D, Int> = tensor.clone().radix_argsort(0_usize, SortOrder::Descending);
+    let largest: Tensor<D, K> = tensor.clone().radix_topk(1, 0_i64);
+    assert_eq!(sorted.dims(), positions.dims());
+    assert_eq!(largest.dims()[0], 1);
+    [
+        tensor
+            .clone()
+            .radix_sort_with_indices(0, SortOrder::Ascending),
+        tensor.clone().radix_topk_with_indices(2, -1),
+    ]
+}
+
+fn check_by_key<K: Basic, Q: Basic>(
+    values: &Tensor<1, K>,
+    keys: &Tensor<1, Q>,
+    tiles: &Tensor<1, Int>,
+) where
+    Tensor<1, K>: TensorSortByKey<K>,
+    Tensor<1, Q>: TensorSort<1>,
+{
+    let order = SortOrder::Ascending;
+    let (values, keys): (Tensor<1, K>, Tensor<1, Q>) =
+        values.clone().radix_sort_by_key(keys.clone(), order);
+    let (values, tiles): (Tensor<1, K>, Tensor<1, Int>) =
+        values.radix_sort_by_key_bits(tiles.clone(), 2, order);
+    assert_eq!((values.dims(), keys.dims(), tiles.dims()), ([2], [2], [2]));
+}
+
+fn check_sizes<const D: usize, K: Basic>(tensor: &Tensor<D, K>, mask: &Tensor<D, Bool>)
+where
+    Tensor<D, K>: TensorCompact<D, K>,
+    Tensor<D, Bool>: MaskIndices<D>,
+{
+    let (kept, count): (Tensor<1, K>, Tensor<1, Int>) =
+        tensor.clone().compact_by_mask_into(mask.clone(), 7);
+    assert_eq!((kept.dims(), count.dims()), ([7], [1]));
+    let (flat, _): (Tensor<1, Int>, Tensor<1, Int>) = mask.clone().compact_indices_padded(3, -1);
+    let (rows, _): (Tensor<2, Int>, Tensor<1, Int>) = mask.clone().compact_argwhere_padded(3, -1);
+    assert_eq!((flat.dims(), rows.dims()), ([3], [3, D]));
 }
 
 type Runs<K> = (Tensor<1, K>, Tensor<1, Int>);
@@ -241,6 +289,15 @@ fn generic_code(device: &burn::tensor::Device) {
     check_compactions(&ints, &mask, &row);
     check_compactions(&mask, &mask, &row);
 
+    check_sizes(&floats, &mask);
+    check_sizes(&mask, &mask);
+    let dims = sorts(&floats).map(|(values, positions)| (values.dims(), positions.dims()));
+    assert_eq!(dims, [([2, 2], [2, 2]); 2]);
+    assert_eq!(sorts(&ints)[0].0.dims(), [2, 2]);
+    let depths = keys.clone().float();
+    check_by_key(&row, &depths, &keys);
+    check_by_key(&depths, &keys, &keys);
+
     let (expanded, grouped, offsets) = expansions(&row, &mask, &keys);
     assert_eq!(
         (expanded.dims(), grouped.dims(), offsets.dims()),
@@ -262,6 +319,11 @@ fn generic_code(device: &burn::tensor::Device) {
 /// The derived traits of the options, and their defaults.
 #[test]
 fn options_are_plain_values() {
+    let orders: HashSet<_> = [SortOrder::Ascending, SortOrder::Descending].into();
+    assert_eq!(
+        (orders.len(), SortOrder::default()),
+        (2, SortOrder::Ascending)
+    );
     let (exclusive, reverse) = (
         ScanOptions::default().exclusive(),
         ScanOptions::default().reverse(),

@@ -156,6 +156,9 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
     let scalar = |&(name, ty): &(&str, &str)| match (name, ty) {
         ("dim", _) => ScalarIr::UInt(dim as u64),
         ("count", _) => ScalarIr::UInt((number % (n + 1)) as u64),
+        ("k", _) => ScalarIr::UInt(lengths.largest() as u64),
+        ("bits", _) => ScalarIr::UInt(number as u64 + 1),
+        (_, "SortOrder") => ScalarIr::UInt(numbers.next().unwrap_or(&0) % 2),
         (_, "usize") => ScalarIr::UInt(number as u64),
         (_, "bool") => ScalarIr::Bool(*flags.next().unwrap_or(&true)),
         (_, "ScanOptions" | "ScanOp") => ScalarIr::UInt(numbers.next().unwrap_or(&0) % 4),
@@ -210,9 +213,15 @@ fn name_of(operation: &Operation) -> &'static str {
 impl Lengths {
     fn new(operation: &Operation, parts: &Parts) -> Self {
         let has = |part: &str| name_of(operation).contains(part);
-        let is_flat = ["front", "expand_by_mask", "destinations", "run_lengths"]
-            .iter()
-            .any(|part| has(part));
+        let is_flat = [
+            "front",
+            "expand_by_mask",
+            "destinations",
+            "run_lengths",
+            "sort_bits",
+        ]
+        .iter()
+        .any(|part| has(part));
         let shape = match is_flat && !has("mask_indices") {
             true => vec![parts.shape[0]],
             false => parts.shape.clone(),
@@ -222,6 +231,11 @@ impl Lengths {
             shape,
             number: parts.numbers[3] as usize,
         }
+    }
+
+    /// How many of a line are asked for.
+    fn largest(&self) -> usize {
+        self.number % (self.shape[self.dim] + 1)
     }
 
     /// The shape of the `i`-th tensor argument.
@@ -267,6 +281,7 @@ impl Lengths {
             () if has("segment_ids") || has("segment_starts") => vec![vec![number]],
             () if has("segment_reduce") => vec![with(shape, 0, number)],
             () if has("partition_ranks") => vec![vec![n], vec![number + 1]],
+            () if has("topk") => vec![with(shape, dim, self.largest()); 2],
             () if has("adjoint_from") => {
                 vec![shape.clone(), shape.clone(), with(shape, dim, 1)]
             }

@@ -1,0 +1,197 @@
+//! Sorts on the CPU engine.
+
+use super::dtypes::{by_int, by_size};
+use super::slices::{around, elements, tensor};
+use crate::SortOrder;
+use crate::cpu;
+use crate::ops::{SortOps, with_dim};
+use burn::backend::TensorMetadata;
+use burn::tensor::IntDType;
+use burn_flex::{Flex, FlexTensor};
+use half::{bf16, f16};
+
+/// Runs `$body` with `$B` the type of the bits of `$dtype`, and `$order` the order of its numbers.
+macro_rules! by_order {
+    ($dtype:expr, $descending:expr, ($B:ident, $order:ident) => $body:expr) => {
+        by_order! {
+            $dtype, $descending, ($B, $order) => $body;
+            F64 u64, cpu::Floats::new(f64::INFINITY.to_bits(), $descending);
+            F32 u32, cpu::Floats::new(f32::INFINITY.to_bits(), $descending);
+            Flex32 u32, cpu::Floats::new(f32::INFINITY.to_bits(), $descending);
+            F16 u16, cpu::Floats::new(f16::INFINITY.to_bits(), $descending);
+            BF16 u16, cpu::Floats::new(bf16::INFINITY.to_bits(), $descending);
+            I64 u64, cpu::Integers::signed($descending);
+            I32 u32, cpu::Integers::signed($descending);
+            I16 u16, cpu::Integers::signed($descending);
+            I8 u8, cpu::Integers::signed($descending);
+            U64 u64, cpu::Integers::unsigned($descending);
+            U32 u32, cpu::Integers::unsigned($descending);
+            U16 u16, cpu::Integers::unsigned($descending);
+            U8 u8, cpu::Integers::unsigned($descending);
+        }
+    };
+    (
+        $dtype:expr, $descending:expr, ($B:ident, $order:ident) => $body:expr;
+        $($DType:ident $bits:ty, $new:expr;)*
+    ) => {
+        match $dtype {
+            $(burn::tensor::DType::$DType => {
+                type $B = $bits;
+                let $order = $new;
+                $body
+            })*
+            dtype => crate::check::fail("Sort", &format!("The CPU backend cannot sort {dtype:?}.")),
+        }
+    };
+}
+
+fn descending(order: SortOrder) -> bool {
+    order == SortOrder::Descending
+}
+
+/// The shape around `dim` as `[outer, len, inner]`.
+fn axis(tensor: &FlexTensor, dim: usize) -> [usize; 3] {
+    let shape = tensor.shape();
+    let (outer, inner) = around(&shape, dim);
+    [outer, shape[dim], inner]
+}
+
+fn sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
+    let keys = keys.to_contiguous();
+    let lines = axis(&keys, dim);
+    by_order!(keys.dtype(), descending(order), (B, order) => {
+        let sorted = cpu::sort::<B, _>(elements(&keys), lines, order);
+        tensor(sorted, keys.shape(), keys.dtype())
+    })
+}
+
+fn argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
+    let keys = keys.to_contiguous();
+    let lines = axis(&keys, dim);
+    by_order!(keys.dtype(), descending(order), (B, order) => by_int!(int.into(), I => {
+        let positions = cpu::argsort::<B, _, I>(elements(&keys), lines, order);
+        tensor(positions, keys.shape(), int.into())
+    }))
+}
+
+/// The first `k` elements of each line in order, and their positions.
+fn first(
+    keys: FlexTensor,
+    k: usize,
+    dim: usize,
+    order: SortOrder,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let keys = keys.to_contiguous();
+    let lines = axis(&keys, dim);
+    let shape = with_dim(&keys.shape(), dim, k);
+    by_order!(keys.dtype(), descending(order), (B, order) => by_int!(int.into(), I => {
+        let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, k, order);
+        (
+            tensor(values, shape.clone(), keys.dtype()),
+            tensor(positions, shape, int.into()),
+        )
+    }))
+}
+
+fn sort_with_indices(
+    keys: FlexTensor,
+    dim: usize,
+    order: SortOrder,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let len = keys.shape()[dim];
+    first(keys, len, dim, order, int)
+}
+
+fn sort_bits(
+    keys: FlexTensor,
+    bits: usize,
+    order: SortOrder,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let keys = keys.to_contiguous();
+    let shape = keys.shape();
+    let lines = [1, shape[0], 1];
+    by_size!(keys, B => by_int!(int.into(), I => {
+        let order = cpu::Integers::lowest(bits, descending(order));
+        let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, shape[0], order);
+        (
+            tensor(values, shape.clone(), keys.dtype()),
+            tensor(positions, shape, int.into()),
+        )
+    }))
+}
+
+impl SortOps for Flex {
+    fn float_radix_sort(tensor: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
+        sort(tensor, dim, order)
+    }
+
+    fn int_radix_sort(tensor: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
+        sort(tensor, dim, order)
+    }
+
+    fn float_radix_argsort(
+        tensor: FlexTensor,
+        dim: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> FlexTensor {
+        argsort(tensor, dim, order, int)
+    }
+
+    fn int_radix_argsort(
+        tensor: FlexTensor,
+        dim: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> FlexTensor {
+        argsort(tensor, dim, order, int)
+    }
+
+    fn float_radix_sort_with_indices(
+        tensor: FlexTensor,
+        dim: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        sort_with_indices(tensor, dim, order, int)
+    }
+
+    fn int_radix_sort_with_indices(
+        tensor: FlexTensor,
+        dim: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        sort_with_indices(tensor, dim, order, int)
+    }
+
+    fn float_radix_topk(
+        tensor: FlexTensor,
+        k: usize,
+        dim: usize,
+        int: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        first(tensor, k, dim, SortOrder::Descending, int)
+    }
+
+    fn int_radix_topk(
+        tensor: FlexTensor,
+        k: usize,
+        dim: usize,
+        int: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        first(tensor, k, dim, SortOrder::Descending, int)
+    }
+
+    fn radix_sort_bits(
+        keys: FlexTensor,
+        bits: usize,
+        order: SortOrder,
+        int: IntDType,
+    ) -> (FlexTensor, FlexTensor) {
+        sort_bits(keys, bits, order, int)
+    }
+}

@@ -1,0 +1,197 @@
+//! Keys whose order as numbers without a sign is the order of the elements.
+//!
+//! ```text
+//! f32 bits       1 11111111 0…   1 …    1 0…0   0 0…0   0 …     0 11111111 0…   ? 11111111 …
+//! value          −∞              −x     −0.0    0.0     x       ∞               NaN
+//! key            0 00000000 1…   0 …    1 0…0   1 0…0   1 …     1 11111111 0…   1 11111111 1…
+//!                └── all bits flipped ┘ └ equal ┘ └── the sign flipped ──┘       └ equal
+//! ```
+//!
+//! Flipping all bits of a key turns the order around, and equal keys stay equal. A key has the bits of its element, but
+//! for zeros and NaN: there it stands for several.
+
+use bytemuck::Pod;
+
+/// The bits of an element, as an integer of its size without a sign.
+pub(crate) trait Bits: Pod + Ord + Send + Sync + 'static {
+    const BYTES: usize;
+    const ALL: Self;
+    /// The highest bit.
+    const SIGN: Self;
+
+    /// `count` bits of this number, from bit `from` on.
+    fn digit(self, from: usize, count: usize) -> usize;
+    fn xor(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
+    /// The number of bits up to the highest that is 1.
+    fn width(self) -> usize;
+    /// The lowest `count` bits.
+    fn lowest(count: usize) -> Self;
+}
+
+macro_rules! bits {
+    ($($ty:ty),*) => {$(
+        impl Bits for $ty {
+            const BYTES: usize = size_of::<$ty>();
+            const ALL: Self = <$ty>::MAX;
+            const SIGN: Self = 1 << (<$ty>::BITS - 1);
+
+            #[inline(always)]
+            fn digit(self, from: usize, count: usize) -> usize {
+                (self >> from) as usize & ((1 << count) - 1)
+            }
+
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+
+            fn width(self) -> usize {
+                (Self::BITS - self.leading_zeros()) as usize
+            }
+
+            fn lowest(count: usize) -> Self {
+                match count {
+                    0 => 0,
+                    _ => Self::ALL >> (Self::BITS as usize - count.min(Self::BITS as usize)),
+                }
+            }
+        }
+    )*};
+}
+
+bits!(u8, u16, u32, u64);
+
+/// An order of elements: one comes before another where its key is smaller.
+pub(crate) trait Order<B: Bits>: Copy + Send + Sync + 'static {
+    fn key(self, bits: B) -> B;
+
+    /// The bits of the element with this key; of one of them if there are several.
+    fn bits(self, key: B) -> B;
+
+    /// The bits of a key that count.
+    fn mask(self) -> B;
+
+    /// The keys of several elements: those of zeros and of NaN.
+    fn shared(self) -> Option<[B; 2]>;
+}
+
+/// The order of integers, of all of their bits or of some.
+#[derive(Clone, Copy)]
+pub(crate) struct Integers<B> {
+    flip: B,
+    mask: B,
+}
+
+impl<B: Bits> Integers<B> {
+    pub(crate) fn signed(descending: bool) -> Self {
+        Self {
+            flip: flip(descending, B::SIGN),
+            mask: B::ALL,
+        }
+    }
+
+    pub(crate) fn unsigned(descending: bool) -> Self {
+        Self::lowest(8 * B::BYTES, descending)
+    }
+
+    /// Of the lowest `count` bits, as numbers without a sign.
+    pub(crate) fn lowest(count: usize, descending: bool) -> Self {
+        Self {
+            flip: flip(descending, B::SIGN.xor(B::SIGN)),
+            mask: B::lowest(count),
+        }
+    }
+}
+
+impl<B: Bits> Order<B> for Integers<B> {
+    #[inline(always)]
+    fn key(self, bits: B) -> B {
+        bits.xor(self.flip)
+    }
+
+    #[inline(always)]
+    fn bits(self, key: B) -> B {
+        key.xor(self.flip)
+    }
+
+    #[inline(always)]
+    fn mask(self) -> B {
+        self.mask
+    }
+
+    fn shared(self) -> Option<[B; 2]> {
+        None
+    }
+}
+
+/// The order of floats: NaN above everything.
+#[derive(Clone, Copy)]
+pub(crate) struct Floats<B> {
+    flip: B,
+    infinity: B,
+}
+
+impl<B: Bits> Floats<B> {
+    /// `infinity` has the bits of +∞.
+    pub(crate) fn new(infinity: B, descending: bool) -> Self {
+        let zero = B::SIGN.xor(B::SIGN);
+        Self {
+            flip: flip(descending, zero),
+            infinity,
+        }
+    }
+}
+
+impl<B: Bits> Order<B> for Floats<B> {
+    #[inline(always)]
+    fn key(self, bits: B) -> B {
+        let magnitude = bits.and(B::ALL.xor(B::SIGN));
+        // Of a number above −0.0 the sign is flipped, of the others all bits; −0.0 becomes 0.0 first.
+        let is_below = bits > B::SIGN;
+        let flips = if is_below { B::ALL } else { B::SIGN };
+        let number = if bits == B::SIGN { magnitude } else { bits };
+        let key = number.xor(flips);
+        let key = if magnitude > self.infinity {
+            B::ALL
+        } else {
+            key
+        };
+        key.xor(self.flip)
+    }
+
+    #[inline(always)]
+    fn bits(self, key: B) -> B {
+        let key = key.xor(self.flip);
+        let flips = if key < B::SIGN { B::ALL } else { B::SIGN };
+        key.xor(flips)
+    }
+
+    #[inline(always)]
+    fn mask(self) -> B {
+        B::ALL
+    }
+
+    fn shared(self) -> Option<[B; 2]> {
+        Some([B::SIGN, B::ALL].map(|key| key.xor(self.flip)))
+    }
+}
+
+/// What turns an order around, if it is to be, after `flip`.
+fn flip<B: Bits>(descending: bool, flip: B) -> B {
+    match descending {
+        true => flip.xor(B::ALL),
+        false => flip,
+    }
+}

@@ -1,0 +1,84 @@
+//! Stable sorts of lines, and the first elements of their order.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`keys`] | bits of elements as keys without a sign, whose order is that of the elements |
+//! | [`radix`] | the sort of one line, digit by digit |
+//! | [`lines`] | the lines of a tensor to and from where they are sorted |
+//! | [`first`] | the first few elements of a line, without a sort of the line |
+//!
+//! What is sorted are keys. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
+//! taken from the line, where they are in the order that they keep. Positions are 32 bits wide unless a line is longer
+//! than that.
+
+mod first;
+mod keys;
+mod lines;
+mod radix;
+
+pub(crate) use keys::{Bits, Floats, Integers, Order};
+
+use super::compress::Index;
+use lines::Lines;
+
+/// Sorts each line of a contiguous `[outer, len, inner]` along its middle dimension.
+///
+/// # Panics
+///
+/// If there are not `outer * len * inner` values.
+pub(crate) fn sort<B: Bits, O: Order<B>>(values: &[B], shape: [usize; 3], order: O) -> Vec<B> {
+    Lines::new(values, shape).sort(order)
+}
+
+/// The positions, within their line, of the elements of each line in order.
+///
+/// # Panics
+///
+/// As [`sort`].
+pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
+    values: &[B],
+    shape: [usize; 3],
+    order: O,
+) -> Vec<I> {
+    let lines = Lines::new(values, shape);
+    match is_long(shape) {
+        false => lines.argsort::<O, u32, I>(order),
+        true => lines.argsort::<O, usize, I>(order),
+    }
+}
+
+/// The first `k` elements of each line in order, and their positions, as `[outer, k, inner]`. Of equal elements those
+/// at the lowest positions are first.
+///
+/// # Panics
+///
+/// As [`sort`], and if a line has fewer than `k` elements.
+pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
+    values: &[B],
+    shape: [usize; 3],
+    k: usize,
+    order: O,
+) -> (Vec<B>, Vec<I>) {
+    assert!(k <= shape[1], "the first {k} of {}", shape[1]);
+    let lines = Lines::new(values, shape);
+    match is_long(shape) {
+        _ if first::is_few(k, shape[1]) => lines.first::<O, I>(k, order),
+        false => lines.sort_with_positions::<O, u32, I>(k, order),
+        true => lines.sort_with_positions::<O, usize, I>(k, order),
+    }
+}
+
+/// All of each line, with positions that no test can need.
+#[cfg(test)]
+pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
+    values: &[B],
+    shape: [usize; 3],
+    order: O,
+) -> (Vec<B>, Vec<usize>) {
+    Lines::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
+}
+
+/// Whether positions do not fit 32 bits.
+fn is_long([_, len, _]: [usize; 3]) -> bool {
+    u32::try_from(len).is_err()
+}
