@@ -55,7 +55,7 @@ const TOLERANCE: f64 = 1e-4;
 const LEARNT: f64 = 0.9;
 
 /// The accuracy on sequences without an end that counts as learnt, and the part of it that earlier chunks bring.
-const FOLLOWED: f64 = 0.95;
+const FOLLOWED: f64 = 0.9;
 const NEEDED: f64 = 0.2;
 
 fn main() -> ExitCode {

@@ -26,7 +26,7 @@ const NOTHING: usize = SYMBOLS;
 const STREAMS: usize = 16;
 const CHUNK: usize = 12;
 /// One step in so many has a symbol, and one chunk in so many ends its episode.
-const RARE: usize = 24;
+const RARE: usize = 12;
 const EPISODE: usize = 8;
 
 const SIZES: Sizes = Sizes {
@@ -34,7 +34,7 @@ const SIZES: Sizes = Sizes {
     channels: 32,
     states: 4,
 };
-const LEARNING_RATE: f64 = 2e-2;
+const LEARNING_RATE: f64 = 1e-2;
 
 /// Chunks that are learnt from, and chunks that measure the accuracy.
 pub const CHUNKS: usize = 400;

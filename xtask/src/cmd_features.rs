@@ -1,15 +1,16 @@
-//! `cargo xtask features`: clippy with each feature alone, and with all that build together.
+//! `cargo xtask features`: clippy with each feature alone, and with all that build together. Without a word it also builds
+//! two programs that differ only in this crate, and compares their default devices.
 //!
 //! Cargo names the features, so a new one is never left out. Warnings become errors by clippy's own arguments.
 //! `RUSTFLAGS` would rebuild every dependency.
 
 use anyhow::bail;
 
-use crate::Result;
 use crate::args::{Args, Spec};
 use crate::metadata::packages;
 use crate::process::{cargo, root, run as run_to_success};
 use crate::steps::Steps;
+use crate::{Result, default_device};
 
 const PACKAGES: [&str; 2] = ["burn-scan", "cubecl-scan"];
 
@@ -37,6 +38,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             left_out.push(format!("{package}: metal builds on macOS only"));
         }
         check(package, &features, &mut steps);
+    }
+    if words.is_empty() {
+        steps.step("a program keeps its default device", default_device::stays);
     }
     left_out
         .extend(PART_OF_OTHERS.map(|name| format!("{name} alone: it is a part of wgpu, cuda, ..")));

@@ -16,7 +16,8 @@ pub(crate) struct Package {
     pub(crate) needs_driver: bool,
 }
 
-/// The kernels need nothing of Burn, and the tests of the tensors no GPU.
+/// The kernels need nothing of Burn. The tests of the tensors run on the CPU; their features are those of `cargo xtask
+/// mutants`, with which all tests build.
 pub(crate) const PACKAGES: [Package; 2] = [
     Package {
         name: "cubecl-scan",
@@ -27,7 +28,7 @@ pub(crate) const PACKAGES: [Package; 2] = [
     Package {
         name: "burn-scan",
         folder: ".",
-        features: "flex,autodiff",
+        features: "flex,wgpu,fusion,autodiff",
         needs_driver: false,
     },
 ];

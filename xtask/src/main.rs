@@ -20,6 +20,7 @@ mod cmd_test_cuda_sim;
 mod cmd_test_webgpu;
 mod copy;
 mod debian;
+mod default_device;
 mod drivers;
 mod faults;
 mod gpu_code;
@@ -81,7 +82,8 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver NAME         as for `test`
       -- ARGS               passed to `cargo mutants`, e.g. `-- --shard 0/20`
 
-  features      clippy with every feature alone, for both crates, warnings being errors.
+  features      clippy with every feature alone, for both crates, warnings being errors; and two programs that differ
+                only in this crate, whose default devices must be the same.
       NAME...               only these features
 
   next-burn     Check a copy of the tree with the newest pre-release of Burn and the CubeCL that goes with it. Prints

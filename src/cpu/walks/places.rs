@@ -9,6 +9,7 @@ pub(super) struct Places {
     /// Size and stride of each dimension. Neighbours that one stride goes through are one.
     dims: Vec<(usize, isize)>,
     len: usize,
+    are_side_by_side: bool,
 }
 
 impl Places {
@@ -23,6 +24,7 @@ impl Places {
             }
         }
         Self {
+            are_side_by_side: matches!(dims[..], [] | [(_, 1)]),
             dims,
             len: shape.iter().product(),
         }
@@ -32,8 +34,9 @@ impl Places {
         self.len
     }
 
+    #[inline]
     pub(super) fn are_side_by_side(&self) -> bool {
-        matches!(self.dims[..], [] | [(_, 1)])
+        self.are_side_by_side
     }
 
     #[inline]
