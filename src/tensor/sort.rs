@@ -25,9 +25,10 @@ use burn::tensor::{AsIndex, Int, IntDType, Tensor};
 ///
 /// # Algorithm
 ///
-/// A radix sort from the lowest digit to the highest, each pass a stable grouping by the digit. On CubeCL devices a
-/// pass is a single kernel with decoupled lookback (Adinets & Merrill 2022), and all lines of a tensor are in each
-/// launch. On the CPU passes whose digit is the same in all keys are left out.
+/// A radix sort from the lowest digit to the highest, each pass a stable grouping by the digit. On CubeCL devices all
+/// lines of a tensor are in each launch: lines of a tile at most are sorted in shared memory, and a pass over longer
+/// ones looks back for its counts (Adinets & Merrill 2022). On the CPU long lines are first split by their highest
+/// digit into buckets that fit a cache, and passes whose digit is the same in all keys are left out.
 pub trait TensorSort<const D: usize>: Sized {
     /// Each line along `dim` in order.
     ///

@@ -13,16 +13,16 @@ use super::super::processor::vectorize;
 use super::keys::{Bits, Integers, Order};
 use super::lines::{Group, Lines};
 
-/// With more than a fraction of this of a line wanted, the line is sorted. Not measured.
+/// Where more than one element in so many is wanted, the line is sorted. Not measured.
 const FEW: usize = 8;
 
 /// Elements whose smallest key is found before one of them is looked at. Not measured.
 const CHUNK: usize = 256;
 
-/// Elements that are kept before the first are selected, at least.
+/// Elements that are kept before the first are selected, at least. Not measured.
 const KEPT: usize = 1024;
 
-/// The fewest elements of a part, where several threads share a line.
+/// The fewest elements of a part, where several threads share a line. Not measured.
 const PART: usize = 1 << 16;
 
 /// Whether so few of a line are found without a sort.

@@ -16,7 +16,7 @@ use super::super::parallel::{self, GRAIN, PARALLEL};
 use super::keys::{Bits, Order};
 use super::radix::{self, Item, Placed};
 
-/// Columns that are loaded together: a cache line of 32-bit elements.
+/// Columns that are loaded together: a cache line of 32-bit elements. Not measured.
 const COLUMNS: usize = 16;
 
 /// The lines of a contiguous `[outer, len, inner]` along its middle dimension.

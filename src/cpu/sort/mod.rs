@@ -68,7 +68,7 @@ pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
     }
 }
 
-/// All of each line, with positions that no test can need.
+/// All of each line, with the positions of lines that are longer than any in a test.
 #[cfg(test)]
 pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
     values: &[B],
