@@ -11,7 +11,9 @@
 //! notices a wait.
 #![cfg(feature = "cubecl-backend")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod sorts;
 
 use std::sync::mpsc::channel;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -290,57 +292,6 @@ fn repeat_by_lengths_into() {
                 .sum()
         },
         |_, found| assert_eq!(found, [(0..7).map(|key| key * key).sum::<usize>()]),
-    );
-}
-
-#[test]
-fn radix_sort() {
-    assert_lazy(
-        |x| {
-            // One tile, so few launches: the queue of a held device takes 32 tasks.
-            let keys = x.keys.clone().narrow(0, 0, 1000);
-            keys.radix_sort(0, SortOrder::Descending).narrow(0, 0, 1)
-        },
-        |_, found| assert_eq!(found, [6]),
-    );
-}
-
-#[test]
-fn radix_topk() {
-    assert_lazy(
-        |x| {
-            let (largest, _) = x.keys.clone().radix_topk_with_indices(3, 0);
-            largest
-        },
-        |_, found| assert_eq!(found, [6, 6, 6]),
-    );
-}
-
-#[test]
-fn radix_sort_by_key() {
-    assert_lazy(
-        |x| {
-            let positions = Tensor::<1, Int>::arange(0..N as i64, &x.device);
-            let (moved, _) =
-                positions.radix_sort_by_key_bits(x.keys.clone(), 3, SortOrder::Ascending);
-            moved.narrow(0, 0, 2)
-        },
-        |_, found| assert_eq!(found, [0, 7]),
-    );
-}
-
-#[test]
-fn results_of_a_given_size() {
-    assert_lazy(
-        |x| {
-            let (positions, count) = x.kept.clone().compact_indices_padded(N, 0);
-            let (values, _) = x.kept.clone().int().compact_by_mask_into(x.kept.clone(), N);
-            Tensor::cat(vec![count, positions.max(), values.sum()], 0)
-        },
-        |x, found| {
-            let last = (0..N).rev().find(|&i| half(i)).expect("there are some");
-            assert_eq!(found, [x.trues, last, x.trues]);
-        },
     );
 }
 
