@@ -62,6 +62,10 @@ pub(super) fn sort_long(
         false => None,
     };
     let count = passes.digits.len();
+    let has_positions = outputs.positions.is_some();
+    let rooms: Vec<_> = (1..count.min(3))
+        .map(|_| sort.temporaries(source.lines, has_positions))
+        .collect();
     for pass in 0..count {
         let offsets = match &swept {
             Some(offsets) => offsets.clone(),
@@ -71,7 +75,8 @@ pub(super) fn sort_long(
             passes.launch(pass, offsets, &source, outputs, kept);
             break;
         }
-        let moved = sort.temporaries(source.lines, outputs.positions.is_some());
+        // What the pass before last has written was read by the last.
+        let moved = rooms[pass % 2].clone();
         passes.launch(
             pass,
             offsets,
@@ -102,6 +107,9 @@ struct Passes<'a, 'c> {
     /// From the lowest on.
     digits: Vec<Digit>,
     looks_back: bool,
+    /// What is bound for what a pass does not use. Each pass would make its own otherwise, and a device takes only so
+    /// many requests before it makes the caller wait.
+    stand_ins: [TensorBinding; 4],
 }
 
 impl<'a, 'c> Passes<'a, 'c> {
@@ -130,6 +138,7 @@ impl<'a, 'c> Passes<'a, 'c> {
             tiles,
             digits: (0..sort.order.words()).flat_map(of_word).collect(),
             looks_back,
+            stand_ins: [(); 4].map(|()| unused(sort.client)),
         })
     }
 
@@ -217,11 +226,11 @@ impl<'a, 'c> Passes<'a, 'c> {
             writes_positions: outputs.positions.is_some(),
         };
         let (state, words) = self.words(&tuning);
-        let stand_in = || unused(sort.client);
-        let positions = source.positions.clone().unwrap_or_else(stand_in);
+        let stand_in = |at: usize| self.stand_ins[at].clone();
+        let positions = source.positions.clone().unwrap_or_else(|| stand_in(0));
         let (positions_out, index) = outputs
             .positions
-            .unwrap_or_else(|| (stand_in(), u32::elem_type_native()));
+            .unwrap_or_else(|| (stand_in(1), u32::elem_type_native()));
         // SAFETY: where a digit begins in a tile plus a rank below its count is below the length of the line, and
         // written if below `kept`. What a kernel is compiled not to access is not accessed.
         unsafe {
@@ -233,7 +242,10 @@ impl<'a, 'c> Passes<'a, 'c> {
                 source.keys.clone().into_buffer_arg(),
                 positions.into_buffer_arg(),
                 BufferArg::from_raw_parts(offsets.handle, offsets.entries),
-                outputs.keys.unwrap_or_else(stand_in).into_buffer_arg(),
+                outputs
+                    .keys
+                    .unwrap_or_else(|| stand_in(2))
+                    .into_buffer_arg(),
                 positions_out.into_buffer_arg(),
                 state,
                 KeyPassLaunch::new(
@@ -261,7 +273,7 @@ impl<'a, 'c> Passes<'a, 'c> {
                 let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
                 scratch::take(self.sort.client, words)
             }
-            false => (unused(self.sort.client).into_buffer_arg(), 0),
+            false => (self.stand_ins[3].clone().into_buffer_arg(), 0),
         };
         let layout = TileWordsLaunch::new(lines * tiles, tiles, epoch_bits, tuning.spin_limit);
         (state, layout)
