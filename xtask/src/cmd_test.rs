@@ -48,7 +48,7 @@ const NO_FUSION: [&str; 8] = [
 
 /// The tests of the kernels. Their names select the package, because `-p cubecl-scan` would build all dependencies with
 /// other features.
-const KERNEL_TESTS: [&str; 7] = [
+const KERNEL_TESTS: [&str; 8] = [
     "scan",
     "compact",
     "cube_scan",
@@ -56,6 +56,7 @@ const KERNEL_TESTS: [&str; 7] = [
     "kernel_properties",
     "outputs",
     "segments",
+    "sort",
 ];
 
 /// The tests that have a long form: the kernels' and the tensors'.
