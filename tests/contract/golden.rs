@@ -72,7 +72,7 @@ const RECORDED: [[u64; 5]; 8] = [
         0x40ea_c25d_7637_2a9a,
         0x4bdd_bcae_a8fc_43c4,
         0xf54e_288a_c4b7_67ab,
-        0x004d_2d02_8492_ccb0,
+        0x2dba_9012_4a0b_e46e,
     ],
     [
         0x2744_2182_1c3e_d605,
