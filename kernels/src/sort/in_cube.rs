@@ -13,25 +13,13 @@ use super::SortOutputs;
 use super::code::{KeyOrder, code_word};
 use super::problem::{Sort, Source};
 use super::tile::KeyTile;
+use super::whole_lines::{WholeLines, WholeLinesLaunch};
 use crate::compact::digits::config::DigitConfig;
 use crate::compact::digits::ranks::{digit_of, place_of_key};
 use crate::compact::unused;
 use crate::scan::cube_count;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl::std::FastDivmod;
-
-/// The lines of a launch.
-#[derive(CubeType, CubeLaunch)]
-pub(super) struct CubeLines {
-    lines: usize,
-    len: FastDivmod<usize>,
-    keys_of_line: usize,
-    /// The lines of a cube.
-    of_cube: usize,
-    /// The first keys of a line that are written.
-    kept: usize,
-}
 
 /// What the passes of a cube are.
 #[derive_cube_comptime]
@@ -91,14 +79,13 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric>(
     positions: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [I],
-    of: &CubeLines,
+    of: &WholeLines,
     #[comptime] config: CubeConfig,
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    let first = min(CUBE_POS * of.of_cube, of.lines);
-    let begin = first * of.keys_of_line;
-    let count = min(of.lines - first, of.of_cube) * of.keys_of_line;
+    let own_lines = of.own();
+    let (first, begin, count) = (own_lines.first, own_lines.begin, own_lines.count);
     let digits = comptime!(config.digits);
     let none = comptime!(digits.digits() as u32);
     let mut tile = KeyTile::<K>::load(keys, begin, count, digits);
@@ -202,7 +189,7 @@ pub(super) fn sort_in_cubes(sort: &Sort, source: Source, outputs: SortOutputs, k
                 .unwrap_or_else(|| unused(client))
                 .into_buffer_arg(),
             positions_out.into_buffer_arg(),
-            CubeLinesLaunch::new(lines, len, len, of_cube, kept),
+            WholeLinesLaunch::new(lines, len, len, of_cube, kept),
             config,
             sort.dtype,
             index,

@@ -59,6 +59,7 @@ mod select;
 mod short;
 mod tile;
 mod top_k;
+mod whole_lines;
 
 pub use top_k::top_k;
 
@@ -87,7 +88,7 @@ pub enum SortOrder {
 pub struct SortOptions {
     /// The direction.
     pub order: SortOrder,
-    /// Only so many of the lowest bits of integer keys count, as unsigned numbers: fewer passes. `None`: the keys as
+    /// The number of lowest bits of integer keys that count, as unsigned numbers. Fewer bits take fewer passes. `None`: the keys as
     /// they are.
     pub bits: Option<u32>,
 }

@@ -6,7 +6,7 @@
 //!                + the rank of the key among those of its digit in the tile
 //! ```
 //!
-//! A tile that looks back takes the counts of its digits for the aggregates of so many columns: see
+//! A tile that looks back takes the counts of its digits as the aggregates of columns, one for each digit: see
 //! [`column_lookback`](crate::scan::components::column_lookback). If an earlier tile has not published its count of a
 //! digit, the unit counts that digit in the keys of that tile.
 
@@ -59,7 +59,7 @@ struct Place {
     /// Its line, and its number there.
     line: usize,
     tile: usize,
-    /// The position in the line of its first key, and its keys: none beyond the last tile.
+    /// The position in the line of its first key, and how many keys it has, 0 after the last tile.
     first: usize,
     count: usize,
 }

@@ -10,28 +10,16 @@
 use super::SortOutputs;
 use super::code::{KeyOrder, code_word};
 use super::problem::{Sort, Source};
+use super::whole_lines::{WholeLines, WholeLinesLaunch};
 use crate::compact::unused;
 use crate::scan::cube_count;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl::std::FastDivmod;
 
 /// The most keys of a line. A key reads so many codes, and in passes about a dozen words in each. On lavapipe (two busy
 /// cores, 2026-11-26) 2^20 u32 in lines of 32, 64 and 128 keys take 155, 323 and 336 ms, and 775, 552 and 554 ms in
 /// passes. Not measured on a GPU.
 pub(super) const SHORT_LINE: usize = 64;
-
-/// The lines of a launch.
-#[derive(CubeType, CubeLaunch)]
-struct ShortLines {
-    lines: usize,
-    len: FastDivmod<usize>,
-    keys_of_line: usize,
-    /// The lines of a cube.
-    of_cube: usize,
-    /// The first keys of a line that are written.
-    kept: usize,
-}
 
 /// The comptime facts of short lines.
 #[derive_cube_comptime]
@@ -63,14 +51,13 @@ fn rank_lines_kernel<K: Numeric, I: Numeric>(
     positions: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [I],
-    of: &ShortLines,
+    of: &WholeLines,
     #[comptime] config: ShortConfig,
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    let first = min(CUBE_POS * of.of_cube, of.lines);
-    let begin = first * of.keys_of_line;
-    let count = min(of.lines - first, of.of_cube) * of.keys_of_line;
+    let own_lines = of.own();
+    let (first, begin, count) = (own_lines.first, own_lines.begin, own_lines.count);
     let mut codes = Shared::<[u32]>::new_slice(comptime!(config.code_words()));
     let mut own = Array::<K>::new(config.keys);
     #[unroll]
@@ -166,7 +153,7 @@ pub(super) fn sort_short(sort: &Sort, source: Source, outputs: SortOutputs, kept
                 .unwrap_or_else(|| unused(client))
                 .into_buffer_arg(),
             positions_out.into_buffer_arg(),
-            ShortLinesLaunch::new(lines, len, len, of_cube, kept),
+            WholeLinesLaunch::new(lines, len, len, of_cube, kept),
             config,
             sort.dtype,
             index,
