@@ -251,9 +251,9 @@ impl Plane {
         for tile in Self::tiles::<T, O>(lines) {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
-            let mut room = [O::IDENTITY; WIDEST];
-            let local = &mut room[..columns.len()];
             if O::IN_TILES && !T::Acc::EXACT && !is_first {
+                let mut room = [O::IDENTITY; WIDEST];
+                let local = &mut room[..columns.len()];
                 // SAFETY: the caller's promise.
                 unsafe {
                     let behind = Behind::Starts(&*carries);
@@ -277,8 +277,8 @@ impl Plane {
                 // SAFETY: the caller's promise.
                 unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, behind) };
             } else {
-                let mut starts = [O::IDENTITY; WIDEST];
-                let starts = &mut starts[..columns.len()];
+                let [mut starts, mut room] = [[O::IDENTITY; WIDEST]; 2];
+                let (starts, local) = (&mut starts[..columns.len()], &mut room[..columns.len()]);
                 starts.copy_from_slice(carries);
                 let behind = Behind::Total(local);
                 // SAFETY: the caller's promise.
