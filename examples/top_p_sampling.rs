@@ -81,7 +81,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let total: usize = host.sizes.iter().sum();
     let behind = &host.nuclei[total..];
     checks.check(
-        "zeros behind the nuclei",
+        "zeros after the nuclei",
         behind.iter().all(|&token| token == 0),
     );
 
@@ -139,7 +139,7 @@ struct Nuclei {
     inside: Tensor<2, Bool>,
     /// `[TEXTS]`.
     sizes: Tensor<1, Int>,
-    /// The tokens of all nuclei, one after the other, and zeros behind them.
+    /// The tokens of all nuclei, one after the other, and zeros after them.
     tokens: Tensor<1, Int>,
 }
 

@@ -25,7 +25,7 @@ const NOTHING: usize = SYMBOLS;
 /// Streams that are read side by side, and steps of a chunk.
 const STREAMS: usize = 16;
 const CHUNK: usize = 12;
-/// One step in so many has a symbol, and one chunk in so many ends its episode.
+/// On average one step in `RARE` has a symbol, and one chunk in `EPISODE` ends its episode.
 const RARE: usize = 12;
 const EPISODE: usize = 8;
 
