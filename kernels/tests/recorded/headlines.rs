@@ -1,11 +1,13 @@
 //! The kernels whose cycles the simulator counts: at their own tuning, on as much data as it runs in a minute.
 
-use super::common::{View, flat, start_scan, upload};
+use super::common::{View, flat, start_scan, tensor, upload};
+use super::operators::recurrence;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{Emit, compact};
-use cubecl_scan::scan::{LaunchOptions, ScanOptions};
+use cubecl_scan::monoid::LogSumExp;
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort};
 use cubecl_scan::{ScanOp, reference};
 
@@ -13,32 +15,73 @@ use cubecl_scan::{ScanOp, reference};
 const GROUP: &str = "headline";
 
 /// Zeros and ones, whose sums are exact.
-fn bits(n: usize) -> Vec<u32> {
-    (0..n as u64)
-        .map(|i| ((i * 2_654_435_761) >> 13) as u32 & 1)
-        .collect()
+fn one_in_two(i: usize) -> u32 {
+    spread(i) & 1
+}
+
+fn one_in_a_hundred(i: usize) -> u32 {
+    u32::from(spread(i) % 100 == 0)
+}
+
+fn spread(i: usize) -> u32 {
+    ((i as u64 * 2_654_435_761) >> 13) as u32
 }
 
 pub fn record(client: &Client) {
-    scan(client, "sum of 2^18 f32", &[1 << 18]);
-    scan(client, "sum of 2^20 f32", &[1 << 20]);
-    scan(client, "columns of 2^10 x 2^10 f32", &[1 << 10, 1 << 10]);
-    scan(client, "narrow columns of 2^17 x 8 f32", &[1 << 17, 8]);
-    scan(client, "sum of 2^18 - 1 f32", &[(1 << 18) - 1]);
+    let own = LaunchOptions::default();
+    let planeless = LaunchOptions {
+        plane: Some(false),
+        ..own
+    };
+    let batch_invariant = LaunchOptions {
+        batch_invariant: true,
+        ..own
+    };
+    for (exponent, n) in [(18, 1 << 18), (20, 1 << 20)] {
+        scan(client, &format!("sum of 2^{exponent} f32"), &[n], own);
+    }
+    scan(client, "sum of 2^18 - 1 f32", &[(1 << 18) - 1], own);
+    let name = "sum of 2^18 f32 without plane operations";
+    scan(client, name, &[1 << 18], planeless);
+    for shape in [
+        [64, 4096],
+        [1024, 256],
+        [16_384, 16],
+        [32, 8191],
+        [2_731, 96],
+    ] {
+        rows(client, &format!("rows of {shape:?} f32"), shape, own);
+    }
+    let name = "rows of [2731, 96] f32, batch-invariant";
+    rows(client, name, [2_731, 96], batch_invariant);
+    for shape in [[1 << 10, 1 << 10], [1 << 17, 8]] {
+        let name = format!("columns of {shape:?} f32");
+        scan(client, &name, &shape, own);
+        scan(
+            client,
+            &format!("{name}, batch-invariant"),
+            &shape,
+            batch_invariant,
+        );
+    }
+    for shape in [[1, 1 << 18, 1], [64, 4096, 1]] {
+        recurrence(
+            client,
+            GROUP,
+            &format!("recurrences of {shape:?} f32"),
+            shape,
+        );
+    }
+    log_sum_exp(client, "log-sum-exp of 2^18 f32", 1 << 18);
     for exponent in [18, 20] {
-        let name = format!("compaction of 2^{exponent} f32 at 50 %");
-        compaction(
-            client,
-            &format!("{name}, mask of u8"),
-            1 << exponent,
-            |bit| bit as u8,
-        );
-        compaction(
-            client,
-            &format!("{name}, mask of u32"),
-            1 << exponent,
-            |bit| bit,
-        );
+        for (percent, kept) in [(1, one_in_a_hundred as fn(usize) -> u32), (50, one_in_two)] {
+            let name = format!("compaction of 2^{exponent} f32 at {percent} %");
+            let mask: Vec<u32> = (0..1 << exponent).map(kept).collect();
+            compaction(client, &format!("{name}, mask of u8"), &mask, |bit| {
+                bit as u8
+            });
+            compaction(client, &format!("{name}, mask of u32"), &mask, |bit| bit);
+        }
     }
     sort_keys(client, "sort of 2^18 u32", 1 << 18);
 }
@@ -70,18 +113,42 @@ fn sort_keys(client: &Client, name: &str, n: usize) {
 }
 
 /// Along the first axis.
-fn scan(client: &Client, name: &str, shape: &[usize]) {
+fn scan(client: &Client, name: &str, shape: &[usize], launch: LaunchOptions) {
+    sum(client, name, shape, 0, launch);
+}
+
+fn rows(client: &Client, name: &str, shape: [usize; 2], launch: LaunchOptions) {
+    sum(client, name, &shape, 1, launch);
+}
+
+fn sum(client: &Client, name: &str, shape: &[usize], axis: usize, launch: LaunchOptions) {
     let view = View::contiguous(shape);
-    let data: Vec<f32> = bits(view.elements())
-        .iter()
-        .map(|bit| *bit as f32)
-        .collect();
+    let elements = 0..view.elements();
+    let data: Vec<f32> = elements.map(|i| one_in_two(i) as f32).collect();
     let (op, options) = (ScanOp::Sum, ScanOptions::default());
     case(client, GROUP, name, || {
-        let launch = LaunchOptions::default();
-        let output = start_scan(client, &data, &view, 0, op, options, launch);
-        let expected = reference::scan(&data, shape, 0, op, options);
+        let output = start_scan(client, &data, &view, axis, op, options, launch);
+        let expected = reference::scan(&data, shape, axis, op, options);
         vec![(output.expect("supported"), expected)]
+    });
+}
+
+/// One element counts, so that every result is exact. What the elements are does not change the time.
+fn log_sum_exp(client: &Client, name: &str, n: usize) {
+    let view = View::contiguous(&[n]);
+    let mut data = vec![f32::NEG_INFINITY; n];
+    data[0] = 5.;
+    case(client, GROUP, name, || {
+        let (input, output) = (upload(client, &data), client.empty(4 * n));
+        let tensors = ScanTensors::new(
+            vec![tensor(input, &view)],
+            vec![tensor(output.clone(), &view)],
+            0,
+            f32::elem_type_native(),
+        );
+        let (options, launch) = (ScanOptions::default(), LaunchOptions::default());
+        scan_operator::<LogSumExp>(client, tensors, (), options, launch).expect("supported");
+        vec![(output, vec![5f32; n])]
     });
 }
 
@@ -90,16 +157,16 @@ fn scan(client: &Client, name: &str, shape: &[usize]) {
 fn compaction<M: CubeElement + Numeric>(
     client: &Client,
     name: &str,
-    n: usize,
+    mask: &[u32],
     element: impl Fn(u32) -> M,
 ) {
-    let (mask, int) = (bits(n), i32::elem_type_native());
+    let (n, int) = (mask.len(), i32::elem_type_native());
     let data: Vec<i32> = (1..=n as i32).collect();
-    let kept = data.iter().zip(&mask).filter(|(_, bit)| **bit != 0);
+    let kept = data.iter().zip(mask).filter(|(_, bit)| **bit != 0);
     let mut expected: Vec<i32> = kept.map(|(value, _)| *value).collect();
     let count = expected.len() as i32;
     expected.resize(n, 0);
-    let mask: Vec<M> = mask.into_iter().map(element).collect();
+    let mask: Vec<M> = mask.iter().copied().map(element).collect();
     case(client, GROUP, name, || {
         let (values, mask) = (upload(client, &data), upload(client, &mask));
         let (output, counted) = (client.empty(4 * n), client.empty(4));

@@ -71,6 +71,25 @@ fn record_case<O: Oracle>(client: &Client, group: &str, case_of: Case) {
     });
 }
 
+/// At the device's own tuning.
+#[allow(dead_code, reason = "for CUDA only")]
+pub fn recurrence(client: &Client, group: &str, name: &str, shape: [usize; 3]) {
+    let case_of = Case {
+        shape,
+        options: all_options()[0],
+        launch: LaunchOptions::default(),
+        segmented: false,
+        resumes: false,
+    };
+    case(client, group, name, || {
+        let (outputs, _) = computed::<oracles::Recurrences>(client, case_of);
+        let outputs = outputs.into_iter();
+        outputs
+            .map(|(handle, values)| (handle, bits(&values)))
+            .collect()
+    });
+}
+
 /// Every routine. The four options alternate, with and without initial values.
 fn record_operator<O: Oracle>(client: &Client, group: &str, segmented: bool) {
     for (turn, (routine, shape)) in FORMS.into_iter().enumerate() {
