@@ -2,9 +2,12 @@
 //!
 //! 1. Cargo resolves a manifest that asks only for a Burn after the pinned one. Its lock file names the newest such
 //!    version, and the CubeCL that goes with it.
-//! 2. In a [`copy`](crate::copy) of the tree, these versions replace the exact pins (`"=X"`).
+//! 2. In a [`copy`](crate::copy) of the tree, these versions replace those of which patches are admitted (`"~X"`).
 //! 3. `cargo check` compiles the copy. The command counts its errors and warnings by file.
 //! 4. The tests run if there is no error.
+//!
+//! With `--patch`, the copy takes the newest patches that the manifest admits instead. Then the command fails if the lock
+//! file has older ones, whatever the check says.
 //!
 //! `docs/compatibility.md` says what broke when this ran last.
 
@@ -15,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use fs_err as fs;
 
 use crate::Result;
@@ -28,7 +31,7 @@ use check::Findings;
 use pins::{Lock, pins, replace_pins, requirements};
 
 const SPEC: Spec = Spec {
-    flags: &[],
+    flags: &["--patch"],
     options: &["--burn"],
 };
 
@@ -47,6 +50,9 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let copy = copy_tree("next-burn")?;
     let manifest = copy.tree.join("Cargo.toml");
     let text = fs::read_to_string(&manifest)?;
+    if args.flag("--patch") {
+        return newest_patches(&copy, &text);
+    }
     let pins = pins(&text);
     let pinned = *pins.get("burn").context("Cargo.toml pins no burn")?;
     let wanted = match args.last("--burn") {
@@ -76,6 +82,31 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         test(&copy)?;
     }
     Ok(())
+}
+
+/// Tries the newest patches that the manifest admits. The lock file should have them.
+fn newest_patches(copy: &Copy, manifest: &str) -> Result<()> {
+    let read = || fs::read_to_string(copy.tree.join("Cargo.lock"));
+    let old = Lock::parse(&read()?);
+    let mut command = cargo(&["update"]);
+    command.args(old.pinned(manifest));
+    run_to_success(command.current_dir(&copy.tree))?;
+    let new = Lock::parse(&read()?);
+    let moved = old.moved(&new);
+    if moved.is_empty() {
+        println!("the lock file has the newest patches");
+        return Ok(());
+    }
+    let moved: Vec<_> = moved
+        .iter()
+        .map(|(name, old, new)| format!("{name} {old} -> {new}"))
+        .collect();
+    println!("{}", moved.join("\n"));
+    let (findings, checked) = check(copy, &[&SELECTION[..], &["--all-targets"]].concat())?;
+    print!("\n{findings}");
+    checked?;
+    test(copy)?;
+    bail!("everything passes with them, and the lock file has older patches: run `cargo update`")
 }
 
 /// The lock file of the newest Burn that fits the first requirement which any version fits.

@@ -89,6 +89,8 @@ usage: cargo xtask COMMAND [OPTIONS]
   next-burn     Check a copy of the tree with the newest pre-release of Burn and the CubeCL that goes with it. Prints
                 the errors by file; without an error the tests run.
       --burn VERSION        this version of Burn instead
+      --patch               the newest patches of Burn and CubeCL that the manifest admits. Fails if the lock file has
+                            older ones.
       -- ARGS               passed to `cargo check` in place of the whole workspace, e.g. `-- -p cubecl-scan -j1`;
                             no test runs then
 
