@@ -30,6 +30,7 @@ mod segments;
 mod shared_row;
 mod short_rows;
 mod slices;
+mod small_planes;
 mod sort;
 mod sync;
 #[cfg(test)]
@@ -189,6 +190,9 @@ fn scan_with<T: Element, O: Operator<T::Acc>>(
     match (inner, reverse) {
         (1, false) => rows::scan::<T, O, false>(input, output.slots(), len, exclusive),
         (1, true) => rows::scan::<T, O, true>(input, output.slots(), len, exclusive),
+        _ if small_planes::are_small(len, inner) => {
+            small_planes::scan::<T, O>(input, output.slots(), [len, inner], exclusive, reverse);
+        }
         _ => columns::scan::<T, O>(input, output.slots(), len, inner, exclusive, reverse),
     }
     // SAFETY: the scan has written a result for every element of the input.

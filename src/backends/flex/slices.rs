@@ -79,10 +79,5 @@ pub(super) fn around(shape: &Shape, dim: usize) -> (usize, usize) {
 /// The shape of a walk along `dim`.
 pub(super) fn lines(shape: &Shape, dim: usize, reverse: bool) -> cpu::Lines {
     let (outer, inner) = around(shape, dim);
-    cpu::Lines {
-        outer,
-        len: shape[dim],
-        inner,
-        reverse,
-    }
+    cpu::Lines::new([outer, shape[dim], inner], reverse)
 }

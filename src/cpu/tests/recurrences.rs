@@ -42,12 +42,7 @@ fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
         let elements = [&flow, &decay, &results, &states].map(|it| of(it));
         for (resumes, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
             let [flows, decays] = [0, 1].map(|i| View::new(&elements[i], 0, &shape, &strides, 1));
-            let lines = Lines {
-                outer,
-                len,
-                inner,
-                reverse: !reverse,
-            };
+            let lines = Lines::new(shape, !reverse);
             let initial = resumes.then_some(&elements[3][..]);
             let found = recurrence_adjoint(&flows, &decays, &elements[2], initial, lines);
             let (mut of_values, mut of_decay) = (vec![0; n], vec![0; n]);
@@ -101,12 +96,7 @@ fn gradients_of_explosive_decays() {
     let shape = [1, n, 1];
     let strides = [n as isize, 1, 1];
     let [flows, decays] = [&flow, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
-    let lines = Lines {
-        outer: 1,
-        len: n,
-        inner: 1,
-        reverse: true,
-    };
+    let lines = Lines::new(shape, true);
     let found = recurrence_adjoint(&flows, &decays, &results, None, lines);
     let mut g = 0f32;
     for at in (0..n).rev() {
@@ -148,12 +138,7 @@ fn resets() {
         let [of_values, of_decay] =
             [&values, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
         for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            let lines = Lines {
-                outer,
-                len,
-                inner,
-                reverse,
-            };
+            let lines = Lines::new([outer, len, inner], reverse);
             let found = recurrence::<f32, true>(&of_values, &of_decay, None, exclusive, lines);
             for line in 0..outer * inner {
                 let mut h = 0f32;

@@ -2,10 +2,12 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::buffer::{Output, Shared};
+use super::super::buffer::Output;
 use super::super::compress::Index;
 use super::super::element::TILE;
+use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, Element};
+use super::sink::{Sink, room};
 use super::{Block, Lines, View, Walk, run};
 
 /// The running maxima of `values` along the axis of `lines`, or the minima, and their positions along the axis. Both
@@ -22,11 +24,12 @@ pub(crate) fn extremum<T: Element, I: Index>(
     assert!(values.fits(&lines));
     let mut output = Output::new(lines.elements());
     let mut positions = Output::new(lines.elements());
+    let lines = lines.abreast();
     run(&Extremum {
-        values,
+        values: values.along(&lines),
         is_max,
-        output: Shared::new(output.slots()),
-        positions: Shared::new(positions.slots()),
+        output: Sink::new(output.slots(), lines),
+        positions: Sink::new(positions.slots(), lines),
         lines,
     });
     // SAFETY: the walk has written both results of every line of every column.
@@ -34,39 +37,26 @@ pub(crate) fn extremum<T: Element, I: Index>(
 }
 
 struct Extremum<'a, T: Element, I> {
-    values: &'a View<'a, T>,
+    values: View<'a, T>,
     is_max: bool,
-    output: Shared<'a, T>,
-    positions: Shared<'a, I>,
+    output: Sink<'a, T>,
+    positions: Sink<'a, I>,
     lines: Lines,
 }
 
-/// The extremum and its position, if there was an element.
-type Found<A> = Option<(A, usize)>;
-
-impl<T: Element, I> Extremum<'_, T, I> {
-    /// The extremum of two, the first of which comes earlier in the walk.
+impl<T: Element, I: Index> Extremum<'_, T, I> {
+    /// Whether an element beats the extremum before it. What a walk begins with is beaten by every element.
     #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
     #[inline(always)]
-    fn later(&self, first: Found<T::Acc>, last: (T::Acc, usize)) -> (T::Acc, usize) {
-        let Some(first) = first else {
-            return last;
-        };
-        let (before, now) = (first.0, last.0);
-        let beats = if self.is_max {
-            now >= before
-        } else {
-            now <= before
-        };
-        match beats || now != now {
-            true => last,
-            false => first,
-        }
+    fn beats(is_max: bool, now: T::Acc, before: T::Acc) -> bool {
+        let no_less = if is_max { now >= before } else { now <= before };
+        no_less | (now != now)
     }
 }
 
 impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
-    type State = Found<T::Acc>;
+    /// The extremum and its position.
+    type State = (T::Acc, I);
 
     const ROUNDS: bool = false;
 
@@ -75,11 +65,15 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     }
 
     fn begin(&self, _plane: usize, _column: usize) -> Self::State {
-        None
+        self.identity()
     }
 
     fn identity(&self) -> Self::State {
-        None
+        let beaten = match self.is_max {
+            true => T::Acc::LOWEST,
+            false => T::Acc::HIGHEST,
+        };
+        (beaten, I::default())
     }
 
     fn fold(&self, block: Block, totals: &mut [Self::State]) {
@@ -88,42 +82,98 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     }
 
     fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        Some(total.map_or(state, |total| Some(self.later(state, total))))
+        Some(match Self::beats(self.is_max, total.0, state.0) {
+            true => total,
+            false => state,
+        })
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
-        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
-        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
-        let mut nowhere_positions = [const { MaybeUninit::uninit() }; TILE];
+        if self.lines.are_rows() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.walk_column(block, &mut states[0], writes) };
+        }
+        let is_max = self.is_max;
         let Block {
             plane,
             lines,
             columns,
         } = block;
+        let (mut gathered, mut nowhere, mut no_places) = (room(), room(), room());
+        let mut scratch = T::Scratch::default();
+        let (mut extrema, mut places) = ([T::Acc::ZERO; TILE], [I::default(); TILE]);
+        for (column, state) in states.iter().enumerate() {
+            (extrema[column], places[column]) = *state;
+        }
         for line in lines {
             let line = self.lines.stored(line);
-            let values = self.values.line(plane, line, columns.clone(), &mut room);
-            let place = self.lines.place(plane, line, &columns);
-            let (output, positions) = match writes {
-                // SAFETY: the caller has these columns to itself.
-                true => unsafe {
-                    (
-                        self.output.slice(place.clone()),
-                        self.positions.slice(place),
-                    )
-                },
-                false => (
-                    &mut nowhere[..values.len()],
-                    &mut nowhere_positions[..values.len()],
-                ),
-            };
-            let slots = output.iter_mut().zip(positions);
-            for ((state, value), (slot, position)) in states.iter_mut().zip(values).zip(slots) {
-                let (value, at) = self.later(*state, (value.to_acc(), line));
-                *state = Some((value, at));
-                slot.write(T::from_acc(value));
-                position.write(I::from_usize(at));
+            let now = I::from_usize(line);
+            let values = (self.values).line(plane, line, columns.clone(), &mut gathered);
+            let at = (plane, line, &columns);
+            let mut walk =
+                |values: &[T::Acc], slots: &mut [MaybeUninit<T::Acc>], positions: &mut [_]| {
+                    let slots = slots.iter_mut().zip(positions);
+                    let states = extrema.iter_mut().zip(&mut places);
+                    for ((&value, (slot, position)), (extremum, place)) in
+                        values.iter().zip(slots).zip(states)
+                    {
+                        let beats = Self::beats(is_max, value, *extremum);
+                        *extremum = if beats { value } else { *extremum };
+                        *place = if beats { now } else { *place };
+                        slot.write(*extremum);
+                        MaybeUninit::write(position, *place);
+                    }
+                };
+            // SAFETY: the caller has these columns to itself, and each of them is written.
+            unsafe {
+                self.output.line(at, writes, &mut nowhere, |slots| {
+                    self.positions
+                        .line(at, writes, &mut no_places, |positions| {
+                            T::map(values, slots, &mut scratch, |values, slots| {
+                                vectorize(|| walk(values, slots, positions));
+                            });
+                        });
+                });
             }
         }
+        for (column, state) in states.iter_mut().enumerate() {
+            *state = (extrema[column], places[column]);
+        }
+    }
+}
+
+impl<T: Element, I: Index> Extremum<'_, T, I> {
+    /// # Safety
+    ///
+    /// As [`Walk::walk`].
+    unsafe fn walk_column(&self, block: Block, state: &mut (T::Acc, I), writes: bool) {
+        let (is_max, reverse) = (self.is_max, self.lines.reverse);
+        let (mut gathered, mut nowhere, mut no_places) = (room(), room(), room());
+        let mut scratch = T::Scratch::default();
+        let (mut extremum, mut place) = *state;
+        for chunk in self.lines.chunks(block.lines.clone()) {
+            let plane = block.plane;
+            let values = self.values.chunk(plane, chunk.clone(), &mut gathered);
+            // SAFETY: the caller has these lines to itself.
+            let (slots, positions) = unsafe {
+                (
+                    self.output.chunk(plane, &chunk, writes, &mut nowhere),
+                    self.positions.chunk(plane, &chunk, writes, &mut no_places),
+                )
+            };
+            T::map(values, slots, &mut scratch, |values, slots| {
+                let len = values.len();
+                assert!(slots.len() == len && positions.len() == len);
+                for step in 0..len {
+                    let at = if reverse { len - 1 - step } else { step };
+                    if Self::beats(is_max, values[at], extremum) {
+                        (extremum, place) = (values[at], I::from_usize(chunk.start + at));
+                    }
+                    slots[at].write(extremum);
+                    positions[at].write(place);
+                }
+            });
+        }
+        *state = (extremum, place);
     }
 }

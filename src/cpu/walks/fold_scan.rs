@@ -9,10 +9,13 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::super::buffer::{Output, Shared};
+use super::super::buffer::Output;
 use super::super::element::TILE;
+use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, Element};
 use super::fold::Fold;
+use super::lines::CHUNK;
+use super::sink::{Sink, room};
 use super::{Block, Lines, PIECE, PIECE_OF_COLUMNS, View, Walk, run};
 
 /// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
@@ -29,11 +32,12 @@ pub(crate) fn fold_scan<T: Element, F: Fold<T::Acc>>(
 ) -> Vec<T> {
     assert!(values.fits(&lines) && starts.is_none_or(|starts| starts.fits(&lines)));
     let mut output = Output::new(lines.elements());
+    let lines = lines.abreast();
     run(&FoldScan::<T, F> {
-        values,
-        starts,
+        values: values.along(&lines),
+        starts: starts.map(|starts| starts.along(&lines)),
         exclusive,
-        output: Shared::new(output.slots()),
+        output: Sink::new(output.slots(), lines),
         lines,
         fold: PhantomData,
     });
@@ -42,10 +46,10 @@ pub(crate) fn fold_scan<T: Element, F: Fold<T::Acc>>(
 }
 
 struct FoldScan<'a, T: Element, F> {
-    values: &'a View<'a, T>,
-    starts: Option<&'a View<'a, u8>>,
+    values: View<'a, T>,
+    starts: Option<View<'a, u8>>,
     exclusive: bool,
-    output: Shared<'a, T>,
+    output: Sink<'a, T>,
     lines: Lines,
     fold: PhantomData<F>,
 }
@@ -60,37 +64,54 @@ struct Since<S> {
     tile: S,
 }
 
-impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
-    const NOTHING: Since<F::State> = Since {
-        started: false,
-        state: F::NOTHING,
-        tile: F::NOTHING,
-    };
+impl<S: Copy> Since<S> {
+    const fn nothing<A, F: Fold<A, State = S>>() -> Self {
+        Self {
+            started: false,
+            state: F::NOTHING,
+            tile: F::NOTHING,
+        }
+    }
 
     /// The state of all elements.
     #[inline(always)]
-    fn all(since: &Since<F::State>) -> F::State {
+    fn all<A, F: Fold<A, State = S>>(&self) -> S {
         match F::IN_TILES {
-            true => F::join(since.state, since.tile),
-            false => since.state,
+            true => F::join(self.state, self.tile),
+            false => self.state,
         }
     }
 
     /// Ends the tile.
-    fn close(states: &mut [Since<F::State>]) {
-        for state in states {
-            state.state = Self::all(state);
-            state.tile = F::NOTHING;
-        }
+    #[inline(always)]
+    fn close<A, F: Fold<A, State = S>>(&mut self) {
+        (self.state, self.tile) = (self.all::<A, F>(), F::NOTHING);
     }
 
-    /// The line of `starts` that says whether a segment of the walk starts at a line in memory: in reverse the next
-    /// line.
-    fn start_of(&self, line: usize) -> Option<usize> {
-        match self.lines.reverse {
-            false => Some(line),
-            true => (line + 1 < self.lines.len).then_some(line + 1),
+    /// Takes in an element, and returns the result there.
+    #[inline(always)]
+    fn step<A, F: Fold<A, State = S>>(&mut self, starts: bool, element: A, exclusive: bool) -> A {
+        if starts {
+            (self.state, self.tile) = (F::NOTHING, F::NOTHING);
         }
+        self.started |= starts;
+        let before = *self;
+        let open = match F::IN_TILES {
+            true => &mut self.tile,
+            false => &mut self.state,
+        };
+        *open = F::join(*open, F::read(element));
+        let shown = if exclusive { before } else { *self };
+        F::value(shown.all::<A, F>())
+    }
+}
+
+impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
+    const NOTHING: Since<F::State> = Since::nothing::<T::Acc, F>();
+
+    /// Where `starts` says whether a segment of the walk starts at a line in memory: in reverse at the next line.
+    fn start_of(&self, line: usize) -> usize {
+        line + usize::from(self.lines.reverse)
     }
 }
 
@@ -105,9 +126,9 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     }
 
     fn piece(&self) -> usize {
-        match self.lines.inner {
-            1 if !F::IN_TILES => PIECE,
-            _ => PIECE_OF_COLUMNS,
+        match self.lines.are_rows() && !F::IN_TILES {
+            true => PIECE,
+            false => PIECE_OF_COLUMNS,
         }
     }
 
@@ -135,52 +156,147 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
-        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
-        let mut starts_room = [0; TILE];
-        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
-        let Block {
-            plane,
-            lines,
-            columns,
-        } = block;
-        for line in lines {
+        if self.lines.are_rows() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.walk_column(block, &mut states[0], writes) };
+        }
+        let exclusive = self.exclusive;
+        let (mut gathered, mut marks, mut nowhere) = (room(), room(), room());
+        let mut scratch = T::Scratch::default();
+        let (plane, columns) = (block.plane, block.columns);
+        let mut columns_of = Columns::<T::Acc, F>::of(states);
+        for line in block.lines {
             if F::IN_TILES && line.is_multiple_of(PIECE_OF_COLUMNS) {
-                Self::close(states);
+                columns_of.close();
             }
             let line = self.lines.stored(line);
-            let values = self.values.line(plane, line, columns.clone(), &mut room);
-            let starts = self
-                .starts
-                .zip(self.start_of(line))
-                .map(|(starts, line)| starts.line(plane, line, columns.clone(), &mut starts_room));
-            let output = match writes {
-                // SAFETY: the caller has these columns to itself.
-                true => unsafe { self.output.slice(self.lines.place(plane, line, &columns)) },
-                false => &mut nowhere[..values.len()],
-            };
-            for (column, (state, slot)) in states.iter_mut().zip(output).enumerate() {
-                let starts = starts.is_some_and(|starts| starts[column] != 0);
-                if starts {
-                    *state = Since {
-                        started: true,
-                        ..Self::NOTHING
-                    };
-                }
-                let before = Self::all(state);
-                let open = match F::IN_TILES {
-                    true => &mut state.tile,
-                    false => &mut state.state,
-                };
-                *open = F::join(*open, F::read(values[column].to_acc()));
-                if writes {
-                    let shown = match self.exclusive {
-                        true => before,
-                        false => Self::all(state),
-                    };
-                    slot.write(T::from_acc(F::value(shown)));
-                }
+            let values = (self.values).line(plane, line, columns.clone(), &mut gathered);
+            let start = Some(self.start_of(line)).filter(|&line| line < self.lines.len);
+            let starts = (self.starts.as_ref().zip(start))
+                .map(|(starts, line)| starts.line(plane, line, columns.clone(), &mut marks));
+            let at = (plane, line, &columns);
+            // SAFETY: the caller has these columns to itself, and each of them is written.
+            unsafe {
+                self.output.line(at, writes, &mut nowhere, |slots| {
+                    T::map(values, slots, &mut scratch, |values, slots| {
+                        vectorize(|| match starts {
+                            Some(starts) => {
+                                columns_of.step::<true>(starts, values, exclusive, slots)
+                            }
+                            None => columns_of.step::<false>(&[], values, exclusive, slots),
+                        });
+                    });
+                });
             }
         }
-        Self::close(states);
+        columns_of.close();
+        columns_of.give(states);
+    }
+}
+
+impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
+    /// # Safety
+    ///
+    /// As [`Walk::walk`].
+    unsafe fn walk_column(&self, block: Block, state: &mut Since<F::State>, writes: bool) {
+        let (plane, exclusive, reverse) = (block.plane, self.exclusive, self.lines.reverse);
+        let (mut gathered, mut marks, mut nowhere) = (room(), room(), room());
+        let mut scratch = T::Scratch::default();
+        const { assert!(CHUNK == PIECE_OF_COLUMNS, "a chunk is a tile") };
+        for chunk in self.lines.chunks(block.lines) {
+            if F::IN_TILES {
+                state.close::<T::Acc, F>();
+            }
+            let values = (self.values).chunk(plane, chunk.clone(), &mut gathered);
+            let marked = self.start_of(chunk.start)..self.start_of(chunk.end).min(self.lines.len);
+            let starts = (self.starts.as_ref())
+                .map_or(&[][..], |starts| starts.chunk(plane, marked, &mut marks));
+            // SAFETY: the caller has these lines to itself.
+            let slots = unsafe { self.output.chunk(plane, &chunk, writes, &mut nowhere) };
+            T::map(values, slots, &mut scratch, |values, slots| {
+                let len = values.len();
+                assert!(slots.len() == len);
+                for step in 0..len {
+                    let at = if reverse { len - 1 - step } else { step };
+                    let starts = starts.get(at).is_some_and(|&start| start != 0);
+                    let shown = state.step::<T::Acc, F>(starts, values[at], exclusive);
+                    slots[at].write(shown);
+                }
+            });
+        }
+        state.close::<T::Acc, F>();
+    }
+}
+
+/// The states of several columns, each part side by side for vector loops.
+struct Columns<A, F: Fold<A>> {
+    started: [u8; TILE],
+    states: [F::State; TILE],
+    tiles: [F::State; TILE],
+    len: usize,
+}
+
+impl<A: Accumulator, F: Fold<A>> Columns<A, F> {
+    fn of(states: &[Since<F::State>]) -> Self {
+        let mut columns = Self {
+            started: [0; TILE],
+            states: [F::NOTHING; TILE],
+            tiles: [F::NOTHING; TILE],
+            len: states.len(),
+        };
+        for (column, state) in states.iter().enumerate() {
+            columns.set(column, *state);
+        }
+        columns
+    }
+
+    #[inline(always)]
+    fn get(&self, column: usize) -> Since<F::State> {
+        Since {
+            started: self.started[column] != 0,
+            state: self.states[column],
+            tile: self.tiles[column],
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, column: usize, since: Since<F::State>) {
+        self.started[column] = u8::from(since.started);
+        self.states[column] = since.state;
+        self.tiles[column] = since.tile;
+    }
+
+    fn give(&self, states: &mut [Since<F::State>]) {
+        for (column, state) in states.iter_mut().enumerate() {
+            *state = self.get(column);
+        }
+    }
+
+    fn close(&mut self) {
+        for column in 0..self.len {
+            let mut since = self.get(column);
+            since.close::<A, F>();
+            self.set(column, since);
+        }
+    }
+
+    /// Takes in an element of each column.
+    #[inline(always)]
+    fn step<const STARTS: bool>(
+        &mut self,
+        starts: &[u8],
+        values: &[A],
+        exclusive: bool,
+        slots: &mut [MaybeUninit<A>],
+    ) {
+        let len = self.len;
+        assert!(len <= TILE && values.len() == len && slots.len() == len);
+        assert!(!STARTS || starts.len() == len);
+        for column in 0..len {
+            let mut since = self.get(column);
+            let starts = STARTS && starts[column] != 0;
+            slots[column].write(since.step::<A, F>(starts, values[column], exclusive));
+            self.set(column, since);
+        }
     }
 }

@@ -3,9 +3,13 @@
 use core::ops::Range;
 
 use super::super::element::TILE;
+use super::super::short_rows::SHORT;
 
 /// Lines of planes of one column that are walked together.
-const CHUNK: usize = TILE;
+pub(super) const CHUNK: usize = TILE;
+
+/// The fewest columns of a plane that is walked on its own. Not measured.
+const MANY: usize = 64;
 
 /// The shape of a walk.
 #[derive(Clone, Copy, Debug)]
@@ -15,9 +19,42 @@ pub(crate) struct Lines {
     pub(crate) inner: usize,
     /// From the last line towards the first.
     pub(crate) reverse: bool,
+    /// The columns of a plane, if those of all planes are walked as one plane's, see [`Self::abreast`].
+    pub(super) abreast: Option<usize>,
 }
 
 impl Lines {
+    pub(crate) fn new([outer, len, inner]: [usize; 3], reverse: bool) -> Self {
+        Self {
+            outer,
+            len,
+            inner,
+            reverse,
+            abreast: None,
+        }
+    }
+
+    /// The columns of small planes as those of one plane. A plane alone would cost more than its elements, and an element
+    /// of a row would wait for the one before it.
+    ///
+    /// A row is walked otherwise alone. Its length decides, so that its bits do not depend on how many rows there are.
+    pub(super) fn abreast(self) -> Self {
+        match self.len <= SHORT && self.inner < MANY {
+            true => Self {
+                outer: 1,
+                inner: self.outer * self.inner,
+                abreast: Some(self.inner),
+                ..self
+            },
+            false => self,
+        }
+    }
+
+    /// Whether planes have a single column, whose lines lie one behind the other.
+    pub(super) fn are_rows(&self) -> bool {
+        self.inner == 1 && self.abreast.is_none()
+    }
+
     /// Whether the shape has no elements.
     pub(super) fn is_empty(&self) -> bool {
         self.outer * self.len * self.inner == 0
@@ -36,7 +73,7 @@ impl Lines {
         }
     }
 
-    /// Where some columns of a line in memory lie in an output.
+    /// Where some columns of a line in memory lie in an output. They lie side by side unless planes are abreast.
     pub(super) fn place(
         &self,
         plane: usize,

@@ -14,6 +14,8 @@
 //! it, and however many threads there are. Where there are too few columns for all threads, pieces are walked side by
 //! side: each is first folded to its total, then the states before all pieces are found in order, then every piece is
 //! walked from its state. Some pieces at a time take these steps, while they are in the shared cache.
+//!
+//! Small planes are walked as one, see [`Lines::abreast`].
 
 mod adjoint;
 mod affine;
@@ -24,6 +26,7 @@ mod lines;
 mod log_sum_exp;
 mod places;
 mod recurrence;
+mod sink;
 mod total;
 mod view;
 
@@ -46,6 +49,10 @@ const WIDEST: usize = TILE;
 
 /// The fewest columns of a block, if there are more. A piece of such a block and its decays take 2 MiB of `f32`.
 const SLIMMEST: usize = 256;
+
+/// Elements of a block of planes that are walked abreast. They are in the first-level cache while all lines are walked.
+/// Not measured.
+const ABREAST: usize = 1 << 11;
 
 /// Tasks below which planes are split along the axis.
 const TASKS: usize = 8;
@@ -78,9 +85,9 @@ trait Walk: Sync {
 
     /// Lines of a piece.
     fn piece(&self) -> usize {
-        match self.lines().inner {
-            1 => PIECE,
-            _ => PIECE_OF_COLUMNS,
+        match self.lines().are_rows() {
+            true => PIECE,
+            false => PIECE_OF_COLUMNS,
         }
     }
 
@@ -114,10 +121,13 @@ fn run<W: Walk>(walk: &W) {
         outer, len, inner, ..
     } = lines;
     // Columns are independent: the width of a block changes no bit, so the number of threads may decide.
-    let width = (inner / (2 * rayon::current_num_threads()))
-        .next_multiple_of(64)
-        .clamp(SLIMMEST, WIDEST)
-        .min(inner);
+    let width = match lines.abreast {
+        Some(_) => ABREAST / len,
+        None => (inner / (2 * rayon::current_num_threads()))
+            .next_multiple_of(64)
+            .max(SLIMMEST),
+    };
+    let width = width.min(WIDEST).min(inner);
     let blocks = inner.div_ceil(width);
     let columns = |index: usize| index * width..inner.min((index + 1) * width);
     let tasks = outer * blocks;

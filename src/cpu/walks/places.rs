@@ -5,6 +5,7 @@
 use core::ops::Range;
 
 /// The places of the elements of some dimensions, in row-major order.
+#[derive(Clone)]
 pub(super) struct Places {
     /// Size and stride of each dimension. Neighbours that one stride goes through are one.
     dims: Vec<(usize, isize)>,
@@ -30,6 +31,16 @@ impl Places {
         }
     }
 
+    /// The places of each of these elements, and within it of each of `inner`.
+    pub(super) fn and(&self, inner: &Self) -> Self {
+        let (shape, strides): (Vec<_>, Vec<_>) =
+            self.dims.iter().chain(&inner.dims).copied().unzip();
+        Self {
+            len: self.len * inner.len,
+            ..Self::new(&shape, &strides)
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -52,16 +63,33 @@ impl Places {
         place + index as isize * stride
     }
 
-    /// Calls `each` with the place of each element of some, in order.
-    #[inline]
-    pub(super) fn for_each(&self, elements: Range<usize>, mut each: impl FnMut(isize)) {
-        let (size, stride) = self.dims.last().copied().unwrap_or((1, 0));
+    /// Cuts some elements into runs. Calls `each` with the place of a run's first element, the distance of its neighbours
+    /// and their number.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many elements.
+    #[inline(always)]
+    pub(super) fn for_each_run(
+        &self,
+        elements: Range<usize>,
+        mut each: impl FnMut(isize, isize, usize),
+    ) {
+        assert!(elements.end <= self.len);
+        let mut last = self.dims.iter().rev().copied();
+        let (size, stride) = last.next().unwrap_or((1, 0));
+        let (runs, step) = last.next().unwrap_or((1, 0));
         let mut index = elements.start;
         while index < elements.end {
-            let run = (size - index % size).min(elements.end - index);
-            let first = self.at(index);
-            (0..run as isize).for_each(|step| each(first + step * stride));
-            index += run;
+            let (mut run, mut skipped) = (index / size % runs, index % size);
+            let mut first = self.at(index - skipped);
+            while run < runs && index < elements.end {
+                let count = (size - skipped).min(elements.end - index);
+                each(first + skipped as isize * stride, stride, count);
+                index += count;
+                (run, skipped) = (run + 1, 0);
+                first += step;
+            }
         }
     }
 }
@@ -73,11 +101,16 @@ mod tests {
     fn of(shape: &[usize], strides: &[isize]) -> (usize, Vec<isize>) {
         let places = Places::new(shape, strides);
         let mut all = Vec::new();
-        places.for_each(0..places.len(), |place| all.push(place));
+        let in_runs = |elements, all: &mut Vec<isize>| {
+            places.for_each_run(elements, |first, stride, count| {
+                all.extend((0..count as isize).map(|step| first + step * stride));
+            });
+        };
+        in_runs(0..places.len(), &mut all);
         assert!((0..places.len()).all(|index| places.at(index) == all[index]));
         for first in 0..places.len() {
             let mut some = Vec::new();
-            places.for_each(first..places.len(), |place| some.push(place));
+            in_runs(first..places.len(), &mut some);
             assert_eq!(some, all[first..]);
         }
         (places.dims.len(), all)
@@ -89,6 +122,14 @@ mod tests {
         assert_eq!(of(&[1, 3, 1, 2], &[9, 2, 7, 1]), (1, (0..6).collect()));
         assert_eq!(of(&[2, 2], &[0, 0]), (1, vec![0; 4]));
         assert_eq!(of(&[2, 3], &[-3, -1]), (1, vec![0, -1, -2, -3, -4, -5]));
+    }
+
+    #[test]
+    fn dimensions_are_joined() {
+        let joined = Places::new(&[3], &[8]).and(&Places::new(&[1, 2], &[7, 4]));
+        assert_eq!(joined.dims, [(6, 4)]);
+        let none = Places::new(&[2, 0], &[0, 1]).and(&Places::new(&[3], &[1]));
+        assert_eq!(none.len(), 0);
     }
 
     #[test]

@@ -9,13 +9,14 @@
 
 use core::mem::MaybeUninit;
 
-use super::super::buffer::{Output, Shared};
+use super::super::buffer::Output;
 use super::super::column_groups::column_groups;
 use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, Element, Lanes as Vector};
-use super::affine::{Affine, Inputs, Rooms, Tile, gathered, is_moderate, magnitude, side_by_side};
+use super::affine::{Affine, Inputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
+use super::sink::{Sink, room};
 use super::{Block, Lines, View, Walk, run};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
@@ -32,19 +33,14 @@ pub(crate) fn recurrence<T: Element, const RESETS: bool>(
     exclusive: bool,
     lines: Lines,
 ) -> Vec<T> {
-    let inputs = Inputs {
-        values,
-        decay,
-        lines,
-    };
-    assert!(inputs.fit());
+    let inputs = Inputs::new(values, decay, lines);
     assert!(initial.is_none_or(|initial| initial.len() == lines.outer * lines.inner));
     let mut output = Output::new(lines.elements());
     run(&Recurrence::<T, RESETS> {
-        inputs,
         initial,
         exclusive,
-        output: Shared::new(output.slots()),
+        output: Sink::new(output.slots(), inputs.lines),
+        inputs,
     });
     // SAFETY: the walk has written every line of every column.
     unsafe { output.finish() }
@@ -54,7 +50,7 @@ struct Recurrence<'a, T: Element, const RESETS: bool> {
     inputs: Inputs<'a, T>,
     initial: Option<&'a [T]>,
     exclusive: bool,
-    output: Shared<'a, T>,
+    output: Sink<'a, T>,
 }
 
 /// The state behind an element. A selection and no branch, so that loops over columns stay vectors.
@@ -98,7 +94,7 @@ impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
         let lines = self.lines();
-        if lines.inner == 1 {
+        if lines.are_rows() {
             // SAFETY: the caller's promise.
             return unsafe { self.walk_column(block, &mut states[0], writes) };
         }
@@ -106,18 +102,12 @@ impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
         let mut rooms = Rooms::<T>::default();
         let mut carries = [T::Acc::ZERO; TILE];
         let carries = side_by_side(states, &mut carries);
-        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
+        let mut nowhere = room();
         for line in block.lines.clone() {
             let line = lines.stored(line);
-            let place = lines.place(block.plane, line, &block.columns);
             let [values, decay] = self.inputs.line(&block, line, &mut rooms.gathered);
             let decay = T::widen(decay, &mut rooms.of_decay);
-            let output = match writes {
-                // SAFETY: the caller has these columns to itself.
-                true => unsafe { self.output.slice(place) },
-                false => &mut nowhere[..values.len()],
-            };
-            T::map(values, output, &mut rooms.of_values, |values, output| {
+            let fill = |values: &[T::Acc], output: &mut [MaybeUninit<T::Acc>]| {
                 vectorize(|| {
                     column_groups::<T::Acc>(carries.len(), lines.reverse, |columns| {
                         let elements = (decay[columns.clone()].iter())
@@ -131,7 +121,14 @@ impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
                         }
                     });
                 });
-            });
+            };
+            let at = (block.plane, line, &block.columns);
+            // SAFETY: the caller has these columns to itself, and each of them is written.
+            unsafe {
+                self.output.line(at, writes, &mut nowhere, |output| {
+                    T::map(values, output, &mut rooms.of_values, fill);
+                });
+            }
         }
         for (state, carry) in states.iter_mut().zip(&*carries) {
             *state = Affine::state(*carry);
@@ -145,14 +142,11 @@ impl<T: Element, const RESETS: bool> Recurrence<'_, T, RESETS> {
     /// As [`Walk::walk`].
     unsafe fn walk_column(&self, block: Block, state: &mut Affine<T::Acc>, writes: bool) {
         let lines = self.lines();
-        let mut rooms = gathered();
-        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
+        let mut rooms = [room(), room()];
+        let mut nowhere = room();
         for chunk in lines.chunks(block.lines.clone()) {
-            let output = match writes {
-                // SAFETY: the caller has these lines to itself.
-                true => unsafe { self.output.slice(lines.chunk(block.plane, &chunk)) },
-                false => &mut nowhere[..chunk.len()],
-            };
+            // SAFETY: the caller has these lines to itself.
+            let output = unsafe { self.output.chunk(block.plane, &chunk, writes, &mut nowhere) };
             let tile = self.inputs.tile(block.plane, chunk, &mut rooms);
             let scan = Chunk {
                 tile,

@@ -1,5 +1,6 @@
 //! An input of a walk: a tensor with any strides, read in place.
 
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::Lines;
@@ -7,12 +8,14 @@ use super::places::Places;
 
 /// A tensor as a walk reads it: `[outer, len, inner]`, where `outer` and `inner` may stand for several dimensions each.
 ///
-/// Here a line is the `inner` elements of one position along the axis, which the walk reads in one step.
+/// A line here is the `inner` elements of one position along the axis, which the walk reads in one step.
+#[derive(Clone)]
 pub(crate) struct View<'a, T> {
     elements: &'a [T],
     /// The place of the first element.
     start: isize,
     planes: Places,
+    lines: usize,
     /// From one line to the next.
     step: isize,
     columns: Places,
@@ -47,9 +50,29 @@ impl<'a, T: Copy> View<'a, T> {
             elements,
             start,
             planes: Places::new(&shape[..dim], &strides[..dim]),
+            lines: shape[dim],
             step: strides[dim],
             columns: Places::new(&shape[dim + 1..], &strides[dim + 1..]),
         }
+    }
+
+    /// The view of a contiguous tensor.
+    pub(super) fn contiguous(elements: &'a [T], lines: &Lines) -> Self {
+        let Lines {
+            outer, len, inner, ..
+        } = *lines;
+        let strides = [len * inner, inner, 1].map(|stride| stride as isize);
+        Self::new(elements, 0, &[outer, len, inner], &strides, 1)
+    }
+
+    /// The view as a walk goes through it.
+    pub(super) fn along(&self, lines: &Lines) -> Self {
+        let mut view = self.clone();
+        if lines.abreast.is_some() {
+            view.columns = view.planes.and(&view.columns);
+            view.planes = Places::new(&[], &[]);
+        }
+        view
     }
 
     /// The place of a line of a plane.
@@ -65,7 +88,7 @@ impl<'a, T: Copy> View<'a, T> {
         plane: usize,
         line: usize,
         columns: Range<usize>,
-        room: &'b mut [T],
+        room: &'b mut [MaybeUninit<T>],
     ) -> &'b [T] {
         let first = self.at(plane, line);
         if self.columns.are_side_by_side() {
@@ -73,13 +96,20 @@ impl<'a, T: Copy> View<'a, T> {
             return &self.elements[first + columns.start..first + columns.end];
         }
         let room = &mut room[..columns.len()];
-        let mut slots = room.iter_mut();
-        self.columns.for_each(columns, |place| {
-            if let Some(slot) = slots.next() {
-                *slot = self.elements[(first + place) as usize];
+        let mut filled = 0;
+        assert!(plane < self.planes.len() && line < self.lines);
+        self.columns.for_each_run(columns, |place, stride, count| {
+            let mut at = first + place;
+            for slot in &mut room[filled..filled + count] {
+                // SAFETY: the tensor lies in its memory, and so does a column of one of its lines.
+                slot.write(unsafe { *self.elements.get_unchecked(at as usize) });
+                at += stride;
             }
+            filled += count;
         });
-        room
+        assert_eq!(filled, room.len());
+        // SAFETY: all slots were filled.
+        unsafe { room.assume_init_ref() }
     }
 
     /// The only column of some lines, gathered in `room` where the lines do not follow one another.
@@ -88,24 +118,31 @@ impl<'a, T: Copy> View<'a, T> {
         &'b self,
         plane: usize,
         lines: Range<usize>,
-        room: &'b mut [T],
+        room: &'b mut [MaybeUninit<T>],
     ) -> &'b [T] {
         let first = self.at(plane, 0);
         let at = |line: usize| (first + line as isize * self.step) as usize;
         match self.step {
             1 => &self.elements[at(lines.start)..at(lines.start) + lines.len()],
-            0 => {
-                let room = &mut room[..lines.len()];
-                room.fill(self.elements[at(0)]);
-                room
-            }
             _ => {
                 let room = &mut room[..lines.len()];
-                for (slot, line) in room.iter_mut().zip(lines) {
-                    *slot = self.elements[at(line)];
-                }
-                room
+                self.gather(at(lines.start) as isize, self.step, room);
+                // SAFETY: all slots were filled.
+                unsafe { room.assume_init_ref() }
             }
+        }
+    }
+
+    /// Fills `room` with elements that lie `stride` apart.
+    #[inline(always)]
+    fn gather(&self, first: isize, stride: isize, room: &mut [MaybeUninit<T>]) {
+        let last = first + (room.len() as isize - 1) * stride;
+        let inside = |place: isize| (place as usize) < self.elements.len();
+        assert!(room.is_empty() || inside(first) && inside(last));
+        for (index, slot) in room.iter_mut().enumerate() {
+            let place = first + index as isize * stride;
+            // SAFETY: the place lies between the first and the last.
+            slot.write(unsafe { *self.elements.get_unchecked(place as usize) });
         }
     }
 
@@ -119,17 +156,19 @@ impl<'a, T: Copy> View<'a, T> {
 mod tests {
     use super::*;
 
+    const ROOM: [MaybeUninit<i32>; 8] = [MaybeUninit::uninit(); 8];
+
     #[test]
     fn lines_are_read_in_place_or_gathered() {
         let elements: Vec<i32> = (0..24).collect();
         let plain = View::new(&elements, 0, &[2, 3, 4], &[12, 4, 1], 1);
-        assert_eq!(plain.line(1, 2, 1..3, &mut [0; 4]), [21, 22]);
+        assert_eq!(plain.line(1, 2, 1..3, &mut ROOM.clone()), [21, 22]);
         let broadcast = View::new(&elements, 4, &[2, 3, 2, 2], &[0, 0, 0, 1], 1);
-        assert_eq!(broadcast.line(1, 2, 1..4, &mut [0; 4]), [5, 4, 5]);
+        assert_eq!(broadcast.line(1, 2, 1..4, &mut ROOM.clone()), [5, 4, 5]);
         let flipped = View::new(&elements, 23, &[1, 6], &[0, -4], 1);
-        assert_eq!(flipped.chunk(0, 1..4, &mut [0; 8]), [19, 15, 11]);
+        assert_eq!(flipped.chunk(0, 1..4, &mut ROOM.clone()), [19, 15, 11]);
         let one = View::new(&elements, 7, &[3, 5], &[0, 0], 1);
-        assert_eq!(one.chunk(2, 1..3, &mut [0; 8]), [7, 7]);
+        assert_eq!(one.chunk(2, 1..3, &mut ROOM.clone()), [7, 7]);
     }
 
     #[test]

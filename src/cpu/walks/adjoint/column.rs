@@ -3,10 +3,10 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::super::element::TILE;
 use super::super::super::lanes::{self, Kernel};
 use super::super::super::traits::{Accumulator, Element, Lanes as Vector};
-use super::super::affine::{Affine, Tile, gathered, is_moderate, magnitude};
+use super::super::affine::{Affine, Tile, is_moderate, magnitude};
+use super::super::sink::{Room, room};
 use super::super::{Block, Walk};
 use super::Flows;
 
@@ -16,7 +16,7 @@ impl<T: Element> Flows<'_, T> {
         &'b self,
         plane: usize,
         chunk: &Range<usize>,
-        room: &'b mut [T],
+        room: &'b mut Room<T>,
     ) -> &'b [T] {
         let lines = self.lines();
         let Range { start, end } = lines.chunk(plane, chunk);
@@ -24,16 +24,18 @@ impl<T: Element> Flows<'_, T> {
         match lines.reverse {
             true if chunk.start > 0 => &self.results[start - 1..end - 1],
             true => {
-                room[0] = self.first(plane, 0);
-                room[1..].copy_from_slice(&self.results[start..end - 1]);
-                room
+                room[0].write(self.first(plane, 0));
+                room[1..].write_copy_of_slice(&self.results[start..end - 1]);
+                // SAFETY: all slots were written.
+                unsafe { room.assume_init_ref() }
             }
             false if chunk.end < lines.len => &self.results[start + 1..end + 1],
             false => {
                 let last = chunk.len() - 1;
-                room[..last].copy_from_slice(&self.results[start + 1..end]);
-                room[last] = self.first(plane, 0);
-                room
+                room[..last].write_copy_of_slice(&self.results[start + 1..end]);
+                room[last].write(self.first(plane, 0));
+                // SAFETY: all slots were written.
+                unsafe { room.assume_init_ref() }
             }
         }
     }
@@ -48,24 +50,21 @@ impl<T: Element> Flows<'_, T> {
         writes: bool,
     ) {
         let lines = self.lines();
-        let mut rooms = gathered();
-        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
-        let mut nowhere = [[const { MaybeUninit::uninit() }; TILE]; 2];
+        let mut rooms = [room(), room()];
+        let mut of_before = room();
+        let [mut nowhere, mut nor_here] = [room(), room()];
         for chunk in lines.chunks(block.lines.clone()) {
-            let place = lines.chunk(block.plane, &chunk);
-            let [of_values, of_decay] = match writes {
-                // SAFETY: the caller has these lines to itself.
-                true => unsafe {
-                    [
-                        self.of_values.slice(place.clone()),
-                        self.of_decay.slice(place),
-                    ]
-                },
-                false => nowhere.each_mut().map(|room| &mut room[..chunk.len()]),
+            let plane = block.plane;
+            // SAFETY: the caller has these lines to itself.
+            let (of_values, of_decay) = unsafe {
+                (
+                    self.of_values.chunk(plane, &chunk, writes, &mut nowhere),
+                    self.of_decay.chunk(plane, &chunk, writes, &mut nor_here),
+                )
             };
             let step = Step {
-                before: self.before_chunk(block.plane, &chunk, &mut room),
-                tile: self.inputs.tile(block.plane, chunk, &mut rooms),
+                before: self.before_chunk(plane, &chunk, &mut of_before),
+                tile: self.inputs.tile(plane, chunk, &mut rooms),
                 of_values,
                 of_decay,
                 start: state.offset,

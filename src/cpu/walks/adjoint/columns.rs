@@ -7,6 +7,7 @@ use super::super::super::element::TILE;
 use super::super::super::processor::vectorize;
 use super::super::super::traits::{Accumulator, Element};
 use super::super::affine::{Affine, Rooms, side_by_side};
+use super::super::sink::room;
 use super::super::{Block, Walk};
 use super::Flows;
 
@@ -22,30 +23,27 @@ impl<T: Element> Flows<'_, T> {
     ) {
         let lines = self.lines();
         let mut rooms = Rooms::<T>::default();
-        let mut room = [T::from_acc(T::Acc::ZERO); TILE];
+        let [mut room, mut nowhere] = [room(), room()];
         let [mut carries, mut flows] = [[T::Acc::ZERO; TILE]; 2];
         let carries = side_by_side(states, &mut carries);
-        let mut nowhere = [const { MaybeUninit::uninit() }; TILE];
         for line in block.lines.clone() {
             let line = lines.stored(line);
-            let place = lines.place(block.plane, line, &block.columns);
-            let of_values = match writes {
-                // SAFETY: the caller has these columns to itself.
-                true => unsafe { self.of_values.slice(place.clone()) },
-                false => &mut nowhere[..carries.len()],
-            };
-            self.step(block, line, &mut rooms, carries, &mut flows, of_values);
+            let at = (block.plane, line, &block.columns);
+            // SAFETY: the caller has these columns to itself, and each of them is written.
+            unsafe {
+                self.of_values.line(at, writes, &mut nowhere, |of_values| {
+                    self.step(block, line, &mut rooms, carries, &mut flows, of_values);
+                });
+            }
             if writes {
                 let before = self.before(block, line, &mut room);
-                // SAFETY: the caller has these columns to itself.
-                let of_decay = unsafe { self.of_decay.slice(place) };
-                multiply(
-                    before,
-                    &flows,
-                    of_decay,
-                    &mut rooms.of_values,
-                    lines.reverse,
-                );
+                // SAFETY: as above.
+                unsafe {
+                    self.of_decay.line(at, true, &mut nowhere, |of_decay| {
+                        let scratch = &mut rooms.of_values;
+                        multiply(before, &flows, of_decay, scratch, lines.reverse);
+                    });
+                }
             }
         }
         for (state, carry) in states.iter_mut().zip(&*carries) {

@@ -14,12 +14,12 @@
 mod column;
 mod columns;
 
-use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::buffer::{Output, Shared};
+use super::super::buffer::{Output, Shared, as_slots};
 use super::super::traits::{Accumulator, Element};
 use super::affine::{Affine, Inputs};
+use super::sink::{Room, Sink};
 use super::{Block, Lines, View, Walk, run};
 
 /// The gradients of a recurrence.
@@ -43,27 +43,22 @@ pub(crate) fn recurrence_adjoint<T: Element>(
     initial: Option<&[T]>,
     lines: Lines,
 ) -> Adjoint<T> {
-    let inputs = Inputs {
-        values: flow,
-        decay,
-        lines,
-    };
+    let inputs = Inputs::new(flow, decay, lines);
     let columns = lines.outer * lines.inner;
-    assert!(inputs.fit() && results.len() == lines.elements());
+    assert!(results.len() == lines.elements());
     assert!(initial.is_none_or(|initial| initial.len() == columns));
     let [mut of_values, mut of_decay] = [0; 2].map(|_| Output::new(lines.elements()));
     let mut of_initial = vec![T::from_acc(T::Acc::ZERO); columns];
     {
-        let room = of_initial.as_mut_slice();
-        // SAFETY: the layout is the same, and the walk only writes values of the type.
-        let room = unsafe { &mut *(core::ptr::from_mut(room) as *mut [MaybeUninit<T>]) };
+        let walked = inputs.lines;
         run(&Flows {
             inputs,
             results,
+            before: View::contiguous(results, &lines).along(&walked),
             initial,
-            of_values: Shared::new(of_values.slots()),
-            of_decay: Shared::new(of_decay.slots()),
-            of_initial: Shared::new(room),
+            of_values: Sink::new(of_values.slots(), walked),
+            of_decay: Sink::new(of_decay.slots(), walked),
+            of_initial: Shared::new(as_slots(&mut of_initial)),
         });
     }
     Adjoint {
@@ -78,9 +73,11 @@ pub(crate) fn recurrence_adjoint<T: Element>(
 struct Flows<'a, T: Element> {
     inputs: Inputs<'a, T>,
     results: &'a [T],
+    /// The results, by lines.
+    before: View<'a, T>,
     initial: Option<&'a [T]>,
-    of_values: Shared<'a, T>,
-    of_decay: Shared<'a, T>,
+    of_values: Sink<'a, T>,
+    of_decay: Sink<'a, T>,
     of_initial: Shared<'a, T>,
 }
 
@@ -113,9 +110,9 @@ impl<T: Element> Walk for Flows<'_, T> {
         let is_last = block.lines.end == self.lines().len;
         // SAFETY: the caller's promise.
         unsafe {
-            match self.lines().inner {
-                1 => self.walk_column(&block, &mut states[0], writes),
-                _ => self.walk_columns(&block, states, writes),
+            match self.lines().are_rows() {
+                true => self.walk_column(&block, &mut states[0], writes),
+                false => self.walk_columns(&block, states, writes),
             }
         }
         if writes && is_last {
@@ -144,20 +141,21 @@ impl<T: Element> Flows<'_, T> {
     }
 
     /// The results of the recurrence one step before a line in memory.
-    fn before<'b>(&'b self, block: &Block, line: usize, room: &'b mut [T]) -> &'b [T] {
+    fn before<'b>(&'b self, block: &Block, line: usize, room: &'b mut Room<T>) -> &'b [T] {
         let lines = self.lines();
         let line = match lines.reverse {
             true => line.checked_sub(1),
             false => Some(line + 1).filter(|&line| line < lines.len),
         };
         match line {
-            Some(line) => &self.results[lines.place(block.plane, line, &block.columns)],
+            Some(line) => (self.before).line(block.plane, line, block.columns.clone(), room),
             None => {
                 let room = &mut room[..block.columns.len()];
                 for (slot, column) in room.iter_mut().zip(block.columns.clone()) {
-                    *slot = self.first(block.plane, column);
+                    slot.write(self.first(block.plane, column));
                 }
-                room
+                // SAFETY: there are as many columns as slots.
+                unsafe { room.assume_init_ref() }
             }
         }
     }

@@ -3,23 +3,24 @@
 use core::ops::Range;
 
 use super::super::super::column_groups::column_groups;
-use super::super::super::element::TILE;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
 use super::super::super::traits::{Accumulator, Element};
+use super::super::sink::{Room, room};
 use super::super::{Block, Lines, View};
 use super::tile::{Fold, Tile};
 use super::{Affine, offset};
 
 /// The two inputs of a walk.
 pub(in super::super) struct Inputs<'a, T> {
-    pub(in super::super) values: &'a View<'a, T>,
-    pub(in super::super) decay: &'a View<'a, T>,
+    values: View<'a, T>,
+    decay: View<'a, T>,
+    /// As they are walked.
     pub(in super::super) lines: Lines,
 }
 
 /// Room for a line of each input, or for a chunk.
-pub(in super::super) type Gathered<T> = [[T; TILE]; 2];
+pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
 /// The room that a walk needs beside its states.
 pub(in super::super) struct Rooms<T: Element> {
@@ -31,21 +32,25 @@ pub(in super::super) struct Rooms<T: Element> {
 impl<T: Element> Default for Rooms<T> {
     fn default() -> Self {
         Self {
-            gathered: gathered(),
+            gathered: [room(), room()],
             of_values: T::Scratch::default(),
             of_decay: T::Scratch::default(),
         }
     }
 }
 
-pub(in super::super) fn gathered<T: Element>() -> Gathered<T> {
-    [[T::from_acc(T::Acc::ZERO); TILE]; 2]
-}
-
-impl<T: Element> Inputs<'_, T> {
-    /// Whether both inputs have the shape of the walk.
-    pub(in super::super) fn fit(&self) -> bool {
-        self.values.fits(&self.lines) && self.decay.fits(&self.lines)
+impl<'a, T: Element> Inputs<'a, T> {
+    /// # Panics
+    ///
+    /// If an input does not have the shape of `lines`.
+    pub(in super::super) fn new(values: &View<'a, T>, decay: &View<'a, T>, lines: Lines) -> Self {
+        assert!(values.fits(&lines) && decay.fits(&lines));
+        let lines = lines.abreast();
+        Self {
+            values: values.along(&lines),
+            decay: decay.along(&lines),
+            lines,
+        }
     }
 
     /// Some columns of a line in memory: values, then decays.
@@ -83,7 +88,7 @@ impl<T: Element> Inputs<'_, T> {
         block: Block,
         totals: &mut [Affine<T::Acc>],
     ) {
-        if self.lines.inner == 1 {
+        if self.lines.are_rows() {
             return self.fold_column::<ADJOINT>(block, &mut totals[0]);
         }
         let mut rooms = Rooms::<T>::default();
@@ -104,7 +109,7 @@ impl<T: Element> Inputs<'_, T> {
     }
 
     fn fold_column<const ADJOINT: bool>(&self, block: Block, total: &mut Affine<T::Acc>) {
-        let mut rooms = gathered();
+        let mut rooms = [room(), room()];
         for chunk in self.lines.chunks(block.lines.clone()) {
             let tile = self.tile(block.plane, chunk, &mut rooms);
             *total = match self.lines.reverse {

@@ -1,0 +1,94 @@
+//! An output of a walk: contiguous, or nowhere while a walk only finds its states.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::super::buffer::Shared;
+use super::super::element::TILE;
+use super::Lines;
+use super::places::Places;
+
+/// Room for a line, or for a chunk of the only column.
+pub(super) type Room<T> = [MaybeUninit<T>; TILE];
+
+pub(super) fn room<T>() -> Room<T> {
+    [const { MaybeUninit::uninit() }; TILE]
+}
+
+pub(super) struct Sink<'a, T> {
+    slots: Shared<'a, T>,
+    lines: Lines,
+    /// Of planes abreast.
+    columns: Option<Places>,
+}
+
+impl<'a, T: Copy> Sink<'a, T> {
+    pub(super) fn new(slots: &'a mut [MaybeUninit<T>], lines: Lines) -> Self {
+        let planes = |columns: usize| {
+            let strides = [(lines.len * columns) as isize, 1];
+            Places::new(&[lines.inner / columns.max(1), columns], &strides)
+        };
+        Self {
+            slots: Shared::new(slots),
+            columns: lines.abreast.map(planes),
+            lines,
+        }
+    }
+
+    /// Lets `fill` write some columns of a line in memory, each of them; to `room` alone unless the walk `writes`.
+    ///
+    /// # Safety
+    ///
+    /// If the walk writes, no other thread has access to these columns of the output. `fill` writes each slot.
+    #[inline(always)]
+    pub(super) unsafe fn line<R>(
+        &self,
+        (plane, line, columns): (usize, usize, &Range<usize>),
+        writes: bool,
+        room: &mut Room<T>,
+        fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
+    ) -> R {
+        let Some((places, size)) = self.columns.as_ref().zip(self.lines.abreast) else {
+            let place = self.lines.place(plane, line, columns);
+            return fill(match writes {
+                // SAFETY: the caller's promise.
+                true => unsafe { self.slots.slice(place) },
+                false => &mut room[..place.len()],
+            });
+        };
+        let room = &mut room[..columns.len()];
+        let result = fill(room);
+        if writes {
+            let mut taken = 0;
+            places.for_each_run(columns.clone(), |first, stride, count| {
+                let mut place = line * size + first as usize;
+                for &value in &room[taken..taken + count] {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.slots.set(place, value) };
+                    place += stride as usize;
+                }
+                taken += count;
+            });
+        }
+        result
+    }
+
+    /// The slots of a chunk of the only column; those of `room` unless the walk `writes`.
+    ///
+    /// # Safety
+    ///
+    /// If the walk writes, no other thread has access to these slots of the output.
+    pub(super) unsafe fn chunk<'b>(
+        &'b self,
+        plane: usize,
+        chunk: &Range<usize>,
+        writes: bool,
+        room: &'b mut Room<T>,
+    ) -> &'b mut [MaybeUninit<T>] {
+        match writes {
+            // SAFETY: the caller's promise.
+            true => unsafe { self.slots.slice(self.lines.chunk(plane, chunk)) },
+            false => &mut room[..chunk.len()],
+        }
+    }
+}
