@@ -69,9 +69,10 @@ pub(crate) fn copy_engine() -> Result<Copy> {
     for name in listed("src/cpu")? {
         bring(&name, &copy.tree.join(&name))?;
     }
+    bring("src/refusal.rs", &copy.tree.join("src/refusal.rs"))?;
     bring("Cargo.lock", &copy.tree.join("Cargo.lock"))?;
     write(&copy.tree.join("Cargo.toml"), ENGINE_MANIFEST.as_bytes())?;
-    let root = b"#![allow(dead_code, unused_imports)]\nmod cpu;\n";
+    let root = b"#![allow(dead_code, unused_imports)]\nmod cpu;\nmod refusal;\n";
     write(&copy.tree.join("src/lib.rs"), root)?;
     Ok(copy)
 }
