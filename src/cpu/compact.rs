@@ -8,6 +8,7 @@ use core::mem::MaybeUninit;
 use super::buffer::Output;
 use super::compress::{self, Index, Word};
 use super::parallel;
+use super::processor::vectorize;
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
@@ -120,33 +121,25 @@ pub(super) fn block_counts(mask: &[u8]) -> Vec<usize> {
     counts
 }
 
-/// The number of trues in a block. Eight bytes are counted at a time, each in a byte of its own.
+/// The number of trues in a block, each counted in a byte of a vector.
 fn count_block(mask: &[u8]) -> usize {
-    const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const LANES: usize = 4;
+    const LANES: usize = 64;
 
-    let mut count = 0;
-    let (vectors, rest) = mask.as_chunks::<{ 8 * LANES }>();
-    // A byte holds 255 trues.
-    for vectors in vectors.chunks(255) {
-        let mut lanes = [0u64; LANES];
-        for vector in vectors {
-            let (words, _) = vector.as_chunks::<8>();
-            for (lane, word) in lanes.iter_mut().zip(words) {
-                let word = u64::from_ne_bytes(*word);
-                // The high bit of a byte is set if it was set before, or if adding 127 to the other bits carries into
-                // it.
-                *lane += ((((word & LOW) + LOW) | word) >> 7) & ONES;
+    let (vectors, rest) = mask.as_chunks::<LANES>();
+    let mut count = rest.iter().filter(|&&byte| byte != 0).count();
+    vectorize(|| {
+        // A byte holds 255 trues.
+        for vectors in vectors.chunks(255) {
+            let mut lanes = [0u8; LANES];
+            for vector in vectors {
+                for (lane, &byte) in lanes.iter_mut().zip(vector) {
+                    *lane += u8::from(byte != 0);
+                }
             }
+            count += lanes.iter().map(|&lane| usize::from(lane)).sum::<usize>();
         }
-        count += lanes
-            .iter()
-            .flat_map(|lane| lane.to_ne_bytes())
-            .map(usize::from)
-            .sum::<usize>();
-    }
-    count + rest.iter().filter(|&&byte| byte != 0).count()
+    });
+    count
 }
 
 fn compact_into<T: Word>(

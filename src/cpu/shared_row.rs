@@ -108,7 +108,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         let mut totals = [Total::nothing::<O>(); TILES];
         run(Totals::<T, O, REVERSE> {
             input,
-            totals: &mut totals,
+            totals: &mut totals[..input.len() / TILE],
             operator: PhantomData,
         });
         totals
@@ -152,9 +152,7 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<
 
     #[inline(always)]
     fn run<L: Lanes<T>>(self, proof: L::Proof) {
-        for (total, tile) in self.totals.iter_mut().zip(self.input.chunks_exact(TILE)) {
-            *total = tile::total::<T, O, L, REVERSE>(proof, tile);
-        }
+        tile::totals::<T, O, L, REVERSE>(proof, self.input, self.totals);
     }
 }
 

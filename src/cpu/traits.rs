@@ -121,6 +121,9 @@ pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
     }
 }
 
+/// The most lanes that a vector has.
+pub(crate) const MOST_LANES: usize = 8;
+
 /// Some neighbouring elements of type `T`, as accumulators.
 pub(crate) trait Lanes<T: Element>: Copy {
     /// Proof that the processor has the instructions of these lanes. Lanes are only made with a proof, so that their
@@ -171,6 +174,24 @@ pub(crate) trait Lanes<T: Element>: Copy {
     /// The last lane in every lane.
     fn last(self) -> Self;
 
+    /// The lanes of this vector and of the next, apart: the left ones and the right ones of the pairs that a step of
+    /// [`folds`](Self::folds) combines.
+    fn pairs(self, next: Self, step: usize) -> (Self, Self);
+
+    /// The last lane of the inclusive scan of each of `COUNT` vectors. They are scanned together, without the other lanes.
+    #[inline(always)]
+    fn folds<O: Operator<T::Acc>>(mut vectors: [Self; MOST_LANES]) -> Self {
+        let mut count = Self::COUNT;
+        for step in 0..Self::STEPS {
+            count /= 2;
+            for at in 0..count {
+                let (left, right) = vectors[2 * at].pairs(vectors[2 * at + 1], step);
+                vectors[at] = O::combine_lanes::<T, Self>(left, right);
+            }
+        }
+        vectors[0]
+    }
+
     /// Each lane one further up, and the first lane of `first` in the first.
     fn shift_in(self, first: Self) -> Self;
 
@@ -187,6 +208,9 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
 
     /// Whether combining floats rounds.
     const ROUNDS: bool = false;
+
+    /// Whether no grouping of elements changes the result.
+    const EXACT: bool = A::EXACT || !Self::ROUNDS;
 
     /// Whether the columns of floats are made in tiles, each from the identity.
     const IN_TILES: bool = false;

@@ -25,7 +25,7 @@ use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
 use super::processor::vectorize;
 use super::traits::{Accumulator, Element, Operator};
-use lines::{fold_lines, scan_lines, scan_lines_behind};
+use lines::{MOST, fold_lines, scan_lines};
 
 /// The most columns in a block: the carries of a block stay in the first-level cache.
 ///
@@ -252,7 +252,15 @@ impl Plane {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
             if O::IN_TILES && !T::Acc::EXACT && !is_first {
-                let mut room = [O::IDENTITY; WIDEST];
+                // A room for the widest block takes as long to clear as a tile of few columns to walk.
+                let (mut few, mut many);
+                let room: &mut [_] = if columns.len() <= MOST {
+                    few = [O::IDENTITY; MOST];
+                    &mut few
+                } else {
+                    many = [O::IDENTITY; WIDEST];
+                    &mut many
+                };
                 let local = &mut room[..columns.len()];
                 // SAFETY: the caller's promise.
                 unsafe {
@@ -317,16 +325,21 @@ impl Plane {
             // other thread has access to them.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                vectorize(|| match &mut behind {
-                    Behind::Starts(starts) => {
-                        scan_lines_behind::<T::Acc, O>(input, output, carries, starts, self)
-                    }
-                    Behind::Nothing => scan_lines::<T::Acc, O>(input, output, carries, self),
-                    Behind::Total(total) => {
-                        scan_lines::<T::Acc, O>(input, output, carries, self);
-                        fold_lines::<T::Acc, O>(input, total, self.reverse);
-                    }
-                });
+                vectorize(
+                    #[inline(always)]
+                    || match &mut behind {
+                        Behind::Starts(starts) => {
+                            scan_lines::<T::Acc, O, true>(input, output, carries, starts, self);
+                        }
+                        Behind::Nothing => {
+                            scan_lines::<T::Acc, O, false>(input, output, carries, &[], self);
+                        }
+                        Behind::Total(total) => {
+                            scan_lines::<T::Acc, O, false>(input, output, carries, &[], self);
+                            fold_lines::<T::Acc, O>(input, total, self.reverse);
+                        }
+                    },
+                );
             });
         }
     }

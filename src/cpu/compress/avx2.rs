@@ -93,23 +93,56 @@ fn for_each_true_group<U>(
     write: impl Fn(usize, u8, *mut U),
     value: impl Fn(usize) -> U,
 ) -> usize {
+    let slots_are_few = slots.len() < mask.len() / SPARSE;
     let mut cursor = 0;
-    let (groups, rest) = mask.as_chunks::<GROUP>();
-    for (group, bytes) in groups.iter().enumerate() {
-        let first = group * GROUP;
-        let bits = bits_of(bytes);
-        if bits == 0 {
-            continue;
-        }
+    let mut take = |first: usize, bits: u8, bytes: &[u8]| {
         if let Some(place) = slots[cursor..].first_chunk_mut::<GROUP>() {
             write(first, bits, place.as_mut_ptr().cast());
             cursor += bits.count_ones() as usize;
         } else {
             cursor = write_last(bytes, slots, cursor, |offset| value(first + offset));
         }
-    }
-    let first = groups.len() * GROUP;
-    write_last(rest, slots, cursor, |offset| value(first + offset))
+    };
+    let done = if slots_are_few {
+        // Most vectors have no true, and most groups of the others have none.
+        let (vectors, _) = mask.as_chunks::<VECTOR>();
+        for (vector, bytes) in vectors.iter().enumerate() {
+            let mut bits = bits_of_vector(bytes);
+            while bits != 0 {
+                let offset = bits.trailing_zeros() as usize / GROUP * GROUP;
+                let group = &bytes[offset..offset + GROUP];
+                take(vector * VECTOR + offset, (bits >> offset) as u8, group);
+                bits &= !(0xFF << offset);
+            }
+        }
+        vectors.len() * VECTOR
+    } else {
+        let (groups, _) = mask.as_chunks::<GROUP>();
+        for (group, bytes) in groups.iter().enumerate() {
+            let bits = bits_of(bytes);
+            if bits != 0 {
+                take(group * GROUP, bits, bytes);
+            }
+        }
+        groups.len() * GROUP
+    };
+    write_last(&mask[done..], slots, cursor, |offset| value(done + offset))
+}
+
+/// From this many bytes a true on, vectors without a true are skipped. Under 1 % trues that halves the time; under 50 % it
+/// would take a fifth more.
+const SPARSE: usize = 16;
+
+/// Bytes of a vector.
+const VECTOR: usize = 4 * GROUP;
+
+/// As [`bits_of`].
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits_of_vector(bytes: &[u8; VECTOR]) -> u32 {
+    // SAFETY: there are as many bytes.
+    let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+    !_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256())) as u32
 }
 
 /// One bit for each byte, set if the byte is not zero. The first byte has the lowest bit.

@@ -94,6 +94,16 @@ impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
     }
 
     #[inline(always)]
+    fn pairs(self, next: Self, _step: usize) -> (Self, Self) {
+        let at = |place: usize| match place.checked_sub(COUNT) {
+            None => self.0[place],
+            Some(place) => next.0[place],
+        };
+        let side = |right| Self(core::array::from_fn(|lane| at(2 * lane + right)));
+        (side(0), side(1))
+    }
+
+    #[inline(always)]
     fn shift_in(self, first: Self) -> Self {
         Self(core::array::from_fn(|lane| {
             if lane == 0 {

@@ -11,8 +11,9 @@
 //! output    | start ⊕ prefix       | start ⊕ prefix      |
 //! ```
 //!
-//! So the carry behind a tile is `start ⊕ last(prefix)`, the last thing that the tile writes, and [`total`] finds
-//! `last(prefix)` without `start`. An exclusive scan writes the same values one place further along. Each step adds a
+//! So the carry behind a tile is `start ⊕ last(prefix)`, the last thing that the tile writes, and [`totals`] finds
+//! `last(prefix)` without `start`, and without the other lanes of local scans. Where any order is exact, the prefix begins
+//! with `start`, and a total keeps lanes apart to the end. An exclusive scan writes the same values one place further along. Each step adds a
 //! later part to an earlier one that stays, so sums of numbers that are not negative do not fall.
 //!
 //! Where floats leave the range of their type, `start ⊕ prefix` may differ from the sequential result by more than
@@ -23,11 +24,10 @@
 
 mod walk;
 
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::traits::{Accumulator, Element, Lanes, Operator};
+use super::traits::{Accumulator, Element, Lanes, MOST_LANES, Operator};
 
 /// The last prefix of a tile, and what the operator has noted of the prefixes that it is made of.
 #[derive(Clone, Copy)]
@@ -53,74 +53,77 @@ impl<A: Accumulator> Total<A> {
     }
 }
 
-/// The total of a whole tile.
+/// The totals of whole tiles, one in each lane, as many tiles at once as there are lanes.
 #[inline(always)]
-pub(super) fn total<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+pub(super) fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
-    tile: &[T],
-) -> Total<T::Acc> {
-    assert!(tile.len() == TILE);
-    let mut carry = Carry::<O, L>::new(proof);
+    tiles: &[T],
+    totals: &mut [Total<T::Acc>],
+) {
+    assert!(tiles.len() == totals.len() * TILE);
+    let sets = tiles.chunks(L::COUNT * TILE);
+    for (tiles, totals) in sets.zip(totals.chunks_mut(L::COUNT)) {
+        // A set that is not full has its last tile several times.
+        let mut starts = [tiles.as_ptr(); MOST_LANES];
+        for (index, start) in starts.iter_mut().enumerate() {
+            *start = tiles[index.min(totals.len() - 1) * TILE..].as_ptr();
+        }
+        // SAFETY: a tile begins at each of them.
+        let (last, seen) = unsafe { last_prefixes::<T, O, L, REVERSE>(proof, starts) };
+        let (last, least, most) = (array(last), array(seen.0), array(seen.1));
+        for (lane, total) in totals.iter_mut().enumerate() {
+            *total = Total {
+                total: last[lane],
+                seen: (least[lane], most[lane]),
+            };
+        }
+    }
+}
+
+/// The last prefix of the tile at each of `starts`, and what the operator has noted of the prefixes before.
+///
+/// # Safety
+///
+/// A whole tile begins at each of the first `COUNT` of them.
+#[inline(always)]
+unsafe fn last_prefixes<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+    proof: L::Proof,
+    starts: [*const T; MOST_LANES],
+) -> (L, (L, L)) {
+    let identity = L::splat(proof, O::IDENTITY);
+    let (mut prefix, mut seen) = (identity, (identity, identity));
+    let mut apart = [identity; MOST_LANES];
     let vectors = TILE / L::COUNT;
     for step in 0..vectors {
         let vector = if REVERSE { vectors - 1 - step } else { step };
-        // SAFETY: the vector lies in the tile.
-        let x = unsafe { L::load(proof, tile.as_ptr().add(vector * L::COUNT)) };
-        let x = if REVERSE { x.reversed() } else { x };
-        carry.advance::<T>(x.inclusive_scan::<O>());
-    }
-    carry.total()
-}
-
-/// The last prefix so far, in every lane.
-struct Carry<O, L> {
-    prefix: L,
-    seen: (L, L),
-    operator: PhantomData<O>,
-}
-
-impl<O, L: Copy> Carry<O, L> {
-    #[inline(always)]
-    fn new<T: Element>(proof: L::Proof) -> Self
-    where
-        O: Operator<T::Acc>,
-        L: Lanes<T>,
-    {
-        let identity = L::splat(proof, O::IDENTITY);
-        Self {
-            prefix: identity,
-            seen: (identity, identity),
-            operator: PhantomData,
+        let mut of_tiles = [identity; MOST_LANES];
+        for tile in 0..L::COUNT {
+            // SAFETY: the vector lies in the tile.
+            of_tiles[tile] = unsafe { L::load(proof, starts[tile].add(vector * L::COUNT)) };
+            if O::EXACT {
+                apart[tile] = O::combine_lanes(apart[tile], of_tiles[tile]);
+            }
+        }
+        if !O::EXACT {
+            prefix = O::combine_lanes(prefix, L::folds::<O>(of_tiles));
+            seen = O::watch(seen, prefix);
         }
     }
-
-    /// Takes in a vector, which is scanned on its own.
-    #[inline(always)]
-    fn advance<T: Element>(&mut self, local: L)
-    where
-        O: Operator<T::Acc>,
-        L: Lanes<T>,
-    {
-        self.prefix = O::combine_lanes(self.prefix, local.last());
-        self.seen = O::watch(self.seen, self.prefix);
+    match O::EXACT {
+        true => (L::folds::<O>(apart), seen),
+        false => (prefix, seen),
     }
+}
 
-    #[inline(always)]
-    fn total<T: Element>(&self) -> Total<T::Acc>
-    where
-        O: Operator<T::Acc>,
-        L: Lanes<T>,
-    {
-        let first = |lanes: L| {
-            let mut any = O::IDENTITY;
-            lanes.for_each(|lane| any = lane);
-            any
-        };
-        Total {
-            total: first(self.prefix),
-            seen: (first(self.seen.0), first(self.seen.1)),
-        }
-    }
+/// The lanes as numbers.
+#[inline(always)]
+fn array<T: Element, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
+    let (mut array, mut filled) = ([T::Acc::ZERO; MOST_LANES], 0);
+    lanes.for_each(|lane| {
+        array[filled] = lane;
+        filled += 1;
+    });
+    array
 }
 
 /// Scans a tile, or what is left of a row behind the last whole one, from `start`. Returns the carry behind it.
@@ -137,10 +140,21 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: 
     } else {
         walk::walk::<T, O, L, REVERSE, false>(proof, input, output, start)
     };
-    if !is_regular {
-        scan_in_order::<T, O, REVERSE>(input, output, start, exclusive);
+    if O::EXACT {
+        // The tile was scanned from `start`.
+        return total;
     }
-    carry_behind::<T, O, REVERSE>(input, start, total)
+    if is_regular {
+        return O::combine(start, total);
+    }
+    scan_in_order::<T, O, REVERSE>(input, output, start, exclusive);
+    if input.len() < TILE {
+        return fold_in_order::<T, O, REVERSE>(input, start);
+    }
+    // The prefixes between those of whole vectors do not count here.
+    let mut total = [Total::nothing::<O>()];
+    totals::<T, O, L, REVERSE>(proof, input, &mut total);
+    carry_behind::<T, O, REVERSE>(input, start, total[0])
 }
 
 /// The carry behind a tile whose total is known.

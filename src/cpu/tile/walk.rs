@@ -1,14 +1,11 @@
 //! The walk through a tile, one vector after the other.
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::super::traits::{Element, Lanes, Operator};
-use super::{Carry, Total};
+use super::super::traits::{Element, Lanes, MOST_LANES, Operator};
 
-/// The most lanes that a vector has.
-const MOST_LANES: usize = 8;
-
-/// Scans from `start`. Returns the total, and whether all that was combined with `start` was regular.
+/// Scans from `start`. Returns the last prefix, and whether all prefixes are regular after `start`.
 #[inline(always)]
 pub(super) fn walk<
     T: Element,
@@ -21,15 +18,17 @@ pub(super) fn walk<
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,
-) -> (Total<T::Acc>, bool) {
+) -> (T::Acc, bool) {
     assert!(input.len() == output.len());
     let identity = L::splat(proof, O::IDENTITY);
+    let start_lanes = L::splat(proof, start);
     let mut walk = Walk::<T, O, L> {
         from: input.as_ptr(),
         to: output.as_mut_ptr().cast(),
-        start: L::splat(proof, start),
-        carry: Carry::new(proof),
+        start: start_lanes,
+        prefix: if O::EXACT { start_lanes } else { identity },
         seen: (identity, identity),
+        operator: PhantomData,
     };
     let vectors = input.len() / L::COUNT;
     let rest = vectors * L::COUNT..input.len();
@@ -47,9 +46,9 @@ pub(super) fn walk<
             walk.rest::<REVERSE, EXCLUSIVE>(rest.start, rest.len());
         }
     }
-    let total = walk.carry.total();
-    let is_regular = total.is_regular::<O>(start) && walk.was_regular(start);
-    (total, is_regular)
+    let mut last = O::IDENTITY;
+    walk.prefix.for_each(|lane| last = lane);
+    (last, O::is_regular(start, last) && walk.was_regular(start))
 }
 
 /// A walk through the vectors of a tile.
@@ -58,10 +57,11 @@ struct Walk<T, O, L> {
     to: *mut T,
     /// What precedes the tile, in every lane.
     start: L,
-    /// What precedes the next vector in the tile.
-    carry: Carry<O, L>,
+    /// What precedes the next vector in the tile; if any order is exact, in the row.
+    prefix: L,
     /// What the operator has noted of the prefixes.
     seen: (L, L),
+    operator: PhantomData<O>,
 }
 
 impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
@@ -91,16 +91,19 @@ impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
         // SAFETY: the caller has a vector there.
         let x = unsafe { L::load(proof, from) };
         let local = if REVERSE { x.reversed() } else { x }.inclusive_scan::<O>();
-        let before = self.carry.prefix;
+        let before = self.prefix;
         let prefix = O::combine_lanes(before, local);
         self.seen = O::watch(self.seen, prefix);
-        self.carry.advance::<T>(local);
+        self.prefix = O::combine_lanes(before, local.last());
         let shown = if EXCLUSIVE {
             prefix.shift_in(before)
         } else {
             prefix
         };
-        let scanned = O::combine_lanes(self.start, shown);
+        let scanned = match O::EXACT {
+            true => shown,
+            false => O::combine_lanes(self.start, shown),
+        };
         // SAFETY: the caller has room for a vector there.
         unsafe { if REVERSE { scanned.reversed() } else { scanned }.store(to) };
     }

@@ -36,6 +36,26 @@ macro_rules! shuffles {
         }
 
         #[inline(always)]
+        fn pairs(self, next: Self, step: usize) -> (Self, Self) {
+            // SAFETY: `self` has a proof of AVX2.
+            let (left, right) = unsafe {
+                let (a, b) = ($to(self.0), $to(next.0));
+                let (left, right) = match step {
+                    0 | 1 => (
+                        _mm256_shuffle_ps::<0b1000_1000>(a, b),
+                        _mm256_shuffle_ps::<0b1101_1101>(a, b),
+                    ),
+                    _ => (
+                        _mm256_permute2f128_ps::<0x20>(a, b),
+                        _mm256_permute2f128_ps::<0x31>(a, b),
+                    ),
+                };
+                ($from(left), $from(right))
+            };
+            (Self(left, self.1), Self(right, self.1))
+        }
+
+        #[inline(always)]
         fn shift_in(self, first: Self) -> Self {
             // SAFETY: `self` has a proof of AVX2.
             let shifted = unsafe {
@@ -80,6 +100,23 @@ macro_rules! shuffles {
             // SAFETY: `self` has a proof of AVX2.
             let last = unsafe { $from(_mm256_permute4x64_pd::<0b1111_1111>($to(self.0))) };
             Self(last, self.1)
+        }
+
+        #[inline(always)]
+        fn pairs(self, next: Self, step: usize) -> (Self, Self) {
+            // SAFETY: `self` has a proof of AVX2.
+            let (left, right) = unsafe {
+                let (a, b) = ($to(self.0), $to(next.0));
+                let (left, right) = match step {
+                    0 => (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)),
+                    _ => (
+                        _mm256_permute2f128_pd::<0x20>(a, b),
+                        _mm256_permute2f128_pd::<0x31>(a, b),
+                    ),
+                };
+                ($from(left), $from(right))
+            };
+            (Self(left, self.1), Self(right, self.1))
         }
 
         #[inline(always)]
