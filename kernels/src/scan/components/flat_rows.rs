@@ -2,7 +2,8 @@
 //!
 //! In reverse the sequence is walked from its end: the first row in the order of the scan is the last in memory.
 
-use super::tensors::{Edges, Reads};
+use super::args::Reads;
+use super::tensors::Edges;
 use cubecl::prelude::*;
 
 /// The sizes.
@@ -98,8 +99,8 @@ pub(crate) fn flat_vectors<T: Numeric, N: Size, B: Numeric>(
 ) -> Sequence<Vector<T, N>> {
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
-    for i in 0..reads.inputs.len().comptime() {
-        vectors.push(reads.inputs[i][stored]);
+    for i in 0..comptime!(reads.inputs) {
+        vectors.push(reads.vector(i, stored));
     }
     vectors
 }

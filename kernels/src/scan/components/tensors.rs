@@ -1,36 +1,8 @@
-//! Reading and writing the tensors of a scan, a vector of each at a time.
+//! The elements of vectors: read as states, and written from them.
 
+use super::args::{Reads, Writes};
 use crate::monoid::{Element, Monoid, NOWHERE, State, Written};
 use cubecl::prelude::*;
-
-/// The tensors that a scan reads.
-#[derive(CubeType, CubeLaunch)]
-pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
-    /// The inputs in vectors; empty if they are read element by element.
-    pub inputs: Sequence<&'static [Vector<T, N>]>,
-    /// The inputs that are read element by element.
-    pub elements: Sequence<&'static [T]>,
-    /// Not zero where a segment begins, contiguous. One tensor or none.
-    pub starts: Sequence<&'static [B]>,
-    /// Segments extend against the direction of the scan.
-    #[cube(comptime)]
-    pub opposed: bool,
-    /// What each line resumes from, line after line. A tensor for each output, or none.
-    pub initial: Sequence<&'static [T]>,
-}
-
-/// The tensors that a scan writes, all of them contiguous.
-#[derive(CubeType, CubeLaunch)]
-pub(crate) struct Writes<T: Numeric, N: Size, P: Numeric> {
-    /// The results in vectors; empty if they are written element by element.
-    pub outputs: Sequence<&'static mut [Vector<T, N>]>,
-    /// The results that are written element by element.
-    pub elements: Sequence<&'static mut [T]>,
-    /// The positions of results in vectors. One tensor or none.
-    pub positions: Sequence<&'static mut [Vector<P, N>]>,
-    /// The same, written element by element.
-    pub element_positions: Sequence<&'static mut [P]>,
-}
 
 /// A vector of each input.
 #[derive(CubeType)]
@@ -255,12 +227,11 @@ pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoi
 ) {
     let lanes = N::value().comptime();
     let written = written_of::<A, M>(states, op);
-    let outputs = writes.outputs.len().comptime();
+    let outputs = comptime!(writes.outputs);
     let vectors = vectors_of_written::<T, A, N>(&written, outputs, reverse);
     #[unroll]
     for i in 0..outputs {
-        let output = &mut writes.outputs[i];
-        output[at] = vectors[i];
+        writes.vector(i, at, vectors[i]);
     }
     #[unroll]
     for i in 0..writes.positions.len().comptime() {

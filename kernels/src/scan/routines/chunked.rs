@@ -13,10 +13,11 @@
 use crate::monoid::{Monoid, Operator, State, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
+    args::{Operands, Reads, ScanArgs, Writes},
     cube_totals::totals_of_tile,
     parts::{CarryIn, before_part},
     rows::RowsView,
-    tensors::{Reads, Writes, begin_of_line},
+    tensors::begin_of_line,
     tile::{TileConfig, UnitTile, total_of},
 };
 use crate::scan::grid::cube_count;
@@ -37,8 +38,16 @@ pub(crate) struct Chunks {
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
-    reads: &Reads<T, N, B>,
+pub(crate) fn chunk_totals_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+    R: ScanArgs,
+>(
+    tensors: &mut R::Tensors<T, N, B, P>,
     totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -48,10 +57,12 @@ pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
     #[define(B)] _starts_type: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
+    let (reads, _) = R::open::<T, N, B, P>(tensors);
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, B, O::Monoid<A>>(reads, totals, rows, chunks, seed, config, op);
+        total_of_chunk::<T, A, N, B, O::Monoid<A>>(&reads, totals, rows, chunks, seed, config, op);
     }
 }
 
@@ -96,9 +107,9 @@ pub(crate) fn chunk_scan_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -111,10 +122,19 @@ pub(crate) fn chunk_scan_kernel<
     #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     if CUBE_POS < chunks.count {
         let seed = seed.get::<A>();
         scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, totals, rows, chunks, seed, config, carry_in, op,
+            &reads,
+            &mut writes,
+            totals,
+            rows,
+            chunks,
+            seed,
+            config,
+            carry_in,
+            op,
         );
     }
 }
@@ -185,9 +205,12 @@ pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
+use chunk_scan_kernel as scan;
+use chunk_totals_kernel as totals;
+
 /// Launches with each row split into at most `chunks_per_row` chunks.
-pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
-    let [dtype, accumulator, starts, positions] = call.types();
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chunks_per_row: usize) {
+    let [dtype, accumulator, starts, positions] = call.types;
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);
     let per_row = tiles_per_row.div_ceil(tiles);
@@ -202,13 +225,14 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
     // SAFETY: there is one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector
     // by the length of its row.
     let totals = |states| unsafe {
-        chunk_totals_kernel::launch_unchecked::<O>(
+        chunk_totals_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads_of_totals(),
+            operands
+                .tensors::<totals::T, totals::N, totals::B, totals::P>(call.access_for_totals()),
             states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
@@ -221,18 +245,18 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
             dtype,
             accumulator,
             starts,
+            positions,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
     let scan = |states| unsafe {
-        chunk_scan_kernel::launch_unchecked::<O>(
+        chunk_scan_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
             states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),

@@ -10,11 +10,12 @@
 
 use crate::monoid::{Monoid, Operator, write_state};
 use crate::scan::call::Call;
+use crate::scan::components::args::{Operands, Reads, ScanArgs, Writes};
 use crate::scan::components::columns::{
     Column, ColumnsConfig, ColumnsView, columns_arg, fold_rows, load_prefetched, scan_row, splat,
 };
 use crate::scan::components::parts::{CarryIn, before_part};
-use crate::scan::components::tensors::{Reads, Writes, begin_of_line};
+use crate::scan::components::tensors::begin_of_line;
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::Split;
@@ -50,8 +51,16 @@ fn before_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
-    reads: &Reads<T, N, B>,
+pub(crate) fn column_totals_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+    R: ScanArgs,
+>(
+    tensors: &mut R::Tensors<T, N, B, P>,
     states: &mut [u32],
     view: &ColumnsView,
     seed: InputScalar,
@@ -60,10 +69,12 @@ pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, 
     #[define(T)] _dtype: ElemType,
     #[define(A)] _accumulator: ElemType,
     #[define(B)] _starts_type: ElemType,
+    #[define(P)] _positions: ElemType,
 ) {
+    let (reads, _) = R::open::<T, N, B, P>(tensors);
     if ABSOLUTE_POS < view.units {
         let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, B, O::Monoid<A>>(reads, states, view, seed, config, op);
+        total_of_chunk::<T, A, N, B, O::Monoid<A>>(&reads, states, view, seed, config, op);
     }
 }
 
@@ -101,9 +112,9 @@ pub(crate) fn column_scan_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     states: &[u32],
     view: &ColumnsView,
     seed: InputScalar,
@@ -114,9 +125,18 @@ pub(crate) fn column_scan_kernel<
     #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     if ABSOLUTE_POS < view.units {
         let seed = seed.get::<A>();
-        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(reads, writes, states, view, seed, config, op);
+        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
+            &reads,
+            &mut writes,
+            states,
+            view,
+            seed,
+            config,
+            op,
+        );
     }
 }
 
@@ -175,8 +195,11 @@ fn config<O: Operator>(call: &Call<O>, split: Split, carry_in: CarryIn) -> Colum
     }
 }
 
-pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, starts, positions] = call.types();
+use column_scan_kernel as scan;
+use column_totals_kernel as totals;
+
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+    let [dtype, accumulator, starts, positions] = call.types;
     let (outer, columns) = (call.rows(), call.lines.inner_count() / call.lanes);
     let split = Split::of_columns(&call.tuning, columns * outer, call.len());
     let parts = Parts {
@@ -192,13 +215,14 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements,
     // and the kernel does nothing in units beyond them.
     let totals = |states| unsafe {
-        column_totals_kernel::launch_unchecked::<O>(
+        column_totals_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads_of_totals(),
+            operands
+                .tensors::<totals::T, totals::N, totals::B, totals::P>(call.access_for_totals()),
             states,
             view(),
             call.seed(),
@@ -211,18 +235,18 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             dtype,
             accumulator,
             starts,
+            positions,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
     let scan = |states| unsafe {
-        column_scan_kernel::launch_unchecked::<O>(
+        column_scan_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
             states,
             view(),
             call.seed(),

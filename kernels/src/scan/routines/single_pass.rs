@@ -11,10 +11,11 @@
 use crate::monoid::{Monoid, Operator, State, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
+    args::{Operands, Reads, ScanArgs, Writes},
     cube_totals::totals_of_tile,
     lookback::{Lookback, tile_of_cube},
     rows::RowsView,
-    tensors::{Reads, Writes, begin_of_line},
+    tensors::begin_of_line,
     tile::{TileConfig, UnitTile, total_of},
     tile_state::{LookbackConfig, TileWords},
 };
@@ -31,9 +32,9 @@ pub(crate) fn single_pass_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     state: &[Atomic<u32>],
     rows: &RowsView,
     words: TileWords,
@@ -46,11 +47,21 @@ pub(crate) fn single_pass_kernel<
     #[define(B)] _starts_type: ElemType,
     #[define(P)] _positions: ElemType,
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let tile = tile_of_cube(state, CUBE_COUNT as u32, lookback.cubes_in_order);
     if tile < words.tiles {
         let seed = seed.get::<A>();
         scan_tile::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, state, rows, words, tile, seed, config, lookback, op,
+            &reads,
+            &mut writes,
+            state,
+            rows,
+            words,
+            tile,
+            seed,
+            config,
+            lookback,
+            op,
         );
     }
 }
@@ -101,8 +112,10 @@ fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<
     unit.store::<A, P, M>(writes, &row, first, &prefix, &identity, config, op);
 }
 
-pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, starts, positions] = call.types();
+use single_pass_kernel as kernel;
+
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+    let [dtype, accumulator, starts, positions] = call.types;
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
     let lookback = call.tuning.lookback(call.stall());
@@ -117,14 +130,13 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly
     // the tensors' rows, and tiles guard each vector by the length of its row.
     unsafe {
-        single_pass_kernel::launch_unchecked::<O>(
+        single_pass_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cube_count(call.client, tiles),
             CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
             state,
             call.rows_arg(),
             words,

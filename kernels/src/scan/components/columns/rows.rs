@@ -2,7 +2,8 @@
 
 use super::view::{Column, ColumnsConfig, ColumnsView, is_inside};
 use crate::monoid::{Monoid, State, join};
-use crate::scan::components::tensors::{Edges, Loaded, Reads, Writes, state_of, write_vector};
+use crate::scan::components::args::{Reads, Writes};
+use crate::scan::components::tensors::{Edges, Loaded, state_of, write_vector};
 use cubecl::prelude::*;
 
 /// Loads the rows that a unit prefetches, from logical row `at` on, of each input. Rows beyond the last repeat it.
@@ -46,8 +47,8 @@ fn load_row<T: Numeric, N: Size, B: Numeric>(
     let position = view.stored(logical, reverse);
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
-    for i in 0..reads.inputs.len().comptime() {
-        vectors.push(reads.inputs[i][column.inputs[i] + position * view.strides[i]]);
+    for i in 0..comptime!(reads.inputs) {
+        vectors.push(reads.vector(i, column.inputs[i] + position * view.strides[i]));
     }
     let mut edges = Edges::new();
     let apart = view.width * lanes;

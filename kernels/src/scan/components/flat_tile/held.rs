@@ -2,8 +2,9 @@
 
 use super::{Facts, FlatTileConfig};
 use crate::monoid::{Monoid, State, join};
+use crate::scan::components::args::Reads;
 use crate::scan::components::flat_rows::{FlatRows, Place, flat_vectors};
-use crate::scan::components::tensors::{Edges, Reads, begin_of_line, lane_at, state_at};
+use crate::scan::components::tensors::{Edges, begin_of_line, lane_at, state_at};
 use cubecl::prelude::*;
 
 /// The vectors of a unit, as they were loaded.

@@ -16,9 +16,10 @@
 mod held;
 mod preceding;
 
+use super::args::{Reads, Writes};
 use super::flat_rows::{FlatRows, Place};
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
-use super::tensors::{Reads, Writes, write_vector};
+use super::tensors::write_vector;
 use super::vector_totals::Rake;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;

@@ -3,8 +3,8 @@
 use super::held::{Held, total_of_vector};
 use super::{Facts, FlatTileConfig};
 use crate::monoid::{Monoid, State, join};
+use crate::scan::components::args::Reads;
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
-use crate::scan::components::tensors::Reads;
 use crate::scan::components::vector_totals::{
     RowsOfVectors, place_of_total, rake_totals, scan_within_reach,
 };
