@@ -21,6 +21,7 @@ fn compiled_kernels() {
     a_gradient_flips_nothing(&log, &device);
     reversals_by_slices_are_part_of_the_scan(&log, &device);
     neighbours_of_a_scan_are_part_of_it(&log, &device);
+    rows_are_one_launch_of_the_tiles(&log, &device);
     what_a_load_declines_is_one_kernel_in_front(&log, &device);
     fs::remove_file(log.0).expect("the log is this test's own");
 }
@@ -51,6 +52,22 @@ fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {
     let apart = log.kernels(|| compute((x.clone() * 2.0 + 0.5) * 3.0 + 4.0));
     assert_eq!(apart, [ELEMENT_WISE]);
     assert_none_of(&apart, &both);
+}
+
+/// Along the last axis the tiles of the scan take the operations: no kernel before them, none after.
+fn rows_are_one_launch_of_the_tiles(log: &Log, device: &Device) {
+    let x = floats(device, [2, 20_000]);
+    let short = floats(device, [400, 100]);
+    device.sync().expect("the device syncs");
+    let product = |x: &Tensor<2>| compute((x.clone() * x.clone()).cumsum(-1) * 3.0 + 4.0);
+    assert_eq!(
+        log.kernels(|| product(&x)),
+        ["SinglePassKernel | Fold | FusedArgs"]
+    );
+    assert_eq!(
+        log.kernels(|| product(&short)),
+        ["ShortRowsKernel | Fold | FusedArgs"]
+    );
 }
 
 /// Strided tensors would be read element by element, slower than a kernel in front of the scan.

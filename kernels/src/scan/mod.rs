@@ -23,7 +23,7 @@ mod call;
 pub(crate) mod components;
 mod grid;
 mod launch;
-pub mod parts;
+pub(crate) mod parts;
 mod planned;
 pub(crate) mod problem;
 mod routines;

@@ -55,22 +55,14 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
         Ok(Self { call, routine })
     }
 
-    /// The elements of an access. All operands are accessed in vectors of so many, or element by element.
+    /// The elements of an access. All operands are accessed in vectors of so many, or element by element. A vector may
+    /// cover the end of a line and the begin of the next one.
     pub fn width(&self) -> usize {
         match self.routine {
             RoutineKind::Columns | RoutineKind::ColumnTiles => self.call.lanes,
-            _ if self.is_flat() => self.call.flat_lanes,
+            RoutineKind::SingleCube if short_rows::fits(&self.call) => self.call.flat_lanes,
             _ => self.call.stored_lanes_in_tiles(),
         }
-    }
-
-    /// Whether an access may cover the end of a row and the begin of the next one.
-    pub fn straddles_rows(&self) -> bool {
-        self.is_flat() && self.call.len() % self.call.flat_lanes > 0
-    }
-
-    fn is_flat(&self) -> bool {
-        self.routine == RoutineKind::SingleCube && short_rows::fits(&self.call)
     }
 
     /// Launches the scan. `address_type` reaches all elements of the operands. Nothing waits for the device.

@@ -8,7 +8,7 @@
 //!                                   launch 3  begin with what precedes the chunk, then walk
 //! ```
 
-use crate::monoid::{Monoid, Operator, write_state};
+use crate::monoid::{Monoid, Operator, StateOf, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::args::{Operands, Reads, ScanArgs, Writes};
 use crate::scan::components::columns::{
@@ -66,41 +66,26 @@ pub(crate) fn column_totals_kernel<
     seed: InputScalar,
     #[comptime] config: ColumnsConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
     let (reads, _) = R::open::<T, N, B, P>(tensors);
+    let reads = reads.again();
     if ABSOLUTE_POS < view.units {
-        let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, B, O::Monoid<A>>(&reads, states, view, seed, config, op);
-    }
-}
-
-#[cube]
-fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    states: &mut [u32],
-    view: &ColumnsView,
-    seed: A,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) {
-    let lanes = N::value().comptime();
-    let column = view.column(ABSOLUTE_POS);
-    let identity = M::identity(seed, op);
-    let mut totals = splat::<M::State>(&identity, lanes);
-    let mut at = column.first;
-    while at < column.end {
-        let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, config);
-        fold_rows::<T, A, N, M>(&mut totals, &loaded, &column, at, config, op);
-        at += config.prefetch_depth;
-    }
-    let place = column.states + column.chunk * view.width;
-    #[unroll]
-    for lane in 0..lanes {
-        write_state::<M::State>(states, place * lanes + lane, &totals[lane]);
+        let lanes = N::value().comptime();
+        let column = view.column(ABSOLUTE_POS);
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut totals = splat::<StateOf<O, A>>(&identity, lanes);
+        let mut at = column.first;
+        while at < column.end {
+            let loaded = load_prefetched::<T, N, B>(&reads, view, &column, at, config);
+            fold_rows::<T, A, N, O::Monoid<A>>(&mut totals, &loaded, &column, at, config, op);
+            at += config.prefetch_depth;
+        }
+        let place = column.states + column.chunk * view.width;
+        #[unroll]
+        for lane in 0..lanes {
+            write_state::<StateOf<O, A>>(states, place * lanes + lane, &totals[lane]);
+        }
     }
 }
 
@@ -120,58 +105,34 @@ pub(crate) fn column_scan_kernel<
     seed: InputScalar,
     #[comptime] config: ColumnsConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
     let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     if ABSOLUTE_POS < view.units {
-        let seed = seed.get::<A>();
-        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
-            &reads,
-            &mut writes,
-            states,
-            view,
-            seed,
-            config,
-            op,
+        let column = view.column(ABSOLUTE_POS);
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut running = before_chunk::<T, A, N, B, O::Monoid<A>>(
+            &reads, states, view, &column, &identity, config, op,
         );
-    }
-}
-
-#[cube]
-fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
-    states: &[u32],
-    view: &ColumnsView,
-    seed: A,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) {
-    let column = view.column(ABSOLUTE_POS);
-    let identity = M::identity(seed, op);
-    let mut running =
-        before_chunk::<T, A, N, B, M>(reads, states, view, &column, &identity, config, op);
-    let mut at = column.first;
-    while at < column.end {
-        let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, config);
-        #[unroll]
-        for k in 0..config.prefetch_depth {
-            scan_row::<T, A, N, P, M>(
-                writes,
-                &mut running,
-                &loaded[k],
-                view,
-                &column,
-                at + k,
-                &identity,
-                config,
-                op,
-            );
+        let mut at = column.first;
+        while at < column.end {
+            let loaded = load_prefetched::<T, N, B>(&reads, view, &column, at, config);
+            #[unroll]
+            for k in 0..config.prefetch_depth {
+                scan_row::<T, A, N, P, O::Monoid<A>>(
+                    &mut writes,
+                    &mut running,
+                    &loaded[k],
+                    view,
+                    &column,
+                    at + k,
+                    &identity,
+                    config,
+                    op,
+                );
+            }
+            at += config.prefetch_depth;
         }
-        at += config.prefetch_depth;
     }
 }
 
@@ -199,7 +160,7 @@ use column_scan_kernel as scan;
 use column_totals_kernel as totals;
 
 pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-    let [dtype, accumulator, starts, positions] = call.types;
+    let [dtype, accumulator, ..] = call.types;
     let (outer, columns) = (call.rows(), call.lines.inner_count() / call.lanes);
     let split = Split::of_columns(&call.tuning, columns * outer, call.len());
     let parts = Parts {
@@ -232,10 +193,7 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
                 ..config
             },
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
@@ -252,10 +210,7 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
             call.seed(),
             config,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     };
     parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);

@@ -33,10 +33,7 @@ pub(crate) fn short_rows_kernel<
     seed: InputScalar,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
     let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
@@ -101,7 +98,6 @@ pub(crate) fn keeps_places<O: Operator>(call: &Call<O>) -> bool {
 use short_rows_kernel as kernel;
 
 pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-    let [dtype, accumulator, starts, positions] = call.types;
     let tuning = &call.tuning;
     let vectors = call.lines.elements() / call.flat_lanes;
     let of_plane = rows_per_plane(&call);
@@ -136,10 +132,7 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
             call.seed(),
             config,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     }
 }

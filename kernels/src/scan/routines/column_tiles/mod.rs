@@ -53,10 +53,7 @@ pub(crate) fn column_tiles_kernel<
     seed: InputScalar,
     #[comptime] config: ColumnTileConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
     let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let number = tile_of_cube(state, CUBE_COUNT as u32, config.cubes_in_order);
@@ -108,7 +105,6 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
 use column_tiles_kernel as kernel;
 
 pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-    let [dtype, accumulator, starts, positions] = call.types;
     let shape = Shape::of(&call);
     let tile_rows = shape.height * shape.rows;
     let tiles = call.len().div_ceil(tile_rows);
@@ -144,10 +140,7 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
             call.seed(),
             config,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     }
 }
