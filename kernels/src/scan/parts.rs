@@ -101,21 +101,6 @@ impl Parts {
     }
 }
 
-/// The cube of [`prefixes_kernel`]: one total for each unit.
-fn totals_of_units() -> TileConfig {
-    TileConfig {
-        exclusive: true,
-        reverse: false,
-        plane: false,
-        vectors: 1,
-        units: UNITS,
-        max_planes: 1,
-        plane_size: 0,
-        staged: 0,
-        by_elements: false,
-    }
-}
-
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn prefixes_kernel<A: Numeric, O: Operator>(
     states: &mut [u32],
@@ -143,7 +128,7 @@ fn scan_line<A: Numeric, M: Monoid<A>>(
     identity: &M::State,
     #[comptime] op: M::Config,
 ) {
-    let config = comptime!(totals_of_units());
+    let config = comptime!(TileConfig::of_counts(false, [UNITS, 1], 1, 0));
     let mut shared = M::State::allocate(comptime!(config.totals() + 1));
     let each = parts.div_ceil(UNITS);
     let first = min(UNIT_POS as usize * each, parts);

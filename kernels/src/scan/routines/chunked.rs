@@ -13,7 +13,7 @@
 use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    args::{Operands, Reads, ScanArgs, Writes},
+    args::{Operands, ScanArgs},
     cube_totals::totals_of_tile,
     parts::{CarryIn, before_part},
     rows::RowsView,

@@ -10,7 +10,7 @@
 
 use crate::monoid::{Monoid, Operator, StateOf, write_state};
 use crate::scan::call::Call;
-use crate::scan::components::args::{Operands, Reads, ScanArgs, Writes};
+use crate::scan::components::args::{Operands, Reads, ScanArgs};
 use crate::scan::components::columns::{
     Column, ColumnsConfig, ColumnsView, columns_arg, fold_rows, load_prefetched, scan_row, splat,
 };

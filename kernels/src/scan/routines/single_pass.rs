@@ -11,7 +11,7 @@
 use crate::monoid::{Monoid, Operator, State, StateOf, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    args::{Operands, Reads, ScanArgs, Writes},
+    args::{Operands, ScanArgs},
     cube_totals::totals_of_tile,
     lookback::{Lookback, tile_of_cube},
     rows::RowsView,
