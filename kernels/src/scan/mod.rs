@@ -36,8 +36,7 @@ pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
 pub use components::args::{
-    Access, Load, LoadExpand, Operands, Reads, ReadsExpand, ScanArgs, Store, StoreExpand, Writes,
-    WritesExpand,
+    Access, Load, LoadExpand, Operands, Reads, ScanArgs, Store, StoreExpand, Writes,
 };
 pub use components::stall::Stall;
 pub(crate) use grid::{ELEMENTWISE_UNITS, cube_count};
