@@ -74,17 +74,16 @@ pub fn scan_with(
 /// See [`ScanError`]. Nothing was launched then.
 pub fn scan_operator<O: Operator>(
     client: &Client,
-    tensors: ScanTensors,
+    mut tensors: ScanTensors,
     op: O::Config,
     options: ScanOptions,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let mut tensors = tensors;
-    let call = Call::<O>::new(client, &mut tensors, op, options, launch)?;
-    call.map_or(Ok(()), |call| {
-        let routine = routine_of(&call);
-        run(call, &tensors, routine)
-    })
+    let Some(call) = Call::<O>::new(client, &mut tensors, op, options, launch)? else {
+        return Ok(());
+    };
+    let routine = routine_of(&call);
+    run(call, &tensors, routine)
 }
 
 /// The routine that the caller forces, or that serves best.

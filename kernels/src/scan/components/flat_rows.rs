@@ -90,17 +90,3 @@ impl FlatRows {
         edges
     }
 }
-
-/// Vector `stored` of each input.
-#[cube]
-pub(crate) fn flat_vectors<T: Numeric, N: Size, B: Numeric>(
-    reads: &Reads<T, N, B>,
-    stored: usize,
-) -> Sequence<Vector<T, N>> {
-    let mut vectors = Sequence::<Vector<T, N>>::new();
-    #[unroll]
-    for i in 0..comptime!(reads.inputs) {
-        vectors.push(reads.vector(i, stored));
-    }
-    vectors
-}

@@ -5,7 +5,7 @@
 use super::args::{
     Access, Load, LoadExpand, Operands, Reads, ScanArgs, Store, StoreExpand, Writes,
 };
-use crate::scan::ScanTensors;
+use crate::scan::tensors::ScanTensors;
 use cubecl::prelude::*;
 
 /// Tensors in memory.

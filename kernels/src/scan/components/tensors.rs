@@ -168,54 +168,6 @@ pub(crate) fn written_position<A: Numeric, P: Numeric>(written: &Written<A>) -> 
     select(position == NOWHERE, P::from_int(-1), P::cast_from(position))
 }
 
-/// What states write.
-#[cube]
-fn written_of<A: Numeric, M: Monoid<A>>(
-    states: &Sequence<M::State>,
-    #[comptime] op: M::Config,
-) -> Sequence<Written<A>> {
-    let mut written = Sequence::<Written<A>>::new();
-    #[unroll]
-    for step in 0..states.len().comptime() {
-        written.push(M::write(&states[step], op));
-    }
-    written
-}
-
-/// The vectors of the first `outputs` outputs.
-#[cube]
-fn vectors_of_written<T: Numeric, A: Numeric, N: Size>(
-    written: &Sequence<Written<A>>,
-    #[comptime] outputs: usize,
-    #[comptime] reverse: bool,
-) -> Sequence<Vector<T, N>> {
-    let lanes = N::value().comptime();
-    let mut vectors = Sequence::<Vector<T, N>>::new();
-    #[unroll]
-    for i in 0..outputs {
-        let mut result = Vector::<T, N>::new(T::from_int(0));
-        #[unroll]
-        for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, reverse));
-            let written = &written[step];
-            result.insert(lane, T::cast_from(written.values[i]));
-        }
-        vectors.push(result);
-    }
-    vectors
-}
-
-/// The vectors of elements that states write.
-#[cube]
-pub(crate) fn vectors_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    states: &Sequence<M::State>,
-    #[comptime] outputs: usize,
-    #[comptime] op: M::Config,
-) -> Sequence<Vector<T, N>> {
-    let written = written_of::<A, M>(states, op);
-    vectors_of_written::<T, A, N>(&written, outputs, false)
-}
-
 /// Writes vector `at` of each output. The states are in the order of the scan.
 #[cube]
 pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
@@ -226,12 +178,21 @@ pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoi
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let written = written_of::<A, M>(states, op);
-    let outputs = comptime!(writes.outputs);
-    let vectors = vectors_of_written::<T, A, N>(&written, outputs, reverse);
+    let mut written = Sequence::<Written<A>>::new();
     #[unroll]
-    for i in 0..outputs {
-        writes.vector(i, at, vectors[i]);
+    for step in 0..lanes {
+        written.push(M::write(&states[step], op));
+    }
+    #[unroll]
+    for i in 0..comptime!(writes.outputs) {
+        let mut result = Vector::<T, N>::new(T::from_int(0));
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, reverse));
+            let written = &written[step];
+            result.insert(lane, T::cast_from(written.values[i]));
+        }
+        writes.vector(i, at, result);
     }
     #[unroll]
     for i in 0..writes.positions.len().comptime() {

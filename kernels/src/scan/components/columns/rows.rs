@@ -98,32 +98,7 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
 }
 
-/// The scan of one loaded row. `running` precedes it, and has the row added.
-#[cube]
-pub(crate) fn results_of_row<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    running: &mut Sequence<M::State>,
-    row: &Loaded<T, N>,
-    identity: &M::State,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) -> Sequence<M::State> {
-    let mut results = Sequence::<M::State>::new();
-    #[unroll]
-    for lane in 0..N::value().comptime() {
-        let state = state_of::<T, A, N, M>(row, lane, op);
-        let with = join::<A, M>(&running[lane], &state, op);
-        if comptime!(config.exclusive) {
-            let before = &running[lane];
-            results.push(row.edges.before::<M::State>(before, identity, lane));
-        } else {
-            results.push(M::State::copy(&with));
-        }
-        running[lane] = with;
-    }
-    results
-}
-
-/// Writes the scan of one row, as [`results_of_row`] says.
+/// Writes the scan of one loaded row. `running` precedes it, and has the row added.
 #[cube]
 #[allow(
     clippy::too_many_arguments,
@@ -140,7 +115,19 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
     #[comptime] config: ColumnsConfig,
     #[comptime] op: M::Config,
 ) {
-    let results = results_of_row::<T, A, N, M>(running, row, identity, config, op);
+    let mut results = Sequence::<M::State>::new();
+    #[unroll]
+    for lane in 0..N::value().comptime() {
+        let state = state_of::<T, A, N, M>(row, lane, op);
+        let with = join::<A, M>(&running[lane], &state, op);
+        if comptime!(config.exclusive) {
+            let before = &running[lane];
+            results.push(row.edges.before::<M::State>(before, identity, lane));
+        } else {
+            results.push(M::State::copy(&with));
+        }
+        running[lane] = with;
+    }
     if is_inside(logical, column, config) {
         let to = column.output + view.stored(logical, config.reverse) * view.width;
         write_vector::<T, A, N, P, M>(writes, to, &results, false, op);
