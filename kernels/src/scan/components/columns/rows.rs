@@ -15,11 +15,29 @@ pub(crate) fn load_prefetched<T: Numeric, N: Size, B: Numeric>(
     at: usize,
     #[comptime] config: ColumnsConfig,
 ) -> Sequence<Loaded<T, N>> {
+    let lanes = N::value().comptime();
     let mut rows = Sequence::<Loaded<T, N>>::new();
     #[unroll]
     for k in 0..config.prefetch_depth {
-        let logical = within(at + k, column, config);
-        rows.push(load_row::<T, N, B>(reads, view, column, logical, config));
+        let position = view.stored(within(at + k, column, config), config.reverse);
+        let mut vectors = Sequence::<Vector<T, N>>::new();
+        #[unroll]
+        for i in 0..comptime!(reads.inputs) {
+            vectors.push(reads.vector(i, column.inputs[i] + position * view.strides[i]));
+        }
+        let mut edges = Edges::new();
+        #[unroll]
+        for lane in 0..lanes {
+            let index = (column.output + position * view.width) * lanes + lane;
+            let apart = view.width * lanes;
+            edges.push::<T, N, B>(reads, index, position, view.len, apart, config.reverse);
+        }
+        rows.push(Loaded::<T, N> {
+            vectors,
+            edges,
+            position,
+            step: 0usize,
+        });
     }
     rows
 }
@@ -31,37 +49,6 @@ fn within(logical: usize, column: &Column, #[comptime] config: ColumnsConfig) ->
         min(logical, column.end - 1)
     } else {
         logical
-    }
-}
-
-#[cube]
-fn load_row<T: Numeric, N: Size, B: Numeric>(
-    reads: &Reads<T, N, B>,
-    view: &ColumnsView,
-    column: &Column,
-    logical: usize,
-    #[comptime] config: ColumnsConfig,
-) -> Loaded<T, N> {
-    let lanes = N::value().comptime();
-    let reverse = comptime!(config.reverse);
-    let position = view.stored(logical, reverse);
-    let mut vectors = Sequence::<Vector<T, N>>::new();
-    #[unroll]
-    for i in 0..comptime!(reads.inputs) {
-        vectors.push(reads.vector(i, column.inputs[i] + position * view.strides[i]));
-    }
-    let mut edges = Edges::new();
-    let apart = view.width * lanes;
-    #[unroll]
-    for lane in 0..lanes {
-        let index = (column.output + position * view.width) * lanes + lane;
-        edges.push::<T, N, B>(reads, index, position, view.len, apart, reverse);
-    }
-    Loaded::<T, N> {
-        vectors,
-        edges,
-        position,
-        step: 0usize,
     }
 }
 
