@@ -14,6 +14,7 @@
 //! - Along any axis but the last, the load reads at most [`MAX_LOADED`] tensors of full size. Split lines are loaded
 //!   twice. With `k` tensors that makes 2·k passes over memory. A kernel before the scan would make k, one to write and
 //!   two to read again. There it has at most [`MAX_COSTLY`] transcendental operations, which it computes twice, too.
+//!   Rows are loaded once, wherever tiles can look back.
 //!
 //! The engine takes no cast of a mask. [`LoadStore`] traces it as a cast of the integers that store the mask, and then
 //! makes the cast a choice between one and zero, since any integer but zero is true.

@@ -1,7 +1,7 @@
 //! A scan of what is not in memory: planned first, and launched with operands of the caller's.
 //!
-//! The plan says how the kernels access what they read and write. A caller then makes the operands: a [`ScanArgs`] that
-//! computes the elements where they are read, and takes the results where they are written.
+//! The plan says how the kernels access what they read and write. The caller then makes the operands. Their
+//! [`ScanArgs`](super::ScanArgs) compute elements where they are read, and take results where they are written.
 
 use super::ScanOptions;
 use super::call::Call;
@@ -33,7 +33,6 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
     /// # Errors
     ///
     /// [`ScanError::AxisOutOfRange`], and the error of a type that the device does not compute with.
-    #[expect(clippy::too_many_arguments, reason = "as `scan_with`")]
     pub fn new(
         client: &'a Client,
         shape: &[usize],

@@ -23,8 +23,8 @@ use std::rc::Rc;
 /// What an input is read by.
 #[cube]
 pub trait Load<T: Numeric, N: Size> {
-    /// Vector `at`. Inputs are numbered. An element may be read more than once: `again` where nothing depends on the
-    /// reading but a total.
+    /// Vector `at` of an input. An element may be read more than once. `again` says that another cube or launch reads it
+    /// as well, and that only a total depends on this reading.
     fn vector(&self, #[comptime] input: usize, at: usize, #[comptime] again: bool) -> Vector<T, N>;
 
     /// Element `at`, for rows that are read element by element.
