@@ -17,13 +17,13 @@ mod held;
 mod preceding;
 
 use super::args::{Reads, Writes};
-use super::flat_rows::{FlatRows, Place};
+use super::flat_rows::FlatRows;
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use super::tensors::write_vector;
 use super::vector_totals::Rake;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
-use held::{Held, element, load};
+use held::{element, load};
 use preceding::{before_plane, in_cube, in_plane};
 
 /// The comptime facts of the kernel.
