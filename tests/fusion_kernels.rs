@@ -21,6 +21,7 @@ fn compiled_kernels() {
     a_gradient_flips_nothing(&log, &device);
     reversals_by_slices_are_part_of_the_scan(&log, &device);
     neighbours_of_a_scan_are_part_of_it(&log, &device);
+    rows_are_one_launch_of_the_tiles(&log, &device);
     what_a_load_declines_is_one_kernel_in_front(&log, &device);
     fs::remove_file(log.0).expect("the log is this test's own");
 }
@@ -51,6 +52,25 @@ fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {
     let apart = log.kernels(|| compute((x.clone() * 2.0 + 0.5) * 3.0 + 4.0));
     assert_eq!(apart, [ELEMENT_WISE]);
     assert_none_of(&apart, &both);
+}
+
+/// Along the last axis the tiles of the scan take the operations: no kernel before them, none after.
+fn rows_are_one_launch_of_the_tiles(log: &Log, device: &Device) {
+    let kernels = |shape| {
+        let [x, y] = [0.5, 1.5].map(|scale| floats(device, shape) * scale);
+        device.sync().expect("the device syncs");
+        log.kernels(|| compute((x.clone() * y.clone()).cumsum(-1) * 3.0 + 4.0))
+    };
+    for long in [[1, 40_000], [2, 20_001]] {
+        assert_eq!(kernels(long), ["SinglePassKernel | Fold | FusedArgs"]);
+    }
+    for short in [[400, 100], [300, 7]] {
+        assert_eq!(kernels(short), ["ShortRowsKernel | Fold | FusedArgs"]);
+    }
+    // The tile of the device decides whether a row has a cube or shares it.
+    let of_a_tile = kernels([5, 4095]);
+    let is_fused = of_a_tile.iter().all(|name| name.ends_with("FusedArgs"));
+    assert!(is_fused && of_a_tile.len() == 1, "{of_a_tile:?}");
 }
 
 /// Strided tensors would be read element by element, slower than a kernel in front of the scan.

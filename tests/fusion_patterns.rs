@@ -114,11 +114,11 @@ patterns! {
         x.map(|v| v * 2.0 + 1.0).cumsum(0).map(|v| v * 3.0 + 4.0);
 
     // Along the last axis a scan has neither a load nor a store.
-    along_rows_behind_a_chain(x: |d| floats(d, [318])) => "ElementWise(MulScalar AddScalar) Scan(CumSum)",
+    along_rows_behind_a_chain(x: |d| floats(d, [318])) => "Scan(MulScalar AddScalar CumSum)",
         (x.clone() * 2.0 + 1.0).cumsum(0), x.map(|v| v * 2.0 + 1.0).cumsum(0);
-    along_rows_before_a_chain(x: |d| floats(d, [319])) => "Scan(CumSum) ElementWise(MulScalar AddScalar)",
+    along_rows_before_a_chain(x: |d| floats(d, [319])) => "Scan(CumSum MulScalar AddScalar)",
         x.clone().cumsum(0) * 2.0 + 1.0, x.cumsum(0).map(|v| v * 2.0 + 1.0);
-    along_rows_before_one_element_wise(x: |d| floats(d, [4, 80])) => "Scan(CumSum) _(AddScalar)",
+    along_rows_before_one_element_wise(x: |d| floats(d, [4, 80])) => "Scan(CumSum AddScalar)",
         x.clone().cumsum(1) + 1.0, x.cumsum(1).map(|v| v + 1.0);
 
     // Views and movements.

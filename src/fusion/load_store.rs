@@ -9,12 +9,12 @@
 //! one shape. It obeys these rules, because the engine or the kernels could not serve the other cases, or would not
 //! gain from them:
 //!
-//! - The scan is not along the last axis. Tiles serve that scan.
 //! - No operation moves elements (reshapes, gathers, concatenations).
 //! - The store reads nothing that the load has read or made. Units write while others still read.
-//! - The load reads at most [`MAX_LOADED`] tensors of full size. Split lines are loaded twice. With `k` tensors that
-//!   makes 2·k passes over memory. A kernel before the scan would make k, one to write and two to read again.
-//! - The load has at most [`MAX_COSTLY`] transcendental operations: it computes these twice, too.
+//! - Along any axis but the last, the load reads at most [`MAX_LOADED`] tensors of full size. Split lines are loaded
+//!   twice. With `k` tensors that makes 2·k passes over memory. A kernel before the scan would make k, one to write and
+//!   two to read again. There it has at most [`MAX_COSTLY`] transcendental operations, which it computes twice, too.
+//!   Rows are loaded once, wherever tiles can look back.
 //!
 //! The engine takes no cast of a mask. [`LoadStore`] traces it as a cast of the integers that store the mask, and then
 //! makes the cast a choice between one and zero, since any integer but zero is true.
@@ -79,9 +79,6 @@ impl LoadStore {
         let (scan, load) = operations.split_last()?;
         let scan = ScanStep::parse(scan)?;
         let shape = &scan.ir.input.shape;
-        if scan.ir.axis + 1 == shape.num_dims() {
-            return None;
-        }
         let bindings = device.client().properties().hardware.max_bindings;
         let mut fuser = TraceOperationFuser::new(bindings.checked_sub(OWN_BINDINGS)?, LOAD);
         for operation in load {
@@ -103,9 +100,10 @@ impl LoadStore {
             .map(|tensor| tensor.id)
             .collect();
         let costly = load.iter().filter(|operation| is_costly(operation));
-        let is_worthwhile = (1..=MAX_LOADED).contains(&read.len()) && costly.count() <= MAX_COSTLY;
+        let is_once = scan.ir.axis + 1 == shape.num_dims();
+        let is_worthwhile = is_once || read.len() <= MAX_LOADED && costly.count() <= MAX_COSTLY;
         let is_fed = made.contains(&scan.ir.input.id);
-        if !(load.is_empty() || is_fed && is_worthwhile) {
+        if !(load.is_empty() || is_fed && !read.is_empty() && is_worthwhile) {
             return None;
         }
 

@@ -19,15 +19,15 @@
 //! - *Reversals.* `flip`, scan, `flip` along one axis is one reverse scan. Burn writes the gradient of `cumsum` so, and
 //!   that of `cumprod` with slices of step −1. The fuser waits on a reversal for the next operation, where Burn would
 //!   run the reversal at once. [`hold`] explains why such a wait changes no plan of a graph without scans.
-//! - *Load and store.* A scan computes the element-wise operations around it in its own load and store, unless it is
-//!   along the last axis. [`load_store`] plans them with Burn's trace engine, as Burn does around a reduction.
-//!   [`fused`] runs them, on the kernels of [`walk`]. A second plan without them serves the calls that do not suit
-//!   those kernels (strided tensors, nothing to scan).
+//! - *Load and store.* A scan computes the element-wise operations around it in its own load and store.
+//!   [`load_store`] plans them with Burn's trace engine, as Burn does around a reduction. [`fused`] runs them: the
+//!   kernels of the scan take them as their [argument](args). A second plan without them serves the calls that do not
+//!   suit (strided tensors, nothing to scan).
 
+mod args;
 mod fused;
 mod fuser;
 mod hold;
-mod lines;
 mod load_store;
 mod mirror;
 mod operation;
@@ -36,6 +36,5 @@ mod plan;
 mod provider;
 #[cfg(test)]
 mod sample;
-mod walk;
 
 pub(crate) use provider::{register, replace_builtins};

@@ -128,7 +128,7 @@ fn run_steps(
                 run_flip_scan_flip(reverse_scan, context, &|index| fallback(*start + index));
             }
             Step::Fused { fused, otherwise } => {
-                if !fused.run(context) {
+                if fused.run(context).is_none() {
                     run_steps(otherwise, context, fallback);
                 }
             }

@@ -163,46 +163,21 @@ mod tests {
     use super::super::sample::{cumsum, flip};
     use super::*;
 
-    fn is_flip_scan_flip(operations: [OperationIr; 3]) -> bool {
-        FlipScanFlip::parse(&operations).is_some()
+    fn fits(prologue: &OperationIr, scan: &OperationIr, epilogue: &OperationIr) -> bool {
+        FlipScanFlip::parse(&[prologue.clone(), scan.clone(), epilogue.clone()]).is_some()
     }
 
     #[test]
     fn a_flip_scan_flip_is_along_one_axis() {
         let (prologue, scan, epilogue) = (flip(0, 1, &[1]), cumsum(1, 2, 1), flip(2, 3, &[1]));
-        assert!(is_flip_scan_flip([
-            prologue.clone(),
-            scan.clone(),
-            epilogue.clone()
-        ]));
+        assert!(fits(&prologue, &scan, &epilogue));
         assert!(FlipScanFlip::parse(&[prologue.clone(), scan.clone()]).is_none());
-
-        assert!(!is_flip_scan_flip([
-            flip(0, 1, &[0]),
-            scan.clone(),
-            epilogue.clone()
-        ]));
-        assert!(!is_flip_scan_flip([
-            flip(0, 9, &[1]),
-            scan.clone(),
-            epilogue.clone()
-        ]));
-        assert!(!is_flip_scan_flip([
-            prologue.clone(),
-            scan.clone(),
-            flip(2, 3, &[0])
-        ]));
-        assert!(!is_flip_scan_flip([
-            prologue.clone(),
-            scan.clone(),
-            flip(9, 3, &[1])
-        ]));
-        assert!(!is_flip_scan_flip([
-            prologue.clone(),
-            cumsum(1, 2, 0),
-            epilogue.clone()
-        ]));
-        assert!(!is_flip_scan_flip([scan.clone(), prologue, epilogue]));
+        assert!(!fits(&flip(0, 1, &[0]), &scan, &epilogue));
+        assert!(!fits(&flip(0, 9, &[1]), &scan, &epilogue));
+        assert!(!fits(&prologue, &scan, &flip(2, 3, &[0])));
+        assert!(!fits(&prologue, &scan, &flip(9, 3, &[1])));
+        assert!(!fits(&prologue, &cumsum(1, 2, 0), &epilogue));
+        assert!(!fits(&scan, &prologue, &epilogue));
     }
 
     #[test]

@@ -133,17 +133,9 @@ impl Plan {
                 wanted.max(fewest).min(tuning.units)
             }
         };
-        let tile = TileConfig {
-            exclusive: true,
-            reverse: false,
-            plane: tuning.plane,
-            vectors: tile_vectors,
-            units,
-            max_planes: (units * tuning.max_planes).div_ceil(tuning.units),
-            plane_size: tuning.plane_size,
-            staged: 0,
-            by_elements: false,
-        };
+        let max_planes = (units * tuning.max_planes).div_ceil(tuning.units);
+        let counts = [units, tile_vectors];
+        let tile = TileConfig::of_counts(tuning.plane, counts, max_planes, tuning.plane_size);
         let lookback = tuning.lookback(launch.stall);
         let per_line = vectors.div_ceil(units * tile_vectors).max(1);
         let tiles = lines.outer * per_line;

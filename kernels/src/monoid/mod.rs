@@ -94,6 +94,9 @@ pub(crate) fn join<A: Numeric, M: Monoid<A>>(
     M::combine(&M::State::copy(lhs), &M::State::copy(rhs), op)
 }
 
+/// The state of an operator over elements accumulated as `A`.
+pub(crate) type StateOf<O, A> = <<O as Operator>::Monoid<A> as Monoid<A>>::State;
+
 /// A monoid for every accumulator type. Launches are generic over it.
 pub trait Operator: Send + Sync + 'static {
     /// The monoid over elements accumulated as `A`.

@@ -8,21 +8,25 @@
 //! | columns | tiles of one shape that look back; without lookback a unit walks a column |
 
 use super::call::Call;
-use super::problem::Lines;
 use super::routines::short_rows;
 use super::strategy::LaunchOptions;
 use super::tuning::Tuning;
 use crate::monoid::Operator;
-use cubecl::std::tensor::into_contiguous;
 
 impl<O: Operator> Call<'_, O> {
+    /// Whether short rows keep their place, as the option asks of them.
+    pub(super) fn keeps_places(&self) -> bool {
+        self.launch.batch_invariant && self.lines.inner.is_empty() && short_rows::keeps_places(self)
+    }
+
     pub(super) fn batch_invariant(mut self) -> Self {
-        if self.lines.inner.is_empty() {
-            if short_rows::keeps_places(&self) {
-                self.align();
-            } else if self.launch.units.is_none() && self.tiles_per_row() == 1 {
-                self.tuning = self.fitted();
-            }
+        if self.keeps_places() {
+            self.flat_lanes = self.widest_vector;
+        } else if self.lines.inner.is_empty()
+            && self.launch.units.is_none()
+            && self.tiles_per_row() == 1
+        {
+            self.tuning = self.fitted();
         }
         // No line is split for want of others.
         self.tuning.units_to_saturate = 1;
@@ -39,20 +43,5 @@ impl<O: Operator> Call<'_, O> {
             ..self.launch
         };
         Tuning::of(self.client, &options)
-    }
-
-    /// Copies inputs that do not begin at a vector, or that have gaps.
-    fn align(&mut self) {
-        let (axis, dtype) = (self.tensors.axis, self.tensors.dtype);
-        for input in &mut self.tensors.inputs {
-            let is_contiguous = Lines::of(std::slice::from_ref(input), axis).is_contiguous_rows();
-            let bytes = (self.widest_vector * dtype.size()) as u64;
-            let begins = input.handle.offset_start.unwrap_or(0).is_multiple_of(bytes);
-            if !is_contiguous || !begins {
-                *input = into_contiguous(self.client, input.clone(), dtype).binding();
-            }
-        }
-        self.lines = Lines::of(&self.tensors.inputs, axis);
-        self.flat_lanes = self.widest_vector;
     }
 }

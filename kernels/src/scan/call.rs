@@ -1,20 +1,18 @@
 //! One scan: what the routines plan and launch from.
 
+use super::components::args::Access;
 use super::components::rows::{RowsViewLaunch, rows_arg};
 use super::components::stall::Stall;
-use super::components::tensors::{ReadsLaunch, WritesLaunch};
 use super::components::tile::TileConfig;
-use super::problem::{Dim, Lines, ScanOptions, elements_before, widest_vector};
+use super::problem::{Dim, Lines, ScanOptions, widest_vector};
 use super::strategy::LaunchOptions;
 use super::tensors::ScanTensors;
 use super::tuning::{CUBES_WITH_STAGED_TILES, PREFETCH_DEPTH, Tuning};
 use crate::ScanError;
 use crate::monoid::Operator;
-use crate::operator::accumulator_of;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl::std::tensor::into_contiguous;
 
 /// The facts of one call. A tensor is `[outer…, len, inner]` around the scan axis. Without a dimension behind the axis,
 /// lines are rows: their elements lie side by side. Otherwise lines are columns: neighbouring columns lie side by side.
@@ -32,17 +30,20 @@ pub(crate) struct Call<'a, O: Operator> {
     /// As `lanes`, for tensors read as one flat sequence.
     pub flat_lanes: usize,
     pub address_type: AddressType,
-    pub tensors: ScanTensors,
+    /// The types that define a kernel: of elements, accumulators, starts and positions.
+    pub types: [ElemType; 4],
+    /// Segments extend against the direction of the scan.
+    pub opposed: bool,
     pub options: ScanOptions,
-    pub accumulator: ElemType,
     pub op: O::Config,
 }
 
 impl<'a, O: Operator> Call<'a, O> {
-    /// `None` if there is nothing to scan.
+    /// The call of these tensors, which it copies where they cannot be read in place. `None` if there is nothing to
+    /// scan.
     pub(crate) fn new(
         client: &'a Client,
-        mut tensors: ScanTensors,
+        tensors: &mut ScanTensors,
         op: O::Config,
         options: ScanOptions,
         launch: LaunchOptions,
@@ -51,33 +52,47 @@ impl<'a, O: Operator> Call<'a, O> {
         if tensors.inputs[0].shape.contains(&0) {
             return Ok(None);
         }
-        let (axis, dtype) = (tensors.axis, tensors.dtype);
-        let contiguous = |tensor| into_contiguous(client, tensor, dtype).binding();
-        for input in &mut tensors.inputs {
-            if !Lines::of(std::slice::from_ref(input), axis).is_coalesced() {
-                *input = contiguous(input.clone());
-            }
+        tensors.make_readable(client);
+        let mut call = Self::plan(
+            client,
+            Lines::of(&tensors.inputs, tensors.axis),
+            tensors.offset(),
+            tensors.types(),
+            op,
+            options,
+            launch,
+        );
+        call.opposed = tensors.backwards != options.reverse;
+        call.address_type = tensors.address_type();
+        if call.keeps_places() {
+            tensors.align(client, call.widest_vector);
+            call.lines = Lines::of(&tensors.inputs, tensors.axis);
         }
-        tensors.make_contiguous(client);
-        let mut lines = Lines::of(&tensors.inputs, axis);
+        Ok(Some(call))
+    }
+
+    /// The call of these lines. `offset` is the bitwise or of the elements before each tensor.
+    pub(crate) fn plan(
+        client: &'a Client,
+        mut lines: Lines,
+        offset: usize,
+        types: [ElemType; 4],
+        op: O::Config,
+        options: ScanOptions,
+        launch: LaunchOptions,
+    ) -> Self {
+        let [dtype, accumulator, _, positions] = types;
         if launch.strategy == Default::default() {
             lines = lines.with_single_elements_as_rows();
         }
-        let vectors = || {
-            let elements = tensors.inputs.iter().chain(&tensors.outputs);
-            let elements = elements.map(|tensor| (tensor, dtype.size()));
-            let positions = tensors.positions.iter();
-            elements.chain(positions.map(|(tensor, dtype)| (tensor, dtype.size())))
+        let largest = match O::POSITIONS {
+            true => dtype.size().max(positions.size()),
+            false => dtype.size(),
         };
-        let offset = vectors().fold(0, |bits, (tensor, size)| {
-            bits | elements_before(tensor.handle.offset_start, size)
-        });
-        let largest = vectors().map(|(_, size)| size).max().unwrap_or(1);
         let widths = |common_alignment| {
             widest_vector(client.io_optimized_vector_sizes(largest), common_alignment)
         };
         let lanes = widths(lines.common_alignment(offset));
-        let accumulator = accumulator_of(dtype);
         let mut tuning = Tuning::of(client, &launch);
         if lines.inner.is_empty() {
             tuning = tuning.for_accumulators(accumulator, &launch);
@@ -99,17 +114,17 @@ impl<'a, O: Operator> Call<'a, O> {
             by_elements: false,
             widest_vector: widths(0),
             flat_lanes: widths(lines.flat_alignment(offset)),
-            address_type: tensors.address_type(),
+            address_type: AddressType::default(),
             lines,
-            tensors,
+            types,
+            opposed: false,
             options,
-            accumulator,
             op,
         };
-        Ok(Some(match launch.batch_invariant {
+        match launch.batch_invariant {
             true => call.batch_invariant(),
             false => call,
-        }))
+        }
     }
 
     /// Elements of a vector in a tile of a row: the widest, whatever the row's length and offset, unless planes cannot
@@ -119,6 +134,14 @@ impl<'a, O: Operator> Call<'a, O> {
         let refuses = self.tuning.plane && self.widest_vector > smallest;
         match self.lines.inner.is_empty() && !refuses {
             true => self.widest_vector,
+            false => self.lanes,
+        }
+    }
+
+    /// Elements of one access to a row in tiles.
+    pub(crate) fn stored_lanes_in_tiles(&self) -> usize {
+        match self.lanes < self.tile_lanes() {
+            true => 1,
             false => self.lanes,
         }
     }
@@ -145,14 +168,6 @@ impl<'a, O: Operator> Call<'a, O> {
         self.lines.outer_count()
     }
 
-    /// The types that define a kernel: of elements, accumulators, starts and positions.
-    pub(crate) fn types(&self) -> [ElemType; 4] {
-        let word = u32::elem_type_native();
-        let starts = self.tensors.starts.as_ref().map_or(word, |it| it.1);
-        let positions = self.tensors.positions.as_ref().map_or(word, |it| it.1);
-        [self.tensors.dtype, self.accumulator, starts, positions]
-    }
-
     /// The elements of a full tile.
     pub(crate) fn tile_elements(&self) -> usize {
         self.tuning.units * self.tuning.vectors * self.tile_lanes()
@@ -167,48 +182,20 @@ impl<'a, O: Operator> Call<'a, O> {
         self.launch.vectors.unwrap_or(PREFETCH_DEPTH)
     }
 
-    pub(crate) fn reads<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
-        self.reads_beside(self.tensors.initial.as_deref().unwrap_or_default())
+    /// How the kernels access their tensors.
+    pub(crate) fn access(&self) -> Access {
+        Access {
+            by_elements: self.by_elements,
+            opposed: self.opposed,
+            for_totals: false,
+        }
     }
 
-    /// As [`reads`](Self::reads), for totals, which do not depend on what a line resumes from.
-    pub(crate) fn reads_of_totals<T: Numeric, N: Size, B: Numeric>(&self) -> ReadsLaunch<T, N, B> {
-        self.reads_beside(&[])
-    }
-
-    fn reads_beside<T: Numeric, N: Size, B: Numeric>(
-        &self,
-        initial: &[TensorBinding],
-    ) -> ReadsLaunch<T, N, B> {
-        let starts = self.tensors.starts.iter().map(|(tensor, _)| tensor);
-        let [vectors, elements] = self.dealt(&self.tensors.inputs);
-        ReadsLaunch::new(
-            buffers(vectors),
-            buffers(elements),
-            buffers(starts),
-            self.tensors.backwards != self.options.reverse,
-            buffers(initial),
-        )
-    }
-
-    pub(crate) fn writes<T: Numeric, N: Size, P: Numeric>(&self) -> WritesLaunch<T, N, P> {
-        let positions = self.tensors.positions.iter().map(|(tensor, _)| tensor);
-        let positions: Vec<_> = positions.cloned().collect();
-        let [vectors, elements] = self.dealt(&self.tensors.outputs);
-        let [vector_positions, element_positions] = self.dealt(&positions);
-        WritesLaunch::new(
-            buffers(vectors),
-            buffers(elements),
-            buffers(vector_positions),
-            buffers(element_positions),
-        )
-    }
-
-    /// The tensors that are accessed in vectors, and those accessed element by element.
-    fn dealt<'t>(&self, tensors: &'t [TensorBinding]) -> [&'t [TensorBinding]; 2] {
-        match self.by_elements {
-            true => [&[], tensors],
-            false => [tensors, &[]],
+    /// The same of a launch for totals.
+    pub(crate) fn access_for_totals(&self) -> Access {
+        Access {
+            for_totals: true,
+            ..self.access()
         }
     }
 
@@ -222,7 +209,7 @@ impl<'a, O: Operator> Call<'a, O> {
 
     /// The strides of the dimensions before the axis, of each input, in accesses to a row.
     pub(crate) fn outer_strides(&self) -> impl Iterator<Item = Vec<usize>> {
-        (0..self.tensors.inputs.len()).map(|input| {
+        (0..O::INPUTS).map(|input| {
             let of_input = |dim: &Dim| dim.strides[input] / self.stored_lanes();
             self.lines.outer.iter().map(of_input).collect()
         })
@@ -240,12 +227,12 @@ impl<'a, O: Operator> Call<'a, O> {
     }
 
     pub(crate) fn seed(&self) -> InputScalar {
-        O::seed(self.op, self.tensors.dtype, self.accumulator)
+        O::seed(self.op, self.types[0], self.types[1])
     }
 
     /// The words of a state.
     pub(crate) fn state_words(&self) -> usize {
-        O::state_size(self.accumulator).div_ceil(size_of::<u32>())
+        O::state_size(self.types[1]).div_ceil(size_of::<u32>())
     }
 
     pub(crate) fn tile_config(&self) -> TileConfig {
@@ -255,8 +242,8 @@ impl<'a, O: Operator> Call<'a, O> {
 
     /// A tile of so many units, and of so many vectors a unit. A unit stages `staged` of its vectors if there is room.
     pub(crate) fn waiting(&self, units: usize, vectors: usize, staged: usize) -> TileConfig {
-        let elements = units * staged * self.lanes * self.tensors.inputs.len();
-        let bytes = elements * self.tensors.dtype.size();
+        let elements = units * staged * self.lanes * O::INPUTS;
+        let bytes = elements * self.types[0].size();
         let has_room = bytes * CUBES_WITH_STAGED_TILES <= self.tuning.shared_bytes;
         TileConfig {
             exclusive: self.options.exclusive,
@@ -270,15 +257,4 @@ impl<'a, O: Operator> Call<'a, O> {
             by_elements: self.by_elements,
         }
     }
-}
-
-/// The launch argument of several tensors.
-fn buffers<'t, T: LaunchArg<RuntimeArg = BufferArg>>(
-    tensors: impl IntoIterator<Item = &'t TensorBinding>,
-) -> SequenceArg<T> {
-    let mut arg = SequenceArg::new();
-    for tensor in tensors {
-        arg.push(tensor.clone().into_buffer_arg());
-    }
-    arg
 }

@@ -1,6 +1,7 @@
 //! From a call to its routine.
 
 use super::call::Call;
+use super::components::args::Operands;
 use super::problem::{Lines, ScanOptions};
 use super::strategy::{LaunchOptions, RoutineKind, Strategy};
 use super::tensors::ScanTensors;
@@ -73,36 +74,45 @@ pub fn scan_with(
 /// See [`ScanError`]. Nothing was launched then.
 pub fn scan_operator<O: Operator>(
     client: &Client,
-    tensors: ScanTensors,
+    mut tensors: ScanTensors,
     op: O::Config,
     options: ScanOptions,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let Some(call) = Call::<O>::new(client, tensors, op, options, launch)? else {
+    let Some(call) = Call::<O>::new(client, &mut tensors, op, options, launch)? else {
         return Ok(());
     };
-    let routine = match launch.strategy {
+    let routine = routine_of(&call);
+    run(call, &tensors, routine)
+}
+
+/// The routine that the caller forces, or that serves best.
+pub(crate) fn routine_of<O: Operator>(call: &Call<O>) -> RoutineKind {
+    match call.launch.strategy {
         Strategy::Forced(routine) => routine,
         Strategy::Inferred => infer(
             &call.lines,
             call.tile_elements(),
-            routines::column_tiles::serves(&call),
-            scratch::unsupported_reason(client).is_none(),
+            routines::column_tiles::serves(call),
+            scratch::unsupported_reason(call.client).is_none(),
         ),
-    };
-    run(call, routine)
+    }
 }
 
-fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError> {
+pub(crate) fn run<O: Operator, D: Operands>(
+    call: Call<O>,
+    operands: &D,
+    routine: RoutineKind,
+) -> Result<(), ScanError> {
     let refuse = |reason: String| Err(ScanError::Refused { routine, reason });
     match routine {
         RoutineKind::Columns | RoutineKind::ColumnTiles if call.lines.inner.is_empty() => {
             return refuse("there is no dimension after the axis".into());
         }
         RoutineKind::ColumnTiles => {
-            return look_back(call, routine, routines::column_tiles::launch);
+            return look_back(call, operands, routine, routines::column_tiles::launch);
         }
-        RoutineKind::Columns => routines::columns::launch(call),
+        RoutineKind::Columns => routines::columns::launch(call, operands),
         _ if !call.lines.inner.is_empty() => {
             return refuse("the axis is not the innermost".into());
         }
@@ -114,25 +124,27 @@ fn run<O: Operator>(call: Call<O>, routine: RoutineKind) -> Result<(), ScanError
             ));
         }
         RoutineKind::SingleCube if routines::short_rows::fits(&call) => {
-            routines::short_rows::launch(call);
+            routines::short_rows::launch(call, operands);
         }
-        RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), 1),
+        RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), operands, 1),
         RoutineKind::SinglePass => {
-            return look_back(call.in_tiles(), routine, routines::single_pass::launch);
+            let launch = routines::single_pass::launch;
+            return look_back(call.in_tiles(), operands, routine, launch);
         }
         RoutineKind::ReduceThenScan => {
             let chunks = routines::chunked::chunks_per_row(&call);
-            routines::chunked::launch(call.in_tiles(), chunks);
+            routines::chunked::launch(call.in_tiles(), operands, chunks);
         }
     }
     Ok(())
 }
 
 /// Launches tiles that look back, if the device supports it.
-fn look_back<O: Operator>(
+fn look_back<O: Operator, D: Operands>(
     call: Call<O>,
+    operands: &D,
     routine: RoutineKind,
-    launch: impl FnOnce(Call<O>),
+    launch: impl FnOnce(Call<O>, &D),
 ) -> Result<(), ScanError> {
     match scratch::unsupported_reason(call.client) {
         Some(reason) => Err(ScanError::Refused {
@@ -140,7 +152,7 @@ fn look_back<O: Operator>(
             reason: reason.into(),
         }),
         None => {
-            launch(call);
+            launch(call, operands);
             Ok(())
         }
     }

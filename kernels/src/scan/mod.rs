@@ -23,7 +23,8 @@ mod call;
 pub(crate) mod components;
 mod grid;
 mod launch;
-pub mod parts;
+pub(crate) mod parts;
+mod planned;
 pub(crate) mod problem;
 mod routines;
 pub(crate) mod scratch;
@@ -34,9 +35,13 @@ mod tensors;
 pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
+pub use components::args::{
+    Access, Load, LoadExpand, Operands, Reads, ScanArgs, Store, StoreExpand, Writes,
+};
 pub use components::stall::Stall;
 pub(crate) use grid::{ELEMENTWISE_UNITS, cube_count};
 pub use launch::{scan, scan_operator, scan_with};
+pub use planned::PlannedScan;
 pub use problem::ScanOptions;
 pub use strategy::{LaunchOptions, RoutineKind, Strategy};
 pub use tensors::ScanTensors;

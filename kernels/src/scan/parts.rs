@@ -1,4 +1,5 @@
-//! Lines that are split into parts: reduce, then scan. Any kernel may walk the parts.
+//! Lines that are split into parts: reduce, then scan. Any kernel may walk the parts: [`before_part()`] finds what precedes
+//! one.
 //!
 //! ```text
 //! launch 1   each part: its total
@@ -8,68 +9,9 @@
 //!
 //! A line of one part needs launch 3 alone. In launch 2 a cube scans the totals of a line; each unit takes neighbouring
 //! parts.
-//!
-//! A kernel of your own needs only to walk a part. [`Split`] says how long parts should be, [`Parts::launch`] launches,
-//! [`write_state()`] leaves a total, and [`before_part()`] finds what precedes a part.
-//!
-//! ```no_run
-//! use cubecl::client::Client;
-//! use cubecl::prelude::*;
-//! use cubecl::server::Handle;
-//! use cubecl_scan::ScanOp;
-//! use cubecl_scan::monoid::{Fold, write_state};
-//! use cubecl_scan::scan::parts::{CarryIn, Parts, Split, before_part};
-//!
-//! /// The number of zeros in each part.
-//! #[cube(launch_unchecked)]
-//! fn count(bytes: &[u32], states: &mut [u32], len: usize) {
-//!     let first = ABSOLUTE_POS * len;
-//!     let mut zeros = 0u32;
-//!     for at in first..min(first + len, bytes.len()) {
-//!         zeros += u32::cast_from(bytes[at] == 0);
-//!     }
-//!     if first < bytes.len() {
-//!         write_state::<u32>(states, ABSOLUTE_POS, &zeros);
-//!     }
-//! }
-//!
-//! /// For each element, how many zeros precede it.
-//! #[cube(launch_unchecked)]
-//! fn rank(bytes: &[u32], states: &[u32], ranks: &mut [u32], len: usize, #[comptime] carry_in: CarryIn) {
-//!     let first = ABSOLUTE_POS * len;
-//!     if first < bytes.len() {
-//!         let sum = comptime!(ScanOp::Sum);
-//!         let none = 0u32.runtime();
-//!         let mut zeros = before_part::<u32, Fold>(states, 0, 1, ABSOLUTE_POS, &none, carry_in, sum);
-//!         for at in first..min(first + len, bytes.len()) {
-//!             ranks[at] = zeros;
-//!             zeros += u32::cast_from(bytes[at] == 0);
-//!         }
-//!     }
-//! }
-//!
-//! fn ranks(client: &Client, bytes: Handle, ranks: Handle, elements: usize) {
-//!     let split = Split::columns(client, 1, elements);
-//!     let parts = Parts { outer: 1, parts: split.parts, inner: 1 };
-//!     let cubes = || CubeCount::Static(parts.count().div_ceil(64) as u32, 1, 1);
-//!     let units = CubeDim::new_1d(64);
-//!     // SAFETY: both buffers hold so many elements, and the driver makes a state for each part.
-//!     let buffer = |handle: &Handle| unsafe { BufferArg::from_raw_parts(handle.clone(), elements) };
-//!     let totals = |states| unsafe {
-//!         count::launch_unchecked(client, cubes(), units, buffer(&bytes), states, split.len);
-//!     };
-//!     let scan = |states| unsafe {
-//!         let carry_in = parts.carry_in();
-//!         rank::launch_unchecked(client, cubes(), units, buffer(&bytes), states, buffer(&ranks), split.len, carry_in);
-//!     };
-//!     let word = u32::elem_type_native();
-//!     parts.launch::<Fold>(client, [word, word], ScanOp::Sum, totals, scan);
-//! }
-//! # fn main() {}
-//! ```
 
-pub use super::components::parts::{CarryIn, before_part};
-pub use super::split::Split;
+pub(crate) use super::components::parts::{CarryIn, before_part};
+pub(crate) use super::split::Split;
 
 use super::components::cube_totals::scan_totals;
 use super::components::tile::TileConfig;
@@ -89,7 +31,7 @@ const UNITS: usize = 64;
 
 /// Lines, `[outer, parts, inner]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parts {
+pub(crate) struct Parts {
     /// Lines one behind the other.
     pub outer: usize,
     /// Parts of a line.
@@ -100,12 +42,12 @@ pub struct Parts {
 
 impl Parts {
     /// The parts of all lines.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.outer * self.parts * self.inner
     }
 
     /// How a part learns what precedes it.
-    pub fn carry_in(&self) -> CarryIn {
+    pub(crate) fn carry_in(&self) -> CarryIn {
         match self.parts {
             1 => CarryIn::Whole,
             ..=FOLDED_BY_EACH => CarryIn::Totals,
@@ -118,7 +60,7 @@ impl Parts {
     /// its buffer.
     ///
     /// The two types are of elements and of their accumulator. Nothing waits for the device.
-    pub fn launch<O: Operator>(
+    pub(crate) fn launch<O: Operator>(
         self,
         client: &Client,
         [dtype, accumulator]: [ElemType; 2],
@@ -159,21 +101,6 @@ impl Parts {
     }
 }
 
-/// The cube of [`prefixes_kernel`]: one total for each unit.
-fn totals_of_units() -> TileConfig {
-    TileConfig {
-        exclusive: true,
-        reverse: false,
-        plane: false,
-        vectors: 1,
-        units: UNITS,
-        max_planes: 1,
-        plane_size: 0,
-        staged: 0,
-        by_elements: false,
-    }
-}
-
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn prefixes_kernel<A: Numeric, O: Operator>(
     states: &mut [u32],
@@ -201,7 +128,7 @@ fn scan_line<A: Numeric, M: Monoid<A>>(
     identity: &M::State,
     #[comptime] op: M::Config,
 ) {
-    let config = comptime!(totals_of_units());
+    let config = comptime!(TileConfig::of_counts(false, [UNITS, 1], 1, 0));
     let mut shared = M::State::allocate(comptime!(config.totals() + 1));
     let each = parts.div_ceil(UNITS);
     let first = min(UNIT_POS as usize * each, parts);

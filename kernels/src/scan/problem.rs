@@ -36,15 +36,28 @@ pub(crate) struct Lines {
 impl Lines {
     /// The lines along `axis` of tensors of one shape.
     pub(crate) fn of(tensors: &[TensorBinding], axis: usize) -> Self {
-        let shape = &tensors[0].shape;
         let dim = |at: usize| Dim {
-            size: shape[at],
+            size: tensors[0].shape[at],
             strides: tensors.iter().map(|tensor| tensor.strides[at]).collect(),
         };
+        Self::of_dims((0..tensors[0].shape.len()).map(dim).collect(), axis)
+    }
+
+    /// The lines along `axis` of one contiguous input of this shape.
+    pub(crate) fn contiguous(shape: &[usize], axis: usize) -> Self {
+        let dim = |at: usize| Dim {
+            size: shape[at],
+            strides: vec![shape[at + 1..].iter().product()],
+        };
+        Self::of_dims((0..shape.len()).map(dim).collect(), axis)
+    }
+
+    fn of_dims(dims: Vec<Dim>, axis: usize) -> Self {
+        let (outer, inner) = (&dims[..axis], &dims[axis + 1..]);
         Self {
-            outer: merge((0..axis).map(dim)),
-            axis: dim(axis),
-            inner: merge((axis + 1..shape.len()).map(dim)),
+            outer: merge(outer.iter().cloned()),
+            axis: dims[axis].clone(),
+            inner: merge(inner.iter().cloned()),
         }
     }
 

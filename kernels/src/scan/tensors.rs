@@ -1,5 +1,6 @@
 //! The tensors of one scan.
 
+use super::problem::{Lines, elements_before};
 use crate::ScanError;
 use crate::error::{Operand, check_outputs, check_types};
 use crate::monoid::Operator;
@@ -9,8 +10,9 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::{into_contiguous, is_contiguous};
 
-/// The names of outputs in errors.
+/// The names of tensors in errors.
 const OUTPUT: &str = "output";
+const STARTS: &str = "starts";
 const POSITIONS: &str = "positions";
 
 /// Buffers that a kernel binds beside the tensors: through it cubes, or launches, tell each other what they found.
@@ -82,7 +84,7 @@ impl ScanTensors {
         let inputs = self.inputs.iter().map(move |it| ("input", it, size));
         let outputs = self.outputs.iter().map(move |it| (OUTPUT, it, size));
         let starts = self.starts.iter();
-        let starts = starts.map(|(it, dtype)| ("starts", it, dtype.size()));
+        let starts = starts.map(|(it, dtype)| (STARTS, it, dtype.size()));
         let positions = self.positions.iter();
         let positions = positions.map(|(it, dtype)| (POSITIONS, it, dtype.size()));
         inputs.chain(starts).chain(outputs).chain(positions)
@@ -95,7 +97,7 @@ impl ScanTensors {
             ("inputs", O::INPUTS, self.inputs.len()),
             ("outputs", O::OUTPUTS, self.outputs.len()),
             ("initial values", O::OUTPUTS, initial),
-            ("starts", O::STARTS.into(), self.starts.iter().len()),
+            (STARTS, O::STARTS.into(), self.starts.iter().len()),
             (
                 "positions",
                 O::POSITIONS.into(),
@@ -150,9 +152,14 @@ impl ScanTensors {
         }
     }
 
-    /// Copies what is read and is no input, if it is not contiguous.
-    pub(crate) fn make_contiguous(&mut self, client: &Client) {
+    /// Copies what the kernels cannot read in place.
+    pub(crate) fn make_readable(&mut self, client: &Client) {
         let dtype = self.dtype;
+        for input in &mut self.inputs {
+            if !Lines::of(std::slice::from_ref(input), self.axis).is_coalesced() {
+                *input = into_contiguous(client, input.clone(), dtype).binding();
+            }
+        }
         let initial = self.initial.iter_mut().flatten();
         let initial = initial.map(|tensor| (tensor, dtype));
         let starts = self
@@ -166,6 +173,31 @@ impl ScanTensors {
         }
     }
 
+    /// Copies inputs that do not begin at a vector of so many elements, or that have gaps.
+    pub(crate) fn align(&mut self, client: &Client, vector: usize) {
+        for input in &mut self.inputs {
+            let lines = Lines::of(std::slice::from_ref(input), self.axis);
+            let before = elements_before(input.handle.offset_start, self.dtype.size());
+            if !lines.is_contiguous_rows() || !before.is_multiple_of(vector) {
+                *input = into_contiguous(client, input.clone(), self.dtype).binding();
+            }
+        }
+    }
+
+    /// The bitwise or of the elements before each tensor that is accessed in vectors.
+    pub(crate) fn offset(&self) -> usize {
+        let vectors = self.of_one_shape().filter(|(name, ..)| *name != STARTS);
+        vectors.fold(0, |bits, (_, tensor, size)| {
+            bits | elements_before(tensor.handle.offset_start, size)
+        })
+    }
+
+    /// The types that define a kernel: of elements, accumulators, starts and positions.
+    pub(crate) fn types(&self) -> [ElemType; 4] {
+        let of = |typed: &Option<(_, ElemType)>| typed.as_ref().map(|it| it.1);
+        types(self.dtype, of(&self.starts), of(&self.positions))
+    }
+
     /// The type of address that reaches all elements.
     pub(crate) fn address_type(&self) -> AddressType {
         let all = self.of_one_shape();
@@ -173,4 +205,15 @@ impl ScanTensors {
             .max()
             .unwrap_or_default()
     }
+}
+
+/// As [`ScanTensors::types`]. Kernels without starts or positions have words in their place.
+pub(crate) fn types(
+    dtype: ElemType,
+    starts: Option<ElemType>,
+    positions: Option<ElemType>,
+) -> [ElemType; 4] {
+    let word = u32::elem_type_native();
+    let [starts, positions] = [starts, positions].map(|it| it.unwrap_or(word));
+    [dtype, accumulator_of(dtype), starts, positions]
 }

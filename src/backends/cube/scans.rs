@@ -101,7 +101,7 @@ impl Scan {
     }
 }
 
-fn launch_options() -> LaunchOptions {
+pub(crate) fn launch_options() -> LaunchOptions {
     LaunchOptions {
         batch_invariant: is_batch_invariant(),
         ..LaunchOptions::default()

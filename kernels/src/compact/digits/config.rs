@@ -150,17 +150,8 @@ impl DigitConfig {
 
     /// How the sums of counters are scanned across the cube.
     pub fn sums(&self) -> TileConfig {
-        TileConfig {
-            exclusive: true,
-            reverse: false,
-            plane: self.plane,
-            vectors: 1,
-            units: self.units,
-            max_planes: self.max_planes,
-            plane_size: self.plane_size,
-            staged: 0,
-            by_elements: false,
-        }
+        let sums = [self.units, 1];
+        TileConfig::of_counts(self.plane, sums, self.max_planes, self.plane_size)
     }
 }
 

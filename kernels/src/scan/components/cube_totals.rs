@@ -48,10 +48,27 @@ pub(crate) fn scan_totals<A: Numeric, M: Monoid<A>>(
     }
     sync_cube();
     if comptime!(config.plane && totals <= FOLDED_BY_ALL) {
-        fold_all::<A, M>(shared, own, count, totals, identity, op)
+        let mut exclusive = M::State::copy(identity);
+        let mut running = M::State::copy(identity);
+        #[unroll]
+        for i in 0..totals {
+            exclusive = M::State::select(own == i, &running, &exclusive);
+            let with = join::<A, M>(&running, &M::State::get(&*shared, i), op);
+            running = M::State::select(i < count, &with, &running);
+        }
+        CubeTotals::<M::State> {
+            exclusive,
+            aggregate: running,
+        }
     } else {
         if UNIT_POS == 0 {
-            walk::<A, M>(shared, count, totals, identity, op);
+            let mut running = M::State::copy(identity);
+            for i in 0..count {
+                let value = M::State::get(&*shared, i);
+                M::State::set(shared, i, &running);
+                running = join::<A, M>(&running, &value, op);
+            }
+            M::State::set(shared, totals, &running);
         }
         sync_cube();
         CubeTotals::<M::State> {
@@ -78,46 +95,4 @@ pub(crate) fn totals_of_tile<A: Numeric, M: Monoid<A>>(
             aggregate: M::State::copy(total),
         }
     }
-}
-
-/// Folds up to `totals` totals, of which there are `count`. `own` is the number of the own total.
-#[cube]
-fn fold_all<A: Numeric, M: Monoid<A>>(
-    shared: &mut <M::State as State>::Shared,
-    own: usize,
-    count: usize,
-    #[comptime] totals: usize,
-    identity: &M::State,
-    #[comptime] op: M::Config,
-) -> CubeTotals<M::State> {
-    let mut exclusive = M::State::copy(identity);
-    let mut running = M::State::copy(identity);
-    #[unroll]
-    for i in 0..totals {
-        exclusive = M::State::select(own == i, &running, &exclusive);
-        let with = join::<A, M>(&running, &M::State::get(&*shared, i), op);
-        running = M::State::select(i < count, &with, &running);
-    }
-    CubeTotals::<M::State> {
-        exclusive,
-        aggregate: running,
-    }
-}
-
-/// Turns the first `count` totals into their exclusive scan and leaves the total of all behind them, at `totals`.
-#[cube]
-fn walk<A: Numeric, M: Monoid<A>>(
-    shared: &mut <M::State as State>::Shared,
-    count: usize,
-    #[comptime] totals: usize,
-    identity: &M::State,
-    #[comptime] op: M::Config,
-) {
-    let mut running = M::State::copy(identity);
-    for i in 0..count {
-        let value = M::State::get(&*shared, i);
-        M::State::set(shared, i, &running);
-        running = join::<A, M>(&running, &value, op);
-    }
-    M::State::set(shared, totals, &running);
 }

@@ -7,9 +7,10 @@
 //!
 //! Beyond the end of a row its last element is read again.
 
+use super::args::{Reads, Writes};
 use super::plane_scan::{lane_of_unit, plane_units};
 use super::plane_transpose::{blocked_to_striped, striped_to_blocked};
-use super::tensors::{Edges, Loaded, Reads, Writes, lane_at, written_position};
+use super::tensors::{Edges, Loaded, lane_at, written_position};
 use super::tile::row::Row;
 use crate::monoid::{Monoid, Written};
 use cubecl::prelude::*;
@@ -94,13 +95,13 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     let last = row.stored - 1;
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
-    for i in 0..reads.elements.len().comptime() {
+    for i in 0..comptime!(reads.inputs) {
         let mut elements = Array::<A>::new(lanes);
         #[unroll]
         for turn in 0..lanes {
             let element = min(element_of_turn::<N>(logical, turn, access), last);
             let at = row.inputs[i] + stored_element(element, row, access.reverse);
-            elements[turn] = A::cast_from(reads.elements[i][at]);
+            elements[turn] = A::cast_from(reads.element(i, at));
         }
         hand_over::<A>(&mut elements, lanes, access);
         let mut vector = Vector::<T, N>::new(T::from_int(0));
@@ -149,7 +150,7 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
         written.push(M::write(&states[step], op));
     }
     #[unroll]
-    for i in 0..writes.elements.len().comptime() {
+    for i in 0..comptime!(writes.outputs) {
         let mut own = Array::<A>::new(lanes);
         #[unroll]
         for step in 0..lanes {
@@ -161,9 +162,8 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
         for turn in 0..lanes {
             let element = element_of_turn::<N>(logical, turn, access);
             let to = row.output + stored_element(element, row, access.reverse);
-            let output = &mut writes.elements[i];
             if element < row.stored {
-                output[to] = T::cast_from(own[turn]);
+                writes.element(i, to, T::cast_from(own[turn]));
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! In reverse the sequence is walked from its end: the first row in the order of the scan is the last in memory.
 
-use super::tensors::{Edges, Reads};
+use super::args::Reads;
+use super::tensors::Edges;
 use cubecl::prelude::*;
 
 /// The sizes.
@@ -88,18 +89,4 @@ impl FlatRows {
         edges.push::<T, N, B>(reads, index, position, self.len, 1usize, reverse);
         edges
     }
-}
-
-/// Vector `stored` of each input.
-#[cube]
-pub(crate) fn flat_vectors<T: Numeric, N: Size, B: Numeric>(
-    reads: &Reads<T, N, B>,
-    stored: usize,
-) -> Sequence<Vector<T, N>> {
-    let mut vectors = Sequence::<Vector<T, N>>::new();
-    #[unroll]
-    for i in 0..reads.inputs.len().comptime() {
-        vectors.push(reads.inputs[i][stored]);
-    }
-    vectors
 }

@@ -1,10 +1,5 @@
 //! What precedes a part of a split line.
 
-#![expect(
-    missing_docs,
-    reason = "the `cube` macro generates modules without documentation"
-)]
-
 use crate::monoid::{Monoid, State, join, read_state};
 use cubecl::prelude::*;
 

@@ -1,36 +1,8 @@
-//! Reading and writing the tensors of a scan, a vector of each at a time.
+//! The elements of vectors: read as states, and written from them.
 
+use super::args::{Reads, Writes};
 use crate::monoid::{Element, Monoid, NOWHERE, State, Written};
 use cubecl::prelude::*;
-
-/// The tensors that a scan reads.
-#[derive(CubeType, CubeLaunch)]
-pub(crate) struct Reads<T: Numeric, N: Size, B: Numeric> {
-    /// The inputs in vectors; empty if they are read element by element.
-    pub inputs: Sequence<&'static [Vector<T, N>]>,
-    /// The inputs that are read element by element.
-    pub elements: Sequence<&'static [T]>,
-    /// Not zero where a segment begins, contiguous. One tensor or none.
-    pub starts: Sequence<&'static [B]>,
-    /// Segments extend against the direction of the scan.
-    #[cube(comptime)]
-    pub opposed: bool,
-    /// What each line resumes from, line after line. A tensor for each output, or none.
-    pub initial: Sequence<&'static [T]>,
-}
-
-/// The tensors that a scan writes, all of them contiguous.
-#[derive(CubeType, CubeLaunch)]
-pub(crate) struct Writes<T: Numeric, N: Size, P: Numeric> {
-    /// The results in vectors; empty if they are written element by element.
-    pub outputs: Sequence<&'static mut [Vector<T, N>]>,
-    /// The results that are written element by element.
-    pub elements: Sequence<&'static mut [T]>,
-    /// The positions of results in vectors. One tensor or none.
-    pub positions: Sequence<&'static mut [Vector<P, N>]>,
-    /// The same, written element by element.
-    pub element_positions: Sequence<&'static mut [P]>,
-}
 
 /// A vector of each input.
 #[derive(CubeType)]
@@ -196,54 +168,6 @@ pub(crate) fn written_position<A: Numeric, P: Numeric>(written: &Written<A>) -> 
     select(position == NOWHERE, P::from_int(-1), P::cast_from(position))
 }
 
-/// What states write.
-#[cube]
-fn written_of<A: Numeric, M: Monoid<A>>(
-    states: &Sequence<M::State>,
-    #[comptime] op: M::Config,
-) -> Sequence<Written<A>> {
-    let mut written = Sequence::<Written<A>>::new();
-    #[unroll]
-    for step in 0..states.len().comptime() {
-        written.push(M::write(&states[step], op));
-    }
-    written
-}
-
-/// The vectors of the first `outputs` outputs.
-#[cube]
-fn vectors_of_written<T: Numeric, A: Numeric, N: Size>(
-    written: &Sequence<Written<A>>,
-    #[comptime] outputs: usize,
-    #[comptime] reverse: bool,
-) -> Sequence<Vector<T, N>> {
-    let lanes = N::value().comptime();
-    let mut vectors = Sequence::<Vector<T, N>>::new();
-    #[unroll]
-    for i in 0..outputs {
-        let mut result = Vector::<T, N>::new(T::from_int(0));
-        #[unroll]
-        for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, reverse));
-            let written = &written[step];
-            result.insert(lane, T::cast_from(written.values[i]));
-        }
-        vectors.push(result);
-    }
-    vectors
-}
-
-/// The vectors of elements that states write.
-#[cube]
-pub(crate) fn vectors_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    states: &Sequence<M::State>,
-    #[comptime] outputs: usize,
-    #[comptime] op: M::Config,
-) -> Sequence<Vector<T, N>> {
-    let written = written_of::<A, M>(states, op);
-    vectors_of_written::<T, A, N>(&written, outputs, false)
-}
-
 /// Writes vector `at` of each output. The states are in the order of the scan.
 #[cube]
 pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>>(
@@ -254,13 +178,21 @@ pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoi
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let written = written_of::<A, M>(states, op);
-    let outputs = writes.outputs.len().comptime();
-    let vectors = vectors_of_written::<T, A, N>(&written, outputs, reverse);
+    let mut written = Sequence::<Written<A>>::new();
     #[unroll]
-    for i in 0..outputs {
-        let output = &mut writes.outputs[i];
-        output[at] = vectors[i];
+    for step in 0..lanes {
+        written.push(M::write(&states[step], op));
+    }
+    #[unroll]
+    for i in 0..comptime!(writes.outputs) {
+        let mut result = Vector::<T, N>::new(T::from_int(0));
+        #[unroll]
+        for step in 0..lanes {
+            let lane = comptime!(lane_at(step, lanes, reverse));
+            let written = &written[step];
+            result.insert(lane, T::cast_from(written.values[i]));
+        }
+        writes.vector(i, at, result);
     }
     #[unroll]
     for i in 0..writes.positions.len().comptime() {

@@ -10,13 +10,14 @@
 //! There are about as many chunks as cubes fit the device. A row of one chunk needs the last launch only. If that chunk
 //! is one tile, this is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
-use crate::monoid::{Monoid, Operator, State, join, write_state};
+use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
+    args::{Operands, ScanArgs},
     cube_totals::totals_of_tile,
     parts::{CarryIn, before_part},
     rows::RowsView,
-    tensors::{Reads, Writes, begin_of_line},
+    tensors::begin_of_line,
     tile::{TileConfig, UnitTile, total_of},
 };
 use crate::scan::grid::cube_count;
@@ -37,54 +38,55 @@ pub(crate) struct Chunks {
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
-    reads: &Reads<T, N, B>,
+pub(crate) fn chunk_totals_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+    R: ScanArgs,
+>(
+    tensors: &mut R::Tensors<T, N, B, P>,
     totals: &mut [u32],
     rows: &RowsView,
     chunks: Chunks,
     seed: InputScalar,
     #[comptime] config: TileConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, _) = R::open::<T, N, B, P>(tensors);
     if CUBE_POS < chunks.count {
-        let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, B, O::Monoid<A>>(reads, totals, rows, chunks, seed, config, op);
-    }
-}
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut shared = StateOf::<O, A>::allocate(comptime!(config.shared_states()));
+        let row = rows.row(CUBE_POS / chunks.per_row);
+        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+        let first = CUBE_POS % chunks.per_row * chunks.tiles * vectors_per_tile;
 
-#[cube]
-fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    totals: &mut [u32],
-    rows: &RowsView,
-    chunks: Chunks,
-    seed: A,
-    #[comptime] config: TileConfig,
-    #[comptime] op: M::Config,
-) {
-    let identity = M::identity(seed, op);
-    let mut shared = M::State::allocate(comptime!(config.shared_states()));
-    let row = rows.row(CUBE_POS / chunks.per_row);
-    let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-    let first = CUBE_POS % chunks.per_row * chunks.tiles * vectors_per_tile;
-
-    let mut running = M::State::copy(&identity);
-    let mut tile = 0usize;
-    loop {
-        let at = first + tile * vectors_per_tile;
-        let total = total_of::<T, A, N, B, M>(reads, &row, at, &identity, &mut shared, config, op);
-        let own = totals_of_tile::<A, M>(&total, &identity, &mut shared, config, op);
-        running = join::<A, M>(&running, &own.aggregate, op);
-        tile += 1;
-        if tile >= chunks.tiles {
-            break;
+        let mut running = StateOf::<O, A>::copy(&identity);
+        let mut tile = 0usize;
+        loop {
+            let at = first + tile * vectors_per_tile;
+            let total = total_of::<T, A, N, B, O::Monoid<A>>(
+                &reads,
+                &row,
+                at,
+                &identity,
+                &mut shared,
+                config,
+                op,
+            );
+            let own = totals_of_tile::<A, O::Monoid<A>>(&total, &identity, &mut shared, config, op);
+            running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+            tile += 1;
+            if tile >= chunks.tiles {
+                break;
+            }
         }
-    }
-    if UNIT_POS == 0 {
-        write_state::<M::State>(totals, CUBE_POS, &running);
+        if UNIT_POS == 0 {
+            write_state::<StateOf<O, A>>(totals, CUBE_POS, &running);
+        }
     }
 }
 
@@ -96,9 +98,9 @@ pub(crate) fn chunk_scan_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     totals: &[u32],
     rows: &RowsView,
     chunks: Chunks,
@@ -106,68 +108,49 @@ pub(crate) fn chunk_scan_kernel<
     #[comptime] config: TileConfig,
     #[comptime] carry_in: CarryIn,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     if CUBE_POS < chunks.count {
-        let seed = seed.get::<A>();
-        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, totals, rows, chunks, seed, config, carry_in, op,
-        );
-    }
-}
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut shared = StateOf::<O, A>::allocate(comptime!(config.shared_states()));
+        let line = CUBE_POS / chunks.per_row;
+        let row = rows.row(line);
+        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+        let chunk = CUBE_POS % chunks.per_row;
+        let first = chunk * chunks.tiles * vectors_per_tile;
 
-#[cube]
-fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
-    totals: &[u32],
-    rows: &RowsView,
-    chunks: Chunks,
-    seed: A,
-    #[comptime] config: TileConfig,
-    #[comptime] carry_in: CarryIn,
-    #[comptime] op: M::Config,
-) {
-    let identity = M::identity(seed, op);
-    let mut shared = M::State::allocate(comptime!(config.shared_states()));
-    let line = CUBE_POS / chunks.per_row;
-    let row = rows.row(line);
-    let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-    let chunk = CUBE_POS % chunks.per_row;
-    let first = chunk * chunks.tiles * vectors_per_tile;
-
-    let begin = begin_of_line::<T, A, M>(&reads.initial, line, &identity, op);
-    let mut running = before_part::<A, M>(
-        totals,
-        CUBE_POS - chunk,
-        1usize,
-        chunk,
-        &begin,
-        carry_in,
-        op,
-    );
-    let mut tile = 0usize;
-    loop {
-        let at = first + tile * vectors_per_tile;
-        let unit = UnitTile::<T, N, M::State>::load::<A, B, M>(
-            reads,
-            &row,
-            at,
-            &identity,
-            &mut shared,
-            config,
+        let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, line, &identity, op);
+        let mut running = before_part::<A, O::Monoid<A>>(
+            totals,
+            CUBE_POS - chunk,
+            1usize,
+            chunk,
+            &begin,
+            carry_in,
             op,
         );
-        let own = totals_of_tile::<A, M>(&unit.total, &identity, &mut shared, config, op);
-        let prefix = join::<A, M>(&running, &own.exclusive, op);
-        unit.store::<A, P, M>(writes, &row, at, &prefix, &identity, config, op);
-        running = join::<A, M>(&running, &own.aggregate, op);
-        tile += 1;
-        if tile >= chunks.tiles {
-            break;
+        let mut tile = 0usize;
+        loop {
+            let at = first + tile * vectors_per_tile;
+            let unit = UnitTile::<T, N, StateOf<O, A>>::load::<A, B, O::Monoid<A>>(
+                &reads,
+                &row,
+                at,
+                &identity,
+                &mut shared,
+                config,
+                op,
+            );
+            let own =
+                totals_of_tile::<A, O::Monoid<A>>(&unit.total, &identity, &mut shared, config, op);
+            let prefix = join::<A, O::Monoid<A>>(&running, &own.exclusive, op);
+            unit.store::<A, P, O::Monoid<A>>(&mut writes, &row, at, &prefix, &identity, config, op);
+            running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+            tile += 1;
+            if tile >= chunks.tiles {
+                break;
+            }
         }
     }
 }
@@ -185,9 +168,12 @@ pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
+use chunk_scan_kernel as scan;
+use chunk_totals_kernel as totals;
+
 /// Launches with each row split into at most `chunks_per_row` chunks.
-pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
-    let [dtype, accumulator, starts, positions] = call.types();
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chunks_per_row: usize) {
+    let [dtype, accumulator, ..] = call.types;
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);
     let per_row = tiles_per_row.div_ceil(tiles);
@@ -202,13 +188,14 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
     // SAFETY: there is one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector
     // by the length of its row.
     let totals = |states| unsafe {
-        chunk_totals_kernel::launch_unchecked::<O>(
+        chunk_totals_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads_of_totals(),
+            operands
+                .tensors::<totals::T, totals::N, totals::B, totals::P>(call.access_for_totals()),
             states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
@@ -218,21 +205,18 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
                 ..call.tile_config()
             },
             call.op,
-            dtype,
-            accumulator,
-            starts,
+            call.types,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
     let scan = |states| unsafe {
-        chunk_scan_kernel::launch_unchecked::<O>(
+        chunk_scan_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
             states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
@@ -240,10 +224,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>, chunks_per_row: usize) {
             call.tile_config(),
             parts.carry_in(),
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     };
     parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);

@@ -8,13 +8,14 @@
 //!                                   launch 3  begin with what precedes the chunk, then walk
 //! ```
 
-use crate::monoid::{Monoid, Operator, write_state};
+use crate::monoid::{Monoid, Operator, StateOf, write_state};
 use crate::scan::call::Call;
+use crate::scan::components::args::{Operands, Reads, ScanArgs};
 use crate::scan::components::columns::{
     Column, ColumnsConfig, ColumnsView, columns_arg, fold_rows, load_prefetched, scan_row, splat,
 };
 use crate::scan::components::parts::{CarryIn, before_part};
-use crate::scan::components::tensors::{Reads, Writes, begin_of_line};
+use crate::scan::components::tensors::begin_of_line;
 use crate::scan::grid::cube_count;
 use crate::scan::parts::Parts;
 use crate::scan::split::Split;
@@ -50,46 +51,41 @@ fn before_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
 }
 
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn column_totals_kernel<T: Numeric, A: Numeric, N: Size, B: Numeric, O: Operator>(
-    reads: &Reads<T, N, B>,
+pub(crate) fn column_totals_kernel<
+    T: Numeric,
+    A: Numeric,
+    N: Size,
+    B: Numeric,
+    P: Numeric,
+    O: Operator,
+    R: ScanArgs,
+>(
+    tensors: &mut R::Tensors<T, N, B, P>,
     states: &mut [u32],
     view: &ColumnsView,
     seed: InputScalar,
     #[comptime] config: ColumnsConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, _) = R::open::<T, N, B, P>(tensors);
+    let reads = reads.again();
     if ABSOLUTE_POS < view.units {
-        let seed = seed.get::<A>();
-        total_of_chunk::<T, A, N, B, O::Monoid<A>>(reads, states, view, seed, config, op);
-    }
-}
-
-#[cube]
-fn total_of_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    states: &mut [u32],
-    view: &ColumnsView,
-    seed: A,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) {
-    let lanes = N::value().comptime();
-    let column = view.column(ABSOLUTE_POS);
-    let identity = M::identity(seed, op);
-    let mut totals = splat::<M::State>(&identity, lanes);
-    let mut at = column.first;
-    while at < column.end {
-        let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, config);
-        fold_rows::<T, A, N, M>(&mut totals, &loaded, &column, at, config, op);
-        at += config.prefetch_depth;
-    }
-    let place = column.states + column.chunk * view.width;
-    #[unroll]
-    for lane in 0..lanes {
-        write_state::<M::State>(states, place * lanes + lane, &totals[lane]);
+        let lanes = N::value().comptime();
+        let column = view.column(ABSOLUTE_POS);
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut totals = splat::<StateOf<O, A>>(&identity, lanes);
+        let mut at = column.first;
+        while at < column.end {
+            let loaded = load_prefetched::<T, N, B>(&reads, view, &column, at, config);
+            fold_rows::<T, A, N, O::Monoid<A>>(&mut totals, &loaded, &column, at, config, op);
+            at += config.prefetch_depth;
+        }
+        let place = column.states + column.chunk * view.width;
+        #[unroll]
+        for lane in 0..lanes {
+            write_state::<StateOf<O, A>>(states, place * lanes + lane, &totals[lane]);
+        }
     }
 }
 
@@ -101,57 +97,42 @@ pub(crate) fn column_scan_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     states: &[u32],
     view: &ColumnsView,
     seed: InputScalar,
     #[comptime] config: ColumnsConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     if ABSOLUTE_POS < view.units {
-        let seed = seed.get::<A>();
-        scan_chunk::<T, A, N, B, P, O::Monoid<A>>(reads, writes, states, view, seed, config, op);
-    }
-}
-
-#[cube]
-fn scan_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
-    states: &[u32],
-    view: &ColumnsView,
-    seed: A,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) {
-    let column = view.column(ABSOLUTE_POS);
-    let identity = M::identity(seed, op);
-    let mut running =
-        before_chunk::<T, A, N, B, M>(reads, states, view, &column, &identity, config, op);
-    let mut at = column.first;
-    while at < column.end {
-        let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, config);
-        #[unroll]
-        for k in 0..config.prefetch_depth {
-            scan_row::<T, A, N, P, M>(
-                writes,
-                &mut running,
-                &loaded[k],
-                view,
-                &column,
-                at + k,
-                &identity,
-                config,
-                op,
-            );
+        let column = view.column(ABSOLUTE_POS);
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut running = before_chunk::<T, A, N, B, O::Monoid<A>>(
+            &reads, states, view, &column, &identity, config, op,
+        );
+        let mut at = column.first;
+        while at < column.end {
+            let loaded = load_prefetched::<T, N, B>(&reads, view, &column, at, config);
+            #[unroll]
+            for k in 0..config.prefetch_depth {
+                scan_row::<T, A, N, P, O::Monoid<A>>(
+                    &mut writes,
+                    &mut running,
+                    &loaded[k],
+                    view,
+                    &column,
+                    at + k,
+                    &identity,
+                    config,
+                    op,
+                );
+            }
+            at += config.prefetch_depth;
         }
-        at += config.prefetch_depth;
     }
 }
 
@@ -175,8 +156,11 @@ fn config<O: Operator>(call: &Call<O>, split: Split, carry_in: CarryIn) -> Colum
     }
 }
 
-pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, starts, positions] = call.types();
+use column_scan_kernel as scan;
+use column_totals_kernel as totals;
+
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+    let [dtype, accumulator, ..] = call.types;
     let (outer, columns) = (call.rows(), call.lines.inner_count() / call.lanes);
     let split = Split::of_columns(&call.tuning, columns * outer, call.len());
     let parts = Parts {
@@ -192,13 +176,14 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements,
     // and the kernel does nothing in units beyond them.
     let totals = |states| unsafe {
-        column_totals_kernel::launch_unchecked::<O>(
+        column_totals_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads_of_totals(),
+            operands
+                .tensors::<totals::T, totals::N, totals::B, totals::P>(call.access_for_totals()),
             states,
             view(),
             call.seed(),
@@ -208,30 +193,24 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
                 ..config
             },
             call.op,
-            dtype,
-            accumulator,
-            starts,
+            call.types,
         );
     };
     // SAFETY: as above; the outputs hold the same elements as the inputs.
     let scan = |states| unsafe {
-        column_scan_kernel::launch_unchecked::<O>(
+        column_scan_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cubes(),
             cube_dim,
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
             states,
             view(),
             call.seed(),
             config,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     };
     parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);

@@ -7,9 +7,9 @@
 use crate::monoid::{Monoid, Operator};
 use crate::scan::call::Call;
 use crate::scan::components::{
+    args::{Operands, ScanArgs},
     flat_rows::{FlatRows, FlatRowsLaunch},
     flat_tile::{FlatTileConfig, scan_flat_tile},
-    tensors::{Reads, Writes},
     vector_totals::Rake,
 };
 use crate::scan::grid::cube_count;
@@ -25,21 +25,27 @@ pub(crate) fn short_rows_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     flat: FlatRows,
     span: usize,
     seed: InputScalar,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-    scan_flat_tile::<T, A, N, B, P, O::Monoid<A>>(reads, writes, flat, span, &identity, config, op);
+    scan_flat_tile::<T, A, N, B, P, O::Monoid<A>>(
+        &reads,
+        &mut writes,
+        flat,
+        span,
+        &identity,
+        config,
+        op,
+    );
 }
 
 /// Planes have rows of their own if these fill at least this number of eighths of a plane.
@@ -89,8 +95,9 @@ pub(crate) fn keeps_places<O: Operator>(call: &Call<O>) -> bool {
             || divides(stripes, vectors))
 }
 
-pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, starts, positions] = call.types();
+use short_rows_kernel as kernel;
+
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let tuning = &call.tuning;
     let vectors = call.lines.elements() / call.flat_lanes;
     let of_plane = rows_per_plane(&call);
@@ -113,23 +120,19 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     };
     // SAFETY: all tensors hold `vectors` vectors. Beyond them the kernel reads the last again, and writes nothing.
     unsafe {
-        short_rows_kernel::launch_unchecked::<O>(
+        short_rows_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cube_count(call.client, vectors.div_ceil(span * groups)),
             CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
             call.flat_lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
             FlatRowsLaunch::new(call.len(), vectors, call.rows()),
             span,
             call.seed(),
             config,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     }
 }

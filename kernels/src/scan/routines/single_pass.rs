@@ -8,13 +8,14 @@
 //! Needs 32-bit atomic load, store and add, but no forward progress between cubes. See
 //! [`lookback`](crate::scan::components::lookback).
 
-use crate::monoid::{Monoid, Operator, State, join};
+use crate::monoid::{Monoid, Operator, State, StateOf, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
+    args::{Operands, ScanArgs},
     cube_totals::totals_of_tile,
     lookback::{Lookback, tile_of_cube},
     rows::RowsView,
-    tensors::{Reads, Writes, begin_of_line},
+    tensors::begin_of_line,
     tile::{TileConfig, UnitTile, total_of},
     tile_state::{LookbackConfig, TileWords},
 };
@@ -31,9 +32,9 @@ pub(crate) fn single_pass_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     state: &[Atomic<u32>],
     rows: &RowsView,
     words: TileWords,
@@ -41,68 +42,57 @@ pub(crate) fn single_pass_kernel<
     #[comptime] config: TileConfig,
     #[comptime] lookback: LookbackConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let tile = tile_of_cube(state, CUBE_COUNT as u32, lookback.cubes_in_order);
     if tile < words.tiles {
-        let seed = seed.get::<A>();
-        scan_tile::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, state, rows, words, tile, seed, config, lookback, op,
+        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
+        let mut totals = StateOf::<O, A>::allocate(comptime!(config.shared_states()));
+        let row_index = tile / words.per_row;
+        let row_first = row_index * words.per_row;
+        let row = rows.row(row_index);
+        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+
+        let first = (tile - row_first) * vectors_per_tile;
+        let unit = UnitTile::<T, N, StateOf<O, A>>::load::<A, B, O::Monoid<A>>(
+            &reads,
+            &row,
+            first,
+            &identity,
+            &mut totals,
+            config,
+            op,
         );
+        let own =
+            totals_of_tile::<A, O::Monoid<A>>(&unit.total, &identity, &mut totals, config, op);
+
+        let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, row_index, &identity, op);
+        let mut search = Lookback::<StateOf<O, A>>::new(tile, words, &begin, lookback);
+        search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
+        while search.advance::<A, O::Monoid<A>>(state, words, tile, &own.aggregate, lookback, op) {
+            let first = search.missing() * vectors_per_tile;
+            let other = total_of::<T, A, N, B, O::Monoid<A>>(
+                &reads,
+                &row,
+                first,
+                &identity,
+                &mut totals,
+                config,
+                op,
+            );
+            let other =
+                totals_of_tile::<A, O::Monoid<A>>(&other, &identity, &mut totals, config, op);
+            search.publish_fallback(state, words, &other.aggregate, lookback);
+        }
+        let prefix = join::<A, O::Monoid<A>>(&search.before(), &own.exclusive, op);
+        unit.store::<A, P, O::Monoid<A>>(&mut writes, &row, first, &prefix, &identity, config, op);
     }
 }
 
-#[cube]
-fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
-    state: &[Atomic<u32>],
-    rows: &RowsView,
-    words: TileWords,
-    tile: usize,
-    seed: A,
-    #[comptime] config: TileConfig,
-    #[comptime] lookback: LookbackConfig,
-    #[comptime] op: M::Config,
-) {
-    let identity = M::identity(seed, op);
-    let mut totals = M::State::allocate(comptime!(config.shared_states()));
-    let row_index = tile / words.per_row;
-    let row_first = row_index * words.per_row;
-    let row = rows.row(row_index);
-    let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
+use single_pass_kernel as kernel;
 
-    let first = (tile - row_first) * vectors_per_tile;
-    let unit = UnitTile::<T, N, M::State>::load::<A, B, M>(
-        reads,
-        &row,
-        first,
-        &identity,
-        &mut totals,
-        config,
-        op,
-    );
-    let own = totals_of_tile::<A, M>(&unit.total, &identity, &mut totals, config, op);
-
-    let begin = begin_of_line::<T, A, M>(&reads.initial, row_index, &identity, op);
-    let mut search = Lookback::<M::State>::new(tile, words, &begin, lookback);
-    search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
-    while search.advance::<A, M>(state, words, tile, &own.aggregate, lookback, op) {
-        let first = search.missing() * vectors_per_tile;
-        let other =
-            total_of::<T, A, N, B, M>(reads, &row, first, &identity, &mut totals, config, op);
-        let other = totals_of_tile::<A, M>(&other, &identity, &mut totals, config, op);
-        search.publish_fallback(state, words, &other.aggregate, lookback);
-    }
-    let prefix = join::<A, M>(&search.before(), &own.exclusive, op);
-    unit.store::<A, P, M>(writes, &row, first, &prefix, &identity, config, op);
-}
-
-pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, starts, positions] = call.types();
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
     let lookback = call.tuning.lookback(call.stall());
@@ -117,14 +107,13 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly
     // the tensors' rows, and tiles guard each vector by the length of its row.
     unsafe {
-        single_pass_kernel::launch_unchecked::<O>(
+        single_pass_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cube_count(call.client, tiles),
             CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
             state,
             call.rows_arg(),
             words,
@@ -132,10 +121,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.tile_config(),
             lookback,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     }
 }

@@ -2,7 +2,8 @@
 
 use super::view::{Column, ColumnsConfig, ColumnsView, is_inside};
 use crate::monoid::{Monoid, State, join};
-use crate::scan::components::tensors::{Edges, Loaded, Reads, Writes, state_of, write_vector};
+use crate::scan::components::args::{Reads, Writes};
+use crate::scan::components::tensors::{Edges, Loaded, state_of, write_vector};
 use cubecl::prelude::*;
 
 /// Loads the rows that a unit prefetches, from logical row `at` on, of each input. Rows beyond the last repeat it.
@@ -14,11 +15,29 @@ pub(crate) fn load_prefetched<T: Numeric, N: Size, B: Numeric>(
     at: usize,
     #[comptime] config: ColumnsConfig,
 ) -> Sequence<Loaded<T, N>> {
+    let lanes = N::value().comptime();
     let mut rows = Sequence::<Loaded<T, N>>::new();
     #[unroll]
     for k in 0..config.prefetch_depth {
-        let logical = within(at + k, column, config);
-        rows.push(load_row::<T, N, B>(reads, view, column, logical, config));
+        let position = view.stored(within(at + k, column, config), config.reverse);
+        let mut vectors = Sequence::<Vector<T, N>>::new();
+        #[unroll]
+        for i in 0..comptime!(reads.inputs) {
+            vectors.push(reads.vector(i, column.inputs[i] + position * view.strides[i]));
+        }
+        let mut edges = Edges::new();
+        #[unroll]
+        for lane in 0..lanes {
+            let index = (column.output + position * view.width) * lanes + lane;
+            let apart = view.width * lanes;
+            edges.push::<T, N, B>(reads, index, position, view.len, apart, config.reverse);
+        }
+        rows.push(Loaded::<T, N> {
+            vectors,
+            edges,
+            position,
+            step: 0usize,
+        });
     }
     rows
 }
@@ -30,37 +49,6 @@ fn within(logical: usize, column: &Column, #[comptime] config: ColumnsConfig) ->
         min(logical, column.end - 1)
     } else {
         logical
-    }
-}
-
-#[cube]
-fn load_row<T: Numeric, N: Size, B: Numeric>(
-    reads: &Reads<T, N, B>,
-    view: &ColumnsView,
-    column: &Column,
-    logical: usize,
-    #[comptime] config: ColumnsConfig,
-) -> Loaded<T, N> {
-    let lanes = N::value().comptime();
-    let reverse = comptime!(config.reverse);
-    let position = view.stored(logical, reverse);
-    let mut vectors = Sequence::<Vector<T, N>>::new();
-    #[unroll]
-    for i in 0..reads.inputs.len().comptime() {
-        vectors.push(reads.inputs[i][column.inputs[i] + position * view.strides[i]]);
-    }
-    let mut edges = Edges::new();
-    let apart = view.width * lanes;
-    #[unroll]
-    for lane in 0..lanes {
-        let index = (column.output + position * view.width) * lanes + lane;
-        edges.push::<T, N, B>(reads, index, position, view.len, apart, reverse);
-    }
-    Loaded::<T, N> {
-        vectors,
-        edges,
-        position,
-        step: 0usize,
     }
 }
 
@@ -97,32 +85,7 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
 }
 
-/// The scan of one loaded row. `running` precedes it, and has the row added.
-#[cube]
-pub(crate) fn results_of_row<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
-    running: &mut Sequence<M::State>,
-    row: &Loaded<T, N>,
-    identity: &M::State,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) -> Sequence<M::State> {
-    let mut results = Sequence::<M::State>::new();
-    #[unroll]
-    for lane in 0..N::value().comptime() {
-        let state = state_of::<T, A, N, M>(row, lane, op);
-        let with = join::<A, M>(&running[lane], &state, op);
-        if comptime!(config.exclusive) {
-            let before = &running[lane];
-            results.push(row.edges.before::<M::State>(before, identity, lane));
-        } else {
-            results.push(M::State::copy(&with));
-        }
-        running[lane] = with;
-    }
-    results
-}
-
-/// Writes the scan of one row, as [`results_of_row`] says.
+/// Writes the scan of one loaded row. `running` precedes it, and has the row added.
 #[cube]
 #[allow(
     clippy::too_many_arguments,
@@ -139,7 +102,19 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
     #[comptime] config: ColumnsConfig,
     #[comptime] op: M::Config,
 ) {
-    let results = results_of_row::<T, A, N, M>(running, row, identity, config, op);
+    let mut results = Sequence::<M::State>::new();
+    #[unroll]
+    for lane in 0..N::value().comptime() {
+        let state = state_of::<T, A, N, M>(row, lane, op);
+        let with = join::<A, M>(&running[lane], &state, op);
+        if comptime!(config.exclusive) {
+            let before = &running[lane];
+            results.push(row.edges.before::<M::State>(before, identity, lane));
+        } else {
+            results.push(M::State::copy(&with));
+        }
+        running[lane] = with;
+    }
     if is_inside(logical, column, config) {
         let to = column.output + view.stored(logical, config.reverse) * view.width;
         write_vector::<T, A, N, P, M>(writes, to, &results, false, op);

@@ -2,8 +2,9 @@
 
 use super::{Facts, FlatTileConfig};
 use crate::monoid::{Monoid, State, join};
-use crate::scan::components::flat_rows::{FlatRows, Place, flat_vectors};
-use crate::scan::components::tensors::{Edges, Reads, begin_of_line, lane_at, state_at};
+use crate::scan::components::args::Reads;
+use crate::scan::components::flat_rows::{FlatRows, Place};
+use crate::scan::components::tensors::{Edges, begin_of_line, lane_at, state_at};
 use cubecl::prelude::*;
 
 /// The vectors of a unit, as they were loaded.
@@ -29,7 +30,12 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
     for k in 0..config.vectors {
         let vector = facts.stripes.first + facts.stripes.behind(k);
         let stored = flat.stored(min(vector, flat.vectors - 1), config.reverse);
-        loaded.push(flat_vectors::<T, N, B>(reads, stored));
+        let mut vectors = Sequence::<Vector<T, N>>::new();
+        #[unroll]
+        for i in 0..comptime!(reads.inputs) {
+            vectors.push(reads.vector(i, stored));
+        }
+        loaded.push(vectors);
         let mut place = flat.place(vector * lanes);
         #[unroll]
         for step in 0..lanes {

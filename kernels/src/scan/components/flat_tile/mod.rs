@@ -16,14 +16,15 @@
 mod held;
 mod preceding;
 
-use super::flat_rows::{FlatRows, Place};
+use super::args::{Reads, Writes};
+use super::flat_rows::FlatRows;
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
-use super::tensors::{Reads, Writes, write_vector};
+use super::tensors::write_vector;
 use super::vector_totals::Rake;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
-use held::{Held, element, load};
-use preceding::{before_plane, before_vectors};
+use held::{element, load};
+use preceding::{before_plane, in_cube, in_plane};
 
 /// The comptime facts of the kernel.
 #[derive_cube_comptime]
@@ -134,8 +135,11 @@ pub(crate) fn scan_flat_tile<
     let facts = Facts { flat, stripes };
     let mut shared = M::State::allocate(comptime!(config.shared_states()));
     let held = load::<T, N, B>(reads, facts, config);
-    let preceding =
-        before_vectors::<T, A, N, B, M>(&held, &mut shared, reads, facts, identity, config, op);
+    let preceding = if comptime!(config.plane) {
+        in_plane::<T, A, N, B, M>(&held, reads, facts, identity, config, op)
+    } else {
+        in_cube::<T, A, N, B, M>(&held, &mut shared, reads, facts, identity, config, op)
+    };
     let mut prefix = M::State::copy(identity);
     if comptime!(config.plane && !config.planes_alone) {
         prefix = before_plane::<A, M>(
@@ -151,51 +155,31 @@ pub(crate) fn scan_flat_tile<
     #[unroll]
     for k in 0..config.vectors {
         let vector = stripes.first + stripes.behind(k);
-        let place = flat.place(vector * lanes);
+        let mut place = flat.place(vector * lanes);
         let mut before = M::State::copy(&preceding.vectors[k]);
         if comptime!(config.plane && !config.planes_alone) {
             let lacks = place.within.div_ceil(lanes) > stripes.behind(k);
             let full = join::<A, M>(&prefix, &before, op);
             before = M::State::select(lacks, &full, &before);
         }
-        let states =
-            results::<T, A, N, B, M>(&held, k, before, place, reads, facts, identity, config, op);
+        let mut states = Sequence::<M::State>::new();
+        #[unroll]
+        for step in 0..lanes {
+            let element = element::<T, A, N, B, M>(
+                &held, k, step, &before, &place, reads, flat, identity, config, op,
+            );
+            before = join::<A, M>(&element.before, &element.own, op);
+            if comptime!(config.exclusive) {
+                let edges = &held.edges[comptime!(k * lanes + step)];
+                states.push(edges.before::<M::State>(&element.before, identity, 0usize));
+            } else {
+                states.push(M::State::copy(&before));
+            }
+            place.advance(flat.len);
+        }
         if vector < stripes.end {
             let to = flat.stored(vector, config.reverse);
             write_vector::<T, A, N, P, M>(writes, to, &states, config.reverse, op);
         }
     }
-}
-
-/// The results in a unit's `k`-th vector, in the order of the scan.
-#[cube]
-fn results<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    held: &Held<T, N>,
-    #[comptime] k: usize,
-    before: M::State,
-    mut place: Place,
-    reads: &Reads<T, N, B>,
-    facts: Facts,
-    identity: &M::State,
-    #[comptime] config: FlatTileConfig,
-    #[comptime] op: M::Config,
-) -> Sequence<M::State> {
-    let lanes = N::value().comptime();
-    let mut running = before;
-    let mut states = Sequence::<M::State>::new();
-    #[unroll]
-    for step in 0..lanes {
-        let element = element::<T, A, N, B, M>(
-            held, k, step, &running, &place, reads, facts.flat, identity, config, op,
-        );
-        running = join::<A, M>(&element.before, &element.own, op);
-        if comptime!(config.exclusive) {
-            let edges = &held.edges[comptime!(k * lanes + step)];
-            states.push(edges.before::<M::State>(&element.before, identity, 0usize));
-        } else {
-            states.push(M::State::copy(&running));
-        }
-        place.advance(facts.flat.len);
-    }
-    states
 }

@@ -3,8 +3,8 @@
 use super::held::{Held, total_of_vector};
 use super::{Facts, FlatTileConfig};
 use crate::monoid::{Monoid, State, join};
+use crate::scan::components::args::Reads;
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
-use crate::scan::components::tensors::Reads;
 use crate::scan::components::vector_totals::{
     RowsOfVectors, place_of_total, rake_totals, scan_within_reach,
 };
@@ -18,27 +18,9 @@ pub(super) struct Preceding<S: State> {
     pub(super) total: S,
 }
 
-/// What precedes the unit's vectors in its plane, or without plane operations in its cube.
-#[cube]
-pub(super) fn before_vectors<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    held: &Held<T, N>,
-    shared: &mut <M::State as State>::Shared,
-    reads: &Reads<T, N, B>,
-    facts: Facts,
-    identity: &M::State,
-    #[comptime] config: FlatTileConfig,
-    #[comptime] op: M::Config,
-) -> Preceding<M::State> {
-    if comptime!(config.plane) {
-        in_plane::<T, A, N, B, M>(held, reads, facts, identity, config, op)
-    } else {
-        in_cube::<T, A, N, B, M>(held, shared, reads, facts, identity, config, op)
-    }
-}
-
 /// What precedes the unit's vectors in its plane.
 #[cube]
-fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     held: &Held<T, N>,
     reads: &Reads<T, N, B>,
     facts: Facts,
@@ -118,7 +100,7 @@ pub(super) fn before_plane<A: Numeric, M: Monoid<A>>(
 
 /// What precedes the unit's vectors in its cube.
 #[cube]
-fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
+pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     held: &Held<T, N>,
     shared: &mut <M::State as State>::Shared,
     reads: &Reads<T, N, B>,

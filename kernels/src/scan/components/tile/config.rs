@@ -28,6 +28,26 @@ pub struct TileConfig {
 }
 
 impl TileConfig {
+    /// For counts, or for totals of units: exclusive and forward, with nothing staged.
+    pub(crate) fn of_counts(
+        plane: bool,
+        [units, vectors]: [usize; 2],
+        max_planes: usize,
+        plane_size: usize,
+    ) -> Self {
+        Self {
+            exclusive: true,
+            reverse: false,
+            plane,
+            vectors,
+            units,
+            max_planes,
+            plane_size,
+            staged: 0,
+            by_elements: false,
+        }
+    }
+
     /// How the totals of vectors are scanned without plane operations.
     pub(crate) fn rake(&self) -> Rake {
         Rake::new(self.vectors * self.units, self.units)

@@ -1,6 +1,7 @@
 //! A row, and the vectors that a unit loads from it.
 
-use crate::scan::components::tensors::{Edges, Loaded, Reads};
+use crate::scan::components::args::Reads;
+use crate::scan::components::tensors::{Edges, Loaded};
 use cubecl::prelude::*;
 
 /// A row in memory. Offsets are in vectors, or in elements if it is read element by element.
@@ -39,8 +40,8 @@ pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
     let at = stored_vector(logical, row, reverse);
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
-    for i in 0..reads.inputs.len().comptime() {
-        vectors.push(reads.inputs[i][row.inputs[i] + at]);
+    for i in 0..comptime!(reads.inputs) {
+        vectors.push(reads.vector(i, row.inputs[i] + at));
     }
     let mut edges = Edges::new();
     #[unroll]

@@ -4,9 +4,10 @@ use super::config::{TileConfig, vector_in_tile};
 use super::row::{Row, load_vectors, stored_vector};
 use super::staging::{elements, stage, staged_place, staged_totals, staged_vectors};
 use crate::monoid::{Monoid, State, join};
+use crate::scan::components::args::{Reads, Writes};
 use crate::scan::components::element_rows::{ElementAccess, load_elements, write_elements};
 use crate::scan::components::plane_scan::{plane_units, shift_up};
-use crate::scan::components::tensors::{Loaded, Reads, Writes, lane_at, state_of, write_vector};
+use crate::scan::components::tensors::{Loaded, lane_at, state_of, write_vector};
 use crate::scan::components::vector_totals::{RowsOfVectors, place_of_total, rake_totals};
 use cubecl::prelude::*;
 
@@ -85,11 +86,12 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     if comptime!(!config.plane) {
         sync_cube();
     }
+    let reads = reads.again();
     let last_lane = plane_units(config.plane_size) - 1;
     let mut total = M::State::copy(identity);
     for k in 0..config.vectors {
         let logical = first + vector_in_tile(k, config);
-        let loaded = load_of_tile::<T, A, N, B>(reads, row, logical, config);
+        let loaded = load_of_tile::<T, A, N, B>(&reads, row, logical, config);
         let own = fold_vectors::<T, A, N, M>(&loaded, config, op);
         if comptime!(config.plane) {
             let inclusive = M::plane_inclusive(&own, config.plane_size, op);
@@ -126,9 +128,8 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             let logical = first + vector_in_tile(k, config);
             loaded.push(load_of_tile::<T, A, N, B>(reads, row, logical, config));
         }
-        let inputs = comptime!(reads.inputs.len() + reads.elements.len());
         let mut staged =
-            Shared::<[Vector<T, N>]>::new_slice(comptime!(staged_vectors(inputs, config)));
+            Shared::<[Vector<T, N>]>::new_slice(comptime!(staged_vectors(reads.inputs, config)));
         #[unroll]
         for k in 0..config.staged {
             stage::<T, N>(&mut staged, &loaded[k], k, config);

@@ -3,9 +3,10 @@
 use super::place::Place;
 use super::shape::ColumnTileConfig;
 use crate::monoid::{Monoid, State, join};
+use crate::scan::components::args::Reads;
 use crate::scan::components::column_lookback::StripLookback;
 use crate::scan::components::columns::{ColumnsView, fold_rows, load_prefetched, splat};
-use crate::scan::components::tensors::{Reads, begin_of_line};
+use crate::scan::components::tensors::begin_of_line;
 use crate::scan::components::tile_state::TileWords;
 use cubecl::prelude::*;
 
@@ -58,6 +59,7 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let lanes = N::value().comptime();
+    let reads = reads.again();
     let one = comptime!(config.a_row());
     let mut total = M::State::copy(identity);
     let mut rows = splat::<M::State>(identity, lanes);
@@ -65,7 +67,7 @@ fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     let end = column.first + comptime!(config.height * config.rows.prefetch_depth);
     let mut at = column.first;
     while at < end {
-        let loaded = load_prefetched::<T, N, B>(reads, view, &column, at, one);
+        let loaded = load_prefetched::<T, N, B>(&reads, view, &column, at, one);
         fold_rows::<T, A, N, M>(&mut rows, &loaded, &column, at, one, op);
         at += 1;
         if at % config.rows.prefetch_depth == 0 {

@@ -20,10 +20,10 @@ mod tile;
 
 use crate::monoid::Operator;
 use crate::scan::call::Call;
+use crate::scan::components::args::{Operands, ScanArgs};
 use crate::scan::components::column_lookback::{StripTile, launch_words};
 use crate::scan::components::columns::{ColumnsView, columns_arg};
 use crate::scan::components::lookback::tile_of_cube;
-use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
 use crate::scan::grid::cube_count;
 use crate::scan::scratch;
@@ -43,9 +43,9 @@ pub(crate) fn column_tiles_kernel<
     B: Numeric,
     P: Numeric,
     O: Operator,
+    R: ScanArgs,
 >(
-    reads: &Reads<T, N, B>,
-    writes: &mut Writes<T, N, P>,
+    tensors: &mut R::Tensors<T, N, B, P>,
     state: &[Atomic<u32>],
     view: &ColumnsView,
     strips: usize,
@@ -53,11 +53,9 @@ pub(crate) fn column_tiles_kernel<
     seed: InputScalar,
     #[comptime] config: ColumnTileConfig,
     #[comptime] op: O::Config,
-    #[define(T)] _dtype: ElemType,
-    #[define(A)] _accumulator: ElemType,
-    #[define(B)] _starts_type: ElemType,
-    #[define(P)] _positions: ElemType,
+    #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
+    let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let number = tile_of_cube(state, CUBE_COUNT as u32, config.cubes_in_order);
     if number < words.tiles {
         // Tickets go across all strips first: a tile comes after the tiles above it.
@@ -76,7 +74,15 @@ pub(crate) fn column_tiles_kernel<
         };
         let seed = seed.get::<A>();
         scan_tile::<T, A, N, B, P, O::Monoid<A>>(
-            reads, writes, state, view, place, words, seed, config, op,
+            &reads,
+            &mut writes,
+            state,
+            view,
+            place,
+            words,
+            seed,
+            config,
+            op,
         );
     }
 }
@@ -96,8 +102,9 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
         && (tiles <= COLUMN_CHAIN || strips >= COLUMN_STRIPS)
 }
 
-pub(crate) fn launch<O: Operator>(call: Call<O>) {
-    let [dtype, accumulator, starts, positions] = call.types();
+use column_tiles_kernel as kernel;
+
+pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let shape = Shape::of(&call);
     let tile_rows = shape.height * shape.rows;
     let tiles = call.len().div_ceil(tile_rows);
@@ -114,14 +121,13 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
     // SAFETY: the state holds the values of all tiles of all strips, and as many more as a lookback reads beyond its
     // own. Columns and rows beyond the last load the last again, and are not written.
     unsafe {
-        column_tiles_kernel::launch_unchecked::<O>(
+        column_tiles_kernel::launch_unchecked::<O, D::Args>(
             call.client,
             cube_count(call.client, all_strips * tiles),
             CubeDim::new_1d(shape.units() as u32),
             call.address_type,
             call.lanes,
-            call.reads(),
-            call.writes(),
+            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
             state,
             columns_arg(&call, split),
             strips,
@@ -134,10 +140,7 @@ pub(crate) fn launch<O: Operator>(call: Call<O>) {
             call.seed(),
             config,
             call.op,
-            dtype,
-            accumulator,
-            starts,
-            positions,
+            call.types,
         );
     }
 }

@@ -81,8 +81,7 @@ impl Shape {
             false => columns.next_power_of_two().min(COLUMN_TILE_WIDTH),
         };
         let width = width.min(units);
-        let inputs = call.tensors.inputs.len();
-        let most = PREFETCH_DEPTH / inputs;
+        let most = PREFETCH_DEPTH / O::INPUTS;
         Self {
             width,
             height: units / width,
@@ -100,7 +99,7 @@ impl Shape {
     /// KiB of an A100. With all rows of 64 bits there, the compiler aims at three cubes, with 40 registers and spills;
     /// with one of eight left it does not.
     fn staged<O: Operator>(&self, call: &Call<O>) -> usize {
-        match (call.tensors.dtype.size(), call.state_words()) {
+        match (call.types[0].size(), call.state_words()) {
             (4, 1) => self.rows / 2,
             (8, 2) => self.rows - self.rows / 8,
             _ => self.rows,

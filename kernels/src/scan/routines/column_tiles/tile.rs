@@ -4,8 +4,8 @@ use super::before::look_back;
 use super::place::Place;
 use super::shape::{ColumnTileConfig, columns_of};
 use crate::monoid::{Monoid, State, join};
+use crate::scan::components::args::{Reads, Writes};
 use crate::scan::components::columns::{ColumnsView, fold_rows, load_prefetched, scan_row, splat};
-use crate::scan::components::tensors::{Reads, Writes};
 use crate::scan::components::tile::{elements, stage};
 use crate::scan::components::tile_state::TileWords;
 use cubecl::prelude::*;
@@ -29,7 +29,7 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     let y = UNIT_POS as usize / config.width;
     let identity = M::identity(seed, op);
     let column = place.column(view, place.own.tile, x, y, config);
-    let room = comptime!(config.waiting_room(reads.inputs.len()));
+    let room = comptime!(config.waiting_room(reads.inputs));
     let mut waiting = Shared::<[Vector<T, N>]>::new_slice(room);
     let loaded = load_prefetched::<T, N, B>(reads, view, &column, column.first, config.rows);
     #[unroll]
