@@ -160,6 +160,11 @@ fn on_torus(random: &mut Random) -> (f32, Splat) {
     (distance, splat)
 }
 
+/// `0, 1, 2, …`. Burn's own `arange` is a loop, and some software drivers end a loop after 65,535 rounds.
+fn numbered(len: usize, device: &Device) -> Tensor<1, Int> {
+    Tensor::ones([len], device).exclusive_cumsum(0)
+}
+
 /// How splats and pairs are sorted.
 #[derive(Clone, Copy)]
 enum Sort {
@@ -216,7 +221,7 @@ impl Scene {
     fn by_depth(&self, sort: Sort) -> Tensor<1, Int> {
         match sort {
             Sort::Radix => {
-                let splats = Tensor::arange(0..SPLATS as i64, &self.depths.device());
+                let splats = numbered(SPLATS, &self.depths.device());
                 splats
                     .radix_sort_by_key(self.depths.clone(), SortOrder::Ascending)
                     .0
@@ -269,12 +274,11 @@ impl Pairs {
         let [top, bottom] = [-1.0, 1.0].map(|sign| tile(1, sign, TILES_DOWN));
         let across = right - left.clone() + 1;
         let lengths = across.clone() * (bottom - top.clone() + 1);
-        let ranks = Tensor::<1, Int>::arange(0..SPLATS as i64, &splats.device());
+        let ranks = numbered(SPLATS, &splats.device());
         let of_pairs = ranks.repeat_by_lengths(lengths.clone());
-        let pairs = of_pairs.dims()[0] as i64;
+        let pairs = of_pairs.dims()[0];
         let of = |numbers: Tensor<1, Int>| numbers.select(0, of_pairs.clone());
-        let own =
-            Tensor::<1, Int>::arange(0..pairs, &splats.device()) - of(lengths.exclusive_cumsum(0));
+        let own = numbered(pairs, &splats.device()) - of(lengths.exclusive_cumsum(0));
         let across = of(across);
         let row = own.clone() / across.clone();
         let column = own - row.clone() * across;
