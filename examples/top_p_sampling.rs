@@ -15,7 +15,11 @@
 //! With the exclusive sum the rule is one comparison. With an inclusive one the mask would have to be shifted
 //! by one. The sizes of the nuclei differ, so they are packed one after the other, and `exclusive_cumsum` of
 //! their sizes gives the start of each. A token of probability 0 is in no nucleus, so that none is drawn, however
-//! sums are rounded. Nothing is read back but the drawn tokens.
+//! sums are rounded.
+//!
+//! A confident text has a small nucleus, so the step first takes the 256 likeliest tokens of each text
+//! (`radix_topk_with_indices`). Where they do not reach p, it draws −1, and takes these texts again with all their
+//! tokens (`radix_sort_with_indices`). Nothing is read back but the drawn tokens.
 //!
 //! ```text
 //! cargo run --release --example top_p_sampling [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
@@ -43,6 +47,10 @@ const USAGE: &str = "top_p_sampling [--device NAME] [--svg PATH]";
 const TEXTS: usize = 8;
 const VOCABULARY: usize = 151_936;
 const TOP_P: f32 = 0.9;
+/// The tokens of a text that are looked at first.
+const LIKELIEST: usize = 256;
+/// Drawn where the likeliest tokens do not reach p.
+const UNKNOWN: i32 = -1;
 /// The largest error of an f32 sum of that many probabilities.
 const TOLERANCE: f64 = 5e-6;
 /// The largest relative error of Burn's own softmax. On Flex it is 6.3e-4.
@@ -65,12 +73,14 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     };
     let (logits, uniform) = (upload(&host_logits, VOCABULARY), upload(&uniform, 1));
 
-    let sorted = Sorted::new(softmax(logits.clone(), 1));
+    let probabilities = softmax(logits.clone(), 1);
+    let sorted = Sorted::all(probabilities.clone());
     let nuclei = Nuclei::new(&sorted);
     let drawn = nuclei.sample(&sorted, uniform.clone());
+    let (by_step, again) = step(&probabilities, &uniform);
 
     let mut checks = Checks::default();
-    let host = Host::read(&sorted, &nuclei, &uniform, &drawn);
+    let host = Host::read(&sorted, &nuclei, &uniform, [ints(drawn), by_step]);
     let error = host.softmax_error(&host_logits);
     println!("softmax: off by at most {error:.1e} of each probability");
     checks.check("softmax", error < SOFTMAX_TOLERANCE);
@@ -78,6 +88,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     for text in 0..TEXTS {
         host.check(text, &mut checks);
     }
+    println!(
+        "with the {LIKELIEST} likeliest tokens alone: {} of {TEXTS} texts",
+        TEXTS - again
+    );
     let total: usize = host.sizes.iter().sum();
     let behind = &host.nuclei[total..];
     checks.check(
@@ -113,6 +127,29 @@ fn zipf_logits(random: &mut Random) -> Vec<f32> {
     logits
 }
 
+/// Draws a token for each text, and tells for how many it took all tokens. Only drawn tokens are read back.
+fn step(probabilities: &Tensor<2>, uniform: &Tensor<2>) -> (Vec<i32>, usize) {
+    let likeliest = Sorted::likeliest(probabilities.clone());
+    let nuclei = Nuclei::new(&likeliest);
+    let is_short = likeliest.mass_before() + likeliest.probabilities.clone();
+    let is_short = is_short.narrow(1, LIKELIEST - 1, 1).lower_elem(TOP_P);
+    let drawn = nuclei.sample(&likeliest, uniform.clone());
+    let mut drawn = ints(drawn.mask_fill(is_short.reshape([TEXTS]), UNKNOWN));
+    let again: Vec<i32> = (0..TEXTS as i32)
+        .filter(|&text| drawn[text as usize] == UNKNOWN)
+        .collect();
+    if !again.is_empty() {
+        let texts = Tensor::<1, Int>::from_data(again.as_slice(), &uniform.device());
+        let sorted = Sorted::all(probabilities.clone().select(0, texts.clone()));
+        let uniform = uniform.clone().select(0, texts);
+        let tokens = ints(Nuclei::new(&sorted).sample(&sorted, uniform));
+        for (&text, token) in again.iter().zip(tokens) {
+            drawn[text as usize] = token;
+        }
+    }
+    (drawn, again.len())
+}
+
 /// The probabilities of each text in descending order, and their tokens.
 struct Sorted {
     probabilities: Tensor<2>,
@@ -120,9 +157,17 @@ struct Sorted {
 }
 
 impl Sorted {
-    fn new(probabilities: Tensor<2>) -> Self {
+    fn all(probabilities: Tensor<2>) -> Self {
         let (probabilities, tokens) =
             probabilities.radix_sort_with_indices(1, SortOrder::Descending);
+        Self {
+            probabilities,
+            tokens,
+        }
+    }
+
+    fn likeliest(probabilities: Tensor<2>) -> Self {
+        let (probabilities, tokens) = probabilities.radix_topk_with_indices(LIKELIEST, 1);
         Self {
             probabilities,
             tokens,
@@ -137,7 +182,7 @@ impl Sorted {
 struct Nuclei {
     mass_before: Tensor<2>,
     inside: Tensor<2, Bool>,
-    /// `[TEXTS]`.
+    /// Of each text.
     sizes: Tensor<1, Int>,
     /// The tokens of all nuclei, one after the other, and zeros after them.
     tokens: Tensor<1, Int>,
@@ -148,7 +193,7 @@ impl Nuclei {
         let mass_before = sorted.mass_before();
         let is_possible = sorted.probabilities.clone().greater_elem(0);
         let inside = mass_before.clone().lower_elem(TOP_P).bool_and(is_possible);
-        let sizes = inside.clone().int().sum_dim(1).reshape([TEXTS]);
+        let sizes = inside.clone().int().sum_dim(1).flatten(0, 1);
         let (tokens, _) = sorted.tokens.clone().compact_by_mask_padded(inside.clone());
         Self {
             mass_before,
@@ -165,12 +210,12 @@ impl Nuclei {
         let passed = self
             .mass_before
             .clone()
-            .lower_equal(point.expand([TEXTS, VOCABULARY]));
+            .lower_equal(point.expand(self.mass_before.dims()));
         let passed = passed
             .bool_and(self.inside.clone())
             .int()
             .sum_dim(1)
-            .reshape([TEXTS]);
+            .flatten(0, 1);
         let starts = self.sizes.clone().exclusive_cumsum(0);
         self.tokens.clone().select(0, starts + passed - 1)
     }
@@ -184,11 +229,12 @@ struct Host {
     sizes: Vec<usize>,
     nuclei: Vec<i32>,
     uniform: Vec<f32>,
-    drawn: Vec<i32>,
+    /// From all tokens, and by the step that looks at the likeliest first.
+    drawn: [Vec<i32>; 2],
 }
 
 impl Host {
-    fn read(sorted: &Sorted, nuclei: &Nuclei, uniform: &Tensor<2>, drawn: &Tensor<1, Int>) -> Self {
+    fn read(sorted: &Sorted, nuclei: &Nuclei, uniform: &Tensor<2>, drawn: [Vec<i32>; 2]) -> Self {
         let sizes: Vec<i32> = ints(nuclei.sizes.clone());
         Self {
             probabilities: floats(sorted.probabilities.clone()),
@@ -197,7 +243,7 @@ impl Host {
             sizes: sizes.into_iter().map(|size| size as usize).collect(),
             nuclei: ints(nuclei.tokens.clone()),
             uniform: floats(uniform.clone()),
-            drawn: ints(drawn.clone()),
+            drawn,
         }
     }
 
@@ -236,14 +282,12 @@ impl Host {
             mass_before[rank + 1] = mass_before[rank] + f64::from(probability);
         }
         let (mass, without_last) = (mass_before[size], mass_before[size.saturating_sub(1)]);
-        let token = self.drawn[text];
-        let rank = order
-            .iter()
-            .position(|&other| other == token)
-            .unwrap_or(VOCABULARY - 1);
+        let drawn = [0, 1].map(|way: usize| self.drawn[way][text]);
+        let rank_of = |token: i32| order.iter().position(|&other| other == token);
         println!(
-            "{text:4} {size:8}  {mass:.6}  {without_last:.6}  {token:9}   {:.6}",
-            probabilities[rank]
+            "{text:4} {size:8}  {mass:.6}  {without_last:.6}  {:9}   {:.6}",
+            drawn[0],
+            rank_of(drawn[0]).map_or(0.0, |rank| probabilities[rank])
         );
 
         let mut check = |what: &str, right| checks.check(&format!("text {text}: {what}"), right);
@@ -273,10 +317,16 @@ impl Host {
             without_last < p + TOLERANCE,
         );
         let point = f64::from(self.uniform[text]) * mass;
-        let hit =
-            mass_before[rank] <= point + TOLERANCE && point < mass_before[rank + 1] + TOLERANCE;
-        check("the token drawn", rank < size && hit);
-        check("a token that is possible", probabilities[rank] > 0.0);
+        for (way, token) in ["of all", "of the likeliest"].into_iter().zip(drawn) {
+            let rank = rank_of(token).unwrap_or(VOCABULARY - 1);
+            let hit =
+                mass_before[rank] <= point + TOLERANCE && point < mass_before[rank + 1] + TOLERANCE;
+            check(&format!("the token drawn {way}"), rank < size && hit);
+            check(
+                &format!("a token drawn {way} that is possible"),
+                rank_of(token).is_some() && probabilities[rank] > 0.0,
+            );
+        }
     }
 
     /// Plots the mass of the first k tokens, for some texts.
@@ -335,11 +385,17 @@ fn time_each_step(
         median(device, || softmax(logits.clone(), 1)),
         "Burn's own",
     );
-    let sort = median(device, || Sorted::new(probabilities.clone()));
+    let sort = median(device, || Sorted::all(probabilities.clone()));
     print("radix_sort", sort, "with the tokens");
     let by_burn = || probabilities.clone().sort_descending_with_indices(1);
     let note = "on CubeCL devices it sorts on the host";
     print("  Burn: sort", median(device, by_burn), note);
+    let likeliest = || Sorted::likeliest(probabilities.clone());
+    let note = format!("the {LIKELIEST} likeliest");
+    print("radix_topk", median(device, likeliest), &note);
+    let by_burn = || probabilities.clone().topk_with_indices(LIKELIEST, 1);
+    let note = "on CubeCL devices it sorts on the host";
+    print("  Burn: topk", median(device, by_burn), note);
 
     print(
         "exclusive_cumsum",
@@ -368,6 +424,13 @@ fn time_each_step(
     print("  Burn: mask_select", median(device, by_burn), "");
     let sample = || nuclei.sample(sorted, uniform.clone());
     print("sample", median(device, sample), "");
+    let whole = || step(&probabilities, uniform);
+    print("the step", median(device, whole), "the likeliest first");
+    let whole = || {
+        let sorted = Sorted::all(probabilities.clone());
+        ints(Nuclei::new(&sorted).sample(&sorted, uniform.clone()))
+    };
+    print("  all tokens sorted", median(device, whole), "");
 }
 
 fn floats(tensor: Tensor<2>) -> Vec<f32> {

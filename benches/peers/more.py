@@ -1,4 +1,5 @@
-"""Recurrences and ragged data in NumPy, SciPy, JAX and Polars, with the data of `benches/recurrence.rs` and `benches/ragged.rs`.
+"""Recurrences, ragged data and sorts in NumPy, SciPy, JAX and Polars, with the data of `benches/recurrence.rs`, `ragged.rs` and
+`sort.rs`.
 
 A case is a name and a function that makes it. The function returns the bytes that the work reads, the answer, and for each
 peer its work, which returns the answer as something that `numpy.asarray` takes.
@@ -128,6 +129,91 @@ def run_lengths(np, hashed, n):
     return x.nbytes, expected, works
 
 
+def keys(np, hashed, shape, dtype):
+    bits = hashed(shape[0] * shape[1])
+    if dtype == "u32":
+        return bits.astype(np.uint32).reshape(shape)
+    return (bits.astype(np.float32) - np.float32(2**31)).reshape(shape)
+
+
+def sort(np, hashed, shape, dtype):
+    x = keys(np, hashed, shape, dtype)
+    expected = np.sort(x, axis=1)
+    works = {
+        "numpy": lambda: np.sort(x, axis=1),
+        "numpy stable": lambda: np.sort(x, axis=1, kind="stable"),
+    }
+    jax = module("jax")
+    if jax:
+        device_x, work = jax.numpy.asarray(x), jax.jit(lambda x: jax.numpy.sort(x, axis=1))
+        works["jax"] = lambda: work(device_x).block_until_ready()
+    polars = module("polars")
+    if polars and shape[0] == 1:
+        series = polars.Series(x[0])
+        works["polars"] = lambda: series.sort().to_numpy()[None]
+    return x.nbytes, expected, works
+
+
+def argsort(np, hashed, shape):
+    x = keys(np, hashed, shape, "f32")
+    expected = np.argsort(x, axis=1, kind="stable")
+    works = {"numpy": lambda: np.argsort(x, axis=1, kind="stable")}
+    jax = module("jax")
+    if jax:
+        device_x, work = jax.numpy.asarray(x), jax.jit(lambda x: jax.numpy.argsort(x, axis=1, stable=True))
+        works["jax"] = lambda: work(device_x).block_until_ready()
+    polars = module("polars")
+    if polars and shape[0] == 1:
+        # `arg_sort` need not be stable. Its answer is compared all the same: equal keys are rare here.
+        series = polars.Series(x[0])
+        works["polars"] = lambda: series.arg_sort().to_numpy()[None]
+    return x.nbytes, expected, works
+
+
+def largest(np, hashed, shape, k):
+    x = keys(np, hashed, shape, "f32")
+    expected = -np.sort(-x, axis=1)[:, :k]
+
+    def partitioned():
+        front = np.take_along_axis(x, np.argpartition(-x, k, axis=1)[:, :k], axis=1)
+        return -np.sort(-front, axis=1)
+
+    works = {"numpy": partitioned}
+    jax = module("jax")
+    if jax:
+        device_x, work = jax.numpy.asarray(x), jax.jit(lambda x: jax.lax.top_k(x, k))
+        works["jax"] = lambda: work(device_x)[0].block_until_ready()
+    return x.nbytes, expected, works
+
+
+def sort_pairs(np, hashed, n):
+    x = keys(np, hashed, (1, n), "u32")[0]
+    payload = np.arange(n, dtype=np.int32)
+    order = np.argsort(x, kind="stable")
+    expected = np.stack([x[order].astype(np.int64), payload[order].astype(np.int64)])
+
+    def by_argsort():
+        order = np.argsort(x, kind="stable")
+        return x[order], payload[order]
+
+    works = {"numpy": by_argsort}
+    jax = module("jax")
+    if jax:
+        device_x, device_payload = jax.numpy.asarray(x), jax.numpy.asarray(payload)
+        work = jax.jit(lambda x, payload: jax.lax.sort((x, payload), num_keys=1, is_stable=True))
+        works["jax"] = lambda: jax.block_until_ready(work(device_x, device_payload))
+    polars = module("polars")
+    if polars:
+        frame = polars.DataFrame({"key": x, "payload": payload})
+
+        def by_frame():
+            done = frame.sort("key", maintain_order=True)
+            return done["key"].to_numpy(), done["payload"].to_numpy()
+
+        works["polars"] = by_frame
+    return x.nbytes + payload.nbytes, expected, works
+
+
 def cases(np, hashed):
     """(name, what makes it)."""
     for shape, axis in (((16, 1 << 18), 1), ((1 << 16, 64), 0)):
@@ -138,3 +224,12 @@ def cases(np, hashed):
     yield f"segment-reduce/f32/1x{total}/rows{rows}", lambda: segment_reduce(np, hashed, 24)
     yield f"repeat-by-lengths/f32/1x{total}/rows{rows}", lambda: repeat(np, hashed, 24)
     yield f"run-length-encode/i32/1x{1 << 24}/runs4", lambda: run_lengths(np, hashed, 1 << 24)
+    row = (1, 1 << 22)
+    for shape in (row, (1 << 16, 64), (4096, 4096)):
+        yield f"sort/f32/{shape[0]}x{shape[1]}/dim1", lambda s=shape: sort(np, hashed, s, "f32")
+    yield f"argsort/f32/1x{1 << 22}/dim1", lambda: argsort(np, hashed, row)
+    yield "topk/f32/8x151936/k64", lambda: largest(np, hashed, (8, 151_936), 64)
+    for power in (20, 22):
+        n = 1 << power
+        yield f"sort/u32/1x{n}/dim1", lambda n=n: sort(np, hashed, (1, n), "u32")
+        yield f"sort-pairs/u32/1x{n}/dim1", lambda n=n: sort_pairs(np, hashed, n)

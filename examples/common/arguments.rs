@@ -79,7 +79,17 @@ impl Arguments {
 
     /// `--svg PATH`: the file of the picture.
     pub fn svg(&self) -> PathBuf {
-        let default = || Path::new("target/plots").join(format!("{}.svg", self.name));
-        self.option("--svg").map_or_else(default, PathBuf::from)
+        self.picture("svg")
+    }
+
+    /// `--png PATH`: the file of the picture.
+    pub fn png(&self) -> PathBuf {
+        self.picture("png")
+    }
+
+    fn picture(&self, form: &str) -> PathBuf {
+        let default = || Path::new("target/plots").join(format!("{}.{form}", self.name));
+        self.option(&format!("--{form}"))
+            .map_or_else(default, PathBuf::from)
     }
 }

@@ -4,6 +4,7 @@
 
 pub mod arguments;
 pub mod device;
+pub mod picture;
 pub mod plot;
 pub mod random;
 pub mod timing;

@@ -97,6 +97,8 @@ usage: cargo xtask COMMAND [OPTIONS]
   peers         Run the benches of other libraries (numpy, jax, polars) in a Python venv under target/.
       --torch               torch too. On Linux pip takes the CUDA build, which is gigabytes: point pip
                             at PyTorch's CPU index first (PIP_EXTRA_INDEX_URL; pytorch.org names it)
+      --sorts               the sorts of lampshade, massively and rdst too: a build of wgpu and CubeCL
+      --driver D            as for `test`; of lampshade and massively
       -- ARGS               passed to benches/peers/run.py
 
   report        Run the benches and the peers, and write docs/performance.md: tables, plots, the machine, and where
@@ -109,7 +111,8 @@ usage: cargo xtask COMMAND [OPTIONS]
       --from-existing       measure nothing: record the criterion folder of the last run, write the page
       --criterion FOLDER    that folder (default: under target/report)
       --name NAME           the run's name, benches/results/NAME.csv (default: adapter and cores)
-      --driver D, --torch   as for `test` and `peers`
+      --driver D, --torch, --sorts
+                            as for `test` and `peers`
       -- ARGS               passed to `cargo bench`, e.g. `-- --features cuda`
 
   gpu-code      Compile the kernels with NVIDIA's compiler (from PyPI, into a Python venv under target/) and for AMD's

@@ -1,7 +1,8 @@
-//! How often each digit occurs in a part of a line.
+//! How often each digit occurs in a part of a line, and which digits tell the keys of a line apart.
 
-use super::code::{KeyOrder, code_word};
-use crate::compact::digits::config::DigitConfig;
+use super::code::code_word;
+use super::schedule::own_pass;
+use super::tile::{KeyDigits, digit_in_pass, read_vector};
 use crate::compact::digits::ranks::digit_of;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -16,91 +17,178 @@ pub(super) struct CountedParts {
     /// The parts of a line, and the tiles of one.
     parts: usize,
     tiles: usize,
-    /// The lowest bit of the first digit in its word.
-    shift: u32,
 }
 
-/// The comptime facts of the digits that are counted.
+/// What is found out about all passes.
 #[derive_cube_comptime]
 pub(super) struct CountConfig {
-    pub tile: DigitConfig,
-    pub order: KeyOrder,
-    /// The word of the first digit.
-    pub word: usize,
-    /// How many neighbouring digits of this word are counted, and how many of the next.
-    pub passes: [usize; 2],
+    pub digits: KeyDigits,
+    /// How often each digit occurs.
+    pub counts: bool,
+    /// Whether keys have another digit than the first of the line.
+    pub differs: bool,
 }
 
 impl CountConfig {
-    fn all_passes(&self) -> usize {
-        self.passes[0] + self.passes[1]
+    /// Words of counts in shared memory; flags follow.
+    fn counts(&self) -> usize {
+        match self.counts {
+            true => self.digits.all_passes() * self.digits.tile.digits(),
+            false => 0,
+        }
     }
 
-    fn counters(&self) -> usize {
-        self.all_passes() * self.tile.digits()
-    }
-
-    /// The word of a pass, and how far its digit is from the first of that word.
-    fn digit(&self, pass: usize) -> (usize, u32) {
-        let (word, at) = match pass.checked_sub(self.passes[0]) {
-            None => (self.word, pass),
-            Some(at) => (self.word + 1, at),
+    fn words(&self) -> usize {
+        let flags = match self.differs {
+            true => self.digits.all_passes(),
+            false => 0,
         };
-        (word, at as u32 * self.tile.bits)
+        self.counts() + flags
     }
 }
 
-/// Writes `counts[line, pass, digit, part]`.
+/// Sets shared words to 0.
+#[cube]
+fn clear(words: &Shared<[Atomic<u32>]>, #[comptime] len: usize, #[comptime] units: usize) {
+    #[unroll]
+    for step in 0..comptime!(len.div_ceil(units)) {
+        let word = step * units + UNIT_POS as usize;
+        if word < len {
+            words[word].store(0u32);
+        }
+    }
+    sync_cube();
+}
+
+/// Writes `counts[line, pass, digit, part]`, and `differing[line, pass, part]`.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(super) fn count_digits_kernel<K: Numeric>(
-    keys: &[K],
+pub(super) fn count_passes_kernel<K: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
     counts: &mut [u32],
+    differing: &mut [u32],
     of: CountedParts,
     #[comptime] config: CountConfig,
     #[define(K)] _dtype: ElemType,
 ) {
-    let tile = comptime!(config.tile);
-    let counters = Shared::<[Atomic<u32>]>::new_slice(comptime!(config.counters()));
+    let lanes = N::value().comptime();
+    let tile = comptime!(config.digits.tile);
+    let passes = comptime!(config.digits.all_passes());
+    let units = comptime!(tile.units);
+    let words = Shared::<[Atomic<u32>]>::new_slice(comptime!(config.words()));
+    clear(&words, comptime!(config.words()), units);
     let line = CUBE_POS / of.parts;
     let part = CUBE_POS - line * of.parts;
-    let steps = comptime!(config.counters().div_ceil(tile.units));
-    #[unroll]
-    for step in 0..steps {
-        let counter = step * tile.units + UNIT_POS as usize;
-        if counter < comptime!(config.counters()) {
-            counters[counter].store(0u32);
-        }
-    }
-    sync_cube();
     if line < of.lines {
         let part_len = of.tiles * tile.tile();
         let end = min((part + 1) * part_len, of.len);
-        let mut at = part * part_len + UNIT_POS as usize;
+        let mut at = part * part_len + UNIT_POS as usize * lanes;
+        let first = keys[line * of.len / lanes].extract(0usize);
+        let mut others = Array::<u32>::new(comptime!(config.digits.order.words()));
+        #[unroll]
+        for word in 0..config.digits.order.words() {
+            others[word] = 0u32;
+        }
         while at < end {
             #[unroll]
-            for _ in 0..tile.keys {
+            for _ in 0..comptime!(tile.keys.div_ceil(lanes)) {
                 if at < end {
-                    let key = keys[line * of.len + at];
+                    let vector = keys[(line * of.len + at) / lanes];
                     #[unroll]
-                    for pass in 0..config.all_passes() {
-                        let (word, shift) = comptime!(config.digit(pass));
-                        let code = code_word::<K>(key, word, config.order);
-                        let digit = digit_of(code, of.shift + shift, tile) as usize;
-                        counters[comptime!(pass * tile.digits()) + digit].fetch_add(1u32);
+                    for lane in 0..lanes {
+                        let key = vector.extract(lane);
+                        if comptime!(config.counts) {
+                            #[unroll]
+                            for pass in 0..passes {
+                                let (word, shift) = comptime!(config.digits.place(pass));
+                                let code = code_word::<K>(key, word, config.digits.order);
+                                let digit = digit_of(code, shift, tile) as usize;
+                                words[comptime!(pass * tile.digits()) + digit].fetch_add(1u32);
+                            }
+                        }
+                        if comptime!(config.differs) {
+                            #[unroll]
+                            for word in 0..config.digits.order.words() {
+                                let code = code_word::<K>(key, word, config.digits.order);
+                                others[word] |=
+                                    code ^ code_word::<K>(first, word, config.digits.order);
+                            }
+                        }
                     }
                 }
-                at += tile.units;
+                at += comptime!(units * lanes);
+            }
+        }
+        if comptime!(config.differs) {
+            #[unroll]
+            for pass in 0..passes {
+                let (word, shift) = comptime!(config.digits.place(pass));
+                if digit_of(others[word], shift, tile) != 0u32 {
+                    words[comptime!(config.counts() + pass)].store(1u32);
+                }
             }
         }
     }
     sync_cube();
     if line < of.lines {
         #[unroll]
-        for step in 0..steps {
-            let counter = step * tile.units + UNIT_POS as usize;
-            if counter < comptime!(config.counters()) {
-                let row = line * comptime!(config.counters()) + counter;
-                counts[row * of.parts + part] = counters[counter].load();
+        for step in 0..comptime!(config.words().div_ceil(units)) {
+            let word = step * units + UNIT_POS as usize;
+            if word < comptime!(config.counts()) {
+                let row = line * comptime!(config.counts()) + word;
+                counts[row * of.parts + part] = words[word].load();
+            } else if word < comptime!(config.words()) {
+                let row = line * passes + word - comptime!(config.counts());
+                differing[row * of.parts + part] = words[word].load();
+            }
+        }
+    }
+}
+
+/// Writes `counts[line, digit, tile]` of the pass that the line makes in a turn.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn count_turn_kernel<K: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
+    moved: &[Vector<K, N>],
+    schedule: &[u32],
+    counts: &mut [u32],
+    of: CountedParts,
+    turn: usize,
+    #[comptime] digits: KeyDigits,
+    #[define(K)] _dtype: ElemType,
+) {
+    let lanes = N::value().comptime();
+    let tile = comptime!(digits.tile);
+    let units = comptime!(tile.units);
+    let words = Shared::<[Atomic<u32>]>::new_slice(comptime!(tile.digits()));
+    clear(&words, comptime!(tile.digits()), units);
+    let line = min(CUBE_POS / of.parts, of.lines - 1);
+    let number = CUBE_POS - line * of.parts;
+    let first = min(number * tile.tile(), of.len);
+    let vectors = min(of.len - first, tile.tile()) / lanes;
+    let pass = own_pass(schedule, line, turn, comptime!(digits.all_passes()));
+    if pass.exists {
+        #[unroll]
+        for step in 0..comptime!(tile.keys.div_ceil(lanes)) {
+            let vector = step * units + UNIT_POS as usize;
+            if vector < vectors {
+                let at = (line * of.len + first) / lanes + vector;
+                let read = read_vector::<K, N>(keys, moved, pass.is_first, at);
+                #[unroll]
+                for lane in 0..lanes {
+                    let digit = digit_in_pass::<K>(read.extract(lane), pass.number, digits);
+                    words[digit as usize].fetch_add(1u32);
+                }
+            }
+        }
+    }
+    sync_cube();
+    if number < of.parts {
+        #[unroll]
+        for step in 0..comptime!(tile.digits().div_ceil(units)) {
+            let digit = step * units + UNIT_POS as usize;
+            if digit < comptime!(tile.digits()) {
+                let row = line * comptime!(tile.digits()) + digit;
+                counts[row * of.parts + number] = words[digit].load();
             }
         }
     }

@@ -10,11 +10,9 @@
 //! With the keys move their places in the unsorted tile: these tell lines and positions.
 
 use super::SortOutputs;
-use super::code::{KeyOrder, code_word};
 use super::problem::{Sort, Source};
-use super::tile::KeyTile;
+use super::tile::{KeyDigits, KeyTile, digit_in_pass};
 use super::whole_lines::{WholeLines, WholeLinesLaunch};
-use crate::compact::digits::config::DigitConfig;
 use crate::compact::digits::ranks::{digit_of, place_of_key};
 use crate::compact::unused;
 use crate::scan::cube_count;
@@ -24,10 +22,9 @@ use cubecl::prelude::*;
 /// What the passes of a cube are.
 #[derive_cube_comptime]
 pub(super) struct CubeConfig {
-    pub digits: DigitConfig,
-    pub order: KeyOrder,
-    /// Passes for each word of a code, and for the numbers of lines.
-    pub passes: [usize; 3],
+    pub digits: KeyDigits,
+    /// Passes for the numbers of lines.
+    pub passes_of_lines: usize,
     /// Positions are read from a tensor; else a key's position is where it lies in its line.
     pub reads_positions: bool,
     pub writes_keys: bool,
@@ -37,45 +34,37 @@ pub(super) struct CubeConfig {
 impl CubeConfig {
     /// Places in the unsorted tile are needed.
     fn has_places(&self) -> bool {
-        self.writes_positions || self.passes[2] > 0
+        self.writes_positions || self.passes_of_lines > 0
     }
 
     fn all_passes(&self) -> usize {
-        self.passes.iter().sum()
+        self.digits.all_passes() + self.passes_of_lines
     }
 }
 
-/// The digit of a key in a pass. `line` is the number of its line in the cube.
+/// The digit of a key, or after those of its number `line` in the cube.
 #[cube]
-fn digit_in_pass<K: Numeric>(
+fn digit_of_place<K: Numeric>(
     key: K,
     line: u32,
     pass: usize,
     #[comptime] config: CubeConfig,
 ) -> u32 {
-    let low = comptime!(config.passes[0]);
-    let high = comptime!(config.passes[1]);
-    let lines = comptime!(config.passes[2]);
-    let mut word = code_word::<K>(key, 0usize, config.order);
-    let mut first = 0usize.runtime();
-    if comptime!(high > 0) {
-        let is_high = pass >= low;
-        word = select(is_high, code_word::<K>(key, 1usize, config.order), word);
-        first = select(is_high, low, first);
+    let of_keys = comptime!(config.digits.all_passes());
+    let of_key = min(pass, comptime!(of_keys - 1));
+    let mut digit = digit_in_pass::<K>(key, of_key, config.digits);
+    if comptime!(config.passes_of_lines > 0) {
+        let is_line = pass >= of_keys;
+        let shift = select(is_line, pass - of_keys, 0usize) as u32 * config.digits.tile.bits;
+        digit = select(is_line, digit_of(line, shift, config.digits.tile), digit);
     }
-    if comptime!(lines > 0) {
-        let is_line = pass >= comptime!(low + high);
-        word = select(is_line, line, word);
-        first = select(is_line, comptime!(low + high), first);
-    }
-    let shift = (pass - first) as u32 * config.digits.bits;
-    digit_of(word, shift, config.digits)
+    digit
 }
 
 /// Sorts the lines of a cube, and writes the first keys of each and their positions.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn sort_in_cube_kernel<K: Numeric, I: Numeric>(
-    keys: &[K],
+fn sort_in_cube_kernel<K: Numeric, I: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
     positions: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [I],
@@ -86,9 +75,9 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric>(
 ) {
     let own_lines = of.own();
     let (first, begin, count) = (own_lines.first, own_lines.begin, own_lines.count);
-    let digits = comptime!(config.digits);
+    let digits = comptime!(config.digits.tile);
     let none = comptime!(digits.digits() as u32);
-    let mut tile = KeyTile::<K>::load(keys, begin, count, digits);
+    let mut tile = KeyTile::<K>::load::<N>(keys, begin, count, digits);
     let mut places = Array::<u32>::new(digits.keys);
     #[unroll]
     for k in 0..digits.keys {
@@ -100,10 +89,10 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric>(
             let mut digit = none.runtime();
             if place_of_key(k, digits) < count {
                 let mut own_line = 0u32.runtime();
-                if comptime!(config.passes[2] > 0) {
+                if comptime!(config.passes_of_lines > 0) {
                     own_line = of.len.div(places[k] as usize) as u32;
                 }
-                digit = digit_in_pass::<K>(tile.own[k], own_line, pass, config);
+                digit = digit_of_place::<K>(tile.own[k], own_line, pass, config);
             }
             tile.ranked.digits[k] = digit;
         }
@@ -160,11 +149,9 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric>(
 pub(super) fn sort_in_cubes(sort: &Sort, source: Source, outputs: SortOutputs, kept: usize) {
     let [lines, len] = source.lines;
     let of_cube = (sort.digits.tile() / len).min(lines);
-    let [low, high] = sort.passes_of_words();
     let config = CubeConfig {
-        digits: sort.digits,
-        order: sort.order,
-        passes: [low, high, sort.passes(of_cube.next_power_of_two().ilog2())],
+        digits: sort.key_digits(),
+        passes_of_lines: sort.passes(of_cube.next_power_of_two().ilog2()),
         reads_positions: source.positions.is_some(),
         writes_keys: outputs.keys.is_some(),
         writes_positions: outputs.positions.is_some(),
@@ -182,6 +169,7 @@ pub(super) fn sort_in_cubes(sort: &Sort, source: Source, outputs: SortOutputs, k
             cube_count(client, lines.div_ceil(of_cube)),
             CubeDim::new_1d(sort.digits.units as u32),
             sort.address_type,
+            sort.lanes(len, &[&source.keys]),
             source.keys.into_buffer_arg(),
             positions.into_buffer_arg(),
             outputs

@@ -5,10 +5,11 @@
 //! ```text
 //! launch 1   counts the digits of all passes in one read       → counts [lines, passes, digits, parts]
 //! scan       exclusive, along the digits and parts of a line   → where each digit begins in the line, in each pass
-//! a launch a pass   each cube ranks its keys by the digit, and looks back how often earlier tiles have it
+//! launch 2   finds the passes that move keys                   → schedule [lines, turns]
+//! a launch a turn   each cube ranks its keys by the digit, and looks back how often earlier tiles have it
 //! ```
 //!
-//! Without it, each pass has three launches:
+//! Without it, launch 1 only finds the digits that differ, and each turn has three launches:
 //!
 //! ```text
 //! launch 1   counts the digit of the pass in each tile          → counts [lines, digits, tiles]
@@ -16,14 +17,18 @@
 //! launch 2   each cube ranks its keys by the digit
 //! ```
 //!
-//! A pass moves keys and positions to new buffers, the last one to the outputs. The first has positions already: where
-//! keys lie. What no one reads again is not written.
+//! There are as many turns as passes. [`schedule`] says which pass a line makes in a turn. The passes
+//! that would move nothing are left out, and the host waits for nothing.
+//!
+//! A turn moves keys and positions to new buffers, the last one to the outputs. The first pass of a line has positions
+//! already: where keys lie. What no one reads again is not written.
 
 use super::SortOutputs;
-use super::count::{CountConfig, CountedPartsLaunch, count_digits_kernel};
+use super::count::{CountConfig, CountedPartsLaunch, count_passes_kernel, count_turn_kernel};
 use super::pass::{KeyPassLaunch, PassConfig, move_keys_kernel};
 use super::problem::{Sort, Source};
-use super::tile::KeyDigit;
+use super::schedule::schedule;
+use super::tile::KeyDigits;
 use crate::compact::unused;
 use crate::scan::components::column_lookback::{StripConfig, launch_words, tile_words};
 use crate::scan::components::tile_state::TileWordsLaunch;
@@ -37,18 +42,10 @@ use cubecl::server::Handle;
 /// measured.
 const TILES_OF_PART: usize = 16;
 
-/// A digit of codes.
-#[derive(Clone, Copy)]
-struct Digit {
-    /// Its word, and its lowest bit there.
-    word: usize,
-    shift: u32,
-}
-
 /// Sorts lines longer than a tile, and writes the first `kept` keys of each.
 pub(super) fn sort_long(
     sort: &Sort,
-    mut source: Source,
+    source: Source,
     outputs: SortOutputs,
     kept: usize,
 ) -> Result<(), ScanError> {
@@ -56,73 +53,99 @@ pub(super) fn sort_long(
         let device = sort.client.name();
         return Err(ScanError::AtomicsUnsupported { device });
     }
-    let passes = Passes::new(sort, source.lines)?;
-    let swept = match passes.looks_back {
-        true => Some(passes.offsets_of_all(&source)?),
-        false => None,
-    };
-    let count = passes.digits.len();
+    assert!(
+        source.positions.is_none(),
+        "what is left of longer lines fits a cube"
+    );
     let has_positions = outputs.positions.is_some();
-    let rooms: Vec<_> = (1..count.min(3))
-        .map(|_| sort.temporaries(source.lines, has_positions))
+    let (lines, len) = (source.lines, source.lines[1]);
+    let passes = Passes::new(sort, source)?;
+    let turns = passes.digits.all_passes();
+    let known = passes.look_ahead()?;
+    let rooms: Vec<_> = (1..turns.min(3))
+        .map(|_| sort.temporaries(lines, has_positions))
         .collect();
-    for pass in 0..count {
-        let offsets = match &swept {
+    let mut moved = None;
+    for turn in 0..turns {
+        let offsets = match &known.offsets {
             Some(offsets) => offsets.clone(),
-            None => passes.offsets_of_pass(&source, pass)?,
+            None => passes.offsets_of_turn(turn, moved.as_ref(), &known.schedule)?,
         };
-        if pass + 1 == count {
-            passes.launch(pass, offsets, &source, outputs, kept);
+        let launch = |outputs, kept| {
+            passes.launch(
+                turn,
+                offsets,
+                moved.as_ref(),
+                &known.schedule,
+                outputs,
+                kept,
+            );
+        };
+        if turn + 1 == turns {
+            launch(outputs, kept);
             break;
         }
-        // What the pass before last has written was read by the last.
-        let moved = rooms[pass % 2].clone();
-        passes.launch(
-            pass,
-            offsets,
-            &source,
-            moved.clone().into(),
-            source.lines[1],
-        );
-        source = moved;
+        // What the turn before last has written was read by the last.
+        let room: &Source = &rooms[turn % 2];
+        launch(room.clone().into(), len);
+        moved = Some(room.clone());
     }
     Ok(())
+}
+
+/// Words on the device.
+#[derive(Clone)]
+struct Words {
+    handle: Handle,
+    len: usize,
+}
+
+impl Words {
+    fn new(sort: &Sort, len: usize) -> Self {
+        Self {
+            handle: scratch::temporary(sort.client, len * size_of::<u32>()),
+            len,
+        }
+    }
+
+    fn arg(&self) -> BufferArg {
+        // SAFETY: the handle was made with this many words.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
+    }
 }
 
 /// Where digits begin in lines, `[lines, passes, digits, parts]`.
 #[derive(Clone)]
 struct Offsets {
-    handle: Handle,
-    entries: usize,
-    passes: usize,
+    words: Words,
     parts: usize,
+}
+
+/// What is known before the first turn.
+struct Known {
+    /// Where the digits of all passes begin, if tiles look back.
+    offsets: Option<Offsets>,
+    /// Which pass a line makes in which turn, if there are several.
+    schedule: Option<Words>,
 }
 
 /// The passes of a sort.
 struct Passes<'a, 'c> {
     sort: &'a Sort<'c>,
-    lines: [usize; 2],
+    source: Source,
+    digits: KeyDigits,
     /// The tiles of a line.
     tiles: usize,
-    /// From the lowest on.
-    digits: Vec<Digit>,
     looks_back: bool,
-    /// What is bound for what a pass does not use. Each pass would make its own otherwise, and a device takes only so
+    /// What is bound for what a launch does not use. Each would make its own otherwise, and a device takes only so
     /// many requests before it makes the caller wait.
-    stand_ins: [TensorBinding; 4],
+    stand_ins: [TensorBinding; 6],
 }
 
 impl<'a, 'c> Passes<'a, 'c> {
-    fn new(sort: &'a Sort<'c>, lines: [usize; 2]) -> Result<Self, ScanError> {
-        let bits = sort.digits.bits;
-        let of_word = |word| {
-            let passes = 0..sort.passes(sort.order.bits_of_word(word)) as u32;
-            passes.map(move |pass| Digit {
-                word,
-                shift: pass * bits,
-            })
-        };
-        let tiles = lines[1].div_ceil(sort.digits.tile());
+    fn new(sort: &'a Sort<'c>, source: Source) -> Result<Self, ScanError> {
+        let [lines, len] = source.lines;
+        let tiles = len.div_ceil(sort.digits.tile());
         let reason = scratch::unsupported_reason(sort.client);
         let looks_back = match (sort.launch.strategy, reason) {
             (Strategy::Forced(RoutineKind::SinglePass), Some(reason)) => {
@@ -130,133 +153,183 @@ impl<'a, 'c> Passes<'a, 'c> {
             }
             (Strategy::Forced(RoutineKind::SinglePass), None) => true,
             (Strategy::Forced(_), _) => false,
-            (Strategy::Inferred, reason) => reason.is_none() && serves(sort, [lines[0], tiles]),
+            (Strategy::Inferred, reason) => reason.is_none() && serves(sort, [lines, tiles]),
         };
         Ok(Self {
             sort,
-            lines,
+            source,
+            digits: sort.key_digits(),
             tiles,
-            digits: (0..sort.order.words()).flat_map(of_word).collect(),
             looks_back,
-            stand_ins: [(); 4].map(|()| unused(sort.client)),
+            stand_ins: [(); 6].map(|()| unused(sort.client)),
         })
     }
 
-    /// Where each digit of each pass begins in its line.
-    fn offsets_of_all(&self, source: &Source) -> Result<Offsets, ScanError> {
-        let first = Digit { word: 0, shift: 0 };
-        self.offsets(source, first, self.sort.passes_of_words(), TILES_OF_PART)
-    }
-
-    /// Where each tile's keys of each digit of the pass begin in their line.
-    fn offsets_of_pass(&self, source: &Source, pass: usize) -> Result<Offsets, ScanError> {
-        self.offsets(source, self.digits[pass], [1, 0], 1)
-    }
-
-    fn offsets(
-        &self,
-        source: &Source,
-        first: Digit,
-        passes: [usize; 2],
-        tiles: usize,
-    ) -> Result<Offsets, ScanError> {
+    /// Reads all keys once. Counts the digits of all passes, if tiles look back, and finds the passes that move keys,
+    /// if there are several.
+    fn look_ahead(&self) -> Result<Known, ScanError> {
         let sort = self.sort;
-        let [lines, len] = self.lines;
-        let parts = self.tiles.div_ceil(tiles);
-        let rows = lines * (passes[0] + passes[1]);
-        let shape = [rows, sort.digits.digits() * parts, 1];
-        let entries = shape.iter().product();
-        let [counts, handle] =
-            [(); 2].map(|()| scratch::temporary(sort.client, entries * size_of::<u32>()));
+        let [lines, len] = self.source.lines;
+        let passes = self.digits.all_passes();
         let config = CountConfig {
-            tile: sort.digits,
-            order: sort.order,
-            word: first.word,
-            passes,
+            digits: self.digits,
+            counts: self.looks_back,
+            differs: passes > 1,
         };
-        // SAFETY: an entry for each line, pass, digit and part. Cubes beyond the lines read and write nothing.
+        if !config.counts && !config.differs {
+            return Ok(Known {
+                offsets: None,
+                schedule: None,
+            });
+        }
+        let parts = self.tiles.div_ceil(TILES_OF_PART);
+        let rows = lines * passes;
+        let of_row = sort.digits.digits() * parts;
+        let counts = config.counts.then(|| Words::new(sort, rows * of_row));
+        let differing = config.differs.then(|| Words::new(sort, rows * parts));
+        let words = |words: &Option<Words>, at: usize| {
+            let stand_in = || self.stand_ins[at].clone().into_buffer_arg();
+            words.as_ref().map_or_else(stand_in, Words::arg)
+        };
+        // SAFETY: a count for each line, pass, digit and part, and a flag for each line, pass and part. Cubes beyond
+        // the lines read and write nothing. What a kernel is compiled not to access is not accessed.
         unsafe {
-            count_digits_kernel::launch_unchecked(
+            count_passes_kernel::launch_unchecked(
                 sort.client,
                 cube_count(sort.client, lines * parts),
                 CubeDim::new_1d(sort.digits.units as u32),
                 sort.address_type,
-                source.keys.clone().into_buffer_arg(),
-                BufferArg::from_raw_parts(counts.clone(), entries),
-                CountedPartsLaunch::new(lines, len, parts, tiles, first.shift),
+                sort.lanes(len, &[&self.source.keys]),
+                self.source.keys.clone().into_buffer_arg(),
+                words(&counts, 0),
+                words(&differing, 1),
+                CountedPartsLaunch::new(lines, len, parts, TILES_OF_PART),
                 config,
                 sort.dtype,
             );
         }
-        let (count, sum) = (u32::elem_type_native(), ScanOp::Sum);
-        scratch::prefixes_of(sort.client, &counts, &handle, shape, count, sum, false)?;
-        Ok(Offsets {
-            handle,
-            entries,
-            passes: passes[0] + passes[1],
-            parts,
+        let offsets = counts.map(|counts| self.offsets(&counts, rows, parts));
+        let schedule = differing.map(|differing| Words {
+            handle: schedule(sort, differing.handle, [lines, parts], passes),
+            len: lines * passes,
+        });
+        Ok(Known {
+            offsets: offsets.transpose()?,
+            schedule,
         })
+    }
+
+    /// Where each tile's keys of each digit of a turn's pass begin in their line.
+    fn offsets_of_turn(
+        &self,
+        turn: usize,
+        moved: Option<&Source>,
+        schedule: &Option<Words>,
+    ) -> Result<Offsets, ScanError> {
+        let sort = self.sort;
+        let [lines, len] = self.source.lines;
+        let counts = Words::new(sort, lines * sort.digits.digits() * self.tiles);
+        let (keys, moved) = (&self.source.keys, self.moved(moved));
+        // SAFETY: a count for each line, digit and tile. Cubes beyond the lines read and write nothing.
+        unsafe {
+            count_turn_kernel::launch_unchecked(
+                sort.client,
+                cube_count(sort.client, lines * self.tiles),
+                CubeDim::new_1d(sort.digits.units as u32),
+                sort.address_type,
+                sort.lanes(len, &[keys, &moved]),
+                keys.clone().into_buffer_arg(),
+                moved.into_buffer_arg(),
+                self.schedule(schedule),
+                counts.arg(),
+                CountedPartsLaunch::new(lines, len, self.tiles, 1),
+                turn,
+                self.digits,
+                sort.dtype,
+            );
+        }
+        self.offsets(&counts, lines, self.tiles)
+    }
+
+    /// The exclusive scan of the counts in each row: those of a line's pass.
+    fn offsets(&self, counts: &Words, rows: usize, parts: usize) -> Result<Offsets, ScanError> {
+        let sort = self.sort;
+        let words = Words::new(sort, counts.len);
+        let shape = [rows, sort.digits.digits() * parts, 1];
+        let (count, sum) = (u32::elem_type_native(), ScanOp::Sum);
+        scratch::prefixes_of(
+            sort.client,
+            &counts.handle,
+            &words.handle,
+            shape,
+            count,
+            sum,
+            false,
+        )?;
+        Ok(Offsets { words, parts })
+    }
+
+    /// The keys that the turn before has moved. In the first turn a line reads the keys of the call.
+    fn moved(&self, moved: Option<&Source>) -> TensorBinding {
+        moved.map_or_else(|| self.stand_ins[0].clone(), |moved| moved.keys.clone())
+    }
+
+    fn schedule(&self, schedule: &Option<Words>) -> BufferArg {
+        let stand_in = || self.stand_ins[1].clone().into_buffer_arg();
+        schedule.as_ref().map_or_else(stand_in, Words::arg)
     }
 
     fn launch(
         &self,
-        pass: usize,
+        turn: usize,
         offsets: Offsets,
-        source: &Source,
+        moved: Option<&Source>,
+        schedule: &Option<Words>,
         outputs: SortOutputs,
         kept: usize,
     ) {
         let sort = self.sort;
-        let [lines, len] = self.lines;
-        let digit = self.digits[pass];
+        let [lines, len] = self.source.lines;
         let tuning = Tuning::of(sort.client, &sort.launch);
         let config = PassConfig {
-            digit: KeyDigit {
-                tile: sort.digits,
-                order: sort.order,
-                word: digit.word,
-            },
+            digits: self.digits,
             lookback: self.looks_back.then_some(StripConfig {
                 columns: sort.digits.digits(),
                 stall: sort.launch.stall,
             }),
             cubes_in_order: tuning.cubes_in_order,
-            reads_positions: source.positions.is_some(),
             writes_keys: outputs.keys.is_some(),
             writes_positions: outputs.positions.is_some(),
         };
         let (state, words) = self.words(&tuning);
         let stand_in = |at: usize| self.stand_ins[at].clone();
-        let positions = source.positions.clone().unwrap_or_else(|| stand_in(0));
+        let positions = moved.and_then(|moved| moved.positions.clone());
+        let (keys, moved) = (&self.source.keys, self.moved(moved));
         let (positions_out, index) = outputs
             .positions
-            .unwrap_or_else(|| (stand_in(1), u32::elem_type_native()));
+            .unwrap_or_else(|| (stand_in(2), u32::elem_type_native()));
         // SAFETY: where a digit begins in a tile plus a rank below its count is below the length of the line, and
-        // written if below `kept`. What a kernel is compiled not to access is not accessed.
+        // written if below `kept`. What a kernel is compiled not to access is not accessed, and no line reads what was
+        // moved before its first pass.
         unsafe {
             move_keys_kernel::launch_unchecked(
                 sort.client,
                 cube_count(sort.client, lines * self.tiles),
                 CubeDim::new_1d(sort.digits.units as u32),
                 sort.address_type,
-                source.keys.clone().into_buffer_arg(),
-                positions.into_buffer_arg(),
-                BufferArg::from_raw_parts(offsets.handle, offsets.entries),
+                sort.lanes(len, &[keys, &moved]),
+                keys.clone().into_buffer_arg(),
+                moved.into_buffer_arg(),
+                positions.unwrap_or_else(|| stand_in(3)).into_buffer_arg(),
+                offsets.words.arg(),
+                self.schedule(schedule),
                 outputs
                     .keys
-                    .unwrap_or_else(|| stand_in(2))
+                    .unwrap_or_else(|| stand_in(4))
                     .into_buffer_arg(),
                 positions_out.into_buffer_arg(),
                 state,
-                KeyPassLaunch::new(
-                    lines,
-                    len,
-                    kept,
-                    digit.shift,
-                    pass % offsets.passes,
-                    offsets.passes,
-                    offsets.parts,
-                ),
+                KeyPassLaunch::new(lines, len, kept, turn, offsets.parts),
                 words,
                 config,
                 sort.dtype,
@@ -267,13 +340,13 @@ impl<'a, 'c> Passes<'a, 'c> {
 
     /// The words through which tiles tell their counts.
     fn words(&self, tuning: &Tuning) -> (BufferArg, TileWordsLaunch) {
-        let (lines, tiles) = (self.lines[0], self.tiles);
+        let (lines, tiles) = (self.source.lines[0], self.tiles);
         let (state, epoch_bits) = match self.looks_back {
             true => {
                 let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
                 scratch::take(self.sort.client, words)
             }
-            false => (self.stand_ins[3].clone().into_buffer_arg(), 0),
+            false => (self.stand_ins[5].clone().into_buffer_arg(), 0),
         };
         let layout = TileWordsLaunch::new(lines * tiles, tiles, epoch_bits, tuning.spin_limit);
         (state, layout)

@@ -55,6 +55,7 @@ mod in_cube;
 mod long;
 mod pass;
 mod problem;
+mod schedule;
 mod select;
 mod short;
 mod tile;

@@ -10,7 +10,8 @@
 //! [`column_lookback`](crate::scan::components::column_lookback). If an earlier tile has not published its count of a
 //! digit, the unit counts that digit in the keys of that tile.
 
-use super::tile::{KeyDigit, KeyTile, digit_of_key};
+use super::schedule::{OwnPass, own_pass};
+use super::tile::{KeyDigits, KeyTile, digit_in_pass, read_vector};
 use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
 use crate::monoid::Fold;
@@ -20,7 +21,7 @@ use crate::scan::components::tile_state::TileWords;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// The tiles of a launch, and its digit.
+/// The tiles of a turn.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(super) struct KeyPass {
@@ -29,11 +30,8 @@ pub(super) struct KeyPass {
     len: usize,
     /// The first keys of a line that are written.
     kept: usize,
-    /// The lowest bit of the digit in its word.
-    shift: u32,
-    /// The digit's number among those that have offsets, and how many have them.
-    pass: usize,
-    passes: usize,
+    /// Its number.
+    turn: usize,
     /// The parts of a line that have offsets: its tiles, unless tiles look back.
     parts: usize,
 }
@@ -41,13 +39,11 @@ pub(super) struct KeyPass {
 /// What a pass is compiled with.
 #[derive_cube_comptime]
 pub(super) struct PassConfig {
-    pub digit: KeyDigit,
+    pub digits: KeyDigits,
     /// How tiles look back, if they do.
     pub lookback: Option<StripConfig>,
     /// Cubes start in the order of their positions; else they take tickets.
     pub cubes_in_order: bool,
-    /// Positions are read from a tensor; else a key's position is where it lies in its line.
-    pub reads_positions: bool,
     pub writes_keys: bool,
     pub writes_positions: bool,
 }
@@ -79,11 +75,13 @@ fn place_of_tile(number: usize, of: KeyPass, #[comptime] config: DigitConfig) ->
 
 /// The keys of a digit in earlier tiles of the line. `aggregate` is their number in this tile.
 #[cube]
-fn earlier_keys<K: Numeric>(
-    keys: &[K],
+fn earlier_keys<K: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
+    moved: &[Vector<K, N>],
     state: &[Atomic<u32>],
     of: KeyPass,
     place: Place,
+    pass: OwnPass,
     digit: usize,
     aggregate: u32,
     words: TileWords,
@@ -100,11 +98,18 @@ fn earlier_keys<K: Numeric>(
     search.publish_aggregate(state, words, &aggregate, strip);
     search.find_prefix(state, words, strip);
     while search.advance::<u32, Fold>(state, words, strip, sum) {
-        let begin = place.line * of.len + search.missing() * config.digit.tile.tile();
+        let begin = place.line * of.len + search.missing() * config.digits.tile.tile();
+        let lanes = N::value().comptime();
         let mut missing = 0u32;
-        for at in 0..config.digit.tile.tile() {
-            let other = digit_of_key::<K>(keys[begin + at], of.shift, config.digit);
-            missing += u32::cast_from(other == digit as u32);
+        for vector in 0..config.digits.tile.tile() / lanes {
+            let at = begin / lanes + vector;
+            let read = read_vector::<K, N>(keys, moved, pass.is_first, at);
+            #[unroll]
+            for lane in 0..lanes {
+                let key = read.extract(lane);
+                let other = digit_in_pass::<K>(key, pass.number, config.digits);
+                missing += u32::cast_from(other == digit as u32);
+            }
         }
         search.publish_fallback::<u32, Fold>(state, words, &missing, strip, sum);
     }
@@ -114,34 +119,44 @@ fn earlier_keys<K: Numeric>(
 
 /// Where the keys of a digit in this tile begin in the line. `count` is their number.
 #[cube]
-fn begin_of_digit<K: Numeric>(
-    keys: &[K],
+fn begin_of_digit<K: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
+    moved: &[Vector<K, N>],
     digit_offsets: &[u32],
     state: &[Atomic<u32>],
     of: KeyPass,
     place: Place,
+    pass: OwnPass,
     digit: usize,
     count: u32,
     words: TileWords,
     #[comptime] config: PassConfig,
 ) -> u32 {
-    let row = (place.line * of.passes + of.pass) * config.digit.tile.digits() + digit;
+    let digits = comptime!(config.digits.tile.digits());
     if comptime!(config.lookback.is_some()) {
         let strip = comptime!(config.lookback.unwrap());
-        let earlier = earlier_keys::<K>(keys, state, of, place, digit, count, words, config, strip);
+        let earlier = earlier_keys::<K, N>(
+            keys, moved, state, of, place, pass, digit, count, words, config, strip,
+        );
+        let passes = comptime!(config.digits.all_passes());
+        let row = (place.line * passes + pass.number) * digits + digit;
         digit_offsets[row * of.parts] + earlier
     } else {
-        digit_offsets[row * of.parts + place.tile]
+        digit_offsets[(place.line * digits + digit) * of.parts + place.tile]
     }
 }
 
-/// Sorts each tile by the digit, and moves the keys of each digit to their places. `digit_offsets[line, pass, digit,
-/// part]` says where they begin in the line.
+/// Sorts each tile by the digit of the pass that its line makes in this turn, and moves the keys of each digit to their
+/// places. A line without a pass keeps its keys where they are. The first pass of a line reads `keys`, and later ones
+/// what was `moved`. `digit_offsets[line, pass, digit, part]` says where digits begin in the line; without lookback there
+/// is one pass.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(super) fn move_keys_kernel<K: Numeric, I: Numeric>(
-    keys: &[K],
-    positions: &[u32],
+pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
+    moved: &[Vector<K, N>],
+    moved_positions: &[u32],
     digit_offsets: &[u32],
+    schedule: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [I],
     state: &[Atomic<u32>],
@@ -151,60 +166,76 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric>(
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
-    let digit = comptime!(config.digit);
-    let tile_config = comptime!(config.digit.tile);
+    let digits = comptime!(config.digits);
+    let tile_config = comptime!(config.digits.tile);
     let mut number = CUBE_POS;
     if comptime!(config.lookback.is_some()) {
         number = tile_of_cube(state, CUBE_COUNT as u32, config.cubes_in_order);
     }
     let place = place_of_tile(number, of, tile_config);
-    let begin = place.line * of.len + place.first;
-    let mut tile = KeyTile::<K>::load(keys, begin, place.count, tile_config);
-    tile.rank(place.count, of.shift, digit);
-    sync_cube();
-    tile.stage(tile_config);
-    if comptime!(config.writes_positions) {
-        let reads = comptime!(config.reads_positions);
-        tile.stage_positions(positions, begin, place.first, reads, tile_config);
-    }
-    // What is added to a rank in the tile.
-    let mut bases = Shared::<[u32]>::new_slice(comptime!(tile_config.digits()));
-    #[unroll]
-    for step in 0..comptime!(tile_config.digits().div_ceil(tile_config.units)) {
-        let own = step * tile_config.units + UNIT_POS as usize;
-        if own < comptime!(tile_config.digits()) && place.count > 0 {
-            let start = tile.ranked.starts[own];
-            let count = tile.ranked.starts[own + 1] - start;
-            let begins = begin_of_digit::<K>(
-                keys,
-                digit_offsets,
-                state,
-                of,
-                place,
-                own,
-                count,
-                words,
-                config,
-            );
-            bases[own] = begins - start;
+    let pass = own_pass(
+        schedule,
+        place.line,
+        of.turn,
+        comptime!(digits.all_passes()),
+    );
+    if pass.exists {
+        let begin = place.line * of.len + place.first;
+        let mut tile = KeyTile::<K>::new(tile_config);
+        if pass.is_first {
+            tile.read::<N>(keys, begin, place.count, tile_config);
+        } else {
+            tile.read::<N>(moved, begin, place.count, tile_config);
         }
-    }
-    sync_cube();
-    // Neighbouring units have keys of neighbouring ranks.
-    #[unroll]
-    for step in 0..tile_config.keys {
-        let rank = step * tile_config.units + UNIT_POS as usize;
-        if rank < place.count {
-            let key = tile.staged[rank];
-            let own = digit_of_key::<K>(key, of.shift, digit) as usize;
-            let in_line = (bases[own] + rank as u32) as usize;
-            if in_line < of.kept {
-                let to = place.line * of.kept + in_line;
-                if comptime!(config.writes_keys) {
-                    keys_out[to] = key;
-                }
-                if comptime!(config.writes_positions) {
-                    positions_out[to] = I::cast_from(tile.ranked.words[rank]);
+        tile.exchange::<N>(place.count, tile_config);
+        tile.rank(place.count, pass.number, digits);
+        sync_cube();
+        tile.stage(tile_config);
+        if comptime!(config.writes_positions) {
+            let reads = !pass.is_first;
+            tile.stage_positions(moved_positions, begin, place.first, reads, tile_config);
+        }
+        // What is added to a rank in the tile.
+        let mut bases = Shared::<[u32]>::new_slice(comptime!(tile_config.digits()));
+        #[unroll]
+        for step in 0..comptime!(tile_config.digits().div_ceil(tile_config.units)) {
+            let own = step * tile_config.units + UNIT_POS as usize;
+            if own < comptime!(tile_config.digits()) && place.count > 0 {
+                let start = tile.ranked.starts[own];
+                let count = tile.ranked.starts[own + 1] - start;
+                let begins = begin_of_digit::<K, N>(
+                    keys,
+                    moved,
+                    digit_offsets,
+                    state,
+                    of,
+                    place,
+                    pass,
+                    own,
+                    count,
+                    words,
+                    config,
+                );
+                bases[own] = begins - start;
+            }
+        }
+        sync_cube();
+        // Neighbouring units have keys of neighbouring ranks.
+        #[unroll]
+        for step in 0..tile_config.keys {
+            let rank = step * tile_config.units + UNIT_POS as usize;
+            if rank < place.count {
+                let key = tile.staged[rank];
+                let own = digit_in_pass::<K>(key, pass.number, digits) as usize;
+                let in_line = (bases[own] + rank as u32) as usize;
+                if in_line < of.kept {
+                    let to = place.line * of.kept + in_line;
+                    if comptime!(config.writes_keys) {
+                        keys_out[to] = key;
+                    }
+                    if comptime!(config.writes_positions) {
+                        positions_out[to] = I::cast_from(tile.ranked.words[rank]);
+                    }
                 }
             }
         }

@@ -1,11 +1,13 @@
 //! The facts of one sort, and all checks of it.
 
 use super::code::{KeyOrder, bits_of};
+use super::tile::KeyDigits;
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
 use crate::compact::digits::config::{Beside, DigitConfig};
 use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::operator::integer_limits;
+use crate::scan::problem::lanes_of;
 use crate::scan::{LaunchOptions, scratch};
 use cubecl::client::Client;
 use cubecl::ir::features::AtomicUsage;
@@ -94,9 +96,20 @@ impl<'c> Sort<'c> {
         bits.div_ceil(self.digits.bits) as usize
     }
 
-    /// Passes for each word of a code.
-    pub fn passes_of_words(&self) -> [usize; 2] {
-        [0, 1].map(|word| self.passes(self.order.bits_of_word(word)))
+    /// The digits of keys.
+    pub fn key_digits(&self) -> KeyDigits {
+        KeyDigits {
+            tile: self.digits,
+            order: self.order,
+            passes: [0, 1].map(|word| self.passes(self.order.bits_of_word(word))),
+        }
+    }
+
+    /// Keys of the widest vector that straddles no line of `len` keys and no tile, in any of the tensors of keys.
+    pub fn lanes(&self, len: usize, keys: &[&TensorBinding]) -> usize {
+        let size = self.dtype.size();
+        let keys: Vec<_> = keys.iter().map(|keys| (*keys, size)).collect();
+        lanes_of(self.client, len | self.digits.tile(), &keys)
     }
 
     /// Buffers for keys in such lines, and for their positions.

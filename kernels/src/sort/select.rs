@@ -10,12 +10,11 @@
 //! Digits are counted in shared memory by atomic additions. One ranking at the end brings what is kept together, in the
 //! order of the input, and equal keys behind.
 
-use super::code::{KeyOrder, code_word};
 use super::problem::{Sort, Source};
-use super::tile::KeyTile;
+use super::tile::{KeyDigits, KeyTile, digit_in_pass};
 use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
-use crate::compact::digits::ranks::{digit_of, place_of_key};
+use crate::compact::digits::ranks::place_of_key;
 use crate::compact::unused;
 use crate::monoid::Fold;
 use crate::scan::components::cube_totals::scan_totals;
@@ -40,10 +39,7 @@ struct SelectedTiles {
 /// The comptime facts of a tile.
 #[derive_cube_comptime]
 struct SelectConfig {
-    tile: DigitConfig,
-    order: KeyOrder,
-    /// Digits of each word.
-    passes: [usize; 2],
+    digits: KeyDigits,
     /// Positions are read from a tensor; else a key's position is where it lies in its line.
     reads_positions: bool,
     writes_positions: bool,
@@ -104,7 +100,7 @@ fn tell_apart<K: Numeric>(
     wanted: u32,
     #[comptime] config: SelectConfig,
 ) -> Array<u32> {
-    let digits = comptime!(config.tile);
+    let digits = comptime!(config.digits.tile);
     let counters = Shared::<[Atomic<u32>]>::new_slice(comptime!(digits.digits()));
     let mut totals = Shared::<[u32]>::new_slice(comptime!(digits.sums().totals() + 1));
     let mut choice = Shared::<[u32]>::new_slice(2usize);
@@ -115,8 +111,9 @@ fn tell_apart<K: Numeric>(
     }
     let mut wanted = wanted;
 
-    let all_passes = comptime!(config.passes[0] + config.passes[1]);
-    for pass in 0..all_passes {
+    // From the highest digit on.
+    for turn in 0..comptime!(config.digits.all_passes()) {
+        let pass = comptime!(config.digits.all_passes() - 1) - turn;
         #[unroll]
         for step in 0..comptime!(digits.digits().div_ceil(digits.units)) {
             let counter = step * digits.units + UNIT_POS as usize;
@@ -128,7 +125,7 @@ fn tell_apart<K: Numeric>(
         #[unroll]
         for k in 0..digits.keys {
             if states[k] == OPEN {
-                let digit = digit_from_top::<K>(tile.own[k], pass, config);
+                let digit = digit_in_pass::<K>(tile.own[k], pass, config.digits);
                 counters[digit as usize].fetch_add(1u32);
             }
         }
@@ -139,7 +136,7 @@ fn tell_apart<K: Numeric>(
         #[unroll]
         for k in 0..digits.keys {
             if states[k] == OPEN {
-                let digit = digit_from_top::<K>(tile.own[k], pass, config);
+                let digit = digit_in_pass::<K>(tile.own[k], pass, config.digits);
                 let apart = select(digit < straddling, KEPT, DROPPED);
                 states[k] = select(digit == straddling, OPEN, apart);
             }
@@ -150,8 +147,8 @@ fn tell_apart<K: Numeric>(
 
 /// Keeps the first keys of each tile.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn select_keys_kernel<K: Numeric>(
-    keys: &[K],
+fn select_keys_kernel<K: Numeric, N: Size>(
+    keys: &[Vector<K, N>],
     positions: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [u32],
@@ -159,14 +156,14 @@ fn select_keys_kernel<K: Numeric>(
     #[comptime] config: SelectConfig,
     #[define(K)] _dtype: ElemType,
 ) {
-    let digits = comptime!(config.tile);
+    let digits = comptime!(config.digits.tile);
     let line = CUBE_POS / of.tiles;
     let number = CUBE_POS - line * of.tiles;
     let first = number * digits.tile();
     let room = min(of.len - first, digits.tile());
     let count = select(line < of.lines, room, 0usize);
     let begin = line * of.len + first;
-    let mut tile = KeyTile::<K>::load(keys, begin, count, digits);
+    let mut tile = KeyTile::<K>::load::<N>(keys, begin, count, digits);
     let wanted = min(of.kept, count);
     let states = tell_apart::<K>(&tile, count, wanted as u32, config);
 
@@ -180,7 +177,7 @@ fn select_keys_kernel<K: Numeric>(
     sync_cube();
     tile.stage(digits);
     if comptime!(config.writes_positions) {
-        let reads = comptime!(config.reads_positions);
+        let reads = config.reads_positions.runtime();
         tile.stage_positions(positions, begin, first, reads, digits);
     }
     sync_cube();
@@ -197,21 +194,6 @@ fn select_keys_kernel<K: Numeric>(
     }
 }
 
-/// The digit of a pass, the highest digit first.
-#[cube]
-fn digit_from_top<K: Numeric>(key: K, pass: usize, #[comptime] config: SelectConfig) -> u32 {
-    let low = comptime!(config.passes[0]);
-    let high = comptime!(config.passes[1]);
-    let mut word = code_word::<K>(key, 0usize, config.order);
-    let mut from_lowest = comptime!(low + high - 1) - pass;
-    if comptime!(high > 0) {
-        let is_high = from_lowest >= low;
-        word = select(is_high, code_word::<K>(key, 1usize, config.order), word);
-        from_lowest = select(is_high, from_lowest - low, from_lowest);
-    }
-    digit_of(word, from_lowest as u32 * config.tile.bits, config.tile)
-}
-
 /// Keeps the first `kept` keys of each tile of long lines, not sorted. Equal keys keep their order.
 pub(super) fn select_keys(sort: &Sort, source: Source, has_positions: bool, kept: usize) -> Source {
     let [lines, len] = source.lines;
@@ -222,9 +204,7 @@ pub(super) fn select_keys(sort: &Sort, source: Source, has_positions: bool, kept
     let client = sort.client;
     let stand_in = || unused(client);
     let config = SelectConfig {
-        tile: sort.digits,
-        order: sort.order,
-        passes: sort.passes_of_words(),
+        digits: sort.key_digits(),
         reads_positions: source.positions.is_some(),
         writes_positions: has_positions,
     };
@@ -236,6 +216,7 @@ pub(super) fn select_keys(sort: &Sort, source: Source, has_positions: bool, kept
             cube_count(client, lines * tiles),
             CubeDim::new_1d(sort.digits.units as u32),
             sort.address_type,
+            sort.lanes(len, &[&source.keys]),
             source.keys.into_buffer_arg(),
             source.positions.unwrap_or_else(stand_in).into_buffer_arg(),
             written.keys.into_buffer_arg(),

@@ -18,6 +18,7 @@ use cubecl_scan::monoid::{
 use cubecl_scan::scan::{
     LaunchOptions, RoutineKind, ScanOptions, ScanTensors, Strategy, scan_operator, scan_with,
 };
+use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
 
 const CONTIGUOUS: &str = "contiguous";
 const OTHER: &str = "other";
@@ -83,6 +84,7 @@ fn record_all(client: &Client) {
     operator::<ArgExtremum>(client, Extremum::Max, 1);
     operator::<Segmented<Fold>>(client, ScanOp::Sum, 1);
     selections(client);
+    sorts(client);
 }
 
 /// Device memory that is described and never touched.
@@ -239,4 +241,42 @@ fn selections(client: &Client) {
             },
         );
     }
+}
+
+/// Keys alone: in tiles that look back, in tiles that are counted, in a cube, and the largest.
+fn sorts(client: &Client) {
+    let (word, float) = (u32::elem_type_native(), f32::elem_type_native());
+    let long = [16, 1 << 20];
+    let back = LaunchOptions::default();
+    let counted = forced(RoutineKind::ReduceThenScan);
+    let outputs = |elem, kept| SortOutputs {
+        keys: Some(room(client, &[kept], elem)),
+        positions: None,
+    };
+    for (name, shape, launch) in [
+        ("tiles that look back", long, back),
+        ("tiles that are counted", long, counted),
+        ("a cube", [1 << 14, 1024], back),
+    ] {
+        for elem in [word, float, i64::elem_type_native()] {
+            let name = format!("sort of {elem:?} {shape:?} in {name}");
+            case(client, CONTIGUOUS, &name, || {
+                let keys = (room(client, &shape, elem), elem);
+                let outputs = outputs(elem, shape[0] * shape[1]);
+                sort(client, keys, outputs, shape, SortOptions::default(), launch)
+                    .expect("supported");
+                nothing()
+            });
+        }
+    }
+    case(
+        client,
+        CONTIGUOUS,
+        "the largest 64 of [16, 1048576]",
+        || {
+            let keys = (room(client, &long, float), float);
+            top_k(client, keys, outputs(float, 16 * 64), long, 64, back).expect("supported");
+            nothing()
+        },
+    );
 }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn of_every_number() {
     let client = client();
-    let tile = 3 * units_of(&client, small_tile());
+    let tile = small_tile_keys(&client);
     let lens = [1, 9, tile, tile + 1, 10 * tile + 5];
     for len in lens {
         // Half a tile is the most that a round keeps.

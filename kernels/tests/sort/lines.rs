@@ -20,7 +20,7 @@ fn routines() -> [LaunchOptions; 2] {
 fn every_length_up_to_two_tiles() {
     let client = client();
     let [looking_back, counting] = routines();
-    let tile = 3 * units_of(&client, small_tile());
+    let tile = small_tile_keys(&client);
     // Two passes at most.
     let bytes = SortOptions {
         bits: Some(8),
@@ -60,10 +60,86 @@ fn data_that_breaks_passes() {
             "one out of order",
             with(&|i| if i == n - 1 { 0 } else { 7 }),
         ),
+        ("one in front", with(&|i| if i == 3 { 1 << 17 } else { 7 })),
     ] {
         for (launch, order) in routines().into_iter().zip(ORDERS) {
             check_sort(&client, what, &keys, n, ordered(order), launch);
             check_sort(&client, what, &keys, 20, ordered(order), launch);
+        }
+    }
+}
+
+/// A line for each set of bytes in which its keys differ, so that each line makes other passes.
+#[test]
+fn passes_of_each_set_of_digits() {
+    let client = client();
+    let len = 500;
+    let key = |i: usize| {
+        let differing = (0..4).filter(|byte| (i / len) >> byte & 1 == 1);
+        let mask: u32 = differing.map(|byte| 0xff << (8 * byte)).sum();
+        (mixed(i) << 16 ^ mixed(7 * i)) & mask | 0x3a5c_96e1 & !mask
+    };
+    let keys: Vec<u32> = (0..16 * len).map(key).collect();
+    for (launch, order) in routines().into_iter().zip(ORDERS) {
+        check_sort(
+            &client,
+            "sets of digits",
+            &keys,
+            len,
+            ordered(order),
+            launch,
+        );
+    }
+    check_sort(
+        &client,
+        "the largest",
+        &keys,
+        len,
+        SortForm::Largest(400),
+        small_tile(),
+    );
+    if !holds::<u64>(&client) {
+        return;
+    }
+    // In the words of wide keys.
+    let keys: Vec<u64> = (0..16 * len)
+        .map(|i| u64::from(key(i)) << (i / len % 5 * 8) | 0x11 << 56)
+        .collect();
+    for (launch, order) in routines().into_iter().zip(ORDERS) {
+        check_sort(
+            &client,
+            "sets of wide digits",
+            &keys,
+            len,
+            ordered(order),
+            launch,
+        );
+    }
+}
+
+/// All but a few keys of a line of many parts are equal, and these are in one part.
+#[test]
+fn a_digit_in_one_part() {
+    let client = client();
+    let len = 40 * small_tile_keys(&client);
+    for (launch, order) in routines().into_iter().zip(ORDERS) {
+        for at in [0, len / 2, len - 3] {
+            let key = |i: usize| {
+                if (at..at + 3).contains(&i) {
+                    i as u32 * 0x0101
+                } else {
+                    0x0303
+                }
+            };
+            let keys: Vec<u32> = (0..len).map(key).collect();
+            check_sort(
+                &client,
+                "a digit in one part",
+                &keys,
+                len,
+                ordered(order),
+                launch,
+            );
         }
     }
 }

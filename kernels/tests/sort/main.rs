@@ -32,9 +32,8 @@ fn in_passes() -> LaunchOptions {
     }
 }
 
-/// The units of a small tile.
-fn units_of(client: &Client, launch: LaunchOptions) -> usize {
-    tile_shape(client, &launch).1
+fn small_tile_keys(client: &Client) -> usize {
+    3 * tile_shape(client, &small_tile()).1
 }
 
 fn ordered(order: SortOrder) -> SortForm {

@@ -89,8 +89,13 @@ fn narrow_accesses(kernel: &str, what: &str, case: &str) -> u32 {
         (_, "loads") if case.contains("Segmented") => u32::MAX,
         // One state for each lane.
         ("column_totals", "stores") | ("column_scan", "loads") => 8,
-        // A survivor goes to the place that its number gives. Neighbours stay beside one another.
-        ("compact", "stores") => u32::MAX,
+        // A survivor goes to the place that its number gives, and a key to that of its rank. Neighbours stay beside one
+        // another.
+        ("compact" | "move_keys" | "select_keys" | "sort_in_cube", "stores") => u32::MAX,
+        // Counts of digits and flags of passes are words.
+        ("count_passes" | "count_turn", "stores") | ("schedule", _) => u32::MAX,
+        // The pass of a line, the one before it, and where a digit begins.
+        ("move_keys" | "count_turn", "loads") => 4,
         // The total of a part or of what precedes it, and the count of survivors.
         _ => 2,
     }

@@ -1,7 +1,7 @@
 //! The parts of a case's name: `OP/PLACE/DTYPE/AxB/REST`, as in `cumsum/flex/f32/1x16777216/dim1`.
 
 /// The operations in the order of the page, with their titles there.
-pub(crate) const OPS: [(&str, &str); 15] = [
+pub(crate) const OPS: [(&str, &str); 19] = [
     ("cumsum", "Cumulative sum: `inclusive_cumsum`"),
     (
         "compact",
@@ -18,6 +18,13 @@ pub(crate) const OPS: [(&str, &str); 15] = [
         "run-length-encode",
         "Run-length encoding: `run_length_encode`, `run_length_encode_padded`",
     ),
+    ("sort", "Sorts: `radix_sort`"),
+    ("argsort", "Positions in order: `radix_argsort`"),
+    (
+        "sort-pairs",
+        "Sorts of keys with a payload: `radix_sort_by_key`",
+    ),
+    ("topk", "The largest: `radix_topk_with_indices`"),
     ("recurrence", "Linear recurrence: `linear_recurrence`"),
     ("gradient-sum", "Cumulative sum and its gradient"),
     ("gradient-prod", "Cumulative product and its gradient"),

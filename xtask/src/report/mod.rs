@@ -44,7 +44,13 @@ use page::Home;
 use record::Facts;
 
 const SPEC: Spec = Spec {
-    flags: &["--quick", "--from-existing", "--check", "--torch"],
+    flags: &[
+        "--quick",
+        "--from-existing",
+        "--check",
+        "--sorts",
+        "--torch",
+    ],
     options: &["--driver", "--criterion", "--name", "--against", "--gpu"],
 };
 
@@ -115,8 +121,13 @@ fn measure(args: &Args, folder: &Path) -> Result<()> {
 fn run_peers(args: &Args, folder: &Path) -> Result<()> {
     let mut line = vec!["--".to_owned(), "--out".to_owned()];
     line.push(folder.join(peers::CPU).display().to_string());
-    if args.flag("--torch") {
-        line.insert(0, "--torch".to_owned());
+    for flag in ["--torch", "--sorts"] {
+        if args.flag(flag) {
+            line.insert(0, flag.to_owned());
+        }
+    }
+    if let Some(driver) = args.last("--driver") {
+        line.splice(0..0, ["--driver".to_owned(), driver.to_owned()]);
     }
     if args.flag("--quick") {
         line.extend(peers::filters(&HEADLINE));

@@ -1,5 +1,5 @@
 //! Reads the files that the peers under `benches/peers` write beside criterion's figures: `peers-cpu.json` (run.py),
-//! `peers-gpu.json` (gpu.py) and `cub.csv` (cub.cu). Each may be missing.
+//! `peers-gpu.json` (gpu.py), `peers-PEER.json` (the crate `sorts`) and `cub.csv` (cub.cu). Each may be missing.
 //!
 //! Peers name a case without its place. Those of the CPU stand beside Flex, and those of a GPU beside Cube.
 
@@ -15,6 +15,12 @@ use crate::Result;
 
 pub(crate) const CPU: &str = "peers-cpu.json";
 const GPU: &str = "peers-gpu.json";
+/// Of the crate `sorts`, with their places.
+const SORTS: [(&str, &str); 3] = [
+    ("peers-lampshade.json", "cube"),
+    ("peers-massively.json", "cube"),
+    ("peers-rdst.json", "flex"),
+];
 const CUB: &str = "cub.csv";
 
 /// The arguments that make run.py measure these cases only.
@@ -35,7 +41,7 @@ struct Row {
 
 /// Adds the peers to the cases of this crate. Their versions become facts, and so do the peers that are missing.
 pub(crate) fn attach(folder: &Path, measures: &mut Vec<Measure>, facts: &mut Facts) -> Result<()> {
-    for (file, place) in [(CPU, "flex"), (GPU, "cube")] {
+    for (file, place) in [(CPU, "flex"), (GPU, "cube")].into_iter().chain(SORTS) {
         let path = folder.join(file);
         if path.is_file() {
             let report = json(&path)?;
