@@ -60,6 +60,29 @@ enum Behind<'a, A> {
     Total(&'a mut [A]),
 }
 
+impl<A: Accumulator> Behind<'_, A> {
+    /// Scans whole lines from `carries`.
+    #[inline(always)]
+    fn walk<O: Operator<A>>(
+        &mut self,
+        input: &[A],
+        output: &mut [MaybeUninit<A>],
+        carries: &mut [A],
+        plane: Plane,
+    ) {
+        match self {
+            Self::Starts(starts) => {
+                scan_lines::<A, O, true>(input, output, carries, starts, plane);
+            }
+            Self::Nothing => scan_lines::<A, O, false>(input, output, carries, &[], plane),
+            Self::Total(total) => {
+                scan_lines::<A, O, false>(input, output, carries, &[], plane);
+                fold_lines::<A, O>(input, total, plane.reverse);
+            }
+        }
+    }
+}
+
 /// Scans each plane of `len` lines of `inner` elements along its lines.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
     input: &[T],
@@ -252,16 +275,12 @@ impl Plane {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
             if O::IN_TILES && !T::Acc::EXACT && !is_first {
-                // A room for the widest block takes as long to clear as a tile of few columns to walk.
-                let (mut few, mut many);
-                let room: &mut [_] = if columns.len() <= MOST {
-                    few = [O::IDENTITY; MOST];
-                    &mut few
-                } else {
-                    many = [O::IDENTITY; WIDEST];
-                    &mut many
-                };
+                // To clear a room for the widest block would take as long as to walk a tile of few columns.
+                let mut room = [const { MaybeUninit::uninit() }; WIDEST];
                 let local = &mut room[..columns.len()];
+                local.fill(MaybeUninit::new(O::IDENTITY));
+                // SAFETY: all slots were written.
+                let local = unsafe { local.assume_init_mut() };
                 // SAFETY: the caller's promise.
                 unsafe {
                     let behind = Behind::Starts(&*carries);
@@ -325,21 +344,15 @@ impl Plane {
             // other thread has access to them.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                vectorize(
-                    #[inline(always)]
-                    || match &mut behind {
-                        Behind::Starts(starts) => {
-                            scan_lines::<T::Acc, O, true>(input, output, carries, starts, self);
-                        }
-                        Behind::Nothing => {
-                            scan_lines::<T::Acc, O, false>(input, output, carries, &[], self);
-                        }
-                        Behind::Total(total) => {
-                            scan_lines::<T::Acc, O, false>(input, output, carries, &[], self);
-                            fold_lines::<T::Acc, O>(input, total, self.reverse);
-                        }
-                    },
-                );
+                // Inlined, long lines would take a fifth more time, and short ones half as much again if not.
+                if width > MOST {
+                    vectorize(|| behind.walk::<O>(input, output, carries, self));
+                } else {
+                    vectorize(
+                        #[inline(always)]
+                        || behind.walk::<O>(input, output, carries, self),
+                    );
+                }
             });
         }
     }

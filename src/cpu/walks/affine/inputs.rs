@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::super::super::column_groups::column_groups;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::{Accumulator, Element};
+use super::super::super::traits::Element;
 use super::super::sink::{Room, room};
 use super::super::{Block, Lines, View};
 use super::tile::{Fold, Tile};
