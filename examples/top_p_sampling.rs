@@ -393,9 +393,6 @@ fn time_each_step(
     let likeliest = || Sorted::likeliest(probabilities.clone());
     let note = format!("the {LIKELIEST} likeliest");
     print("radix_topk", median(device, likeliest), &note);
-    let by_burn = || probabilities.clone().topk_with_indices(LIKELIEST, 1);
-    let note = "on CubeCL devices it sorts on the host";
-    print("  Burn: topk", median(device, by_burn), note);
 
     print(
         "exclusive_cumsum",
