@@ -149,9 +149,10 @@ pub(super) fn count_passes_kernel<K: Numeric, N: Size>(
 pub(super) fn count_turn_kernel<K: Numeric, N: Size>(
     keys: &[Vector<K, N>],
     moved: &[Vector<K, N>],
-    schedule: &[u32],
+    table: &[u32],
     counts: &mut [u32],
     of: CountedParts,
+    schedule: usize,
     turn: usize,
     #[comptime] digits: KeyDigits,
     #[define(K)] _dtype: ElemType,
@@ -165,7 +166,7 @@ pub(super) fn count_turn_kernel<K: Numeric, N: Size>(
     let number = CUBE_POS - line * of.parts;
     let first = min(number * tile.tile(), of.len);
     let vectors = min(of.len - first, tile.tile()) / lanes;
-    let pass = own_pass(schedule, line, turn, comptime!(digits.all_passes()));
+    let pass = own_pass(table, schedule, line, turn, comptime!(digits.all_passes()));
     if pass.exists {
         #[unroll]
         for step in 0..comptime!(tile.keys.div_ceil(lanes)) {

@@ -61,26 +61,16 @@ pub(super) fn sort_long(
     let (lines, len) = (source.lines, source.lines[1]);
     let passes = Passes::new(sort, source)?;
     let turns = passes.digits.all_passes();
-    let known = passes.look_ahead()?;
+    let table = passes.look_ahead()?;
     let rooms: Vec<_> = (1..turns.min(3))
         .map(|_| sort.temporaries(lines, has_positions))
         .collect();
     let mut moved = None;
     for turn in 0..turns {
-        let offsets = match &known.offsets {
-            Some(offsets) => offsets.clone(),
-            None => passes.offsets_of_turn(turn, moved.as_ref(), &known.schedule)?,
-        };
-        let launch = |outputs, kept| {
-            passes.launch(
-                turn,
-                offsets,
-                moved.as_ref(),
-                &known.schedule,
-                outputs,
-                kept,
-            );
-        };
+        if !passes.looks_back {
+            passes.count_turn(turn, moved.as_ref(), &table)?;
+        }
+        let launch = |outputs, kept| passes.launch(turn, moved.as_ref(), &table, outputs, kept);
         if turn + 1 == turns {
             launch(outputs, kept);
             break;
@@ -94,7 +84,6 @@ pub(super) fn sort_long(
 }
 
 /// Words on the device.
-#[derive(Clone)]
 struct Words {
     handle: Handle,
     len: usize,
@@ -114,19 +103,15 @@ impl Words {
     }
 }
 
-/// Where digits begin in lines, `[lines, passes, digits, parts]`.
-#[derive(Clone)]
-struct Offsets {
+/// Where digits begin in lines, `[lines, passes, digits, parts]`, and behind that the schedule, if there are several
+/// passes. WebGPU promises so few buffers that both share one. Without lookback there is one pass, that of the turn.
+struct Table {
     words: Words,
+    /// How often digits occur, in the same order.
+    counts: Words,
+    /// `[rows, entries of a row]` of digits. A row has the digits of a line's pass.
+    rows: [usize; 2],
     parts: usize,
-}
-
-/// What is known before the first turn.
-struct Known {
-    /// Where the digits of all passes begin, if tiles look back.
-    offsets: Option<Offsets>,
-    /// Which pass a line makes in which turn, if there are several.
-    schedule: Option<Words>,
 }
 
 /// The passes of a sort.
@@ -139,7 +124,7 @@ struct Passes<'a, 'c> {
     looks_back: bool,
     /// What is bound for what a launch does not use. Each would make its own otherwise, and a device takes only so
     /// many requests before it makes the caller wait.
-    stand_ins: [TensorBinding; 6],
+    stand_ins: [TensorBinding; 5],
 }
 
 impl<'a, 'c> Passes<'a, 'c> {
@@ -161,13 +146,13 @@ impl<'a, 'c> Passes<'a, 'c> {
             digits: sort.key_digits(),
             tiles,
             looks_back,
-            stand_ins: [(); 6].map(|()| unused(sort.client)),
+            stand_ins: [(); 5].map(|()| unused(sort.client)),
         })
     }
 
-    /// Reads all keys once. Counts the digits of all passes, if tiles look back, and finds the passes that move keys,
-    /// if there are several.
-    fn look_ahead(&self) -> Result<Known, ScanError> {
+    /// Reads all keys once, unless there is nothing to find out. Counts the digits of all passes, if tiles look back, and
+    /// finds the passes that move keys, if there are several.
+    fn look_ahead(&self) -> Result<Table, ScanError> {
         let sort = self.sort;
         let [lines, len] = self.source.lines;
         let passes = self.digits.all_passes();
@@ -176,21 +161,16 @@ impl<'a, 'c> Passes<'a, 'c> {
             counts: self.looks_back,
             differs: passes > 1,
         };
-        if !config.counts && !config.differs {
-            return Ok(Known {
-                offsets: None,
-                schedule: None,
-            });
-        }
         let parts = self.tiles.div_ceil(TILES_OF_PART);
-        let rows = lines * passes;
-        let of_row = sort.digits.digits() * parts;
-        let counts = config.counts.then(|| Words::new(sort, rows * of_row));
-        let differing = config.differs.then(|| Words::new(sort, rows * parts));
-        let words = |words: &Option<Words>, at: usize| {
-            let stand_in = || self.stand_ins[at].clone().into_buffer_arg();
-            words.as_ref().map_or_else(stand_in, Words::arg)
+        let flags = if config.differs { lines * passes } else { 0 };
+        let table = match self.looks_back {
+            true => self.table(lines * passes, parts, flags),
+            false => self.table(lines, self.tiles, flags),
         };
+        if !config.counts && !config.differs {
+            return Ok(table);
+        }
+        let differing = Words::new(sort, (flags * parts).max(1));
         // SAFETY: a count for each line, pass, digit and part, and a flag for each line, pass and part. Cubes beyond
         // the lines read and write nothing. What a kernel is compiled not to access is not accessed.
         unsafe {
@@ -201,34 +181,43 @@ impl<'a, 'c> Passes<'a, 'c> {
                 sort.address_type,
                 sort.lanes(len, &[&self.source.keys]),
                 self.source.keys.clone().into_buffer_arg(),
-                words(&counts, 0),
-                words(&differing, 1),
+                table.counts.arg(),
+                differing.arg(),
                 CountedPartsLaunch::new(lines, len, parts, TILES_OF_PART),
                 config,
                 sort.dtype,
             );
         }
-        let offsets = counts.map(|counts| self.offsets(&counts, rows, parts));
-        let schedule = differing.map(|differing| Words {
-            handle: schedule(sort, differing.handle, [lines, parts], passes),
-            len: lines * passes,
-        });
-        Ok(Known {
-            offsets: offsets.transpose()?,
-            schedule,
-        })
+        if config.counts {
+            self.scan(&table)?;
+        }
+        if config.differs {
+            let to = (table.words.arg(), table.counts.len);
+            schedule(sort, differing.arg(), to, [lines, parts], passes);
+        }
+        Ok(table)
     }
 
-    /// Where each tile's keys of each digit of a turn's pass begin in their line.
-    fn offsets_of_turn(
+    /// A table of so many rows of digits, each in so many parts, and of the words of a schedule.
+    fn table(&self, rows: usize, parts: usize, scheduled: usize) -> Table {
+        let of_row = self.sort.digits.digits() * parts;
+        Table {
+            words: Words::new(self.sort, rows * of_row + scheduled),
+            counts: Words::new(self.sort, rows * of_row),
+            rows: [rows, of_row],
+            parts,
+        }
+    }
+
+    /// Finds where each tile's keys of each digit of a turn's pass begin in their line.
+    fn count_turn(
         &self,
         turn: usize,
         moved: Option<&Source>,
-        schedule: &Option<Words>,
-    ) -> Result<Offsets, ScanError> {
+        table: &Table,
+    ) -> Result<(), ScanError> {
         let sort = self.sort;
         let [lines, len] = self.source.lines;
-        let counts = Words::new(sort, lines * sort.digits.digits() * self.tiles);
         let (keys, moved) = (&self.source.keys, self.moved(moved));
         // SAFETY: a count for each line, digit and tile. Cubes beyond the lines read and write nothing.
         unsafe {
@@ -240,33 +229,30 @@ impl<'a, 'c> Passes<'a, 'c> {
                 sort.lanes(len, &[keys, &moved]),
                 keys.clone().into_buffer_arg(),
                 moved.into_buffer_arg(),
-                self.schedule(schedule),
-                counts.arg(),
+                table.words.arg(),
+                table.counts.arg(),
                 CountedPartsLaunch::new(lines, len, self.tiles, 1),
+                table.counts.len,
                 turn,
                 self.digits,
                 sort.dtype,
             );
         }
-        self.offsets(&counts, lines, self.tiles)
+        self.scan(table)
     }
 
-    /// The exclusive scan of the counts in each row: those of a line's pass.
-    fn offsets(&self, counts: &Words, rows: usize, parts: usize) -> Result<Offsets, ScanError> {
-        let sort = self.sort;
-        let words = Words::new(sort, counts.len);
-        let shape = [rows, sort.digits.digits() * parts, 1];
-        let (count, sum) = (u32::elem_type_native(), ScanOp::Sum);
+    /// The exclusive scan of the counts in each row.
+    fn scan(&self, table: &Table) -> Result<(), ScanError> {
+        let [rows, of_row] = table.rows;
         scratch::prefixes_of(
-            sort.client,
-            &counts.handle,
-            &words.handle,
-            shape,
-            count,
-            sum,
+            self.sort.client,
+            &table.counts.handle,
+            &table.words.handle,
+            [rows, of_row, 1],
+            u32::elem_type_native(),
+            ScanOp::Sum,
             false,
-        )?;
-        Ok(Offsets { words, parts })
+        )
     }
 
     /// The keys that the turn before has moved. In the first turn a line reads the keys of the call.
@@ -274,17 +260,11 @@ impl<'a, 'c> Passes<'a, 'c> {
         moved.map_or_else(|| self.stand_ins[0].clone(), |moved| moved.keys.clone())
     }
 
-    fn schedule(&self, schedule: &Option<Words>) -> BufferArg {
-        let stand_in = || self.stand_ins[1].clone().into_buffer_arg();
-        schedule.as_ref().map_or_else(stand_in, Words::arg)
-    }
-
     fn launch(
         &self,
         turn: usize,
-        offsets: Offsets,
         moved: Option<&Source>,
-        schedule: &Option<Words>,
+        table: &Table,
         outputs: SortOutputs,
         kept: usize,
     ) {
@@ -307,7 +287,7 @@ impl<'a, 'c> Passes<'a, 'c> {
         let (keys, moved) = (&self.source.keys, self.moved(moved));
         let (positions_out, index) = outputs
             .positions
-            .unwrap_or_else(|| (stand_in(2), u32::elem_type_native()));
+            .unwrap_or_else(|| (stand_in(1), u32::elem_type_native()));
         // SAFETY: where a digit begins in a tile plus a rank below its count is below the length of the line, and
         // written if below `kept`. What a kernel is compiled not to access is not accessed, and no line reads what was
         // moved before its first pass.
@@ -320,16 +300,15 @@ impl<'a, 'c> Passes<'a, 'c> {
                 sort.lanes(len, &[keys, &moved]),
                 keys.clone().into_buffer_arg(),
                 moved.into_buffer_arg(),
-                positions.unwrap_or_else(|| stand_in(3)).into_buffer_arg(),
-                offsets.words.arg(),
-                self.schedule(schedule),
+                positions.unwrap_or_else(|| stand_in(2)).into_buffer_arg(),
+                table.words.arg(),
                 outputs
                     .keys
-                    .unwrap_or_else(|| stand_in(4))
+                    .unwrap_or_else(|| stand_in(3))
                     .into_buffer_arg(),
                 positions_out.into_buffer_arg(),
                 state,
-                KeyPassLaunch::new(lines, len, kept, turn, offsets.parts),
+                KeyPassLaunch::new(lines, len, kept, turn, table.counts.len, table.parts),
                 words,
                 config,
                 sort.dtype,
@@ -346,7 +325,7 @@ impl<'a, 'c> Passes<'a, 'c> {
                 let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
                 scratch::take(self.sort.client, words)
             }
-            false => (self.stand_ins[5].clone().into_buffer_arg(), 0),
+            false => (self.stand_ins[4].clone().into_buffer_arg(), 0),
         };
         let layout = TileWordsLaunch::new(lines * tiles, tiles, epoch_bits, tuning.spin_limit);
         (state, layout)

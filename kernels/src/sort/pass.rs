@@ -32,6 +32,8 @@ pub(super) struct KeyPass {
     kept: usize,
     /// Its number.
     turn: usize,
+    /// Where the schedule begins in the table.
+    schedule: usize,
     /// The parts of a line that have offsets: its tiles, unless tiles look back.
     parts: usize,
 }
@@ -148,15 +150,14 @@ fn begin_of_digit<K: Numeric, N: Size>(
 
 /// Sorts each tile by the digit of the pass that its line makes in this turn, and moves the keys of each digit to their
 /// places. A line without a pass keeps its keys where they are. The first pass of a line reads `keys`, and later ones
-/// what was `moved`. `digit_offsets[line, pass, digit, part]` says where digits begin in the line; without lookback there
-/// is one pass.
+/// what was `moved`. `table[line, pass, digit, part]` says where digits begin in the line; without lookback there is one
+/// pass. The schedule follows.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
     keys: &[Vector<K, N>],
     moved: &[Vector<K, N>],
     moved_positions: &[u32],
-    digit_offsets: &[u32],
-    schedule: &[u32],
+    table: &[u32],
     keys_out: &mut [K],
     positions_out: &mut [I],
     state: &[Atomic<u32>],
@@ -174,7 +175,8 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
     }
     let place = place_of_tile(number, of, tile_config);
     let pass = own_pass(
-        schedule,
+        table,
+        of.schedule,
         place.line,
         of.turn,
         comptime!(digits.all_passes()),
@@ -204,17 +206,7 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
                 let start = tile.ranked.starts[own];
                 let count = tile.ranked.starts[own + 1] - start;
                 let begins = begin_of_digit::<K, N>(
-                    keys,
-                    moved,
-                    digit_offsets,
-                    state,
-                    of,
-                    place,
-                    pass,
-                    own,
-                    count,
-                    words,
-                    config,
+                    keys, moved, table, state, of, place, pass, own, count, words, config,
                 );
                 bases[own] = begins - start;
             }

@@ -13,9 +13,8 @@
 //! In a line of equal keys the last pass is made all the same: someone must write the outputs.
 
 use super::problem::Sort;
-use crate::scan::{ELEMENTWISE_UNITS, cube_count, scratch};
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::prelude::*;
-use cubecl::server::Handle;
 
 /// No pass.
 const NONE: u32 = 0;
@@ -31,10 +30,11 @@ pub(super) struct OwnPass {
     pub is_first: bool,
 }
 
-/// The pass of a line, the same for every unit of the cube.
+/// The pass of a line, the same for every unit of the cube. The words from `schedule` on are the schedule.
 #[cube]
 pub(super) fn own_pass(
-    schedule: &[u32],
+    table: &[u32],
+    schedule: usize,
     line: usize,
     turn: usize,
     #[comptime] turns: usize,
@@ -44,11 +44,11 @@ pub(super) fn own_pass(
     if comptime!(turns > 1) {
         let mut told = Shared::<[u32]>::new_slice(2usize);
         if UNIT_POS == 0 {
-            let at = line * turns + turn;
-            told[0] = schedule[at];
+            let at = schedule + line * turns + turn;
+            told[0] = table[at];
             told[1] = NONE;
             if turn > 0 {
-                told[1] = schedule[at - 1];
+                told[1] = table[at - 1];
             }
         }
         next = workgroup_uniform_load(&told[0]);
@@ -61,12 +61,13 @@ pub(super) fn own_pass(
     }
 }
 
-/// Writes `schedule[line, turn]`: [`NONE`], or one more than the number of the pass. `differing[line, pass, part]` says
+/// Writes `table[schedule..][line, turn]`: [`NONE`], or one more than the number of the pass. `differing[line, pass, part]` says
 /// whether keys of that part of the line have another digit than the first key of the line.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn schedule_kernel(
     differing: &[u32],
-    schedule: &mut [u32],
+    table: &mut [u32],
+    schedule: usize,
     lines: usize,
     parts: usize,
     #[comptime] turns: usize,
@@ -104,23 +105,22 @@ fn schedule_kernel(
         }
         let is_last = own == comptime!(turns - 1);
         if moves[own].load() != 0u32 || (count == 0 && is_last) {
-            schedule[line * turns + comptime!(turns - 1) - later] = own as u32 + 1u32;
+            table[schedule + line * turns + comptime!(turns - 1) - later] = own as u32 + 1u32;
         }
         if own < turns - max(count, 1usize) {
-            schedule[line * turns + own] = NONE;
+            table[schedule + line * turns + own] = NONE;
         }
     }
 }
 
-/// The schedule of lines that have so many parts.
+/// Writes the schedule of lines that have so many parts into a table, from the given word on.
 pub(super) fn schedule(
     sort: &Sort,
-    differing: Handle,
+    differing: BufferArg,
+    (table, first): (BufferArg, usize),
     [lines, parts]: [usize; 2],
     turns: usize,
-) -> Handle {
-    let words = lines * turns;
-    let schedule = scratch::temporary(sort.client, words * size_of::<u32>());
+) {
     // SAFETY: there is a word for each line and turn, and one to read for each line, pass and part.
     unsafe {
         schedule_kernel::launch_unchecked(
@@ -128,12 +128,12 @@ pub(super) fn schedule(
             cube_count(sort.client, lines),
             CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             sort.address_type,
-            BufferArg::from_raw_parts(differing, words * parts),
-            BufferArg::from_raw_parts(schedule.clone(), words),
+            differing,
+            table,
+            first,
             lines,
             parts,
             turns,
         );
     }
-    schedule
 }

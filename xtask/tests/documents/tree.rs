@@ -47,7 +47,8 @@ impl Tree {
             let path = entry.path().strip_prefix(&root).ok()?;
             Some(Source {
                 path: path.to_string_lossy().replace('\\', "/"),
-                text: fs::read_to_string(entry.path()).ok()?,
+                // A picture of pixels has no text.
+                text: String::from_utf8(fs::read(entry.path()).ok()?).unwrap_or_default(),
             })
         };
         let metadata = Command::new(env!("CARGO"))

@@ -85,7 +85,7 @@ impl Buffers {
             mapped.expect("it is mapped")
         });
         self.wait(context)?;
-        Ok(staging.get_mapped_range(..).to_vec())
+        Ok(staging.get_mapped_range(..)?.to_vec())
     }
 }
 
