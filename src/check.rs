@@ -5,8 +5,8 @@ mod backends;
 use crate::ScanOp;
 pub(crate) use crate::refusal::fail;
 use crate::tensor::kind::Scannable;
-pub(crate) use backends::is_cpu;
 use backends::{backend, largest_buffer};
+pub(crate) use backends::{is_cpu, waits};
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, DType, Device, Int, IntDType, Shape, Tensor};
 
@@ -18,7 +18,7 @@ pub(crate) fn dim(operation: &str, dim: impl AsIndex, rank: usize) -> usize {
 }
 
 /// Results up to this size are not checked: every device should hold them. WebGPU guarantees buffers of 128 MiB.
-const SMALL_BYTES: usize = 128 << 20;
+const SMALL_BYTES: u64 = 128 << 20;
 
 /// A result of this number of elements fits a buffer of the device. Its inputs may be far smaller: broadcasts, or a
 /// length from corrupt data.
@@ -28,7 +28,8 @@ const SMALL_BYTES: usize = 128 << 20;
 /// end the process.
 #[track_caller]
 pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DType) {
-    let bytes = elements.saturating_mul(dtype.size());
+    // On a host of 32 bits the product may leave `usize`.
+    let bytes = (elements as u64).saturating_mul(dtype.size() as u64);
     if bytes <= SMALL_BYTES {
         return;
     }
@@ -41,13 +42,17 @@ pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DTy
                 ),
             );
         }
-    } else if is_cpu(device.as_dispatch()) && Vec::<u8>::new().try_reserve_exact(bytes).is_err() {
-        // Nothing touches what the allocator had, and the system has it back at once.
+    } else if is_cpu(device.as_dispatch()) && !is_there(bytes) {
         fail(
             operation,
             &format!("The result takes {bytes} bytes, which the system does not have."),
         );
     }
+}
+
+/// The system has this memory. Nothing touches what the allocator had, and the system has it back at once.
+fn is_there(bytes: u64) -> bool {
+    usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
 /// The int dtype holds the number `most`.

@@ -5,13 +5,11 @@ use burn::backend::DispatchDevice;
 use burn::tensor::Device;
 
 /// The most bytes of a buffer of a Cube device.
-pub(super) fn largest_buffer(device: &Device) -> Option<usize> {
+pub(super) fn largest_buffer(device: &Device) -> Option<u64> {
     #[cfg(feature = "cubecl-backend")]
-    fn of(device: &DispatchDevice) -> Option<usize> {
+    fn of(device: &DispatchDevice) -> Option<u64> {
         match device {
-            DispatchDevice::Cube(device) => {
-                usize::try_from(device.client().properties().memory.max_page_size).ok()
-            }
+            DispatchDevice::Cube(device) => Some(device.client().properties().memory.max_page_size),
             #[cfg(feature = "autodiff")]
             DispatchDevice::Autodiff(device) => of(device),
             #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
@@ -36,6 +34,20 @@ pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
         DispatchDevice::Autodiff(device) => is_cpu(device),
         #[allow(unreachable_patterns, reason = "depends on the backends in the build")]
         _ => false,
+    }
+}
+
+/// The host can wait for what the operation reads back. A page of a browser cannot, but for its own CPU; there
+/// `instead`, which does not block, is to be called.
+#[track_caller]
+pub(crate) fn waits(operation: &str, device: &Device, instead: &str) {
+    if cfg!(target_family = "wasm") && !is_cpu(device.as_dispatch()) {
+        fail(
+            operation,
+            &format!(
+                "A browser cannot wait for the device {device:?}. Call {instead} and await it."
+            ),
+        );
     }
 }
 

@@ -195,6 +195,7 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
         check::mask(operation, &self, &mask);
         let elements = self.shape().num_elements();
         let int = check::position_dtype(operation, &self.device(), elements);
+        check::waits(operation, &self.device(), "`compact_by_mask_async`");
         Tensor::from_dispatch(K::compact(self.into_dispatch(), mask.into_dispatch(), int))
     }
 
@@ -230,6 +231,7 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
         check::dtype(operation, &self);
         check::dim_mask(operation, &self, &mask, dim);
         let int = check::position_dtype(operation, &self.device(), self.dims()[dim]);
+        check::waits(operation, &self.device(), "`compact_dim_by_mask_async`");
         Tensor::from_dispatch(K::compact_dim(
             self.into_dispatch(),
             mask.into_dispatch(),

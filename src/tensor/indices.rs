@@ -140,7 +140,9 @@ pub trait MaskIndices<const D: usize>: Sized {
 
 impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     fn compact_indices(self) -> Tensor<1, Int> {
-        let int = index_dtype("Compact Indices", &self);
+        let operation = "Compact Indices";
+        let int = index_dtype(operation, &self);
+        check::waits(operation, &self.device(), "`compact_indices_async`");
         Tensor::from_dispatch(<Dispatch as ScanOps>::mask_indices(
             self.into_dispatch(),
             int,
@@ -148,7 +150,9 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 
     fn compact_argwhere(self) -> Tensor<2, Int> {
-        let int = index_dtype("Compact Argwhere", &self);
+        let operation = "Compact Argwhere";
+        let int = index_dtype(operation, &self);
+        check::waits(operation, &self.device(), "`compact_argwhere_async`");
         Tensor::from_dispatch(<Dispatch as ScanOps>::mask_argwhere(
             self.into_dispatch(),
             int,

@@ -124,6 +124,7 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
         let operation = "Run Length Encode";
         check::dtype(operation, &self);
         let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
+        check::waits(operation, &self.device(), "`run_length_encode_async`");
         let (values, lengths) = K::run_lengths(self.into_dispatch(), int);
         (
             Tensor::from_dispatch(values),
@@ -151,6 +152,7 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     fn repeat_by_lengths(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
         let operation = "Repeat By Lengths";
         let (offsets, last) = offsets_of(operation, &self, lengths);
+        check::waits(operation, &self.device(), "`repeat_by_lengths_async`");
         let dtype = offsets.dtype();
         let total: u64 = last.into_scalar();
         repeat(operation, self, offsets, counted(operation, total, dtype))

@@ -27,11 +27,10 @@ mod ragged;
 mod recurrences;
 mod sort;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use burn_scan::prelude::*;
-use common::{assert_same, host, panic_message};
+use common::waiting::{ExactCompact, caught};
+use common::{assert_same, host};
 
 on_every_device![
     a_dimension_out_of_range,
@@ -133,11 +132,11 @@ fn refuse_all(device: &Device, bad_calls: Vec<Bad>) {
         call,
     } in bad_calls
     {
-        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err(&reason);
+        let message = caught(call).expect(&reason);
         let expected = format!(
             "=== Tensor Operation Error ===\n  Operation: '{operation}'\n  Reason:\n    1. {reason} \n"
         );
-        assert_eq!(panic_message(&*panic), expected);
+        assert_eq!(message, expected);
         assert_works(device);
     }
 }
@@ -148,7 +147,7 @@ fn assert_works(device: &Device) {
     let sums = host::<i32, 1>(values.clone().inclusive_cumsum(0));
     assert_same(&sums, &[3, 7, 12], || "a sum after a bad call".to_string());
     let odd = values.clone().remainder_scalar(2).equal_scalar(1);
-    let kept = host::<i32, 1>(values.compact_by_mask(odd));
+    let kept = host::<i32, 1>(values.exact_by_mask(odd));
     assert_same(&kept, &[3, 5], || {
         "a compaction after a bad call".to_string()
     });

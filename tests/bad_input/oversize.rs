@@ -8,7 +8,7 @@ use super::Bad;
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-        cubecl_scan::testing::unsupported(&format!(
+        crate::common::unsupported(&format!(
             "{device:?} has no limit but the memory of the process"
         ));
         return Vec::new();

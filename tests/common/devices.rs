@@ -4,12 +4,14 @@
 //! build is taken. Where it does not start, its tests print `Unsupported: ..` and pass. They fail if a device
 //! was named or `BURN_SCAN_REQUIRE_CUBE=1`.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 
 use burn::tensor::{Device, Int, Tensor};
 
-use super::{panic_message, unsupported};
+use super::waiting::caught;
+#[cfg(feature = "wgpu")]
+use super::waiting::wait;
+use super::{host, unsupported};
 
 /// A Cube device that has run an operation.
 pub struct Cube {
@@ -99,14 +101,18 @@ fn start() -> Result<Cube, String> {
     let name = std::env::var("BURN_SCAN_DEVICE").unwrap_or_else(|_| first.to_string());
     let (device, driver) = open(&name)?;
     // A device may open and still not run an operation.
-    let probe = || {
-        Tensor::<1, Int>::from_data([1, 2, 3], &device)
-            .sum()
-            .into_scalar::<i32>()
+    let mut sum = vec![];
+    let mut probe = || {
+        let values = Tensor::<1, Int>::from_data([1, 2, 3], &device);
+        sum = host::<i32, 1>(values.sum());
     };
-    let sum = catch_unwind(AssertUnwindSafe(probe))
-        .map_err(|panic| format!("`{name}` does not start: {}", panic_message(&*panic)))?;
-    assert_eq!(sum, 6, "`{name}` starts, and adds wrongly");
+    if cfg!(target_family = "wasm") {
+        // What waits cannot be caught there.
+        probe();
+    } else if let Some(message) = caught(probe) {
+        return Err(format!("`{name}` does not start: {message}"));
+    }
+    assert_eq!(sum, [6], "`{name}` starts, and adds wrongly");
     Ok(Cube {
         adapter: describe(&device, &driver),
         device,
@@ -134,10 +140,14 @@ fn open(name: &str) -> Result<(Device, String), String> {
     }
 }
 
-/// Where there is no adapter, this returns an error. Opened by the first operation, wgpu would panic.
+/// Where there is no adapter, this returns an error. Opened by the first operation, wgpu would panic. In a browser nothing
+/// else opens a device, and Burn's own scans are this crate's there.
 #[cfg(feature = "wgpu")]
 fn open_wgpu(api: burn::tensor::wgpu::WgpuBackend) -> Result<(Device, String), String> {
-    let opened = Device::wgpu_options().graphics_api(api).init_with_setup();
+    #[cfg(target_family = "wasm")]
+    burn_scan::install().map_err(|error| error.to_string())?;
+    let opened = Device::wgpu_options().graphics_api(api);
+    let opened = wait(opened.init_with_setup_async());
     let (device, setup) = opened.map_err(|error| error.to_string())?;
     let info = setup.adapter.get_info();
     Ok((

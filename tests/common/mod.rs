@@ -2,20 +2,33 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
+#[cfg(target_family = "wasm")]
+pub mod browser;
 pub mod devices;
 pub mod element;
 pub mod oracle;
 pub mod views;
+pub mod waiting;
 
 use std::any::Any;
 
+use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_scan::{ScanOp, ScanOptions};
 use element::Element;
+use waiting::wait;
 
+#[cfg(target_family = "wasm")]
+pub use browser::unsupported;
+#[cfg(not(target_family = "wasm"))]
 pub use cubecl_scan::testing::unsupported;
 
+/// The attribute of a test: `test`, and in a browser wasm-bindgen's.
+#[cfg(target_family = "wasm")]
+pub use wasm_bindgen_test::wasm_bindgen_test as test;
+
 /// Stamps properties, functions of a device, as the tests `property::flex` and `property::cube`.
+#[cfg(not(target_family = "wasm"))]
 #[allow(unused_macros, reason = "not every test binary goes by device")]
 macro_rules! on_every_device {
     ($($property:ident),* $(,)?) => {$(
@@ -31,6 +44,25 @@ macro_rules! on_every_device {
                 if let Some(cube) = crate::common::devices::cube() {
                     super::$property(&cube.device);
                 }
+            }
+        }
+    )*};
+}
+
+#[cfg(target_family = "wasm")]
+macro_rules! on_every_device {
+    ($($property:ident),* $(,)?) => {$(
+        mod $property {
+            use crate::common::{browser, devices};
+
+            #[wasm_bindgen_test::wasm_bindgen_test]
+            async fn flex() -> Result<(), wasm_bindgen::JsValue> {
+                browser::run(|| super::$property(&devices::flex())).await
+            }
+
+            #[wasm_bindgen_test::wasm_bindgen_test]
+            async fn cube() -> Result<(), wasm_bindgen::JsValue> {
+                browser::run(|| super::$property(&devices::cube().expect("WebGPU").device)).await
             }
         }
     )*};
@@ -131,10 +163,15 @@ pub fn mask<const D: usize>(
     tensor(mask, shape, device)
 }
 
+/// What a tensor holds.
+pub fn read<K: Basic, const D: usize>(tensor: Tensor<D, K>) -> TensorData {
+    wait(tensor.into_data_async()).expect("the tensor can be read")
+}
+
 /// The elements of a tensor, whose dtype must match `T`. A bool tensor may have any store.
 pub fn host<T: Element, const D: usize>(tensor: Tensor<D, T::Kind>) -> Vec<T> {
     let dtype = tensor.dtype();
-    let data = tensor.into_data();
+    let data = read(tensor);
     assert_eq!(
         data.dtype(),
         dtype,
@@ -152,7 +189,7 @@ pub fn host<T: Element, const D: usize>(tensor: Tensor<D, T::Kind>) -> Vec<T> {
 pub fn host_indices<const D: usize>(tensor: Tensor<D, Int>) -> Vec<usize> {
     assert_eq!(tensor.dtype(), tensor.device().settings().int_dtype.into());
     let index = |value: i64| usize::try_from(value).expect("indices are not negative");
-    tensor.into_data().iter::<i64>().map(index).collect()
+    read(tensor).iter::<i64>().map(index).collect()
 }
 
 /// Compares element by element. NaN is equal to NaN.

@@ -8,6 +8,8 @@ use burn_scan::{ScanOp, TensorScan};
 use cubecl_scan::testing::digest;
 
 use crate::common::element::hash;
+#[cfg(target_family = "wasm")]
+use crate::common::test;
 use crate::common::{WAYS, devices, host, options, tensor};
 
 /// Shapes and dimensions that lead to every path of the engine: rows of many tiles, in blocks on all threads,

@@ -5,6 +5,7 @@ use burn_scan::prelude::*;
 
 use super::{check, weights};
 use crate::common::views::half;
+use crate::common::waiting::{ExactCompact, ExactIndices};
 use crate::common::{OPS, WAYS, host, host_indices, mask, options, oracle, tensor};
 
 on_every_device![empty_stays_in_the_graph, two_branches, what_has_no_gradient,];
@@ -25,9 +26,7 @@ fn empty_stays_in_the_graph(device: &Device) {
     }
     let kept: Vec<bool> = (0..256).map(half).collect();
     let x = tensor::<f32, 2>(&[], [0, 256], &device).require_grad();
-    let y = x
-        .clone()
-        .compact_dim_by_mask(mask(&kept, [256], &device), 1);
+    let y = x.clone().exact_dim_by_mask(mask(&kept, [256], &device), 1);
     let gradient = x.grad(&y.sum().backward()).expect("x has a gradient");
     assert_eq!(gradient.dims(), [0, 256]);
     assert!(host::<f32, 2>(gradient).is_empty());
@@ -39,7 +38,7 @@ fn two_branches(device: &Device) {
     let branches = |x: Tensor<2>| {
         let kept = || x.clone().greater_scalar(0.0);
         let doubled = x.clone() * 2.0;
-        let masked = doubled.compact_by_mask(kept()).expand_by_mask(kept());
+        let masked = doubled.exact_by_mask(kept()).expand_by_mask(kept());
         masked.inclusive_cumsum(1) + x.reverse_cumsum(0)
     };
     let adjoint = |w: &[f64]| {
@@ -59,14 +58,14 @@ fn what_has_no_gradient(device: &Device) {
     let floats = Tensor::<1>::from_data([3.0, 4.0, 5.0], &device);
     assert_eq!(host::<i32, 1>(ints.clone().inclusive_cumsum(0)), [3, 7, 12]);
     assert_eq!(
-        host::<i32, 1>(ints.clone().compact_by_mask(kept.clone())),
+        host::<i32, 1>(ints.clone().exact_by_mask(kept.clone())),
         [3, 5]
     );
     assert_eq!(
-        host::<bool, 1>(kept.clone().compact_by_mask(kept.clone())),
+        host::<bool, 1>(kept.clone().exact_by_mask(kept.clone())),
         [true, true]
     );
-    assert_eq!(host_indices(kept.clone().compact_indices()), [0, 2]);
+    assert_eq!(host_indices(kept.clone().exact_indices()), [0, 2]);
     let (grouped, _) = floats.clone().partition_by_key(ints - 3, 3);
     let untracked = [
         floats.clone().inclusive_cumsum(0),

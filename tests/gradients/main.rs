@@ -7,6 +7,8 @@
 mod common;
 
 mod graph;
+// It looks at a clock, which WebAssembly has not.
+#[cfg(not(target_family = "wasm"))]
 mod growth;
 mod ragged;
 mod recurrences;

@@ -6,6 +6,7 @@ use burn_scan::prelude::*;
 use super::{check, weights};
 use crate::common::element::{hash, samples};
 use crate::common::views::masks;
+use crate::common::waiting::ExactRuns;
 use crate::common::{OPS, axis, mask, oracle, tensor};
 
 on_every_device![
@@ -106,7 +107,7 @@ fn run_length_encode(device: &Device) {
             .map(|i| i == 0 || values[i] != values[i - 1])
             .collect();
         let adjoint = |w: &[f64]| oracle::expand(w, &heads);
-        let exact = |x: Tensor<1>| x.run_length_encode().0;
+        let exact = |x: Tensor<1>| x.exact_runs().0;
         check("runs", &values, [n], device, exact, adjoint);
         let padded = |x: Tensor<1>| x.run_length_encode_padded().0;
         check("runs, padded", &values, [n], device, padded, adjoint);
@@ -129,7 +130,7 @@ fn repeat_by_lengths(device: &Device) {
             sums.collect()
         };
         if total > 0 {
-            let exact = |x: Tensor<1>| x.repeat_by_lengths(on_device.clone());
+            let exact = |x: Tensor<1>| x.exact_repeat(on_device.clone());
             check("repeat", &weights(200), [200], device, exact, adjoint);
         }
         for size in [total / 2 + 1, total + 7] {

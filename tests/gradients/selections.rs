@@ -6,6 +6,7 @@ use burn_scan::prelude::*;
 use super::{check, weights};
 use crate::common::element::hash;
 use crate::common::views::{half, masks};
+use crate::common::waiting::{ExactCompact, wait};
 use crate::common::{axis, mask, oracle, tensor};
 
 on_every_device![
@@ -21,7 +22,7 @@ fn compact_by_mask(device: &Device) {
         for (name, kept) in masks(n) {
             let on_device = mask(&kept, shape, device);
             let adjoint = |w: &[f64]| oracle::expand(w, &kept);
-            let exact = |x: Tensor<2>| x.compact_by_mask(on_device.clone());
+            let exact = |x: Tensor<2>| x.exact_by_mask(on_device.clone());
             check(name, &weights(n), shape, device, exact, adjoint);
             let padded = |x: Tensor<2>| x.compact_by_mask_padded(on_device.clone()).0;
             check(
@@ -36,7 +37,7 @@ fn compact_by_mask(device: &Device) {
     }
     for (name, kept) in masks(20) {
         let row = mask(&kept, [20], device);
-        let later = |x: Tensor<1>| burn::tensor::read_sync(x.compact_by_mask_async(row.clone()));
+        let later = |x: Tensor<1>| wait(x.compact_by_mask_async(row.clone()));
         let adjoint = |w: &[f64]| oracle::expand(w, &kept);
         check(
             &format!("{name}, async"),
@@ -71,7 +72,7 @@ fn compact_dim_by_mask(device: &Device) {
         for (name, kept) in masks(shape[dim]) {
             let row = mask(&kept, [kept.len()], device);
             let adjoint = |w: &[f64]| expand_dim(w, axis(&shape, dim), &kept);
-            let exact = |x: Tensor<3>| x.compact_dim_by_mask(row.clone(), dim);
+            let exact = |x: Tensor<3>| x.exact_dim_by_mask(row.clone(), dim);
             check(name, &weights(140), shape, device, exact, adjoint);
             let padded = |x: Tensor<3>| x.compact_dim_by_mask_padded(row.clone(), dim).0;
             check(

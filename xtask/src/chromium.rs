@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, ensure};
 use fs_err as fs;
+use serde_json::Value;
 
 use crate::Result;
 use crate::drivers::apt_install;
@@ -19,44 +20,44 @@ const NAMES: [&str; 4] = [
     "google-chrome",
 ];
 
-const FLAGS: [&str; 12] = [
-    "--headless",
-    // Containers often cannot have the sandbox, and root never can. The only page is this repository's.
-    "--no-sandbox",
-    "--enable-unsafe-webgpu",
-    "--use-webgpu-adapter=swiftshader",
-    "--enable-features=Vulkan",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-extensions",
-    // The page's timers and promises must run although nobody looks at the page.
-    "--disable-renderer-backgrounding",
-];
+/// What chromedriver reads of it too. Containers often cannot have the sandbox, and root never can; the only pages are
+/// this repository's. Timers and promises of a page must run although nobody looks at it.
+const CAPABILITIES: &str = include_str!("../../examples/web/webdriver.json");
 
 /// The name of an installed Chromium. Installs Debian's where there is none.
 pub(crate) fn get() -> Result<&'static str> {
-    let found = || NAMES.into_iter().find(|name| in_path(name));
+    installed(&NAMES, "chromium", "about 400 MB installed")
+}
+
+/// The name of the program through which wasm-bindgen's tests drive it. Installs Debian's where there is none.
+pub(crate) fn driver() -> Result<&'static str> {
+    installed(&["chromedriver"], "chromium-driver", "and its Chromium")
+}
+
+fn installed(names: &[&'static str], package: &str, size: &str) -> Result<&'static str> {
+    let found = || names.iter().copied().find(|name| in_path(name));
     if let Some(name) = found() {
         return Ok(name);
     }
+    let all = names.join(", ");
     ensure!(
         in_path("apt-get"),
-        "no browser here: install Chromium, so that one of these is in PATH: {}",
-        NAMES.join(", ")
+        "not in PATH, and no apt-get to install it: {all}"
     );
-    eprintln!(
-        "this machine has no Chromium: installing Debian's package `chromium` (about 400 MB installed)"
-    );
-    apt_install("chromium", &["--no-install-recommends"])?;
-    found().context("the package `chromium` brought no program of that name")
+    eprintln!("this machine has no {all}: installing Debian's package `{package}` ({size})");
+    apt_install(package, &["--no-install-recommends"])?;
+    found().with_context(|| format!("the package `{package}` brought none of {all}"))
 }
 
 /// Its version, as it prints it.
 pub(crate) fn version(program: &str) -> String {
     output(program, &["--version"]).trim().to_owned()
+}
+
+fn flags() -> Result<Vec<String>> {
+    let capabilities: Value = serde_json::from_str(CAPABILITIES)?;
+    let flags = capabilities["goog:chromeOptions"]["args"].clone();
+    Ok(serde_json::from_value(flags)?)
 }
 
 /// A running browser. A drop stops it and removes its profile.
@@ -67,13 +68,14 @@ pub(crate) struct Browser {
 
 impl Browser {
     /// Opens `url` with an empty profile in `folder`. The browser's own messages go there, too.
-    pub(crate) fn open(program: &str, url: &str, folder: &Path) -> Result<Self> {
+    pub(crate) fn open(program: &str, url: &str, folder: &Path, more: &[&str]) -> Result<Self> {
         let profile = folder.join("profile");
         let _ = fs::remove_dir_all(&profile);
         fs::create_dir_all(&profile)?;
         let log = fs::File::create(folder.join("chromium.log"))?;
         let child = Command::new(program)
-            .args(FLAGS)
+            .args(flags()?)
+            .args(more)
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg(url)
             .stdin(Stdio::null())

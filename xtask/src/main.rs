@@ -17,7 +17,9 @@ mod cmd_next_burn;
 mod cmd_peers;
 mod cmd_test;
 mod cmd_test_cuda_sim;
+mod cmd_test_web;
 mod cmd_test_webgpu;
+mod cmd_web;
 mod copy;
 mod debian;
 mod default_device;
@@ -31,9 +33,11 @@ mod process;
 mod python;
 #[cfg(feature = "report")]
 mod report;
+mod site;
 mod steps;
 mod swiftshader;
 mod vulkan;
+mod wasm;
 mod webgpu_report;
 
 use std::process::ExitCode;
@@ -59,6 +63,18 @@ usage: cargo xtask COMMAND [OPTIONS]
   test-webgpu   Compile and run the kernels in headless Chromium, whose WGSL validator (Tint) is stricter than
                 naga, and check what they compute. Installs Debian's `chromium` by apt where there is none.
       --replay              what target/webgpu holds of the last run: nothing is built
+
+  test-web      Run tests of the crate itself, compiled to WebAssembly, in headless Chromium: on WebGPU, and on the
+                CPU of the page. Then open the page of `web`, which checks itself. Installs Debian's `chromium` and
+                `chromium-driver` by apt where they are missing.
+      --page                the page alone
+      --picture             keep the picture of the page as docs/images/web.png
+      -- ARGS               passed to `cargo test`, e.g. `-- --test browser`; only the tests run then
+
+  web           Build the page of examples/web for browsers, and serve it on this machine. Where rustup has no target
+                wasm32-unknown-unknown, Debian's compiler is unpacked under target/; wasm-bindgen comes from crates.io.
+      --build               do not serve it: the folder is target/web/page
+      --port N              serve it at this port (default 8080)
 
   test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is no part of this repository.
       --simulator DIR       the folder with its sim.py
@@ -155,7 +171,9 @@ fn run(command: &str, args: &[String]) -> Result<()> {
     match command {
         "test" => cmd_test::run(args),
         "test-cuda-sim" => cmd_test_cuda_sim::run(args),
+        "test-web" => cmd_test_web::run(args),
         "test-webgpu" => cmd_test_webgpu::run(args),
+        "web" => cmd_web::run(args),
         "memcheck" => cmd_memcheck::run(args),
         "faults" => cmd_faults::run(args),
         "mutants" => cmd_mutants::run(args),

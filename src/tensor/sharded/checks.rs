@@ -127,9 +127,11 @@ pub(super) fn recurrence<const D: usize>(values: &Sharded<D, Float>, decay: &Sha
 #[track_caller]
 pub(super) fn masks<const D: usize, K: Basic>(values: &Sharded<D, K>, mask: &Sharded<1, Bool>) {
     as_many(COMPACT, values.shards.len(), mask.shards.len(), "mask");
+    let instead = "`compact_dim_by_mask_async` of each shard";
     for (shard, mask) in values.shards.iter().zip(&mask.shards) {
         check::dtype(COMPACT, shard);
         check::dim_mask(COMPACT, shard, mask, values.dim);
+        check::waits(COMPACT, &shard.device(), instead);
     }
 }
 

@@ -5,6 +5,7 @@ use burn_scan::prelude::*;
 
 use crate::common::element::{numbered, samples};
 use crate::common::views::half;
+use crate::common::waiting::{ExactCompact, ExactIndices};
 use crate::common::{OPS, assert_same, axis, host, host_indices, mask, tensor};
 
 on_every_device![scans, mask_select, argwhere_and_nonzero];
@@ -33,7 +34,7 @@ fn mask_select(device: &Device) {
     let expected =
         tensor::<f32, 2>(&numbered(n), shape, &flex).mask_select(mask(&kept, shape, &flex));
     let input = tensor::<f32, 2>(&numbered(n), shape, device);
-    let found = input.compact_by_mask(mask(&kept, shape, device));
+    let found = input.exact_by_mask(mask(&kept, shape, device));
     let context = || "mask_select".to_string();
     assert_same(&host::<f32, 1>(found), &host::<f32, 1>(expected), context);
 }
@@ -42,13 +43,13 @@ fn argwhere_and_nonzero(device: &Device) {
     let shape = [9, 20, 31];
     let kept: Vec<bool> = (0..shape.iter().product()).map(half).collect();
     let expected = mask(&kept, shape, &Device::flex()).argwhere();
-    let found = mask(&kept, shape, device).compact_argwhere();
+    let found = mask(&kept, shape, device).exact_argwhere();
     assert_eq!(found.dims(), expected.dims());
     assert_eq!(host_indices(found), host_indices(expected));
 
     let expected = mask(&kept, [kept.len()], &Device::flex())
         .nonzero()
         .remove(0);
-    let found = mask(&kept, [kept.len()], device).compact_indices();
+    let found = mask(&kept, [kept.len()], device).exact_indices();
     assert_eq!(host_indices(found), host_indices(expected));
 }

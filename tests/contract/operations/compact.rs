@@ -6,6 +6,7 @@ use burn_scan::{TensorCompact, TensorScan};
 use super::{LARGE_SIZES, SIZES, TILE};
 use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
+use crate::common::waiting::{ExactCompact, wait};
 use crate::common::{assert_same, host, host_indices, mask, oracle, sampled, tensor, unsupported};
 
 on_every_device![
@@ -24,7 +25,7 @@ fn exact_results_go_on_like_any_tensor(device: &Device) {
     let values: Vec<i32> = (0..1003).map(|i| i * 37 % 101 - 50).collect();
     let input: Tensor<1, Int> = tensor(&values, [1003], device);
     let kept = oracle::compact(&values, &flags);
-    let result = || input.clone().compact_by_mask(mask(&flags, [1003], device));
+    let result = || input.clone().exact_by_mask(mask(&flags, [1003], device));
     let mapped = |f: &dyn Fn(i32) -> i32| kept.iter().map(|&value| f(value)).collect::<Vec<_>>();
     let same = |found: Tensor<1, Int>, expected: Vec<i32>, what: &str| {
         assert_same(&host::<i32, 1>(found), &expected, || what.to_string());
@@ -76,7 +77,7 @@ fn exact_results_go_on_like_any_tensor(device: &Device) {
         .copied()
         .filter(|value| value.rem_euclid(2) == 1)
         .collect();
-    same(result().compact_by_mask(odd), expected, "a compaction");
+    same(result().exact_by_mask(odd), expected, "a compaction");
 }
 
 /// Compacts in each form and compares with the oracle.
@@ -93,11 +94,11 @@ fn check_tensor<T: Element, const D: usize>(
     let mut expected = oracle::compact(&values, &mask);
     let count = expected.len();
 
-    let exact = input.clone().compact_by_mask(kept.clone());
+    let exact = input.clone().exact_by_mask(kept.clone());
     assert_eq!(exact.dims(), [count], "{}", context("exact"));
     assert_same(&host::<T, 1>(exact), &expected, || context("exact"));
 
-    let later = burn::tensor::read_sync(input.clone().compact_by_mask_async(kept.clone()));
+    let later = wait(input.clone().compact_by_mask_async(kept.clone()));
     assert_same(&host::<T, 1>(later), &expected, || context("async"));
 
     let (padded, found_count) = input.clone().compact_by_mask_padded(kept.clone());
@@ -210,7 +211,7 @@ fn bool_results_are_bool_tensors(device: &Device) {
     let values: Vec<bool> = numbered(1000);
     let kept: Vec<bool> = (0..1000).map(half).collect();
     let input = tensor::<bool, 1>(&values, [1000], device);
-    let found = input.clone().compact_by_mask(mask(&kept, [1000], device));
+    let found = input.clone().exact_by_mask(mask(&kept, [1000], device));
     assert_eq!(found.dtype(), input.dtype());
     let negated: Vec<bool> = oracle::compact(&values, &kept)
         .iter()

@@ -6,6 +6,7 @@ use burn_scan::TensorCompact;
 use super::TILE;
 use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
+use crate::common::waiting::{ExactCompact, wait};
 use crate::common::{assert_same, axis, host, host_indices, mask, oracle, tensor};
 
 on_every_device![
@@ -33,13 +34,13 @@ fn check_tensor<T: Element, const D: usize>(
     kept_shape[dim] = count;
     let row = || mask(kept, [kept.len()], &device);
 
-    let exact = input.clone().compact_dim_by_mask(row(), dim);
+    let exact = input.clone().exact_dim_by_mask(row(), dim);
     assert_eq!(exact.dims(), kept_shape, "{}", context("exact"));
     assert_same(&host::<T, D>(exact), &expected, || context("exact"));
     let later = input
         .clone()
         .compact_dim_by_mask_async(row(), dim as i64 - D as i64);
-    let later = burn::tensor::read_sync(later);
+    let later = wait(later);
     assert_eq!(later.dims(), kept_shape, "{}", context("async"));
     assert_same(&host::<T, D>(later), &expected, || {
         context("async, negative dim")
@@ -149,7 +150,7 @@ fn strided_masks(device: &Device) {
     for (name, row) in all {
         let values = host::<f32, 2>(input.clone());
         let expected = oracle::compact_dim(&values, &[40, 5], 0, &host::<bool, 1>(row.clone()));
-        let found = input.clone().compact_dim_by_mask(row, 0);
+        let found = input.clone().exact_dim_by_mask(row, 0);
         assert_same(&host::<f32, 2>(found), &expected, || name.to_string());
     }
 }

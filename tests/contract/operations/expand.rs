@@ -6,6 +6,7 @@ use burn_scan::{TensorCompact, TensorExpand};
 use super::{LARGE_SIZES, SIZES};
 use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
+use crate::common::waiting::ExactCompact;
 use crate::common::{assert_same, host, mask, oracle, sampled, tensor};
 
 on_every_device![
@@ -121,7 +122,7 @@ fn inverse_of_compaction(device: &Device) {
         let expected = input.clone().mask_fill(kept.clone().bool_not(), 0);
         let found = input
             .clone()
-            .compact_by_mask(kept.clone())
+            .exact_by_mask(kept.clone())
             .expand_by_mask(kept.clone());
         let expected = host::<f32, 2>(expected);
         assert_same(&host::<f32, 2>(found), &expected, || name.to_string());

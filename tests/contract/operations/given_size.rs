@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{SIZES, TILE};
 use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
-use crate::common::{assert_same, host, host_indices, mask, oracle, sampled, tensor};
+use crate::common::{assert_same, host, host_indices, mask, oracle, read, sampled, tensor};
 
 on_every_device![
     every_mask_and_size,
@@ -42,7 +42,7 @@ fn check_positions<const D: usize>(
     let int = positions.device().settings().int_dtype.into();
     assert_eq!((positions.dtype(), count.dtype()), (int, int), "{context}");
     assert_eq!(host_indices(count), [all.len()], "the count of {context}");
-    let found: Vec<i64> = positions.into_data().iter().collect();
+    let found: Vec<i64> = read(positions).iter().collect();
     let positions = all.iter().map(|&at| at as i64).collect();
     assert!(found == of_size(positions, size, fill), "{context}");
 
@@ -50,7 +50,7 @@ fn check_positions<const D: usize>(
     assert_eq!(rows.dims(), [size, D], "{context}");
     assert_eq!(rows.dtype(), int, "{context}");
     assert_eq!(host_indices(count), [all.len()], "the count of {context}");
-    let found: Vec<i64> = rows.into_data().iter().collect();
+    let found: Vec<i64> = read(rows).iter().collect();
     let rows = oracle::argwhere(&flags, &kept.dims());
     let rows = rows.into_iter().map(|at| at as i64).collect();
     assert!(found == of_size(rows, size * D, fill), "rows of {context}");

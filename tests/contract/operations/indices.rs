@@ -5,6 +5,7 @@ use burn_scan::MaskIndices;
 
 use super::{LARGE_SIZES, SIZES, TILE};
 use crate::common::views::{half, masks, views};
+use crate::common::waiting::ExactIndices;
 use crate::common::{assert_same, host, host_indices, mask, oracle, sampled};
 
 on_every_device![
@@ -27,7 +28,7 @@ fn check_tensor<const D: usize>(name: &str, kept: &Tensor<D, Bool>) {
         [expected.len()],
         "the count of {name} {shape:?}"
     );
-    let flat = kept.clone().compact_indices();
+    let flat = kept.clone().exact_indices();
     assert_eq!(
         flat.dims(),
         [expected.len()],
@@ -37,7 +38,7 @@ fn check_tensor<const D: usize>(name: &str, kept: &Tensor<D, Bool>) {
         host_indices(flat) == expected,
         "the indices of {name} {shape:?}"
     );
-    let rows = kept.clone().compact_argwhere();
+    let rows = kept.clone().exact_argwhere();
     assert_eq!(
         rows.dims(),
         [expected.len(), D],

@@ -5,6 +5,10 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::future::Future;
 
+use crate::common::read;
+#[cfg(target_family = "wasm")]
+use crate::common::test;
+use crate::common::waiting::{ExactCompact, ExactIndices, ExactRuns, wait};
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
 use burn_scan::prelude::{
@@ -73,20 +77,20 @@ where
 }
 
 fn resolve<T>(future: impl Future<Output = T>) -> T {
-    burn::tensor::read_sync(future)
+    wait(future)
 }
 
 fn check_compactions<K: Basic>(tensor: &Tensor<2, K>, mask: &Tensor<2, Bool>, row: &Tensor<1, Bool>)
 where
     Tensor<2, K>: TensorCompact<2, K>,
 {
-    let exact: Tensor<1, K> = tensor.clone().compact_by_mask(mask.clone());
+    let exact: Tensor<1, K> = tensor.clone().exact_by_mask(mask.clone());
     let later: Tensor<1, K> = resolve(tensor.clone().compact_by_mask_async(mask.clone()));
     assert_eq!((exact.dims(), later.dims()), ([3], [3]));
     let (padded, count): (Tensor<1, K>, Tensor<1, Int>) =
         tensor.clone().compact_by_mask_padded(mask.clone());
     assert_eq!((padded.dims(), count.dims()), ([4], [1]));
-    let kept: Tensor<2, K> = tensor.clone().compact_dim_by_mask(row.clone(), 0);
+    let kept: Tensor<2, K> = tensor.clone().exact_dim_by_mask(row.clone(), 0);
     let (padded, count): (Tensor<2, K>, Tensor<1, Int>) =
         tensor.clone().compact_dim_by_mask_padded(row.clone(), -1);
     assert_eq!(
@@ -155,7 +159,7 @@ fn check_runs<K: Basic>(values: &Tensor<1, K>, lengths: &Tensor<1, Int>)
 where
     Tensor<1, K>: TensorRuns<K>,
 {
-    let exact: Runs<K> = values.clone().run_length_encode();
+    let exact: Runs<K> = values.clone().exact_runs();
     let later: Runs<K> = resolve(values.clone().run_length_encode_async());
     let padded: (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) =
         values.clone().run_length_encode_padded();
@@ -164,7 +168,7 @@ where
         (padded.0.dims(), padded.1.dims(), padded.2.dims()),
         ([2], [2], [1])
     );
-    let repeated: Tensor<1, K> = values.clone().repeat_by_lengths(lengths.clone());
+    let repeated: Tensor<1, K> = values.clone().exact_repeat(lengths.clone());
     let exact: Tensor<1, K> = values.clone().repeat_by_lengths_into(lengths.clone(), 1);
     assert_eq!((repeated.dims(), exact.dims()), ([2], [1]));
 }
@@ -188,9 +192,25 @@ where
         shards.clone().inclusive_cumsum(),
         shards.clone().exclusive_cumsum(),
         shards.clone().reverse_cumsum(),
-        shards.compact_dim_by_mask(mask),
+        match cfg!(target_family = "wasm") {
+            true => one_by_one(&shards, &mask),
+            false => shards.compact_dim_by_mask(mask),
+        },
     ];
     (Sharded::new(parts, 0).gather(device), found)
+}
+
+/// A browser cannot wait for several devices at once.
+fn one_by_one<const D: usize, K: Basic>(
+    shards: &Sharded<D, K>,
+    mask: &Sharded<1, Bool>,
+) -> Sharded<D, K>
+where
+    Tensor<D, K>: TensorCompact<D, K>,
+{
+    let pairs = shards.shards().iter().zip(mask.shards());
+    let kept = pairs.map(|(shard, mask)| shard.clone().exact_dim_by_mask(mask.clone(), 0));
+    Sharded::new(kept.collect(), 0)
 }
 
 fn cut_recurrence<const D: usize>(
@@ -232,10 +252,7 @@ where
     let _count: Tensor<1, Int> = mask.clone().count_true();
     let _later: Tensor<1, Int> = resolve(mask.clone().compact_indices_async());
     let _later: Tensor<2, Int> = resolve(mask.clone().compact_argwhere_async());
-    (
-        mask.clone().compact_indices(),
-        mask.clone().compact_argwhere(),
-    )
+    (mask.clone().exact_indices(), mask.clone().exact_argwhere())
 }
 
 on_every_device![generic_code];
@@ -248,9 +265,9 @@ fn generic_code(device: &burn::tensor::Device) {
     let keys = Tensor::<1, Int>::from_data([2, 0], device);
     let ints = floats.clone().int();
 
-    let sum = generic_cumsum(floats.clone(), 1).into_data();
+    let sum = read(generic_cumsum(floats.clone(), 1));
     sum.assert_eq(
-        &Tensor::<2>::from_data([[1.0, 3.0], [3.0, 7.0]], device).into_data(),
+        &read(Tensor::<2>::from_data([[1.0, 3.0], [3.0, 7.0]], device)),
         true,
     );
     assert_eq!(

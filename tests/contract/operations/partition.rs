@@ -5,7 +5,7 @@ use burn_scan::TensorExpand;
 
 use super::{SIZES, TILE};
 use crate::common::element::{Element, hash, numbered};
-use crate::common::{assert_same, host, host_indices, oracle, tensor, unsupported};
+use crate::common::{assert_same, host, host_indices, oracle, read, tensor, unsupported};
 
 on_every_device![
     every_size,
@@ -27,7 +27,7 @@ fn check_tensor<T: Element>(
 {
     let context = || format!("{:?} values, {num_keys} keys, {name}", values.dims());
     let before = host::<T, 1>(values.clone());
-    let key_data: Vec<i64> = keys.clone().into_data().iter().collect();
+    let key_data: Vec<i64> = read(keys.clone()).iter().collect();
     let (sources, expected_offsets) = oracle::partition(&key_data, num_keys);
     let mut expected: Vec<T> = sources.into_iter().map(|source| before[source]).collect();
     expected.resize(before.len(), T::default());
@@ -46,7 +46,7 @@ fn check_tensor<T: Element>(
     assert_same(&host::<T, 1>(values.clone()), &before, || {
         format!("values of {}", context())
     });
-    let key_data_after: Vec<i64> = keys.clone().into_data().iter().collect();
+    let key_data_after: Vec<i64> = read(keys.clone()).iter().collect();
     assert!(
         key_data_after == key_data,
         "the keys of {} have changed",

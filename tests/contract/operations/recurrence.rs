@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use crate::common::devices::is_remote;
 use crate::common::element::{Element, hash};
 use crate::common::views::views;
-use crate::common::{axis, host, tensor};
+use crate::common::{axis, host, read, tensor};
 
 on_every_device![
     every_rank_and_dimension,
@@ -251,7 +251,7 @@ fn halves_are_accumulated_wide(device: &Device) {
             let ones = || tensor::<T, 2>(&vec![one; n], shape, device);
             let sums = ones().linear_recurrence(ones(), dim);
             assert_eq!(sums.dtype(), T::dtype());
-            let last: Vec<f32> = sums.into_data().convert::<f32>().try_to_vec().expect("f32");
+            let last: Vec<f32> = read(sums).convert::<f32>().try_to_vec().expect("f32");
             let last = *last.last().expect("there is one");
             assert!((last - 3000.0).abs() <= 8.0, "{last} of {:?}", T::dtype());
         }

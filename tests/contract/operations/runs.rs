@@ -7,6 +7,7 @@ use super::TILE;
 use super::ragged::lengths;
 use crate::common::element::{Element, hash, numbered};
 use crate::common::views::views;
+use crate::common::waiting::{ExactRuns, wait};
 use crate::common::{assert_same, host, host_indices, tensor, unsupported};
 
 on_every_device![
@@ -37,8 +38,8 @@ where
     let (mut runs, mut lengths) = expected(&values);
     let count = runs.len();
     let context = |form: &str| format!("{form} of {name}, {} elements", values.len());
-    let exact = input.clone().run_length_encode();
-    let later = burn::tensor::read_sync(input.clone().run_length_encode_async());
+    let exact = input.clone().exact_runs();
+    let later = wait(input.clone().run_length_encode_async());
     for (form, (found, found_lengths)) in [("exact", exact), ("async", later)] {
         assert_eq!(found.dims(), [count], "{}", context(form));
         assert_same(&host::<T, 1>(found), &runs, || context(form));
@@ -123,7 +124,7 @@ fn runs_of_nan_and_zeros(device: &Device) {
         values[at + 1] = f32::NAN;
         values[11] = -0.0;
         let x = tensor::<f32, 1>(&values, [12], device);
-        let (_, lengths) = x.run_length_encode();
+        let (_, lengths) = x.exact_runs();
         let expected: Vec<usize> = [at, 1, 1, 10 - at].into_iter().filter(|&n| n > 0).collect();
         assert_eq!(host_indices(lengths), expected, "NaN at {at}");
     }
@@ -157,12 +158,10 @@ where
     let by = || tensor::<i32, 1>(&narrow, [n], device);
     let expected = repeated(&values, lengths);
     let total = expected.len();
-    assert_same(
-        &host::<T, 1>(x().repeat_by_lengths(by())),
-        &expected,
-        || name.to_string(),
-    );
-    let later = burn::tensor::read_sync(x().repeat_by_lengths_async(by()));
+    assert_same(&host::<T, 1>(x().exact_repeat(by())), &expected, || {
+        name.to_string()
+    });
+    let later = wait(x().repeat_by_lengths_async(by()));
     assert_same(&host::<T, 1>(later), &expected, || format!("{name}, async"));
     for size in [0, total / 2, total, total + 33] {
         let mut expected = expected.clone();
@@ -199,5 +198,5 @@ fn repetitions_of_every_dtype(device: &Device) {
 fn repetitions_of_negative_lengths(device: &Device) {
     let x = tensor::<i32, 1>(&[1, 2, 3], [3], device);
     let lengths: Tensor<1, Int> = tensor::<i32, 1>(&[2, -4, 1], [3], device);
-    assert_eq!(host_indices(x.repeat_by_lengths(lengths)), [1, 1, 3]);
+    assert_eq!(host_indices(x.exact_repeat(lengths)), [1, 1, 3]);
 }

@@ -5,6 +5,8 @@ use burn_scan::prelude::*;
 
 use super::{LARGE_SIZES, SIZES, TILE};
 use crate::common::element::{Element, hash, numbered};
+#[cfg(target_family = "wasm")]
+use crate::common::test;
 use crate::common::views::views;
 use crate::common::{axis, host, host_indices, oracle, sampled, takes_all, tensor, unsupported};
 

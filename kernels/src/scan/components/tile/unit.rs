@@ -87,7 +87,6 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
         sync_cube();
     }
     let reads = reads.again();
-    let last_lane = plane_units(config.plane_size) - 1;
     let mut total = M::State::copy(identity);
     for k in 0..config.vectors {
         let logical = first + vector_in_tile(k, config);
@@ -95,6 +94,7 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
         let own = fold_vectors::<T, A, N, M>(&loaded, config, op);
         if comptime!(config.plane) {
             let inclusive = M::plane_inclusive(&own, config.plane_size, op);
+            let last_lane = plane_units(config.plane_size) - 1;
             let stripe = M::State::shuffle(&inclusive, last_lane);
             total = join::<A, M>(&total, &stripe, op);
         } else {
@@ -150,7 +150,6 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             let rows = RowsOfVectors::whole();
             total = rake_totals::<A, M>(shared, rows, identity, comptime!(config.rake()), op);
         }
-        let last_lane = plane_units(config.plane_size) - 1;
         #[unroll]
         for k in 0..config.vectors {
             if comptime!(config.plane) {
@@ -158,6 +157,8 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
                 let inclusive = M::plane_inclusive(&own, config.plane_size, op);
                 let earlier = shift_up::<S>(&inclusive, identity, config.plane_size);
                 before.push(join::<A, M>(&total, &earlier, op));
+                // Only here: without planes a browser refuses a kernel that asks for their size.
+                let last_lane = plane_units(config.plane_size) - 1;
                 let stripe = S::shuffle(&inclusive, last_lane);
                 total = join::<A, M>(&total, &stripe, op);
             } else {

@@ -1,0 +1,51 @@
+// Owns WebAssembly and the GPU, so that the page never waits for them. Answers one call at a time: { id, name, args } with
+// { id, value } or { id, error }.
+
+import init, * as scan from "./pkg/burn_scan_web.js";
+
+let particles;
+
+const calls = {
+  async open() {
+    await init();
+    await scan.open();
+    return scan.self_checks();
+  },
+  check: (number) => scan.self_check(number),
+  particles(n) {
+    particles?.free();
+    particles = new scan.Particles(n);
+  },
+  step: (...args) => particles.step(...args),
+  // Milliseconds of one round, of as many as take `least` milliseconds.
+  async measure(operation, n, least) {
+    const bench = new scan.Bench(operation, n);
+    await bench.run(1);
+    for (let rounds = 1; ; rounds *= 2) {
+      const start = performance.now();
+      await bench.run(rounds);
+      const took = performance.now() - start;
+      if (took >= least || rounds >= 256) {
+        bench.free();
+        return took / rounds;
+      }
+    }
+  },
+};
+
+async function answer({ data: { id, name, args } }) {
+  try {
+    const value = await calls[name](...args);
+    postMessage({ id, value }, value instanceof Int32Array ? [value.buffer] : []);
+  } catch (error) {
+    // A panic is a trap, and says why before.
+    const panic = error instanceof WebAssembly.RuntimeError ? scan.last_panic() : "";
+    postMessage({ id, error: panic || String(error.message ?? error) });
+  }
+}
+
+// Calls wait for each other.
+let before = Promise.resolve();
+onmessage = (message) => {
+  before = before.then(() => answer(message));
+};

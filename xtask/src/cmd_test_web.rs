@@ -1,0 +1,136 @@
+//! `cargo xtask test-web`: the crate itself in a browser, compiled to WebAssembly.
+//!
+//! 1. wasm-bindgen's test runner runs tests of `tests/` in headless Chromium on WebGPU and on the CPU of the page.
+//!    `tests/common/browser.rs` says how a test waits there, `examples/web/Cargo.toml` which tests these are.
+//! 2. The page checks itself, draws and measures. A picture of it is taken and its report read.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use fs_err as fs;
+use serde_json::Value;
+
+use crate::Result;
+use crate::args::{Args, Spec};
+use crate::chromium::{self, Browser};
+use crate::process::{root, run_reading, target_dir};
+use crate::site::Site;
+use crate::steps::Steps;
+use crate::wasm::Wasm;
+
+const SPEC: Spec = Spec {
+    flags: &["--page", "--picture"],
+    options: &[],
+};
+
+/// The page's test shares the tests' build of Burn.
+const PROFILE: &str = "web-test";
+
+/// Fewer tests that passed are a mistake of the build.
+const LEAST: usize = 120;
+
+/// A software adapter compiles some kernels for seconds, and the page reports at its end only.
+const SILENCE: Duration = Duration::from_secs(600);
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let args = Args::parse(args, &SPEC)?;
+    args.no_words("; arguments of the tests go after `--`")?;
+    let mut steps = Steps::default();
+    let (mut browser, mut wasm) = (None, None);
+    steps.step("browser and compiler", || {
+        let name = chromium::get()?;
+        println!("{}", chromium::version(name));
+        browser = Some((name, chromium::driver()?));
+        wasm = Some(Wasm::get()?);
+        Ok(())
+    });
+    if let (Some((browser, driver)), Some(wasm)) = (browser, wasm) {
+        if !args.flag("--page") {
+            steps.step("tests", || tests(&wasm, driver, &args.rest));
+        }
+        if args.rest.is_empty() {
+            steps.step("page", || page(&wasm, browser, args.flag("--picture")));
+        }
+    }
+    steps.finish()
+}
+
+fn tests(wasm: &Wasm, driver: &str, rest: &[String]) -> Result<()> {
+    let mut passed = 0;
+    let mut command = wasm.cargo(&["test", "--locked", "--profile", PROFILE]);
+    command
+        .args(["--features", "browser", "--no-fail-fast"])
+        .args(rest)
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", wasm.program("wasm-bindgen-test-runner"))
+        .env("CHROMEDRIVER", driver_path(driver)?)
+        // Seconds for a whole file of tests.
+        .env("WASM_BINDGEN_TEST_TIMEOUT", "3600");
+    run_reading(&mut command, true, |line| {
+        let count = line.strip_prefix("test result: ok. ");
+        let count = count.and_then(|rest| rest.split(' ').next()?.parse::<usize>().ok());
+        passed += count.unwrap_or(0);
+    })?;
+    println!("{passed} tests passed in the browser");
+    ensure!(
+        passed >= LEAST || !rest.is_empty(),
+        "there are at least {LEAST}"
+    );
+    Ok(())
+}
+
+fn driver_path(name: &str) -> Result<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join(name));
+    files.find(|file| file.is_file()).context("it is in PATH")
+}
+
+/// Opens the page for its own test. The picture is taken once its report is there.
+fn page(wasm: &Wasm, browser: &str, keep: bool) -> Result<()> {
+    let folder = target_dir().join("web");
+    let site = Site::open(0, &[&wasm.page(PROFILE)?])?;
+    let picture = folder.join("web.png");
+    let _ = fs::remove_file(&picture);
+    let take = format!("--screenshot={}", picture.display());
+    let flags = [
+        take.as_str(),
+        "--window-size=1000,1720",
+        "--hide-scrollbars",
+    ];
+    let mut browser = Browser::open(browser, &format!("{}?test", site.url), &folder, &flags)?;
+    let mut found = Value::Null;
+    site.attend(&mut browser, SILENCE, |text| {
+        found = serde_json::from_str(text).unwrap_or_default();
+        true
+    })?;
+    println!("{found:#}");
+    let start = Instant::now();
+    while browser.is_alive() && start.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    verdict(&found)?;
+    ensure!(picture.is_file(), "the browser took no picture");
+    println!("{}", picture.display());
+    if keep {
+        let kept = root().join("docs/images/web.png");
+        fs::copy(&picture, &kept)?;
+        println!("{}", kept.display());
+    }
+    Ok(())
+}
+
+fn verdict(found: &Value) -> Result<()> {
+    if let Some(reason) = found["failed"].as_str() {
+        bail!("the page: {reason}");
+    }
+    let wrong = found["wrong"]
+        .as_array()
+        .context("the page reports what is wrong")?;
+    ensure!(wrong.is_empty(), "the page's self-check: {wrong:?}");
+    let checks = found["checks"].as_u64().unwrap_or(0);
+    ensure!(
+        checks > 0 && found["frame"].is_number(),
+        "the page checked or drew nothing"
+    );
+    Ok(())
+}
