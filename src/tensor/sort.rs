@@ -9,7 +9,7 @@ use burn::tensor::{AsIndex, Int, IntDType, Tensor};
 
 /// Stable sorts along a dimension, for `Tensor<D, Float>` and `Tensor<D, Int>` of any rank and dtype.
 ///
-/// Burn's own `sort`, `argsort` and `topk` sort on the host. Here the elements stay on the device, and nothing waits
+/// Burn's own `sort` and `argsort` sort on the host. Here the elements stay on the device, and nothing waits
 /// for it.
 ///
 /// Equal elements keep the order of the input, in either [`SortOrder`]. NaN equal each other and are above every

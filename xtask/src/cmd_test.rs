@@ -217,9 +217,15 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// The tests of the workspace that are not [`KERNEL_TESTS`]. `cargo xtask gpu-code` runs those that need `cuda-source`.
+/// The tests of the workspace that are not [`KERNEL_TESTS`]. `cargo xtask gpu-code` runs those that need `cuda-source`,
+/// and `cargo xtask test-web` those that need `browser`.
 fn others_than_kernels() -> Result<Vec<String>> {
-    let runs = |required: &[Value]| !required.iter().any(|feature| feature == "cuda-source");
+    let of_others = ["cuda-source", "browser"];
+    let runs = |required: &[Value]| {
+        !required
+            .iter()
+            .any(|feature| of_others.iter().any(|of| feature == of))
+    };
     let mut names = targets(&packages(&root())?, "test", runs);
     names.retain(|name| !KERNEL_TESTS.contains(&name.as_str()));
     Ok(names)
@@ -256,7 +262,9 @@ mod tests {
         for name in ["webgpu", "contract", "laziness", "documents", "protocol"] {
             assert!(others.iter().any(|found| found == name), "{name}");
         }
-        assert!(!others.iter().any(|name| name == "cuda" || name == "scan"));
+        for name in ["cuda", "scan", "browser"] {
+            assert!(!others.iter().any(|found| found == name), "{name}");
+        }
     }
 
     #[test]
