@@ -47,7 +47,7 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
             return Err(ScanError::AxisOutOfRange { axis, rank });
         }
         let types = types(dtype, None, None);
-        check_types(client, types.into_iter())?;
+        check_types(client, types)?;
         let lines = Lines::contiguous(shape, axis);
         let call = Call::plan(client, lines, 0, types, op, options, launch);
         let routine = routine_of(&call);

@@ -15,6 +15,10 @@
     reason = "the `cube` macro generates items without documentation"
 )]
 #![expect(dead_code, reason = "kernels read the fields when they are expanded")]
+#![expect(
+    clippy::type_complexity,
+    reason = "the `cube` macro makes the pair of what is read and written longer than it is"
+)]
 
 use cubecl::prelude::*;
 use std::cell::RefCell;
