@@ -145,12 +145,12 @@ impl Tree {
             .collect()
     }
 
-    /// The exact version that a package asks for of `dependency`.
+    /// The version of `dependency` of which a package admits patches.
     pub(crate) fn pin(&self, dependency: &str) -> String {
         let all = self.packages.iter().map(|package| &package["dependencies"]);
         let all = all.flat_map(|all| all.as_array().into_iter().flatten());
         let pins = all.filter(|of| of["name"] == dependency);
-        let mut pins = pins.filter_map(|of| of["req"].as_str()?.strip_prefix('='));
+        let mut pins = pins.filter_map(|of| of["req"].as_str()?.strip_prefix('~'));
         pins.next().unwrap_or_default().to_owned()
     }
 
