@@ -198,7 +198,7 @@ impl<'a, 'c> Passes<'a, 'c> {
         Ok(table)
     }
 
-    /// A table of so many rows of digits, each in so many parts, and of the words of a schedule.
+    /// A table with this number of rows of digits and of parts a row, and with room for the words of a schedule.
     fn table(&self, rows: usize, parts: usize, scheduled: usize) -> Table {
         let of_row = self.sort.digits.digits() * parts;
         Table {

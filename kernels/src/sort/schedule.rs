@@ -113,7 +113,7 @@ fn schedule_kernel(
     }
 }
 
-/// Writes the schedule of lines that have so many parts into a table, from the given word on.
+/// Writes the schedule of lines into a table, from the given word on. Each line has `parts` parts.
 pub(super) fn schedule(
     sort: &Sort,
     differing: BufferArg,

@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::super::buffer::Shared;
 use super::super::element::TILE;
 use super::super::parallel;
-use super::super::traits::{Accumulator, Element, Operator};
+use super::super::traits::{Element, Operator};
 use super::Plane;
 
 /// Elements of a narrow plane that are walked in order: the work of one task.
@@ -25,10 +25,10 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
 ) {
-    let lines = if O::ROUNDS && !T::Acc::EXACT {
-        TILE
-    } else {
+    let lines = if O::EXACT {
         (PIECE / plane.inner).max(1)
+    } else {
+        TILE
     };
     let narrow = Narrow {
         plane,

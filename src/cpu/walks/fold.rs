@@ -41,7 +41,7 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
     type State = A;
 
     const NOTHING: A = O::IDENTITY;
-    const ROUNDS: bool = O::ROUNDS && !A::EXACT;
+    const ROUNDS: bool = !O::EXACT;
     const IN_TILES: bool = O::IN_TILES && !A::EXACT;
 
     #[inline(always)]
