@@ -26,6 +26,9 @@ const SPEC: Spec = Spec {
     options: &["--driver"],
 };
 
+/// Each fault in the CPU engine builds `burn-scan` again: it stays unoptimised.
+const UNOPTIMISED: [&str; 2] = ["--config", "profile.dev.package.burn-scan.opt-level=0"];
+
 /// A test may take this long: ten times as long as the slowest of them does.
 const LIMIT: Duration = Duration::from_secs(180);
 
@@ -136,6 +139,7 @@ impl Trial {
         // The copy has a target folder of its own.
         let mut command = cargo(&["test", "-p", package.name, "--features", package.features]);
         command
+            .args(UNOPTIMISED)
             .args(["--test", binary, "--no-run"])
             .arg("--message-format=json-render-diagnostics")
             .env("CARGO_TARGET_DIR", &self.copy.target)

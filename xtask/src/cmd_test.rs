@@ -3,9 +3,10 @@
 //! 1. [`drivers`] finds or gets a Vulkan driver.
 //! 2. The test `adapter` prints its adapter in one line `adapter: NAME …`. If the adapter does not start, nothing else
 //!    runs. So no Cube test is left out without a word.
-//! 3. The whole workspace with its default features, then the public contract without `fusion`, where operations run
-//!    one by one. Beside that, the kernels' own tests run. If the driver is lavapipe, these run on SwiftShader as well,
-//!    with plane operations. Drivers compile kernels on one thread of a process, and two processes keep two cores busy.
+//! 3. The whole workspace with its default features. Beside it, one after another: the kernels' own tests; if the driver
+//!    is lavapipe, these on SwiftShader as well, with plane operations; the examples of the documentation; the public
+//!    contract without `fusion`, where operations run one by one. Drivers compile kernels on one thread of a process,
+//!    and two processes keep two cores busy.
 //!
 //! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU
 //! engine under valgrind, again in two processes.
@@ -183,36 +184,41 @@ impl<'a> Tests<'a> {
         steps.join(beside);
     }
 
-    /// The normal tier.
+    /// The normal tier: two lists of steps of about the same length.
     fn all(&self, steps: &mut Steps, is_lavapipe: bool) -> Result<()> {
-        let mut kernels = vec![("kernels", Ok(self.selected(&KERNEL_TESTS, &self.env)))];
+        let mut beside = vec![("kernels", Ok(self.selected(&KERNEL_TESTS, &self.env)))];
         if is_lavapipe && swiftshader::is_offered() {
             let env = drivers::for_tests("swiftshader");
             let command = env.map(|env| self.selected(&KERNEL_TESTS, &env));
-            kernels.push((ON_SWIFTSHADER, command));
+            beside.push((ON_SWIFTSHADER, command));
         } else {
             println!(
                 "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
             );
         }
+        let workspace = |kind: &[&str]| {
+            let mut command = self.workspace(&self.env);
+            command.args(kind);
+            Ok(command)
+        };
+        let mut without_fusion = cargo_test(&NO_FUSION, &self.env);
+        without_fusion.args(["--test", "contract", "--test", "gradients", "--"]);
+        without_fusion.args(WITHOUT_FUSION);
+        beside.extend([
+            (
+                "what runs on a GPU notices planted faults",
+                workspace(&["--bench", "gpu_check"]),
+            ),
+            ("examples in the documentation", workspace(&["--doc"])),
+            ("contract, without fusion", Ok(without_fusion)),
+        ]);
+        let beside = Beside::start(beside);
         let others = others_than_kernels()?;
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
-        let kernels = Beside::start(kernels);
         steps.step("everything else", || {
             run_to_success(self.selected(&others, &self.env).args(["--lib", "--bins"]))
         });
-        steps.step("what runs on a GPU notices planted faults", || {
-            run_to_success(self.workspace(&self.env).args(["--bench", "gpu_check"]))
-        });
-        steps.step("examples in the documentation", || {
-            run_to_success(self.workspace(&self.env).arg("--doc"))
-        });
-        steps.step("contract, without fusion", || {
-            let mut command = cargo_test(&NO_FUSION, &self.env);
-            command.args(["--test", "contract", "--test", "gradients", "--"]);
-            run_to_success(command.args(WITHOUT_FUSION))
-        });
-        steps.join(kernels);
+        steps.join(beside);
         Ok(())
     }
 }

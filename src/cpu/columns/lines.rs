@@ -22,10 +22,11 @@ fn with_carries<A: Copy>(carries: &mut [A], starts: &[A], mut kernel: impl FnMut
         starts: &[A],
         kernel: &mut impl FnMut(&mut [A], &[A]),
     ) {
-        let mut array: [A; WIDTH] = core::array::from_fn(|column| carries[column]);
-        let starts: [A; WIDTH] = core::array::from_fn(|column| starts[column]);
+        let carries: &mut [A; WIDTH] = carries.first_chunk_mut().expect("a line's carries");
+        let starts: &[A; WIDTH] = starts.first_chunk().expect("as many starts as carries");
+        let (mut array, starts) = (*carries, *starts);
         kernel(&mut array, &starts);
-        carries.copy_from_slice(&array);
+        *carries = array;
     }
 
     match carries.len() {

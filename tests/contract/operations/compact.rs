@@ -153,9 +153,13 @@ fn every_rank(device: &Device) {
         ($($shape:expr),*) => {$({
             let n = $shape.iter().product();
             let kept = mask(&kept(n), $shape, device);
-            check_tensor::<f32, _>("half", &tensor::<f32, _>(&numbered(n), $shape, device), &kept);
-            check_tensor::<i32, _>("half", &tensor::<i32, _>(&numbered(n), $shape, device), &kept);
-            check_tensor::<bool, _>("half", &tensor::<bool, _>(&numbered(n), $shape, device), &kept);
+            for kind in sampled(0..3, device, n, 3) {
+                match kind {
+                    0 => check_tensor::<f32, _>("half", &tensor::<f32, _>(&numbered(n), $shape, device), &kept),
+                    1 => check_tensor::<i32, _>("half", &tensor::<i32, _>(&numbered(n), $shape, device), &kept),
+                    _ => check_tensor::<bool, _>("half", &tensor::<bool, _>(&numbered(n), $shape, device), &kept),
+                }
+            }
         })*};
     }
     every_rank!(check_shape);
@@ -168,7 +172,7 @@ fn strided_values_and_masks(device: &Device) {
         let base = tensor::<i32, 3>(&numbered(n), shape, device);
         let base_mask = mask(&(0..n).map(half).collect::<Vec<_>>(), shape, device);
         let both = views(&base).into_iter().zip(views(&base_mask));
-        for ((name, view), (_, mask_view)) in sampled(both, device, turn, 2) {
+        for ((name, view), (_, mask_view)) in sampled(both, device, turn, 4) {
             let (dims, n) = (view.dims(), view.dims().iter().product());
             let plain = tensor::<i32, 3>(&numbered(n), dims, device);
             let plain_mask = mask(&(0..n).map(half).collect::<Vec<_>>(), dims, device);

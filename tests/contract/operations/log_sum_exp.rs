@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::recurrence::assert_close;
 use crate::common::element::hash;
 use crate::common::views::views;
-use crate::common::{WAYS, axis, host, options, tensor};
+use crate::common::{WAYS, axis, host, options, sampled, tensor};
 
 on_every_device![
     every_way_and_dimension,
@@ -117,8 +117,8 @@ fn any_range(device: &Device) {
 
 fn views_are_read_in_place(device: &Device) {
     let x = tensor::<f32, 3>(&values(210), [5, 6, 7], device);
-    for (name, x) in views(&x) {
-        for dim in 0..3 {
+    for (turn, (name, x)) in views(&x).into_iter().enumerate() {
+        for dim in sampled(0..3, device, turn, 3) {
             check_tensor(name, &x, dim);
         }
     }

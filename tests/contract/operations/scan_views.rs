@@ -23,7 +23,7 @@ where
     for (turn, &(op, way)) in scans.iter().enumerate() {
         let values: Vec<T> = samples(op, axis(&shape, 2));
         let views = views(&tensor(&values, shape, device));
-        for (name, view) in sampled(views, device, turn, 2) {
+        for (name, view) in sampled(views, device, turn, 4) {
             let values = host::<T, 3>(view.clone());
             for dim in 0..3 {
                 check_tensor(name, &view, &values, dim, op, way);

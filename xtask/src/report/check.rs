@@ -8,7 +8,7 @@ use anyhow::ensure;
 use super::bench::Benches;
 use super::collect::measures;
 use super::compare::{Comparison, Verdict};
-use super::headline::{HEADLINE, filter_of_ours, filter_of_ratios};
+use super::headline::{filter_of_ours, filter_of_ratios, of_device};
 use super::record::Measure;
 use super::{base, work_folder};
 use crate::Result;
@@ -29,6 +29,7 @@ const SETTINGS: [&str; 4] = ["--warm-up-time", "0.1", "--measurement-time", "0.2
 
 /// Fails if a headline case is slower than allowed.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    let cases = of_device(args.last("--device"))?;
     let revision = base::revision(args.last("--against"))?;
     let env = super::driver(args)?;
     let now = Benches::build(&env, &args.rest)?;
@@ -37,11 +38,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         before,
         now,
         round: 0,
-        found: Comparison::default(),
+        found: Comparison::of(&cases),
     };
 
-    pair.measure(&filter_of_ratios(&HEADLINE), ROUNDS_WITH_COPIES)?;
-    pair.measure(&filter_of_ours(&HEADLINE), ROUNDS - ROUNDS_WITH_COPIES)?;
+    pair.measure(&filter_of_ratios(&cases), ROUNDS_WITH_COPIES)?;
+    pair.measure(&filter_of_ours(&cases), ROUNDS - ROUNDS_WITH_COPIES)?;
     for _ in 0..LOOKS {
         let open = pair.found.all(Verdict::Open);
         if open.is_empty() {

@@ -11,7 +11,6 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 
-use super::headline::HEADLINE;
 use super::interval::Interval;
 use super::record::Measure;
 
@@ -79,19 +78,22 @@ impl Display for Times {
     }
 }
 
-/// Every headline case on both sides.
-#[derive(Debug, Default)]
+/// The headline cases on both sides.
+#[derive(Debug)]
 pub(crate) struct Comparison(BTreeMap<&'static str, Times>);
 
 impl Comparison {
+    pub(crate) fn of(cases: &[&'static str]) -> Self {
+        Self(cases.iter().map(|&case| (case, Times::default())).collect())
+    }
+
     /// Adds what one round measured on each side.
     pub(crate) fn add(&mut self, before: &[Measure], now: &[Measure]) {
-        for case in HEADLINE {
-            let times = self.0.entry(case).or_default();
+        for (case, times) in &mut self.0 {
             times.before.extend(ours(before, case));
             times.now.extend(ours(now, case));
             let copies = before.iter().chain(now);
-            let copies = copies.filter(|m| m.case == case && m.is_copy());
+            let copies = copies.filter(|m| m.case == *case && m.is_copy());
             let known = times.copy.into_iter();
             times.copy = known.chain(copies.map(|m| m.median_ns)).reduce(f64::min);
         }
@@ -139,6 +141,7 @@ fn ours(measures: &[Measure], case: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::headline::HEADLINE;
     use crate::report::table::tests::run_of;
 
     const CASE: &str = HEADLINE[2];
@@ -155,7 +158,7 @@ mod tests {
 
     /// As many rounds as `noise` has factors, on a machine that is twice as slow in every second round.
     fn compared(slowdown: f64, noise: &[f64]) -> Times {
-        let mut all = Comparison::default();
+        let mut all = Comparison::of(&HEADLINE);
         for (round, noise) in noise.iter().enumerate() {
             let speed = [400.0, 800.0][round % 2];
             all.add(&measured(speed), &measured(speed * slowdown * noise));
@@ -197,7 +200,7 @@ mod tests {
     #[test]
     fn what_stays_open_is_judged_by_its_median() {
         for (slowdown, slower) in [(1.0, 0), (1.2, 1)] {
-            let mut all = Comparison::default();
+            let mut all = Comparison::of(&HEADLINE);
             for noise in [0.6, 1.0, 1.4] {
                 all.add(&measured(100.0), &measured(100.0 * slowdown * noise));
             }
@@ -215,13 +218,13 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let mut gone = Comparison::default();
+        let mut gone = Comparison::of(&HEADLINE);
         gone.add(&measured(400.0), &[]);
         assert_eq!(gone.all(Verdict::Slower), [CASE]);
         let line = format!("{CASE}: 2.00 copies -> not measured");
         assert_eq!(gone.slower(), [line]);
 
-        let mut new = Comparison::default();
+        let mut new = Comparison::of(&HEADLINE);
         new.add(&[], &measured(400.0));
         assert_eq!(new.slower(), Vec::<String>::new());
         assert!(new.to_string().contains("not measured -> 2.00 copies"));

@@ -1,5 +1,9 @@
 //! The cases that stand for the others. `--quick` measures them, and `--check` compares them.
 
+use anyhow::ensure;
+
+use crate::Result;
+
 /// One case for each path through the code: each engine, each class of size, each routine's layout, each operation.
 pub(crate) const HEADLINE: [&str; 19] = [
     "cumsum/flex/f32/1x1024/dim1",
@@ -22,6 +26,16 @@ pub(crate) const HEADLINE: [&str; 19] = [
     "gradient-sum/cube/f32/1x1048576/dim1",
     "cumsum-installed/cube/f32/1x1024/dim1",
 ];
+
+/// The cases of a device, `flex` or `cube`, or all.
+pub(crate) fn of_device(device: Option<&str>) -> Result<Vec<&'static str>> {
+    let mut cases = HEADLINE.to_vec();
+    if let Some(device) = device {
+        cases.retain(|case| case.split('/').nth(1) == Some(device));
+        ensure!(!cases.is_empty(), "no headline case runs on `{device}`");
+    }
+    Ok(cases)
+}
 
 /// Criterion's filter for every contender of `cases`: a regular expression.
 pub(crate) fn filter(cases: &[&str]) -> String {
@@ -49,6 +63,15 @@ mod tests {
             let op = Name::parse(case).unwrap().op;
             assert!(is_known(op), "{case}");
         }
+    }
+
+    #[test]
+    fn a_device_has_its_cases() {
+        let flex = of_device(Some("flex")).unwrap();
+        let cube = of_device(Some("cube")).unwrap();
+        assert!(flex.contains(&HEADLINE[0]) && !cube.contains(&HEADLINE[0]));
+        assert_eq!(flex.len() + cube.len(), of_device(None).unwrap().len());
+        assert!(of_device(Some("gpu")).is_err());
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //!    measured" where nothing was measured.
 //!
 //! `--check` measures the [`headline`] cases only, of this tree and of the revision that it stands on ([`base`]) in
-//! turn, and fails if one became slower ([`check`], [`compare`]).
+//! turn, and fails if one became slower ([`check`], [`compare`]). With `--device flex` it measures the cases of that
+//! device: on a software adapter a round of Cube cases takes 40 seconds, and its times say nothing about a GPU.
 //!
 //! `--gpu FILE` records what the bench `gpu_check` found on a GPU ([`gpu`]), and measures nothing.
 //!
@@ -51,7 +52,14 @@ const SPEC: Spec = Spec {
         "--sorts",
         "--torch",
     ],
-    options: &["--driver", "--criterion", "--name", "--against", "--gpu"],
+    options: &[
+        "--driver",
+        "--criterion",
+        "--name",
+        "--against",
+        "--device",
+        "--gpu",
+    ],
 };
 
 pub(crate) fn run(args: &[String]) -> Result<()> {

@@ -92,10 +92,12 @@ macro_rules! lanes {
             shuffles!($acc, $($shuffles)*);
 
             #[inline(always)]
-            fn for_each(self, each: impl FnMut($acc)) {
+            fn for_each(self, mut each: impl FnMut($acc)) {
                 // SAFETY: a register of 32 bytes holds that many numbers, all of whose bits are values.
                 let lanes: [$acc; $count] = unsafe { core::mem::transmute(self.0) };
-                lanes.into_iter().for_each(each);
+                for &lane in &lanes {
+                    each(lane);
+                }
             }
         }
     };
