@@ -84,7 +84,7 @@ fn every_rank(device: &Device) {
 fn strided_masks(device: &Device) {
     for shape in [[3, 4, 6], [12, 40, 33]] {
         let kept: Vec<bool> = (0..shape.iter().product()).map(half).collect();
-        for (name, view) in views(&mask(&kept, shape, device)) {
+        for (name, view) in sampled(views(&mask(&kept, shape, device)), device, shape[0], 2) {
             check_tensor(name, &view);
         }
     }

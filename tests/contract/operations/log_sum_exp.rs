@@ -65,7 +65,7 @@ fn check_tensor<const D: usize>(name: &str, x: &Tensor<D>, dim: usize) {
         .iter()
         .map(|&x| x.into())
         .collect();
-    for way in WAYS {
+    for way in sampled(WAYS, &x.device(), x.dims()[0] + dim, 2) {
         let found = x.clone().scan(dim, ScanOp::LogSumExp, options(way));
         let expected = expected(&wide, axis(&x.dims(), dim), way);
         let found = host::<f32, D>(found);

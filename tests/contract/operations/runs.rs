@@ -8,7 +8,7 @@ use super::ragged::lengths;
 use crate::common::element::{Element, hash, numbered};
 use crate::common::views::views;
 use crate::common::waiting::{ExactRuns, wait};
-use crate::common::{assert_same, host, host_indices, tensor, unsupported};
+use crate::common::{assert_same, host, host_indices, sampled, tensor, unsupported};
 
 on_every_device![
     runs_of_every_size,
@@ -71,7 +71,7 @@ fn runs<T: Element>(n: usize, length: usize) -> Vec<T> {
 }
 
 fn runs_of_every_size(device: &Device) {
-    for n in [
+    let sizes = [
         0,
         1,
         2,
@@ -83,8 +83,9 @@ fn runs_of_every_size(device: &Device) {
         2 * TILE + 5,
         16_384,
         70_001,
-    ] {
-        for length in [1, 4, 1000] {
+    ];
+    for (turn, n) in sizes.into_iter().enumerate() {
+        for length in sampled([1, 4, 1000], device, turn, 3) {
             check::<i32>("runs", &tensor::<i32, 1>(&runs(n, length), [n], device));
         }
         check::<f32>("one run", &tensor::<f32, 1>(&vec![2.5; n], [n], device));
@@ -132,7 +133,7 @@ fn runs_of_nan_and_zeros(device: &Device) {
 
 fn runs_of_a_view(device: &Device) {
     let base = tensor::<i32, 3>(&runs(12 * 40 * 33, 5), [12, 40, 33], device);
-    for (name, view) in views(&base) {
+    for (name, view) in sampled(views(&base), device, 0, 2) {
         let n = view.shape().num_elements();
         check::<i32>(name, &view.clone().reshape([n]));
         let line = view.swap_dims(0, 2).slice([0..1, 0..1]).flatten::<1>(0, 2);

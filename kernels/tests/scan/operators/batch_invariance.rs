@@ -40,30 +40,34 @@ fn of_equal_lines<O: Operator>(
     outputs.swap_remove(0)
 }
 
-fn equal_lines<O: Operator>(op: O::Config, line: impl Fn(usize) -> Vec<Vec<f32>>, lens: &[usize]) {
+/// Lines of each length, each scanned in its direction.
+fn equal_lines<O: Operator>(
+    op: O::Config,
+    line: impl Fn(usize) -> Vec<Vec<f32>>,
+    cases: &[(usize, bool)],
+) {
     let client = client();
-    for &len in lens {
+    for &(len, reverse) in cases {
         let line = line(len);
-        for options in [false, true].map(|reverse| ScanOptions {
+        let options = ScanOptions {
             exclusive: false,
             reverse,
-        }) {
-            let of = |shape| of_equal_lines::<O>(&client, op, &line, shape, options);
-            let alone = bits(of([1, 1]));
-            for count in [2, 3, 9, 17] {
-                let rows = bits(of([count, 1]));
-                let differs = rows.chunks(len).position(|row| row != alone);
-                assert_eq!(differs, None, "{count} rows of {len}, {options:?}");
-            }
-            let two = of([1, 2]);
-            let first: Vec<f32> = two.into_iter().step_by(2).collect();
-            for [outer, inner] in [[1, 3], [1, 8], [2, 17], [1, 260]] {
-                let found = of([outer, inner]);
-                let expected = first.iter().flat_map(|&x| vec![x; inner]);
-                let expected: Vec<f32> = expected.collect();
-                let is_same = bits(found) == bits(expected.repeat(outer));
-                assert!(is_same, "{outer}×{inner} columns of {len}, {options:?}");
-            }
+        };
+        let of = |shape| of_equal_lines::<O>(&client, op, &line, shape, options);
+        let alone = bits(of([1, 1]));
+        for count in [2, 3, 9, 17] {
+            let rows = bits(of([count, 1]));
+            let differs = rows.chunks(len).position(|row| row != alone);
+            assert_eq!(differs, None, "{count} rows of {len}, {options:?}");
+        }
+        let two = of([1, 2]);
+        let first: Vec<f32> = two.into_iter().step_by(2).collect();
+        for [outer, inner] in [[1, 3], [1, 8], [2, 17], [1, 260]] {
+            let found = of([outer, inner]);
+            let expected = first.iter().flat_map(|&x| vec![x; inner]);
+            let expected: Vec<f32> = expected.collect();
+            let is_same = bits(found) == bits(expected.repeat(outer));
+            assert!(is_same, "{outer}×{inner} columns of {len}, {options:?}");
         }
     }
 }
@@ -73,13 +77,14 @@ const LENS: [usize; 10] = [3, 4, 48, 49, 128, 1000, 1024, 1536, 5000, 40_000];
 
 #[test]
 fn sums() {
-    equal_lines::<Fold>(ScanOp::Sum, |len| vec![uneven(len)], &LENS);
+    let cases = LENS.map(|len| [(len, false), (len, true)]).concat();
+    equal_lines::<Fold>(ScanOp::Sum, |len| vec![uneven(len)], &cases);
 }
 
-/// Few lengths: each of these operators has kernels of its own, and the routines are the same.
+/// Few lengths, each in one direction: each of these operators has kernels of its own, and the routines are the same.
 #[test]
 fn other_operators() {
-    let few = [48, 1000, 40_000];
+    let few = [(48, true), (1000, false), (40_000, true)];
     let near = |len| uneven(len).into_iter().map(|x| 1. + x / 1e6).collect();
     equal_lines::<Fold>(ScanOp::Prod, |len| vec![near(len)], &few);
     equal_lines::<LogSumExp>((), |len| vec![near(len)], &few);
