@@ -123,6 +123,7 @@ usage: cargo xtask COMMAND [OPTIONS]
       --check               measure the headline cases of this tree and of the commit it stands on in turn; fails
                             where one became more than 15 % slower. A quarter of an hour beside the builds
       --against REVISION    with --check: that revision instead
+      --device DEVICE       with --check: the cases of `flex` or `cube` only
       --gpu FILE            measure nothing: record the results.json that `./run.sh check` wrote on a GPU host
       --from-existing       measure nothing: record the criterion folder of the last run, write the page
       --criterion FOLDER    that folder (default: under target/report)
