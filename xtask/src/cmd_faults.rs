@@ -40,7 +40,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let text = fs::read_to_string(root().join(&list))?;
         faults.extend(parse(package, &text).context(list)?);
     }
-    let named = |fault: &Fault| args.words.iter().any(|word| fault.name.contains(word));
+    let named = |fault: &Fault| {
+        let mut words = args.words.iter();
+        words.any(|word| fault.name.contains(word) || fault.package.name == word)
+    };
     faults.retain(|fault| args.words.is_empty() || named(fault));
     ensure!(!faults.is_empty(), "no such fault in the lists");
     let trial = Trial::new(args.last("--driver").unwrap_or("system"), &faults)?;

@@ -88,7 +88,7 @@ usage: cargo xtask COMMAND [OPTIONS]
 
   faults        Make the mistakes that kernels/tests/faults.txt and tests/faults.txt list, one at a time in a copy of
                 the tree; each must fail the test that is named for it.
-      WORD...               only faults with one of these in their name
+      WORD...               only faults with one of these in their name, or of this package
       --driver NAME         as for `test`
 
   mutants       Change the host-side planning code a little, many times (cargo-mutants, installed where missing), and
