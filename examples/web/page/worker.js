@@ -4,6 +4,15 @@
 import init, * as scan from "./pkg/burn_scan_web.js";
 
 let particles;
+let device;
+
+// The device that WebAssembly opens. A lost one may leave a call without an answer.
+const { requestDevice } = GPUAdapter.prototype;
+GPUAdapter.prototype.requestDevice = async function (...args) {
+  device = await requestDevice.apply(this, args);
+  device.lost.then(({ message }) => postMessage({ lost: message }));
+  return device;
+};
 
 const calls = {
   async open() {
@@ -12,6 +21,11 @@ const calls = {
     return scan.self_checks();
   },
   check: (number) => scan.self_check(number),
+  // For the page's test.
+  lose() {
+    device.destroy();
+    return new Promise(() => {});
+  },
   particles(n) {
     particles?.free();
     particles = new scan.Particles(n);
