@@ -6,16 +6,15 @@ const at = (id) => document.getElementById(id);
 const isTest = new URLSearchParams(location.search).has("test");
 const turns = () => new Promise((done) => requestAnimationFrame(done));
 
-// A worker, and promises of what it answers.
+// A worker, and promises of what it answers. It is left behind after an error: a panic, a lost GPU.
 class Gpu {
   constructor() {
     this.waiting = new Map();
     this.worker = new Worker("worker.js", { type: "module" });
-    this.worker.onmessage = ({ data: { id, value, error, lost } }) => {
-      if (lost !== undefined) return this.fail(`The browser lost the GPU: ${lost}`);
-      const { ok, failed } = this.waiting.get(id);
+    this.worker.onmessage = ({ data: { id, value, error } }) => {
+      if (error !== undefined) return this.fail(error);
+      this.waiting.get(id)?.ok(value);
       this.waiting.delete(id);
-      error === undefined ? ok(value) : failed(new Error(error));
     };
     this.worker.onerror = ({ message }) => this.fail(message ?? "the worker did not start");
   }
@@ -29,6 +28,7 @@ class Gpu {
 
   fail(message) {
     this.worker.terminate();
+    if (gpu === this) gpu = undefined;
     for (const { failed } of this.waiting.values()) failed(new Error(message));
   }
 }
@@ -41,16 +41,10 @@ async function open() {
   names = await gpu.call("open");
 }
 
-// Calls the worker. One in which a call failed (a panic, a lost GPU) is left behind: the next call opens a new one.
+// Calls the worker, or a new one where the last was left behind.
 async function call(name, ...args) {
-  try {
-    if (!gpu) await open();
-    return await gpu.call(name, ...args);
-  } catch (error) {
-    gpu.worker.terminate();
-    gpu = undefined;
-    throw error;
-  }
+  if (!gpu) await open();
+  return gpu.call(name, ...args);
 }
 
 function browser() {
