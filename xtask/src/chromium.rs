@@ -24,9 +24,11 @@ const NAMES: [&str; 4] = [
 /// this repository's. Timers and promises of a page must run although nobody looks at it.
 const CAPABILITIES: &str = include_str!("../../examples/web/webdriver.json");
 
-/// The name of an installed Chromium. Installs Debian's where there is none.
+/// The name of an installed Chromium, whose version it prints. Installs Debian's where there is none.
 pub(crate) fn get() -> Result<&'static str> {
-    installed(&NAMES, "chromium", "about 400 MB installed")
+    let name = installed(&NAMES, "chromium", "about 400 MB installed")?;
+    println!("{}", output(name, &["--version"]).trim());
+    Ok(name)
 }
 
 /// The name of the program through which wasm-bindgen's tests drive it. Installs Debian's where there is none.
@@ -47,11 +49,6 @@ fn installed(names: &[&'static str], package: &str, size: &str) -> Result<&'stat
     eprintln!("this machine has no {all}: installing Debian's package `{package}` ({size})");
     apt_install(package, &["--no-install-recommends"])?;
     found().with_context(|| format!("the package `{package}` brought none of {all}"))
-}
-
-/// Its version, as it prints it.
-pub(crate) fn version(program: &str) -> String {
-    output(program, &["--version"]).trim().to_owned()
 }
 
 fn flags() -> Result<Vec<String>> {

@@ -36,9 +36,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut steps = Steps::default();
     let mut program = None;
     steps.step("browser", || {
-        let name = chromium::get()?;
-        println!("{}", chromium::version(name));
-        program = Some(name);
+        program = Some(chromium::get()?);
         Ok(())
     });
     let recorded = args.flag("--replay")

@@ -6,19 +6,17 @@ const at = (id) => document.getElementById(id);
 const isTest = new URLSearchParams(location.search).has("test");
 const turns = () => new Promise((done) => requestAnimationFrame(done));
 
-// Calls the worker. After a panic or a lost device the next call starts a new one.
+// A worker, and promises of what it answers. It is left behind after an error: a panic, a lost GPU.
 class Gpu {
   constructor() {
     this.waiting = new Map();
     this.worker = new Worker("worker.js", { type: "module" });
     this.worker.onmessage = ({ data: { id, value, error } }) => {
-      const { ok, failed } = this.waiting.get(id);
+      if (error !== undefined) return this.fail(error);
+      this.waiting.get(id)?.ok(value);
       this.waiting.delete(id);
-      error === undefined ? ok(value) : failed(new Error(error));
     };
-    this.worker.onerror = (event) => {
-      for (const { failed } of this.waiting.values()) failed(new Error(event.message ?? "the worker did not start"));
-    };
+    this.worker.onerror = ({ message }) => this.fail(message ?? "the worker did not start");
   }
 
   call(name, ...args) {
@@ -27,15 +25,26 @@ class Gpu {
     this.worker.postMessage({ id, name, args });
     return answer;
   }
+
+  fail(message) {
+    this.worker.terminate();
+    if (gpu === this) gpu = undefined;
+    for (const { failed } of this.waiting.values()) failed(new Error(message));
+  }
 }
 
 let gpu;
 let names;
 
 async function open() {
-  gpu?.worker.terminate();
   gpu = new Gpu();
   names = await gpu.call("open");
+}
+
+// Calls the worker, or a new one where the last was left behind.
+async function call(name, ...args) {
+  if (!gpu) await open();
+  return gpu.call(name, ...args);
 }
 
 function browser() {
@@ -71,13 +80,12 @@ async function check() {
   const wrong = [];
   for (const [number, item] of items.entries()) {
     try {
-      await gpu.call("check", number);
+      await call("check", number);
       item.className = "right";
     } catch (error) {
       item.className = "wrong";
       item.textContent += `: ${error.message}`;
       wrong.push(item.textContent);
-      await open();
     }
     say("verdict", `${number + 1} of ${items.length}`);
   }
@@ -126,14 +134,14 @@ async function animate(most = Infinity) {
       if (n !== chosen()) {
         n = chosen();
         say("particles", `${n.toLocaleString("en")} particles`);
-        await gpu.call("particles", n);
+        await call("particles", n);
       }
       const now = performance.now();
       const seconds = Math.min((now - last) / 1000, 0.05);
       // The first frames compile kernels.
       if (frame > 3) mean = mean === undefined ? now - last : 0.9 * mean + 0.1 * (now - last);
       last = now;
-      const particles = await gpu.call("step", seconds, now / 4000, width, height);
+      const particles = await call("step", seconds, now / 4000, width, height);
       await turns();
       const start = performance.now();
       draw(particles);
@@ -141,7 +149,6 @@ async function animate(most = Infinity) {
       if (mean) say("rate", `${mean.toFixed(1)} ms a frame, ${(1000 / mean).toFixed(0)} a second`);
     } catch (error) {
       say("rate", `${error.message} Starting anew.`, "wrong");
-      await open();
       n = undefined;
       await new Promise((done) => setTimeout(done, 2000));
     }
@@ -171,13 +178,12 @@ async function measure(sizes, least) {
       if (line.isOver) continue;
       say("now", `${line.label}, ${n.toLocaleString("en")} elements`);
       try {
-        const ms = await gpu.call("measure", line.name, n, least);
+        const ms = await call("measure", line.name, n, least);
         line.points.push({ n, rate: (line.bytes * n) / ms / 1e6, ms });
         line.isOver = line.name === "burn" && ms > 60;
       } catch (error) {
         say("now", error.message, "wrong");
         line.isOver = true;
-        await open();
       }
       chart(sizes);
     }
@@ -251,13 +257,24 @@ async function start() {
 
 const report = (found) => fetch("/report", { method: "POST", body: JSON.stringify(found) });
 
+// A panic, and a lost GPU: what the page says. It goes on after each.
+async function faults() {
+  const said = [];
+  for (const fault of [["check", names.length], ["lose"]]) {
+    said.push(await call(...fault).then(() => "nothing", ({ message }) => message));
+    await call("check", 0);
+  }
+  return said;
+}
+
 async function test(found) {
   const wrong = await check();
+  const said = await faults();
   const frame = await animate(30);
   await measure(powers(10, 16), 20);
   at("measure").disabled = false;
   await turns();
-  await report({ gpu: found.name, browser: browser(), checks: names.length, wrong, particles: chosen(), frame, work, series });
+  await report({ gpu: found.name, browser: browser(), checks: names.length, wrong, said, particles: chosen(), frame, work, series });
 }
 
 // The page is not loaded, and no picture of it taken, before the report is there.

@@ -1,9 +1,18 @@
 // Owns WebAssembly and the GPU, so that the page never waits for them. Answers one call at a time: { id, name, args } with
-// { id, value } or { id, error }.
+// { id, value } or { error }, and says { error } when the GPU is lost.
 
 import init, * as scan from "./pkg/burn_scan_web.js";
 
 let particles;
+let device;
+
+// The device that WebAssembly opens. A lost one may leave a call without an answer.
+const { requestDevice } = GPUAdapter.prototype;
+GPUAdapter.prototype.requestDevice = async function (...args) {
+  device = await requestDevice.apply(this, args);
+  device.lost.then(({ message }) => postMessage({ error: `The browser lost the GPU: ${message}` }));
+  return device;
+};
 
 const calls = {
   async open() {
@@ -12,6 +21,11 @@ const calls = {
     return scan.self_checks();
   },
   check: (number) => scan.self_check(number),
+  // For the page's test.
+  lose() {
+    device.destroy();
+    return new Promise(() => {});
+  },
   particles(n) {
     particles?.free();
     particles = new scan.Particles(n);
@@ -40,7 +54,7 @@ async function answer({ data: { id, name, args } }) {
   } catch (error) {
     // A panic is a trap, and says why before.
     const panic = error instanceof WebAssembly.RuntimeError ? scan.last_panic() : "";
-    postMessage({ id, error: panic || String(error.message ?? error) });
+    postMessage({ error: panic || String(error.message ?? error) });
   }
 }
 

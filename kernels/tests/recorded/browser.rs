@@ -2,7 +2,7 @@
 //!
 //! CubeCL is not compiled for wasm here, which changes two things in its WGSL. This file redoes both. In a
 //! browser every buffer has memory of its own, so a buffer that a kernel only reads is bound read-only. And
-//! where planes are used, `enable subgroups` is written.
+//! where planes are used, `enable subgroups` is written. A browser without planes refuses that line.
 
 use super::planes::Planes;
 use super::record::Module;
@@ -82,7 +82,7 @@ pub fn properties(planes: Planes) -> DeviceProperties {
     properties
 }
 
-pub fn module(definition: KernelDefinition, _: Planes) -> Result<Module, String> {
+pub fn module(definition: KernelDefinition, planes: Planes) -> Result<Module, String> {
     let entry = definition.settings.kernel_name.clone();
     let shader = WgslCompiler
         .compile(definition, &WgpuCompilationOptions::default())
@@ -98,6 +98,9 @@ pub fn module(definition: KernelDefinition, _: Planes) -> Result<Module, String>
         }
     }
     if source.contains("subgroup") {
+        if planes == Planes::None {
+            return Err("asks for planes, which this browser does not have".into());
+        }
         source.insert_str(0, "enable subgroups;\n");
     }
     Ok(Module {
