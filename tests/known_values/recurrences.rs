@@ -89,11 +89,17 @@ fn a_product_of_decays_that_vanishes(device: &Device) {
     if !is_flex(device) {
         return;
     }
-    let decay = [1e-30, 1e-30, 1e30, 1., 1e30, 1., 1., 1.];
-    let zeros = [0.; 8];
-    let expected = looped(&zeros, &decay, 1e30);
+    let vector = [1e-30, 1e-30, 1e30, 1., 1e30, 1., 1., 1.];
+    let expected = looped(&[0.; 8], &vector, 1e30);
     assert_near(&expected, &[1., 1e-30, 1., 1., 1e30, 1e30, 1e30, 1e30]);
-    assert_near(&recurrence(&zeros, &decay, 1e30, device), &expected);
+    // The longer lines are walked in vectors.
+    for n in [8, 100, 1000] {
+        let zeros = vec![0.; n];
+        let mut decay = vec![1.; n];
+        decay[..8].copy_from_slice(&vector);
+        let expected = looped(&zeros, &decay, 1e30);
+        assert_near(&recurrence(&zeros, &decay, 1e30, device), &expected);
+    }
 
     // The same where the pieces of a long line meet, and its gradient.
     for n in [20_000, 200_000] {
