@@ -10,7 +10,7 @@ use crate::ScanError;
 use crate::error::{check_outputs, expect_room};
 use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
-use crate::scan::components::rows::{RowsView, RowsViewLaunch, rows_arg};
+use crate::scan::components::rows::{RowsView, RowsViewLaunch, outer_dims};
 use crate::scan::problem::lanes_of;
 use crate::scan::{
     ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
@@ -284,8 +284,8 @@ fn launch_flows(
         initials.push(initial.into_buffer_arg());
         of_initials.push(of_initial.into_buffer_arg());
     }
-    // SAFETY: all tensors have so many elements, which was checked, and the decays those that their strides lead to;
-    // units beyond them do nothing.
+    // SAFETY: it was checked that all tensors have these elements, and that the decays have those that their strides lead
+    // to; units beyond them do nothing.
     unsafe {
         recurrence_flows_kernel::launch_unchecked(
             client,
@@ -320,9 +320,9 @@ fn firsts(shape: &[usize], decay: &TensorBinding, axis: usize, reverse: bool) ->
         across.iter().map(|&dim| contiguous(dim)).collect(),
     ];
     let sizes = across.iter().map(|&dim| shape[dim]);
-    let lines: RowsViewLaunch = rows_arg(sizes.clone(), strides.into_iter(), 1, 1);
+    let lines = outer_dims(sizes.clone(), strides.into_iter());
     FirstsLaunch::new(
-        lines,
+        RowsViewLaunch::new(lines, 1, 1),
         sizes.product(),
         first * decay.strides[axis],
         first * contiguous(axis),

@@ -1,6 +1,6 @@
-//! The destinations of a stable grouping by key. [`digits`] computes them.
+//! The destinations of a stable grouping by key. [`digits`](super::digits) computes them.
 
-use super::digits;
+use super::digits::{Digits, config::DigitConfig};
 use crate::ScanError;
 use crate::error::{check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
@@ -49,13 +49,16 @@ pub fn partition_ranks(
         .0
         .required_address_type(1)
         .max(offsets.required_address_type(1));
-    digits::partition_ranks(
+    let digits = Digits {
         client,
         keys,
-        (destinations, offsets),
+        destinations,
+        offsets,
         num_keys,
         index,
         address_type,
-        &launch,
-    )
+        elements: n,
+        config: DigitConfig::of_grouping(client, &launch, num_keys),
+    };
+    digits.launch()
 }

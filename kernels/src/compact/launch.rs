@@ -43,7 +43,8 @@ pub fn compact(
 ) -> Result<(), ScanError> {
     expect_room("count", &count, 1);
     if emit == Emit::Destinations {
-        return place::destinations(client, mask, (output, index), count, launch);
+        let (output, count) = ((output, index), Some((count, index)));
+        return place::place(client, None, mask, output, count, launch);
     }
     same_elements("output", &output, &mask.0)?;
     let values = match values {

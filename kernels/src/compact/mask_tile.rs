@@ -22,23 +22,18 @@ use crate::scan::components::{
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
 
-/// The comptime facts of a tile of a mask.
 #[derive_cube_comptime]
 pub(crate) struct MaskConfig {
-    /// How the tile is dealt to units.
     pub tile: TileConfig,
     /// 32-bit words of a ballot that can have bits.
     pub ballot_words: usize,
-    /// How tiles look back.
     pub lookback: LookbackConfig,
-    /// Which elements are marked.
     pub mark: Mark,
 }
 
 /// Which elements of a mask are marked, that is, survive.
 #[derive_cube_comptime]
 pub(crate) enum Mark {
-    /// Elements that are not zero.
     NonZero,
     /// The first element, and elements that differ from the one before: where runs of equal elements begin. NaN differs
     /// from everything.
@@ -48,8 +43,10 @@ pub(crate) enum Mark {
 /// A unit's share of a tile's mask.
 #[derive(CubeType)]
 pub(crate) struct MaskTile {
-    flags: Array<u32>,
-    before: Array<u32>,
+    /// The lanes of each vector that survive.
+    pub flags: Array<u32>,
+    /// Survivors that the plane (or the cube) holds before each vector.
+    pub before: Array<u32>,
     /// Survivors of the unit's plane, or without plane operations of the cube.
     total: u32,
     totals: Shared<[u32]>,
@@ -60,7 +57,6 @@ pub(crate) struct MaskTile {
 struct Stripe {
     /// Survivors of the units before this one.
     earlier: u32,
-    /// Survivors of the whole plane.
     total: u32,
 }
 
@@ -83,7 +79,6 @@ pub(super) fn units_before(#[comptime] word: usize) -> u32 {
     select(within >= 32u32, u32::MAX, (1u32 << (within & 31u32)) - 1u32)
 }
 
-/// Whether two neighbours differ.
 #[cube]
 fn differ<M: Numeric>(before: M, own: M) -> bool {
     let elem = elem_type_of::<M>();
@@ -96,45 +91,6 @@ fn differ<M: Numeric>(before: M, own: M) -> bool {
     }
 }
 
-/// The marked lanes of a vector, lane 0 lowest. `before` is the element before the vector.
-#[cube]
-fn marks_behind<M: Numeric, N: Size>(
-    own: Vector<M, N>,
-    before: M,
-    is_first: bool,
-    #[comptime] mark: Mark,
-) -> u32 {
-    if comptime!(mark == Mark::NonZero) {
-        lane_bits::<M, N>(own)
-    } else {
-        let mut before = before;
-        let mut bits = u32::cast_from(is_first);
-        #[unroll]
-        for lane in 0..N::value().comptime() {
-            let element = own.extract(lane);
-            bits |= u32::cast_from(differ::<M>(before, element)) << comptime!(lane as u32);
-            before = element;
-        }
-        bits
-    }
-}
-
-/// The element before vector `at`, if marks depend on it; else 0.
-#[cube]
-fn element_before<M: Numeric, N: Size>(
-    mask: &LinearView<'_, Vector<M, N>>,
-    at: usize,
-    #[comptime] mark: Mark,
-) -> M {
-    if comptime!(mark == Mark::Head) {
-        let lanes = N::value().comptime();
-        mask.read(select(at == 0, at, at - 1))
-            .extract(comptime!(lanes - 1))
-    } else {
-        M::from_int(0)
-    }
-}
-
 /// Bit `l` is set where lane `l` of vector `at` is marked.
 #[cube]
 fn marks<M: Numeric, N: Size>(
@@ -142,8 +98,23 @@ fn marks<M: Numeric, N: Size>(
     at: usize,
     #[comptime] mark: Mark,
 ) -> u32 {
-    let before = element_before::<M, N>(mask, at, mark);
-    marks_behind::<M, N>(mask.read(at), before, at == 0, mark)
+    let own = mask.read(at);
+    if comptime!(mark == Mark::NonZero) {
+        lane_bits::<M, N>(own)
+    } else {
+        let lanes = N::value().comptime();
+        let neighbour = mask.read(select(at == 0, at, at - 1));
+        let mut before = neighbour.extract(comptime!(lanes - 1));
+        let is_first = at == 0;
+        let mut bits = u32::cast_from(is_first);
+        #[unroll]
+        for lane in 0..lanes {
+            let element = own.extract(lane);
+            bits |= u32::cast_from(differ::<M>(before, element)) << comptime!(lane as u32);
+            before = element;
+        }
+        bits
+    }
 }
 
 /// Where the row of a tile lies in the mask.
@@ -156,13 +127,12 @@ pub(super) struct Row {
     pub begin: usize,
     /// The tile's first vector, counted from `begin`.
     pub first: usize,
-    /// Vectors of the row.
     pub vectors: usize,
 }
 
 #[cube]
 impl Row {
-    /// The row of a tile, where rows have so many vectors.
+    /// The row of a tile. Rows have `vectors` vectors.
     pub fn of_tile(
         tile: usize,
         vectors: usize,
@@ -292,17 +262,6 @@ impl MaskTile {
         total
     }
 
-    /// The lanes of the unit's `k`-th vector that survive.
-    pub fn flags(&self, k: usize) -> u32 {
-        self.flags[k]
-    }
-
-    /// Survivors that the plane (or the cube) holds before the unit's `k`-th vector.
-    pub fn before(&self, k: usize) -> u32 {
-        self.before[k]
-    }
-
-    /// Counts the tile's survivors and publishes their number.
     pub fn publish(
         &mut self,
         state: &[Atomic<u32>],
@@ -330,7 +289,6 @@ impl MaskTile {
 pub(crate) struct Published {
     /// Survivors of the tile before this plane.
     pub unit: u32,
-    /// Survivors of the tile.
     pub survivors: u32,
     /// Its number in the launch.
     tile: usize,

@@ -1,14 +1,11 @@
-//! Where the groups of a grouping by key begin.
+//! Where the groups of a grouping by key begin. Both kernels write an offset for each key, and the end of the last.
 
-use crate::scan::{ELEMENTWISE_UNITS, cube_count};
-use cubecl::client::Client;
-use cubecl::ir::{AddressType, ElemType};
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl::server::Handle;
 
-/// `entry_offsets` has `entries` entries for each key.
+/// Copies the first of the `entries` entries of each key, and the entry behind all.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn copy_offsets_kernel<I: Numeric>(
+pub(super) fn copy_offsets_kernel<I: Numeric>(
     entry_offsets: &[u32],
     offsets: &mut [I],
     num_keys: usize,
@@ -20,34 +17,9 @@ fn copy_offsets_kernel<I: Numeric>(
     }
 }
 
-/// Copies the first of the `entries` entries of each key, and the entry behind all.
-pub(super) fn copy_offsets(
-    client: &Client,
-    entry_offsets: &Handle,
-    offsets: TensorBinding,
-    (num_keys, entries): (usize, usize),
-    index: ElemType,
-    address_type: AddressType,
-) {
-    // SAFETY: `entry_offsets` was made with so many words, and `offsets` has room for one more than there are keys.
-    unsafe {
-        copy_offsets_kernel::launch_unchecked(
-            client,
-            cube_count(client, (num_keys + 1).div_ceil(ELEMENTWISE_UNITS)),
-            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
-            address_type,
-            BufferArg::from_raw_parts(entry_offsets.clone(), num_keys * entries + 1),
-            offsets.into_buffer_arg(),
-            num_keys,
-            entries,
-            index,
-        );
-    }
-}
-
-/// `offsets[k]` is the number of keys below `k`.
+/// `offsets[k]` is the number of keys below `k`, found by bisection.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn find_offsets_kernel<I: Numeric>(
+pub(super) fn find_offsets_kernel<I: Numeric>(
     sorted: &[u32],
     offsets: &mut [I],
     elements: usize,
@@ -67,31 +39,5 @@ fn find_offsets_kernel<I: Numeric>(
             }
         }
         offsets[ABSOLUTE_POS] = I::cast_from(low);
-    }
-}
-
-/// Finds the place of the first of each key by bisection in `n` sorted keys, and of the first that is out of range.
-pub(super) fn find_offsets(
-    client: &Client,
-    (sorted, n): (&Handle, usize),
-    offsets: TensorBinding,
-    num_keys: usize,
-    index: ElemType,
-    address_type: AddressType,
-) {
-    // SAFETY: `sorted` was made with `n` words, in which bisection stays; `offsets` has room for one more than there
-    // are keys.
-    unsafe {
-        find_offsets_kernel::launch_unchecked(
-            client,
-            cube_count(client, (num_keys + 1).div_ceil(ELEMENTWISE_UNITS)),
-            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
-            address_type,
-            BufferArg::from_raw_parts(sorted.clone(), n.max(1)),
-            offsets.into_buffer_arg(),
-            n,
-            num_keys,
-            index,
-        );
     }
 }

@@ -24,7 +24,6 @@ use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 use cubecl::std::tensor::layout::linear::LinearView;
 
-/// Units of a cube.
 const UNITS: usize = 64;
 
 /// `[outer, vectors, inner]`, split into parts.

@@ -60,8 +60,8 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         for k in 0..config.tile.vectors {
             let at = first + vector_in_tile(k, config.tile);
             if at < vectors {
-                let flags = tile_mask.flags(k);
-                let mut rank = before + own.unit + tile_mask.before(k);
+                let flags = tile_mask.flags[k];
+                let mut rank = before + own.unit + tile_mask.before[k];
                 let mut result = Vector::<V, N>::new(V::from_int(0));
                 #[unroll]
                 for lane in 0..N::value().comptime() {
@@ -84,25 +84,6 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     }
 }
 
-/// [`Emit::Destinations`](super::Emit::Destinations).
-pub(super) fn destinations(
-    client: &Client,
-    mask: Typed,
-    destinations: Typed,
-    count: TensorBinding,
-    launch: LaunchOptions,
-) -> Result<(), ScanError> {
-    let index = destinations.1;
-    place(
-        client,
-        None,
-        mask,
-        destinations,
-        Some((count, index)),
-        launch,
-    )
-}
-
 /// The inverse of [`compact`](super::compact()): the `i`-th `true` of `mask` receives `packed[i]`. Elsewhere, and if
 /// `packed` is too short, it writes zero.
 ///
@@ -123,7 +104,8 @@ pub fn expand(
     place(client, Some(packed), mask, (output, dtype), None, launch)
 }
 
-fn place(
+/// Places the values of `packed`, or without it destinations, whose number `count` receives.
+pub(super) fn place(
     client: &Client,
     packed: Option<TensorBinding>,
     mask: Typed,

@@ -1,21 +1,19 @@
 //! How a mask is split into tiles, and the launch of its kernel.
 
 use super::mask_tile::{Mark, MaskConfig};
+use crate::ScanError;
 use crate::error::check_types;
 use crate::scan::components::tile::TileConfig;
 use crate::scan::components::tile_state::{MAX_BLOCK, TileWordsLaunch};
 use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::tile_words::words_of;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
-use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
-use cubecl::ir::{ElemType, UIntKind};
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use cubecl::server::Handle;
 use cubecl::std::tensor::is_contiguous;
 use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
 
-/// A tensor and its element type.
 pub(super) type Typed = (TensorBinding, ElemType);
 
 /// The lines of a mask, `[outer, len, inner]`. Each is compacted on its own.
@@ -169,25 +167,6 @@ impl Plan {
     }
 }
 
-/// The exclusive scan of `len` 32-bit counts.
-pub(super) fn offsets_of(
-    client: &Client,
-    counts: &Handle,
-    offsets: &Handle,
-    len: usize,
-) -> Result<(), ScanError> {
-    let count = ElemType::UInt(UIntKind::U32);
-    scratch::prefixes_of(
-        client,
-        counts,
-        offsets,
-        [1, len, 1],
-        count,
-        ScanOp::Sum,
-        false,
-    )
-}
-
 /// The vectors that a unit may stage, where a vector of each unit takes `vector` bytes. They take half of the shared
 /// memory, so that two cubes share a multiprocessor. At least one.
 fn room_for(vector: usize, shared_memory: usize) -> usize {
@@ -259,11 +238,14 @@ pub(super) fn same_elements(
 mod tests {
     use super::*;
 
+    fn wide_from(offset: usize, shape: &[usize], strides: &[usize]) -> usize {
+        let alignment = common_alignment_of(offset, shape, strides);
+        widest_vector([4, 2].into_iter(), alignment)
+    }
+
     #[test]
     fn a_vector_straddles_no_row() {
-        let wide = |shape: &[usize], strides: &[usize]| {
-            widest_vector([4, 2].into_iter(), common_alignment_of(0, shape, strides))
-        };
+        let wide = |shape: &[usize], strides: &[usize]| wide_from(0, shape, strides);
         assert_eq!(wide(&[], &[]), 1, "a scalar");
         assert_eq!(wide(&[3, 4], &[4, 1]), 4, "one flat run");
         assert_eq!(wide(&[4, 3], &[3, 1]), 4, "one flat run of odd rows");
@@ -279,18 +261,12 @@ mod tests {
 
     #[test]
     fn a_vector_begins_where_the_tensor_does() {
-        let wide = |offset, shape: &[usize], strides: &[usize]| {
-            widest_vector(
-                [4, 2].into_iter(),
-                common_alignment_of(offset, shape, strides),
-            )
-        };
-        assert_eq!(wide(4, &[8], &[1]), 4);
-        assert_eq!(wide(2, &[8], &[1]), 2);
-        assert_eq!(wide(1, &[8], &[1]), 1);
-        assert_eq!(wide(2, &[3, 4], &[8, 1]), 2, "rows with gaps");
-        assert_eq!(wide(3, &[1], &[1]), 1, "bits that cancel each other");
-        assert_eq!(wide(1, &[3, 1], &[8, 1]), 1, "and in a row");
+        assert_eq!(wide_from(4, &[8], &[1]), 4);
+        assert_eq!(wide_from(2, &[8], &[1]), 2);
+        assert_eq!(wide_from(1, &[8], &[1]), 1);
+        assert_eq!(wide_from(2, &[3, 4], &[8, 1]), 2, "rows with gaps");
+        assert_eq!(wide_from(3, &[1], &[1]), 1, "bits that cancel each other");
+        assert_eq!(wide_from(1, &[3, 1], &[8, 1]), 1, "and in a row");
     }
 
     #[test]

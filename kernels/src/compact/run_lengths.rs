@@ -110,22 +110,9 @@ pub fn run_lengths(
     selection.positions = Some(bindable(client, heads.clone()));
     let count = selection.counts.clone();
     super::select::launch(client, &plan, selection);
-    if len > 0 {
-        lengths_between(client, heads, count, lengths, index, emit);
+    if len == 0 {
+        return Ok(());
     }
-    Ok(())
-}
-
-/// Launches the kernel that computes lengths from positions.
-fn lengths_between(
-    client: &Client,
-    heads: TensorBinding,
-    count: TensorBinding,
-    lengths: TensorBinding,
-    index: ElemType,
-    emit: Emit,
-) {
-    let len = heads.shape[0];
     let address_type = heads.required_address_type(index.size());
     let lanes = lanes_of(client, len, &[(&lengths, index.size())]);
     let vectors = len / lanes;
@@ -146,4 +133,5 @@ fn lengths_between(
             index,
         );
     }
+    Ok(())
 }

@@ -46,51 +46,35 @@ pub(super) fn scan<A: Numeric>(
     let mut held = Array::<A>::new(comptime!(if memoize { segment } else { 1 }));
     let mut total = identity;
     if unit < rakers {
-        if comptime!(memoize) {
-            #[unroll]
-            for k in 0..segment {
-                let mut element = identity;
-                if first + k < units {
-                    element = shared[base + k];
+        #[unroll(memoize)]
+        for k in 0..segment {
+            if first + k < units {
+                let element = shared[base + k];
+                if comptime!(memoize) {
+                    held[k] = element;
                 }
-                held[k] = element;
                 total = combine::<A>(total, element, config.op);
-            }
-        } else {
-            for k in 0..segment {
-                if first + k < units {
-                    total = combine::<A>(total, shared[base + k], config.op);
-                }
             }
         }
     }
 
     let mut running = across::<A>(total, identity, shared, config);
     if unit < rakers {
-        if comptime!(memoize) {
-            #[unroll]
-            for k in 0..segment {
+        #[unroll(memoize)]
+        for k in 0..segment {
+            if first + k < units {
+                let element = if comptime!(memoize) {
+                    held[k]
+                } else {
+                    shared[base + k]
+                };
                 let before = running;
-                running = combine::<A>(before, held[k], config.op);
-                if first + k < units {
-                    shared[base + k] = if comptime!(exclusive) {
-                        before
-                    } else {
-                        running
-                    };
-                }
-            }
-        } else {
-            for k in 0..segment {
-                if first + k < units {
-                    let before = running;
-                    running = combine::<A>(before, shared[base + k], config.op);
-                    shared[base + k] = if comptime!(exclusive) {
-                        before
-                    } else {
-                        running
-                    };
-                }
+                running = combine::<A>(before, element, config.op);
+                shared[base + k] = if comptime!(exclusive) {
+                    before
+                } else {
+                    running
+                };
             }
         }
         if unit == comptime!(rakers - 1) {

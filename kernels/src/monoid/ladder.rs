@@ -32,8 +32,8 @@ pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let lane = lane_of_unit(plane_size);
-    let mut total = M::State::copy(value);
     if comptime!(plane_size > 0) {
+        let mut total = M::State::copy(value);
         let steps = comptime!(plane_size.ilog2());
         #[unroll]
         for step in 0..steps {
@@ -42,15 +42,40 @@ pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
             let with = join::<A, M>(&left, &total, op);
             total = M::State::select(lane >= distance, &with, &total);
         }
+        total
     } else {
-        let mut distance = 1u32;
-        while distance < PLANE_DIM {
-            let has_left = lane >= distance;
-            let left = M::State::shuffle(&total, select(has_left, lane - distance, lane));
-            let with = join::<A, M>(&left, &total, op);
-            total = M::State::select(has_left, &with, &total);
-            distance *= 2;
-        }
+        ladder_within::<A, M>(value, lane, PLANE_DIM - 1, plane_size, op)
+    }
+}
+
+/// The ladder of units that reach back `reach` units: not before the first, and no farther than `farthest`. Every unit
+/// of the plane takes part.
+#[cube]
+pub(crate) fn ladder_within<A: Numeric, M: Monoid<A>>(
+    value: &M::State,
+    reach: u32,
+    farthest: u32,
+    #[comptime] plane_size: usize,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut total = M::State::copy(value);
+    let mut distance = 1u32;
+    while distance <= farthest {
+        let left = earlier_unit::<M::State>(&total, distance, plane_size);
+        let with = join::<A, M>(&left, &total, op);
+        total = M::State::select(distance <= reach, &with, &total);
+        distance *= 2;
     }
     total
+}
+
+/// The state of the unit `distance` before this one; any state if there is none.
+#[cube]
+pub(crate) fn earlier_unit<S: State>(value: &S, distance: u32, #[comptime] plane_size: usize) -> S {
+    if comptime!(plane_size > 0) {
+        S::shuffle_up(value, distance)
+    } else {
+        let lane = lane_of_unit(plane_size);
+        S::shuffle(value, select(lane >= distance, lane - distance, lane))
+    }
 }

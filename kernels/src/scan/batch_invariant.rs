@@ -26,22 +26,18 @@ impl<O: Operator> Call<'_, O> {
             && self.launch.units.is_none()
             && self.tiles_per_row() == 1
         {
-            self.tuning = self.fitted();
+            // A cube as large as a row.
+            let vectors = self.tuning.vectors;
+            let units = self.len().div_ceil(self.widest_vector * vectors);
+            let options = LaunchOptions {
+                units: Some(units),
+                vectors: Some(vectors),
+                ..self.launch
+            };
+            self.tuning = Tuning::of(self.client, &options);
         }
         // No line is split for want of others.
         self.tuning.units_to_saturate = 1;
         self
-    }
-
-    /// For a cube as large as a row.
-    fn fitted(&self) -> Tuning {
-        let vectors = self.tuning.vectors;
-        let units = self.len().div_ceil(self.widest_vector * vectors);
-        let options = LaunchOptions {
-            units: Some(units),
-            vectors: Some(vectors),
-            ..self.launch
-        };
-        Tuning::of(self.client, &options)
     }
 }

@@ -1,8 +1,7 @@
 //! One scan: what the routines plan and launch from.
 
 use super::components::args::Access;
-use super::components::rows::{RowsViewLaunch, rows_arg};
-use super::components::stall::Stall;
+use super::components::rows::{OuterDimsLaunch, RowsViewLaunch, outer_dims};
 use super::components::tile::TileConfig;
 use super::problem::{Dim, Lines, ScanOptions, widest_vector};
 use super::strategy::LaunchOptions;
@@ -154,11 +153,6 @@ impl<'a, O: Operator> Call<'a, O> {
         self
     }
 
-    pub(crate) fn stall(&self) -> Option<Stall> {
-        self.launch.stall
-    }
-
-    /// Elements of a line.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
     }
@@ -207,30 +201,27 @@ impl<'a, O: Operator> Call<'a, O> {
         }
     }
 
-    /// The strides of the dimensions before the axis, of each input, in accesses to a row.
-    pub(crate) fn outer_strides(&self) -> impl Iterator<Item = Vec<usize>> {
-        (0..O::INPUTS).map(|input| {
+    /// The dimensions before the axis. Strides are in accesses to a row.
+    pub(crate) fn outer_dims(&self) -> OuterDimsLaunch {
+        let outer = &self.lines.outer;
+        let strides = (0..O::INPUTS).map(|input| {
             let of_input = |dim: &Dim| dim.strides[input] / self.stored_lanes();
-            self.lines.outer.iter().map(of_input).collect()
-        })
+            outer.iter().map(of_input).collect()
+        });
+        outer_dims(outer.iter().map(|dim| dim.size), strides)
     }
 
+    /// The rows. A last vector may be incomplete.
     pub(crate) fn rows_arg(&self) -> RowsViewLaunch {
-        let sizes = self.lines.outer.iter().map(|dim| dim.size);
+        let vectors = self.len().div_ceil(self.lanes);
         let stored = self.len() / self.stored_lanes();
-        rows_arg(
-            sizes,
-            self.outer_strides(),
-            self.len().div_ceil(self.lanes),
-            stored,
-        )
+        RowsViewLaunch::new(self.outer_dims(), vectors, stored)
     }
 
     pub(crate) fn seed(&self) -> InputScalar {
         O::seed(self.op, self.types[0], self.types[1])
     }
 
-    /// The words of a state.
     pub(crate) fn state_words(&self) -> usize {
         O::state_size(self.types[1]).div_ceil(size_of::<u32>())
     }
@@ -240,7 +231,7 @@ impl<'a, O: Operator> Call<'a, O> {
         self.waiting(self.tuning.units, vectors, vectors)
     }
 
-    /// A tile of so many units, and of so many vectors a unit. A unit stages `staged` of its vectors if there is room.
+    /// A tile of `units` units with `vectors` vectors each, of which they stage `staged` if there is room.
     pub(crate) fn waiting(&self, units: usize, vectors: usize, staged: usize) -> TileConfig {
         let elements = units * staged * self.lanes * O::INPUTS;
         let bytes = elements * self.types[0].size();

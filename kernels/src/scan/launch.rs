@@ -104,33 +104,17 @@ pub(crate) fn run<O: Operator, D: Operands>(
     operands: &D,
     routine: RoutineKind,
 ) -> Result<(), ScanError> {
-    let refuse = |reason: String| Err(ScanError::Refused { routine, reason });
+    if let Some(reason) = refusal(&call, routine) {
+        return Err(ScanError::Refused { routine, reason });
+    }
     match routine {
-        RoutineKind::Columns | RoutineKind::ColumnTiles if call.lines.inner.is_empty() => {
-            return refuse("there is no dimension after the axis".into());
-        }
-        RoutineKind::ColumnTiles => {
-            return look_back(call, operands, routine, routines::column_tiles::launch);
-        }
+        RoutineKind::ColumnTiles => routines::column_tiles::launch(call, operands),
         RoutineKind::Columns => routines::columns::launch(call, operands),
-        _ if !call.lines.inner.is_empty() => {
-            return refuse("the axis is not the innermost".into());
-        }
-        RoutineKind::SingleCube if call.tiles_per_row() > 1 => {
-            return refuse(format!(
-                "a row of {} elements does not fit a tile of {}",
-                call.len(),
-                call.tile_elements()
-            ));
-        }
         RoutineKind::SingleCube if routines::short_rows::fits(&call) => {
             routines::short_rows::launch(call, operands);
         }
         RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), operands, 1),
-        RoutineKind::SinglePass => {
-            let launch = routines::single_pass::launch;
-            return look_back(call.in_tiles(), operands, routine, launch);
-        }
+        RoutineKind::SinglePass => routines::single_pass::launch(call.in_tiles(), operands),
         RoutineKind::ReduceThenScan => {
             let chunks = routines::chunked::chunks_per_row(&call);
             routines::chunked::launch(call.in_tiles(), operands, chunks);
@@ -139,22 +123,22 @@ pub(crate) fn run<O: Operator, D: Operands>(
     Ok(())
 }
 
-/// Launches tiles that look back, if the device supports it.
-fn look_back<O: Operator, D: Operands>(
-    call: Call<O>,
-    operands: &D,
-    routine: RoutineKind,
-    launch: impl FnOnce(Call<O>, &D),
-) -> Result<(), ScanError> {
-    match scratch::unsupported_reason(call.client) {
-        Some(reason) => Err(ScanError::Refused {
-            routine,
-            reason: reason.into(),
-        }),
-        None => {
-            launch(call, operands);
-            Ok(())
+/// Why a routine cannot serve. `None` if it can.
+fn refusal<O: Operator>(call: &Call<O>, routine: RoutineKind) -> Option<String> {
+    let walks_columns = matches!(routine, RoutineKind::Columns | RoutineKind::ColumnTiles);
+    let has_columns = !call.lines.inner.is_empty();
+    match routine {
+        _ if walks_columns && !has_columns => Some("there is no dimension after the axis".into()),
+        _ if !walks_columns && has_columns => Some("the axis is not the innermost".into()),
+        RoutineKind::SingleCube if call.tiles_per_row() > 1 => Some(format!(
+            "a row of {} elements does not fit a tile of {}",
+            call.len(),
+            call.tile_elements()
+        )),
+        RoutineKind::SinglePass | RoutineKind::ColumnTiles => {
+            scratch::unsupported_reason(call.client).map(String::from)
         }
+        _ => None,
     }
 }
 

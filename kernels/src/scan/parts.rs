@@ -16,8 +16,8 @@ pub(crate) use super::split::Split;
 use super::components::cube_totals::scan_totals;
 use super::components::tile::TileConfig;
 use super::grid::cube_count;
-use super::scratch;
-use crate::monoid::{Monoid, Operator, State, join, read_state, write_state};
+use super::scratch::Words;
+use crate::monoid::{Monoid, Operator, State, StateOf, join, read_state, write_state};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -72,11 +72,9 @@ impl Parts {
             CarryIn::Whole => 1,
             _ => O::state_size(accumulator).div_ceil(size_of::<u32>()) * self.count(),
         };
-        let states = scratch::temporary(client, words * size_of::<u32>());
-        // SAFETY: the buffer was made with so many words.
-        let buffer = || unsafe { BufferArg::from_raw_parts(states.clone(), words) };
+        let states = Words::new(client, words);
         if self.parts > 1 {
-            totals(buffer());
+            totals(states.arg());
         }
         if self.carry_in() == CarryIn::Prefixes {
             let lines = self.outer * self.inner;
@@ -87,7 +85,7 @@ impl Parts {
                     cube_count(client, lines),
                     CubeDim::new_1d(UNITS as u32),
                     AddressType::default(),
-                    buffer(),
+                    states.arg(),
                     lines,
                     self.parts,
                     self.inner,
@@ -97,10 +95,11 @@ impl Parts {
                 );
             }
         }
-        scan(buffer());
+        scan(states.arg());
     }
 }
 
+/// Turns the totals of each line into what precedes its parts.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn prefixes_kernel<A: Numeric, O: Operator>(
     states: &mut [u32],
@@ -114,35 +113,22 @@ fn prefixes_kernel<A: Numeric, O: Operator>(
     if CUBE_POS < lines {
         let at = CUBE_POS / inner * parts * inner + CUBE_POS % inner;
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        scan_line::<A, O::Monoid<A>>(states, at, parts, inner, &identity, op);
-    }
-}
-
-/// Turns the totals of a line into what precedes its parts.
-#[cube]
-fn scan_line<A: Numeric, M: Monoid<A>>(
-    states: &mut [u32],
-    at: usize,
-    parts: usize,
-    apart: usize,
-    identity: &M::State,
-    #[comptime] op: M::Config,
-) {
-    let config = comptime!(TileConfig::of_counts(false, [UNITS, 1], 1, 0));
-    let mut shared = M::State::allocate(comptime!(config.totals() + 1));
-    let each = parts.div_ceil(UNITS);
-    let first = min(UNIT_POS as usize * each, parts);
-    let end = min(first + each, parts);
-    let mut total = M::State::copy(identity);
-    for part in first..end {
-        let state = read_state::<M::State>(&*states, at + part * apart);
-        total = join::<A, M>(&total, &state, op);
-    }
-    let own = scan_totals::<A, M>(&total, identity, &mut shared, config, op);
-    let mut running = own.exclusive;
-    for part in first..end {
-        let state = read_state::<M::State>(&*states, at + part * apart);
-        write_state::<M::State>(states, at + part * apart, &running);
-        running = join::<A, M>(&running, &state, op);
+        let config = comptime!(TileConfig::of_counts(false, [UNITS, 1], 1, 0));
+        let mut shared = StateOf::<O, A>::allocate(comptime!(config.totals() + 1));
+        let each = parts.div_ceil(UNITS);
+        let first = min(UNIT_POS as usize * each, parts);
+        let end = min(first + each, parts);
+        let mut total = StateOf::<O, A>::copy(&identity);
+        for part in first..end {
+            let state = read_state::<StateOf<O, A>>(&*states, at + part * inner);
+            total = join::<A, O::Monoid<A>>(&total, &state, op);
+        }
+        let own = scan_totals::<A, O::Monoid<A>>(&total, &identity, &mut shared, config, op);
+        let mut running = own.exclusive;
+        for part in first..end {
+            let state = read_state::<StateOf<O, A>>(&*states, at + part * inner);
+            write_state::<StateOf<O, A>>(states, at + part * inner, &running);
+            running = join::<A, O::Monoid<A>>(&running, &state, op);
+        }
     }
 }

@@ -12,7 +12,6 @@ pub struct ScanOptions {
     pub reverse: bool,
 }
 
-/// A dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dim {
     pub size: usize,
@@ -27,7 +26,6 @@ pub(crate) struct Dim {
 pub(crate) struct Lines {
     /// The dimensions before the axis, outermost first.
     pub outer: Vec<Dim>,
-    /// The scan axis.
     pub axis: Dim,
     /// The dimensions after the axis.
     pub inner: Vec<Dim>,
@@ -326,22 +324,13 @@ mod tests {
 
     #[test]
     fn a_flat_run_may_have_rows_of_any_length() {
-        let flat = |outer: &[Pair], axis, offset| lines(outer, axis, &[]).flat_alignment(offset);
-        assert_eq!(
-            widest_vector([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 0)),
-            4
-        );
-        assert_eq!(
-            widest_vector([4, 2].into_iter(), flat(&[(4, 3)], (3, 1), 6)),
-            2
-        );
-        assert_eq!(
-            widest_vector([4, 2].into_iter(), flat(&[(3, 3)], (3, 1), 0)),
-            1
-        );
-        assert_eq!(
-            widest_vector([4, 2].into_iter(), flat(&[(2, 3)], (3, 1), 2)),
-            2
-        );
+        let wide = |outer: &[Pair], axis, offset| {
+            let alignment = lines(outer, axis, &[]).flat_alignment(offset);
+            widest_vector([4, 2].into_iter(), alignment)
+        };
+        assert_eq!(wide(&[(4, 3)], (3, 1), 0), 4);
+        assert_eq!(wide(&[(4, 3)], (3, 1), 6), 2);
+        assert_eq!(wide(&[(3, 3)], (3, 1), 0), 1);
+        assert_eq!(wide(&[(2, 3)], (3, 1), 2), 2);
     }
 }

@@ -48,7 +48,7 @@ fn unsupported_reason_of(
     }
 }
 
-/// A buffer of so many bytes, through which one launch passes data to the next.
+/// A buffer of `bytes` bytes, through which one launch passes data to the next.
 pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
     testing::guarded_bytes(client, bytes).unwrap_or_else(|| client.empty(bytes))
 }
@@ -63,36 +63,45 @@ pub(crate) fn temporary_tensor(client: &Client, len: usize, dtype: ElemType) -> 
     }
 }
 
-/// The exclusive scan of totals, `[outer, totals of a line, lines side by side]`, from one buffer to another: what
-/// precedes each part of a line. In `reverse`, the last total belongs to the first part.
+/// 32-bit words for the same purpose.
+pub(crate) struct Words {
+    handle: Handle,
+    pub len: usize,
+}
+
+impl Words {
+    /// At least one.
+    pub(crate) fn new(client: &Client, len: usize) -> Self {
+        let len = len.max(1);
+        let handle = temporary(client, len * size_of::<u32>());
+        Self { handle, len }
+    }
+
+    pub(crate) fn arg(&self) -> BufferArg {
+        // SAFETY: the handle was made with this many words.
+        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
+    }
+}
+
+/// The exclusive sums of the counts of each row.
 pub(crate) fn prefixes_of(
     client: &Client,
-    totals: &Handle,
-    prefixes: &Handle,
-    shape: [usize; 3],
-    dtype: ElemType,
-    op: ScanOp,
-    reverse: bool,
+    counts: &Words,
+    prefixes: &Words,
+    [rows, of_row]: [usize; 2],
 ) -> Result<(), ScanError> {
-    let tensor = |handle: &Handle| TensorBinding {
-        handle: handle.clone().binding(),
-        strides: [shape[1] * shape[2], shape[2], 1].into(),
-        shape: shape.into(),
+    let tensor = |words: &Words| TensorBinding {
+        handle: words.handle.clone().binding(),
+        strides: [of_row, 1].into(),
+        shape: [rows, of_row].into(),
         tiling: Default::default(),
     };
-    let exclusive = ScanOptions {
+    let (counts, prefixes, word) = (tensor(counts), tensor(prefixes), u32::elem_type_native());
+    let options = ScanOptions {
         exclusive: true,
-        reverse,
+        reverse: false,
     };
-    scan(
-        client,
-        tensor(totals),
-        tensor(prefixes),
-        1,
-        dtype,
-        op,
-        exclusive,
-    )
+    scan(client, counts, prefixes, 1, word, ScanOp::Sum, options)
 }
 
 /// A buffer of at least `words` words beside its header, and the epoch bits of this launch.

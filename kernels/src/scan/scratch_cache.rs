@@ -142,7 +142,7 @@ mod tests {
     use std::cell::Cell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// Takes so many words, and tells the number of the buffer, its words and its epoch.
+    /// Takes `words` words, and tells the number of the buffer, its words and its epoch.
     struct Counted {
         cache: ScratchCache<usize, usize>,
         made: Cell<usize>,

@@ -15,7 +15,7 @@ pub struct Split {
 }
 
 impl Split {
-    /// The best split on this device for so many `columns` of so many `steps`, with a unit for each part of a column.
+    /// The best split on this device for `columns` columns of `steps` steps, with a unit for each part of a column.
     pub fn columns(client: &Client, columns: usize, steps: usize) -> Self {
         let tuning = Tuning::of(client, &LaunchOptions::default());
         Self::of_columns(&tuning, columns, steps)

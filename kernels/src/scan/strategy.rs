@@ -58,7 +58,7 @@ pub struct LaunchOptions {
     pub plane: Option<bool>,
     /// Units of a cube: at least one, rounded up to whole planes if planes are used, and no more than the device has.
     pub units: Option<usize>,
-    /// Vectors of a unit, at least one. In [`RoutineKind::Columns`] it loads so many at once.
+    /// Vectors of a unit, at least one. In [`RoutineKind::Columns`] it loads them before it combines the first.
     pub vectors: Option<usize>,
     /// How often a lookback reads a word before it computes the missing tile itself.
     pub spin_limit: Option<u32>,

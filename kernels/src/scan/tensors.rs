@@ -173,7 +173,7 @@ impl ScanTensors {
         }
     }
 
-    /// Copies inputs that do not begin at a vector of so many elements, or that have gaps.
+    /// Copies inputs that have gaps, or do not begin at a multiple of `vector` elements.
     pub(crate) fn align(&mut self, client: &Client, vector: usize) {
         for input in &mut self.inputs {
             let lines = Lines::of(std::slice::from_ref(input), self.axis);

@@ -8,11 +8,10 @@ use cubecl::ir::ElemType;
 use cubecl::ir::features::Plane;
 
 /// The constants of one class of device.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tuning {
     /// Plane scans or shared memory.
     pub plane: bool,
-    /// Units of a cube.
     pub units: usize,
     /// Vectors held by a unit.
     pub vectors: usize,
@@ -105,7 +104,7 @@ pub(crate) const LONGEST_PART: usize = 1 << 14;
 /// Rows that a column loads before it combines the first. Not measured.
 pub(crate) const PREFETCH_DEPTH: usize = 8;
 
-/// Tiles are staged in shared memory if so many of them fit into what a cube may have, as on NVIDIA's GPUs through
+/// Tiles are staged in shared memory if this number of them fits into what a cube may have, as on NVIDIA's GPUs through
 /// CUDA. Then two cubes and more share a multiprocessor. Staging leaves the lookback 16 registers more. Without it
 /// scans of f16 and i64 take over 64.
 pub(crate) const CUBES_WITH_STAGED_TILES: usize = 3;
@@ -228,16 +227,9 @@ impl Tuning {
             plane: true,
             units: 512,
             vectors: 4,
-            max_planes: 0,
-            plane_size: 0,
-            equal_planes: 0,
             spin_limit: SPIN_LIMIT,
-            block: 0,
-            lookback_in_registers: false,
-            cubes_in_order: false,
-            planes_meet: false,
-            shared_bytes: 0,
             units_to_saturate: 1 << 16,
+            ..Self::default()
         }
     }
 

@@ -4,7 +4,6 @@ use crate::checked_index::checked_index;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// A tensor and its element type.
 pub(super) type Typed = (TensorBinding, ElemType);
 
 /// The number of offsets.

@@ -78,7 +78,7 @@ fn mark(
     let address_type = marks
         .required_address_type(dtype.size())
         .max(offsets.0.required_address_type(offsets.1.size()));
-    // SAFETY: the marks have so many vectors, and none beyond is written.
+    // SAFETY: `marks` holds this many vectors; the kernel writes none past the end.
     unsafe {
         clear_kernel::launch_unchecked(
             client,

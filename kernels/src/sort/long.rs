@@ -29,14 +29,14 @@ use super::pass::{KeyPassLaunch, PassConfig, move_keys_kernel};
 use super::problem::{Sort, Source};
 use super::schedule::schedule;
 use super::tile::KeyDigits;
+use crate::ScanError;
 use crate::compact::unused;
 use crate::scan::components::column_lookback::{StripConfig, launch_words, tile_words};
 use crate::scan::components::tile_state::TileWordsLaunch;
+use crate::scan::scratch::{self, Words, prefixes_of};
 use crate::scan::tuning::{COLUMN_CHAIN, COLUMN_STRIPS, Tuning};
-use crate::scan::{RoutineKind, Strategy, cube_count, scratch};
-use crate::{ScanError, ScanOp};
+use crate::scan::{RoutineKind, Strategy, cube_count};
 use cubecl::prelude::*;
-use cubecl::server::Handle;
 
 /// The most tiles whose digits a cube counts for all passes. With 16, the counts of a part are 1/64 of its bytes. Not
 /// measured.
@@ -81,26 +81,6 @@ pub(super) fn sort_long(
         moved = Some(room.clone());
     }
     Ok(())
-}
-
-/// Words on the device.
-struct Words {
-    handle: Handle,
-    len: usize,
-}
-
-impl Words {
-    fn new(sort: &Sort, len: usize) -> Self {
-        Self {
-            handle: scratch::temporary(sort.client, len * size_of::<u32>()),
-            len,
-        }
-    }
-
-    fn arg(&self) -> BufferArg {
-        // SAFETY: the handle was made with this many words.
-        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
-    }
 }
 
 /// Where digits begin in lines, `[lines, passes, digits, parts]`, and behind that the schedule, if there are several
@@ -170,7 +150,7 @@ impl<'a, 'c> Passes<'a, 'c> {
         if !config.counts && !config.differs {
             return Ok(table);
         }
-        let differing = Words::new(sort, (flags * parts).max(1));
+        let differing = Words::new(sort.client, flags * parts);
         // SAFETY: a count for each line, pass, digit and part, and a flag for each line, pass and part. Cubes beyond
         // the lines read and write nothing. What a kernel is compiled not to access is not accessed.
         unsafe {
@@ -189,7 +169,7 @@ impl<'a, 'c> Passes<'a, 'c> {
             );
         }
         if config.counts {
-            self.scan(&table)?;
+            prefixes_of(sort.client, &table.counts, &table.words, table.rows)?;
         }
         if config.differs {
             let to = (table.words.arg(), table.counts.len);
@@ -202,8 +182,8 @@ impl<'a, 'c> Passes<'a, 'c> {
     fn table(&self, rows: usize, parts: usize, scheduled: usize) -> Table {
         let of_row = self.sort.digits.digits() * parts;
         Table {
-            words: Words::new(self.sort, rows * of_row + scheduled),
-            counts: Words::new(self.sort, rows * of_row),
+            words: Words::new(self.sort.client, rows * of_row + scheduled),
+            counts: Words::new(self.sort.client, rows * of_row),
             rows: [rows, of_row],
             parts,
         }
@@ -238,21 +218,7 @@ impl<'a, 'c> Passes<'a, 'c> {
                 sort.dtype,
             );
         }
-        self.scan(table)
-    }
-
-    /// The exclusive scan of the counts in each row.
-    fn scan(&self, table: &Table) -> Result<(), ScanError> {
-        let [rows, of_row] = table.rows;
-        scratch::prefixes_of(
-            self.sort.client,
-            &table.counts.handle,
-            &table.words.handle,
-            [rows, of_row, 1],
-            u32::elem_type_native(),
-            ScanOp::Sum,
-            false,
-        )
+        prefixes_of(sort.client, &table.counts, &table.words, table.rows)
     }
 
     /// The keys that the turn before has moved. In the first turn a line reads the keys of the call.

@@ -91,7 +91,7 @@ impl<'c> Sort<'c> {
         usage.contains(AtomicUsage::Add)
     }
 
-    /// Passes that sort by so many bits.
+    /// The passes of a sort by this number of bits.
     pub fn passes(&self, bits: u32) -> usize {
         bits.div_ceil(self.digits.bits) as usize
     }

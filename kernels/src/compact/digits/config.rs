@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 const BITS_WITH_PLANES: u32 = 8;
 const BITS_WITHOUT: u32 = 4;
 
-/// Keys of a tile with planes, if shared memory holds so many words.
+/// Keys of a tile with planes, if shared memory holds a word for each.
 const TILE: usize = 4096;
 
 /// The most keys of a unit with planes, so that they stay in registers.
@@ -30,10 +30,8 @@ const FEWEST_UNITS: usize = 1 << BITS_WITHOUT;
 /// Keys of a unit without planes. Odd, so that units walking their own keys in shared memory access different banks.
 const KEYS: usize = 15;
 
-/// The comptime facts of a tile of keys.
 #[derive_cube_comptime]
 pub(crate) struct DigitConfig {
-    /// Bits of a digit.
     pub bits: u32,
     pub units: usize,
     /// Keys of a unit.

@@ -16,15 +16,14 @@ mod move_tile;
 pub(crate) mod ranks;
 mod tile;
 
-use super::offsets::{copy_offsets, find_offsets};
-use super::plan::offsets_of;
+use super::offsets::{copy_offsets_kernel, find_offsets_kernel};
 use crate::ScanError;
-use crate::scan::{LaunchOptions, cube_count, scratch};
+use crate::scan::scratch::{Words, prefixes_of};
+use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use config::DigitConfig;
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
-use cubecl::server::Handle;
 use move_tile::move_digits_kernel;
 use ranks::RankedTile;
 use tile::rank_keys;
@@ -33,7 +32,6 @@ use tile::rank_keys;
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(super) struct DigitPass {
-    /// Keys.
     pub elements: usize,
     pub tiles: usize,
     /// The digits that have counts: digits of keys in range, or all.
@@ -98,47 +96,27 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
     }
 }
 
-/// One call: keys, destinations, offsets, and the tiles.
+/// One call, after all checks.
 pub(super) struct Digits<'a> {
-    client: &'a Client,
-    keys: (TensorBinding, ElemType),
-    destinations: TensorBinding,
-    offsets: TensorBinding,
-    num_keys: usize,
-    index: ElemType,
-    address_type: AddressType,
-    elements: usize,
-    config: DigitConfig,
-}
-
-/// [`partition_ranks`](super::partition_ranks()), after all checks.
-pub(super) fn partition_ranks(
-    client: &Client,
-    keys: (TensorBinding, ElemType),
-    (destinations, offsets): (TensorBinding, TensorBinding),
-    num_keys: usize,
-    index: ElemType,
-    address_type: AddressType,
-    launch: &LaunchOptions,
-) -> Result<(), ScanError> {
-    let digits = Digits {
-        client,
-        elements: keys.0.shape.iter().product(),
-        keys,
-        destinations,
-        offsets,
-        num_keys,
-        index,
-        address_type,
-        config: DigitConfig::of_grouping(client, launch, num_keys),
-    };
-    match digits.config.drops {
-        true => digits.place(),
-        false => digits.sort(),
-    }
+    pub client: &'a Client,
+    pub keys: (TensorBinding, ElemType),
+    pub destinations: TensorBinding,
+    pub offsets: TensorBinding,
+    pub num_keys: usize,
+    pub index: ElemType,
+    pub address_type: AddressType,
+    pub elements: usize,
+    pub config: DigitConfig,
 }
 
 impl Digits<'_> {
+    pub fn launch(self) -> Result<(), ScanError> {
+        match self.config.drops {
+            true => self.place(),
+            false => self.sort(),
+        }
+    }
+
     fn tiles(&self) -> usize {
         self.elements.div_ceil(self.config.tile()).max(1)
     }
@@ -149,6 +127,11 @@ impl Digits<'_> {
 
     fn cube_dim(&self) -> CubeDim {
         CubeDim::new_1d(self.config.units as u32)
+    }
+
+    /// A unit for each offset.
+    fn offset_cubes(&self) -> CubeCount {
+        cube_count(self.client, (self.num_keys + 1).div_ceil(ELEMENTWISE_UNITS))
     }
 
     fn pass(&self, shift: u32) -> DigitPassLaunch {
@@ -168,12 +151,6 @@ impl Digits<'_> {
         }
     }
 
-    fn words(&self, len: usize) -> Words {
-        let len = len.max(1);
-        let handle = scratch::temporary(self.client, len * size_of::<u32>());
-        Words { handle, len }
-    }
-
     /// Where each tile's keys of each digit begin; behind that, how many keys have a digit.
     fn digit_offsets(
         &self,
@@ -182,7 +159,7 @@ impl Digits<'_> {
         shift: u32,
     ) -> Result<Words, ScanError> {
         let len = self.groups() * self.tiles() + 1;
-        let (counts, digit_offsets) = (self.words(len), self.words(len));
+        let (counts, digit_offsets) = (Words::new(self.client, len), Words::new(self.client, len));
         // SAFETY: one count per digit and tile, and one more; units beyond the keys and cubes beyond the tiles do
         // nothing.
         unsafe {
@@ -198,7 +175,7 @@ impl Digits<'_> {
                 dtype,
             );
         }
-        offsets_of(self.client, &counts.handle, &digit_offsets.handle, len)?;
+        prefixes_of(self.client, &counts, &digit_offsets, [1, len])?;
         Ok(digit_offsets)
     }
 
@@ -208,6 +185,7 @@ impl Digits<'_> {
         let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
         let of = self.pass(0);
         let (cubes, cube_dim, tiles) = (self.cubes(), self.cube_dim(), self.tiles());
+        let offset_cubes = self.offset_cubes();
         // SAFETY: as in `digit_offsets`; there is a destination for each key.
         unsafe {
             place_digits_kernel::launch_unchecked(
@@ -224,14 +202,20 @@ impl Digits<'_> {
                 self.index,
             );
         }
-        copy_offsets(
-            self.client,
-            &digit_offsets.handle,
-            self.offsets,
-            (self.num_keys, tiles),
-            self.index,
-            self.address_type,
-        );
+        // SAFETY: an entry for each digit in range and tile, and one more; `offsets` has one more than there are keys.
+        unsafe {
+            copy_offsets_kernel::launch_unchecked(
+                self.client,
+                offset_cubes,
+                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
+                self.address_type,
+                digit_offsets.arg(),
+                self.offsets.into_buffer_arg(),
+                self.num_keys,
+                tiles,
+                self.index,
+            );
+        }
         Ok(())
     }
 
@@ -242,7 +226,7 @@ impl Digits<'_> {
         let passes = bits.div_ceil(self.config.bits);
         // The first pass does not read `positions`, and the last does not write them: one word stands in.
         let mut sorted: Option<Words> = None;
-        let mut positions = self.words(1);
+        let mut positions = Words::new(self.client, 1);
         for pass in 0..passes {
             let shift = pass * self.config.bits;
             let last = pass + 1 == passes;
@@ -252,8 +236,8 @@ impl Digits<'_> {
             };
             let (arg, dtype) = keys();
             let digit_offsets = self.digit_offsets(arg, dtype, shift)?;
-            let keys_out = self.words(n);
-            let positions_out = self.words(if last { 1 } else { n });
+            let keys_out = Words::new(self.client, n);
+            let positions_out = Words::new(self.client, if last { 1 } else { n });
             // SAFETY: a digit's offset plus a rank below its count is below `n`; positions are a permutation of `0..n`.
             unsafe {
                 move_digits_kernel::launch_unchecked(
@@ -277,28 +261,22 @@ impl Digits<'_> {
             }
             (sorted, positions) = (Some(keys_out), positions_out);
         }
-        let sorted = sorted.unwrap_or_else(|| self.words(n));
-        find_offsets(
-            self.client,
-            (&sorted.handle, n),
-            self.offsets,
-            self.num_keys,
-            self.index,
-            self.address_type,
-        );
+        let sorted = sorted.unwrap_or_else(|| Words::new(self.client, n));
+        let offset_cubes = self.offset_cubes();
+        // SAFETY: bisection stays in the `n` sorted keys; `offsets` has one more than there are keys.
+        unsafe {
+            find_offsets_kernel::launch_unchecked(
+                self.client,
+                offset_cubes,
+                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
+                self.address_type,
+                sorted.arg(),
+                self.offsets.into_buffer_arg(),
+                n,
+                self.num_keys,
+                self.index,
+            );
+        }
         Ok(())
-    }
-}
-
-/// A buffer of 32-bit words.
-struct Words {
-    handle: Handle,
-    len: usize,
-}
-
-impl Words {
-    fn arg(&self) -> BufferArg {
-        // SAFETY: the handle was made with `len` words.
-        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
     }
 }

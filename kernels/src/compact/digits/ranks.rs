@@ -48,7 +48,6 @@ pub(crate) fn place_of_key(#[comptime] k: usize, #[comptime] config: DigitConfig
     }
 }
 
-/// The digit of a key.
 #[cube]
 pub(crate) fn digit_of(key: u32, shift: u32, #[comptime] config: DigitConfig) -> u32 {
     (key >> shift) & comptime!(config.digits() as u32 - 1)
@@ -67,7 +66,6 @@ impl RankedTile {
         }
     }
 
-    /// Ranks the keys by their digits.
     pub fn rank(&mut self, #[comptime] config: DigitConfig) {
         if comptime!(config.plane) {
             self.rank_in_planes(config);

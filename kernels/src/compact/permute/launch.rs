@@ -9,7 +9,6 @@ use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 
-/// A tensor and its element type.
 pub(super) type Typed<'t> = (&'t TensorBinding, ElemType);
 
 /// The tensors of a permutation. Slices and destinations have one element type.
@@ -37,7 +36,7 @@ pub(super) struct Launch {
 }
 
 impl Tensors<'_> {
-    /// Checks the tensors. Returns none if there is nothing to move.
+    /// Checks the tensors, and panics where one is too small. Returns none if there is nothing to move.
     #[track_caller]
     pub fn launch(
         &self,
@@ -49,8 +48,11 @@ impl Tensors<'_> {
         if elements == 0 {
             return Ok(None);
         }
-        self.check_room(shape);
         let [slices, list, destinations] = [self.slices, self.destination_list, self.destinations];
+        let all_destinations = shape.outer * shape.destinations * shape.inner;
+        expect_room("slices", slices.0, elements);
+        expect_room("list of destinations", list.0, shape.slices);
+        expect_room("destinations", destinations.0, all_destinations);
         check_types(client, [slices.1, list.1])?;
         let list: Operand = ("list of destinations", list.0, list.1.size());
         let slices: Operand = ("slices", slices.0, slices.1.size());
@@ -74,18 +76,5 @@ impl Tensors<'_> {
                 .required_address_type(1)
                 .max(destinations.1.required_address_type(1)),
         }))
-    }
-
-    /// Panics where a tensor is too small.
-    #[track_caller]
-    fn check_room(&self, shape: &PermutationShape) {
-        let destinations = shape.outer * shape.destinations * shape.inner;
-        expect_room("slices", self.slices.0, shape.elements());
-        expect_room(
-            "list of destinations",
-            self.destination_list.0,
-            shape.slices,
-        );
-        expect_room("destinations", self.destinations.0, destinations);
     }
 }

@@ -82,7 +82,7 @@ pub fn scatter_ranks(
     let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
     let cubes = cube_count(client, units / ELEMENTWISE_UNITS);
     let address_type = to_destinations.required_address_type(1);
-    // SAFETY: `scatter` has checked that the tensor has so many vectors, and none beyond is written.
+    // SAFETY: `scatter` has checked that the tensor holds these vectors; the kernel writes none past the end.
     unsafe {
         zero_behind_kernel::launch_unchecked(
             client,

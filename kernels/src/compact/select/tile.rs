@@ -22,8 +22,8 @@ pub(super) fn write_positions<I: Numeric>(
         #[unroll]
         for k in 0..config.tile.vectors {
             let at = row.first + vector_in_tile(k, config.tile);
-            let flags = tile_mask.flags(k);
-            let mut rank = (rank + tile_mask.before(k)) as usize;
+            let flags = tile_mask.flags[k];
+            let mut rank = (rank + tile_mask.before[k]) as usize;
             #[unroll]
             for lane in 0..lanes {
                 if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {
@@ -54,7 +54,7 @@ pub(super) fn load_survivors<V: Numeric, N: Size>(
     #[unroll]
     for k in 0..config.tile.vectors {
         let mut value = Vector::<V, N>::new(V::from_int(0));
-        if tile_mask.flags(k) != 0u32 {
+        if tile_mask.flags[k] != 0u32 {
             value = emitted::<V, N>(values, first + vector_in_tile(k, config.tile), emit);
         }
         loaded.push(value);
@@ -72,8 +72,8 @@ pub(super) fn stage_survivors<V: Numeric, N: Size>(
 ) {
     #[unroll]
     for k in 0..loaded.len().comptime() {
-        let flags = tile_mask.flags(k);
-        let mut rank = (rank + tile_mask.before(k)) as usize;
+        let flags = tile_mask.flags[k];
+        let mut rank = (rank + tile_mask.before[k]) as usize;
         #[unroll]
         for lane in 0..N::value().comptime() {
             if (flags >> comptime!(lane as u32)) & 1u32 == 1u32 {

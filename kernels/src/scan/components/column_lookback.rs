@@ -35,7 +35,6 @@ use super::tile_state::{HALVES, HEADER_WORDS, Peek, TileWords, peek, publish};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
-/// Tiles of a block.
 const BLOCK: usize = 8;
 
 /// The values of a tile, by their place in its words.
@@ -53,16 +52,14 @@ const WORDS_AT_ONCE: usize = 8;
 /// Prefixes that it loads so.
 const PREFIXES_AT_ONCE: usize = 2;
 
-/// The comptime facts of the lookback.
 #[derive_cube_comptime]
 pub(crate) struct StripConfig {
-    /// Columns of a strip.
     pub columns: usize,
     /// Test switch: tiles that publish nothing, so that later tiles must fall back.
     pub stall: Option<Stall>,
 }
 
-/// The words of a launch of `strips` strips, each of so many tiles and columns, for states of `words` words.
+/// The words of a launch of `strips` strips, each of `tiles` tiles and `columns` columns, for states of `words` words.
 pub(crate) fn launch_words(strips: usize, tiles: usize, columns: usize, words: usize) -> usize {
     (strips * tiles + at_once(words)) * tile_words(columns, words)
 }
@@ -165,7 +162,6 @@ impl<S: State> StripLookback<S> {
         peek::<S>(state, at, config.columns, words.epoch_bits)
     }
 
-    /// Publishes the tile's aggregate.
     pub fn publish_aggregate(
         &self,
         state: &[Atomic<u32>],
@@ -294,7 +290,6 @@ impl<S: State> StripLookback<S> {
         usize::copy(&self.next)
     }
 
-    /// What precedes the tile.
     pub fn before(&self) -> S {
         S::copy(&self.before)
     }

@@ -10,76 +10,53 @@
 use super::args::{Reads, Writes};
 use super::plane_scan::{lane_of_unit, plane_units};
 use super::plane_transpose::{blocked_to_striped, striped_to_blocked};
-use super::tensors::{Edges, Loaded, lane_at, written_position};
+use super::tensors::{Edges, Loaded, stored_at, written_position};
+use super::tile::config::TileConfig;
 use super::tile::row::Row;
 use crate::monoid::{Monoid, Written};
 use cubecl::prelude::*;
-
-/// Who reads which elements.
-#[derive_cube_comptime]
-pub(crate) struct ElementAccess {
-    /// The units of a plane for one another.
-    pub plane: bool,
-    /// Units of a plane, or 0 if they are not known.
-    pub plane_size: usize,
-    pub reverse: bool,
-}
-
-/// Where a row's logical element lies in memory.
-#[cube]
-fn stored_element(logical: usize, row: &Row, #[comptime] reverse: bool) -> usize {
-    if comptime!(reverse) {
-        row.stored - 1 - logical
-    } else {
-        logical
-    }
-}
 
 /// The logical element that this unit reads and writes in turn `turn`. `logical` is its own vector.
 #[cube]
 fn element_of_turn<N: Size>(
     logical: usize,
     #[comptime] turn: usize,
-    #[comptime] access: ElementAccess,
+    #[comptime] config: TileConfig,
 ) -> usize {
     let lanes = N::value().comptime();
-    if comptime!(access.plane) {
-        let lane = lane_of_unit(access.plane_size) as usize;
-        (logical - lane) * lanes + turn * plane_units(access.plane_size) as usize + lane
+    if comptime!(config.plane) {
+        let lane = lane_of_unit(config.plane_size) as usize;
+        (logical - lane) * lanes + turn * plane_units(config.plane_size) as usize + lane
     } else {
         logical * lanes + turn
     }
 }
 
-/// Replaces the elements that the unit has read by the elements of its own vector.
+/// The elements of the unit's own vector, for those that it has read.
 #[cube]
 fn hand_over<A: Numeric>(
-    elements: &mut Array<A>,
+    elements: Array<A>,
     #[comptime] lanes: usize,
-    #[comptime] access: ElementAccess,
-) {
-    if comptime!(access.plane) {
-        let own = striped_to_blocked::<A>(&*elements, lanes, access.plane_size);
-        #[unroll]
-        for i in 0..lanes {
-            elements[i] = own[i];
-        }
+    #[comptime] config: TileConfig,
+) -> Array<A> {
+    if comptime!(config.plane) {
+        striped_to_blocked::<A>(&elements, lanes, config.plane_size)
+    } else {
+        elements
     }
 }
 
-/// Replaces the elements of the unit's own vector by the elements that it writes.
+/// The elements that the unit writes, for those of its own vector.
 #[cube]
 fn hand_back<A: Numeric>(
-    elements: &mut Array<A>,
+    elements: Array<A>,
     #[comptime] lanes: usize,
-    #[comptime] access: ElementAccess,
-) {
-    if comptime!(access.plane) {
-        let others = blocked_to_striped::<A>(&*elements, lanes, access.plane_size);
-        #[unroll]
-        for i in 0..lanes {
-            elements[i] = others[i];
-        }
+    #[comptime] config: TileConfig,
+) -> Array<A> {
+    if comptime!(config.plane) {
+        blocked_to_striped::<A>(&elements, lanes, config.plane_size)
+    } else {
+        elements
     }
 }
 
@@ -89,7 +66,7 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     reads: &Reads<T, N, B>,
     row: &Row,
     logical: usize,
-    #[comptime] access: ElementAccess,
+    #[comptime] config: TileConfig,
 ) -> Loaded<T, N> {
     let lanes = N::value().comptime();
     let last = row.stored - 1;
@@ -99,29 +76,33 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
         let mut elements = Array::<A>::new(lanes);
         #[unroll]
         for turn in 0..lanes {
-            let element = min(element_of_turn::<N>(logical, turn, access), last);
-            let at = row.inputs[i] + stored_element(element, row, access.reverse);
+            let element = min(element_of_turn::<N>(logical, turn, config), last);
+            let at = row.inputs[i] + stored_at(element, row.stored, config.reverse);
             elements[turn] = A::cast_from(reads.element(i, at));
         }
-        hand_over::<A>(&mut elements, lanes, access);
+        let own = hand_over::<A>(elements, lanes, config);
         let mut vector = Vector::<T, N>::new(T::from_int(0));
         #[unroll]
         for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, access.reverse));
-            vector.insert(lane, T::cast_from(elements[step]));
+            let lane = comptime!(stored_at(step, lanes, config.reverse));
+            vector.insert(lane, T::cast_from(own[step]));
         }
         vectors.push(vector);
     }
     let mut edges = Edges::new();
     #[unroll]
     for lane in 0..lanes {
-        let step = comptime!(lane_at(lane, lanes, access.reverse));
-        let position = stored_element(min(logical * lanes + step, last), row, access.reverse);
+        let step = comptime!(stored_at(lane, lanes, config.reverse));
+        let position = stored_at(
+            min(logical * lanes + step, last),
+            row.stored,
+            config.reverse,
+        );
         let index = row.output + position;
-        edges.push::<T, N, B>(reads, index, position, row.stored, 1usize, access.reverse);
+        edges.push::<T, N, B>(reads, index, position, row.stored, 1usize, config.reverse);
     }
     let mut position = logical * lanes;
-    if comptime!(access.reverse) {
+    if comptime!(config.reverse) {
         position = row.stored - (logical + 1) * lanes;
     }
     Loaded::<T, N> {
@@ -140,7 +121,7 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
     row: &Row,
     logical: usize,
     states: &Sequence<M::State>,
-    #[comptime] access: ElementAccess,
+    #[comptime] config: TileConfig,
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
@@ -157,13 +138,13 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
             let written = &written[step];
             own[step] = written.values[i];
         }
-        hand_back::<A>(&mut own, lanes, access);
+        let handed = hand_back::<A>(own, lanes, config);
         #[unroll]
         for turn in 0..lanes {
-            let element = element_of_turn::<N>(logical, turn, access);
-            let to = row.output + stored_element(element, row, access.reverse);
+            let element = element_of_turn::<N>(logical, turn, config);
+            let to = row.output + stored_at(element, row.stored, config.reverse);
             if element < row.stored {
-                writes.element(i, to, T::cast_from(own[turn]));
+                writes.element(i, to, T::cast_from(handed[turn]));
             }
         }
     }
@@ -174,14 +155,14 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
         for step in 0..lanes {
             own[step] = written_position::<A, P>(&written[step]);
         }
-        hand_back::<P>(&mut own, lanes, access);
+        let handed = hand_back::<P>(own, lanes, config);
         #[unroll]
         for turn in 0..lanes {
-            let element = element_of_turn::<N>(logical, turn, access);
-            let to = row.output + stored_element(element, row, access.reverse);
+            let element = element_of_turn::<N>(logical, turn, config);
+            let to = row.output + stored_at(element, row.stored, config.reverse);
             let output = &mut writes.element_positions[i];
             if element < row.stored {
-                output[to] = own[turn];
+                output[to] = handed[turn];
             }
         }
     }

@@ -3,25 +3,22 @@
 //! In reverse the sequence is walked from its end: the first row in the order of the scan is the last in memory.
 
 use super::args::Reads;
-use super::tensors::Edges;
+use super::tensors::{Edges, stored_at};
 use cubecl::prelude::*;
 
-/// The sizes.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(crate) struct FlatRows {
     /// Elements of a row.
     pub len: usize,
-    /// Vectors of the tensor.
+    /// Of the tensor.
     pub vectors: usize,
-    /// Rows of the tensor.
     pub rows: usize,
 }
 
 /// An element, in the order of the scan.
 #[derive(CubeType)]
 pub(crate) struct Place {
-    /// Its row.
     pub row: usize,
     /// Its number in the row.
     pub within: usize,
@@ -47,33 +44,15 @@ impl FlatRows {
         }
     }
 
-    /// Where a vector lies in memory.
-    pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
-        if comptime!(reverse) {
-            self.vectors - 1 - logical
-        } else {
-            logical
-        }
-    }
-
     /// The number of the element's row in memory; the last row's in the order of the scan, if the element lies beyond
     /// the tensor.
     pub fn line(&self, place: &Place, #[comptime] reverse: bool) -> usize {
-        let row = min(place.row, self.rows - 1);
-        if comptime!(reverse) {
-            self.rows - 1 - row
-        } else {
-            row
-        }
+        stored_at(min(place.row, self.rows - 1), self.rows, reverse)
     }
 
     /// The element's position in its row in memory.
     pub fn position(&self, place: &Place, #[comptime] reverse: bool) -> usize {
-        if comptime!(reverse) {
-            self.len - 1 - place.within
-        } else {
-            place.within
-        }
+        stored_at(place.within, self.len, reverse)
     }
 
     /// The edges of segments at the element, which lies at `index` in memory.

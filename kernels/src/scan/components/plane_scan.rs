@@ -11,7 +11,7 @@
 )]
 
 pub(crate) use crate::monoid::lane_of_unit;
-use crate::monoid::{Fold, Monoid, State};
+use crate::monoid::{Fold, Monoid, State, earlier_unit};
 use crate::operator::ScanOp;
 use cubecl::prelude::*;
 
@@ -40,7 +40,6 @@ pub(crate) fn plane_units(#[comptime] plane_size: usize) -> u32 {
     }
 }
 
-/// The unit's plane.
 #[cube]
 pub(crate) fn plane_of_unit(#[comptime] plane_size: usize) -> u32 {
     if comptime!(plane_size > 0) {
@@ -54,10 +53,9 @@ pub(crate) fn plane_of_unit(#[comptime] plane_size: usize) -> u32 {
 #[cube]
 pub(crate) fn shift_up<S: State>(value: &S, first: &S, #[comptime] plane_size: usize) -> S {
     let lane = lane_of_unit(plane_size);
-    if comptime!(plane_size > 0) {
-        S::select(lane == 0, first, &S::shuffle_up(value, 1u32))
-    } else {
-        let before = S::shuffle(value, select(lane == 0, 0u32, lane - 1));
-        S::select(lane == 0, first, &before)
-    }
+    S::select(
+        lane == 0,
+        first,
+        &earlier_unit::<S>(value, 1u32, plane_size),
+    )
 }

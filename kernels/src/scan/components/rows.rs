@@ -11,17 +11,23 @@ use cubecl::std::FastDivmod;
 /// lengths are in vectors, or in elements if rows are read element by element.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct RowsView {
-    shape: Sequence<FastDivmod<usize>>,
-    /// Of each input.
-    strides: Sequence<Sequence<usize>>,
+    outer: OuterDims,
     vectors: usize,
     stored: usize,
 }
 
+/// The dimensions before the axis, outermost first.
+#[derive(CubeType, CubeLaunch)]
+pub(crate) struct OuterDims {
+    shape: Sequence<FastDivmod<usize>>,
+    /// Of each input.
+    strides: Sequence<Sequence<usize>>,
+}
+
 #[cube]
-impl RowsView {
-    /// Row number `index`.
-    pub fn row(&self, index: usize) -> Row {
+impl OuterDims {
+    /// Where choice `index` of their coordinates begins in each input, `first` further on.
+    pub fn begins(&self, index: usize, first: usize) -> Sequence<usize> {
         let rank = self.shape.len().comptime();
         let mut rest = index;
         let mut positions = Sequence::<usize>::new();
@@ -35,15 +41,22 @@ impl RowsView {
         let mut inputs = Sequence::<usize>::new();
         #[unroll]
         for input in 0..self.strides.len().comptime() {
-            let mut at = 0usize;
+            let mut at = first;
             #[unroll]
             for i in 0..rank {
                 at += positions[i] * self.strides[input][comptime!(rank - 1 - i)];
             }
             inputs.push(at);
         }
+        inputs
+    }
+}
+
+#[cube]
+impl RowsView {
+    pub fn row(&self, index: usize) -> Row {
         Row {
-            inputs,
+            inputs: self.outer.begins(index, 0usize.runtime()),
             output: index * self.stored,
             vectors: self.vectors,
             stored: self.stored,
@@ -51,14 +64,11 @@ impl RowsView {
     }
 }
 
-/// The launch argument of a [`RowsView`] over dimensions of these sizes, outermost first, with the strides of each
-/// input. A row has `vectors` vectors, the last of which may be incomplete. It is `stored` vectors or elements long.
-pub(crate) fn rows_arg(
+/// Dimensions of these sizes, with the strides of each input.
+pub(crate) fn outer_dims(
     sizes: impl Iterator<Item = usize>,
     inputs: impl Iterator<Item = Vec<usize>>,
-    vectors: usize,
-    stored: usize,
-) -> RowsViewLaunch {
+) -> OuterDimsLaunch {
     let mut shape = SequenceArg::new();
     sizes.for_each(|size| shape.push(size));
     let mut strides = SequenceArg::new();
@@ -67,5 +77,5 @@ pub(crate) fn rows_arg(
         input.into_iter().for_each(|stride| of_input.push(stride));
         strides.push(of_input);
     }
-    RowsViewLaunch::new(shape, strides, vectors, stored)
+    OuterDimsLaunch::new(shape, strides)
 }

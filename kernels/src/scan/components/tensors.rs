@@ -25,12 +25,16 @@ pub(crate) struct Edges {
     ends: Sequence<bool>,
 }
 
-/// The lane that is `step`-th in the order of the scan.
-pub(crate) fn lane_at(step: usize, lanes: usize, reverse: bool) -> usize {
-    if reverse { lanes - 1 - step } else { step }
+/// Where the `step`-th of `count` in the order of the scan lies in memory.
+#[cube]
+pub(crate) fn stored_at(step: usize, count: usize, #[comptime] reverse: bool) -> usize {
+    if comptime!(reverse) {
+        count - 1 - step
+    } else {
+        step
+    }
 }
 
-/// Whether there are tensors of a kind.
 fn any(len: usize) -> bool {
     len > 0
 }
@@ -130,7 +134,6 @@ pub(crate) fn state_at<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     M::read(&element, op)
 }
 
-/// The state of one lane.
 #[cube]
 pub(crate) fn state_of<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     loaded: &Loaded<T, N>,
@@ -188,7 +191,7 @@ pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoi
         let mut result = Vector::<T, N>::new(T::from_int(0));
         #[unroll]
         for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, reverse));
+            let lane = comptime!(stored_at(step, lanes, reverse));
             let written = &written[step];
             result.insert(lane, T::cast_from(written.values[i]));
         }
@@ -199,7 +202,7 @@ pub(crate) fn write_vector<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoi
         let mut result = Vector::<P, N>::new(P::from_int(0));
         #[unroll]
         for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, reverse));
+            let lane = comptime!(stored_at(step, lanes, reverse));
             result.insert(lane, written_position::<A, P>(&written[step]));
         }
         let output = &mut writes.positions[i];

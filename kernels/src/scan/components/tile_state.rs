@@ -43,10 +43,8 @@ pub const MAX_BLOCK: usize = 32;
 pub const HALF_BITS: u32 = 16;
 const HALF_MASK: u32 = 0xffff;
 
-/// The comptime facts of the tiles of a launch.
 #[derive_cube_comptime]
 pub struct LookbackConfig {
-    /// Tiles of a block.
     pub block: usize,
     /// One plane looks back in registers; else the cube does in shared memory.
     pub in_registers: bool,
@@ -60,11 +58,9 @@ pub struct LookbackConfig {
     pub stall: Option<Stall>,
 }
 
-/// The run-time facts of the tiles of a launch.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub struct TileWords {
-    /// Tiles of the launch.
     pub tiles: usize,
     /// Tiles of a row.
     pub per_row: usize,
@@ -161,7 +157,6 @@ pub fn joined(low: u32, high: u32) -> u32 {
     half_of(low) | (high << comptime!(HALF_BITS))
 }
 
-/// Writes the words of a value.
 #[cube]
 pub(crate) fn publish<S: State>(
     state: &[Atomic<u32>],

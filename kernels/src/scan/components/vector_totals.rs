@@ -13,41 +13,8 @@
 //! With plane operations: a Kogge-Stone ladder of shuffles (1973), as far as rows reach. Without them: some units rake
 //! the totals in shared memory (Sengupta, Harris & Garland 2008): each walks neighbouring totals, twice.
 
-use super::plane_scan::lane_of_unit;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
-
-/// The inclusive scan over the vectors that the units of a plane hold side by side. `reach` ends at the first unit, and
-/// exceeds `farthest` nowhere. Every unit of the plane takes part.
-#[cube]
-pub(crate) fn scan_within_reach<A: Numeric, M: Monoid<A>>(
-    value: &M::State,
-    reach: u32,
-    farthest: u32,
-    #[comptime] plane_size: usize,
-    #[comptime] op: M::Config,
-) -> M::State {
-    let mut total = M::State::copy(value);
-    let mut distance = 1u32;
-    while distance <= farthest {
-        let left = earlier_unit::<M::State>(&total, distance, plane_size);
-        let with = join::<A, M>(&left, &total, op);
-        total = M::State::select(distance <= reach, &with, &total);
-        distance *= 2;
-    }
-    total
-}
-
-/// The state of the unit `distance` before this one; any state if there is none.
-#[cube]
-fn earlier_unit<S: State>(value: &S, distance: u32, #[comptime] plane_size: usize) -> S {
-    if comptime!(plane_size > 0) {
-        S::shuffle_up(value, distance)
-    } else {
-        let lane = lane_of_unit(plane_size);
-        S::shuffle(value, select(lane >= distance, lane - distance, lane))
-    }
-}
 
 /// The units that rake, and the totals of each.
 #[derive_cube_comptime]

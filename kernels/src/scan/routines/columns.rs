@@ -10,9 +10,9 @@
 
 use crate::monoid::{Monoid, Operator, StateOf, write_state};
 use crate::scan::call::Call;
-use crate::scan::components::args::{Operands, Reads, ScanArgs};
+use crate::scan::components::args::{Operands, ScanArgs};
 use crate::scan::components::columns::{
-    Column, ColumnsConfig, ColumnsView, columns_arg, fold_rows, load_prefetched, scan_row, splat,
+    ColumnsConfig, ColumnsView, columns_arg, fold_rows, load_prefetched, scan_row, splat,
 };
 use crate::scan::components::parts::{CarryIn, before_part};
 use crate::scan::components::tensors::begin_of_line;
@@ -22,33 +22,6 @@ use crate::scan::split::Split;
 use crate::scan::tuning::COLUMN_UNITS;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-
-/// What precedes a chunk, in each lane.
-#[cube]
-fn before_chunk<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    reads: &Reads<T, N, B>,
-    states: &[u32],
-    view: &ColumnsView,
-    column: &Column,
-    identity: &M::State,
-    #[comptime] config: ColumnsConfig,
-    #[comptime] op: M::Config,
-) -> Sequence<M::State> {
-    let lanes = N::value().comptime();
-    let apart = view.width * lanes;
-    let mut before = Sequence::<M::State>::new();
-    #[unroll]
-    for lane in 0..lanes {
-        let line = column.line * lanes + lane;
-        let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
-        let at = column.states * lanes + lane;
-        let (carry_in, chunk) = (comptime!(config.carry_in), column.chunk);
-        before.push(before_part::<A, M>(
-            states, at, apart, chunk, &begin, carry_in, op,
-        ));
-    }
-    before
-}
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn column_totals_kernel<
@@ -111,9 +84,18 @@ pub(crate) fn column_scan_kernel<
     if ABSOLUTE_POS < view.units {
         let column = view.column(ABSOLUTE_POS);
         let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        let mut running = before_chunk::<T, A, N, B, O::Monoid<A>>(
-            &reads, states, view, &column, &identity, config, op,
-        );
+        let lanes = N::value().comptime();
+        let mut running = Sequence::<StateOf<O, A>>::new();
+        #[unroll]
+        for lane in 0..lanes {
+            let line = column.line * lanes + lane;
+            let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, line, &identity, op);
+            let (at, apart) = (column.states * lanes + lane, view.width * lanes);
+            let (carry_in, chunk) = (comptime!(config.carry_in), column.chunk);
+            running.push(before_part::<A, O::Monoid<A>>(
+                states, at, apart, chunk, &begin, carry_in, op,
+            ));
+        }
         let mut at = column.first;
         while at < column.end {
             let loaded = load_prefetched::<T, N, B>(&reads, view, &column, at, config);
@@ -136,7 +118,6 @@ pub(crate) fn column_scan_kernel<
     }
 }
 
-/// Units of a cube.
 fn units_of_cube<O: Operator>(call: &Call<O>) -> usize {
     match call.launch.units {
         Some(_) => call.tuning.units,
@@ -144,7 +125,6 @@ fn units_of_cube<O: Operator>(call: &Call<O>) -> usize {
     }
 }
 
-/// What the kernel that scans is compiled with.
 fn config<O: Operator>(call: &Call<O>, split: Split, carry_in: CarryIn) -> ColumnsConfig {
     let depth = call.prefetch_depth().min(split.len.next_power_of_two());
     ColumnsConfig {

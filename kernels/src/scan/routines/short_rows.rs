@@ -108,15 +108,9 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
         None => 1,
     };
     let config = FlatTileConfig {
-        exclusive: call.options.exclusive,
-        reverse: call.options.reverse,
+        tile: call.waiting(tuning.units, tuning.vectors, 0),
         whole_vectors: call.len() % call.flat_lanes == 0,
-        plane: tuning.plane,
         planes_alone: of_plane.is_some(),
-        plane_size: tuning.plane_size,
-        max_planes: tuning.max_planes,
-        vectors: tuning.vectors,
-        units: tuning.units,
     };
     // SAFETY: all tensors hold `vectors` vectors. Beyond them the kernel reads the last again, and writes nothing.
     unsafe {

@@ -95,7 +95,7 @@ use single_pass_kernel as kernel;
 pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
-    let lookback = call.tuning.lookback(call.stall());
+    let lookback = call.tuning.lookback(call.launch.stall);
     let shape = [call.rows(), tiles_per_row];
     let (state, words) = words_of(
         call.client,

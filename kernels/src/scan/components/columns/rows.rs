@@ -3,7 +3,7 @@
 use super::view::{Column, ColumnsConfig, ColumnsView, is_inside};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::{Reads, Writes};
-use crate::scan::components::tensors::{Edges, Loaded, state_of, write_vector};
+use crate::scan::components::tensors::{Edges, Loaded, state_of, stored_at, write_vector};
 use cubecl::prelude::*;
 
 /// Loads the rows that a unit prefetches, from logical row `at` on, of each input. Rows beyond the last repeat it.
@@ -19,7 +19,7 @@ pub(crate) fn load_prefetched<T: Numeric, N: Size, B: Numeric>(
     let mut rows = Sequence::<Loaded<T, N>>::new();
     #[unroll]
     for k in 0..config.prefetch_depth {
-        let position = view.stored(within(at + k, column, config), config.reverse);
+        let position = stored_at(within(at + k, column, config), view.len, config.reverse);
         let mut vectors = Sequence::<Vector<T, N>>::new();
         #[unroll]
         for i in 0..comptime!(reads.inputs) {
@@ -116,7 +116,7 @@ pub(crate) fn scan_row<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Monoid<A>
         running[lane] = with;
     }
     if is_inside(logical, column, config) {
-        let to = column.output + view.stored(logical, config.reverse) * view.width;
+        let to = column.output + stored_at(logical, view.len, config.reverse) * view.width;
         write_vector::<T, A, N, P, M>(writes, to, &results, false, op);
     }
 }

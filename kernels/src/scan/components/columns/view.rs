@@ -3,11 +3,11 @@
 use crate::monoid::Operator;
 use crate::scan::call::Call;
 use crate::scan::components::parts::CarryIn;
+use crate::scan::components::rows::OuterDims;
 use crate::scan::split::Split;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
-/// The comptime facts of the kernels.
 #[derive_cube_comptime]
 pub(crate) struct ColumnsConfig {
     pub exclusive: bool,
@@ -23,9 +23,7 @@ pub(crate) struct ColumnsConfig {
 /// `[outer…, len, columns]`, columns in vectors.
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct ColumnsView {
-    outer_shape: Sequence<FastDivmod<usize>>,
-    /// Of each input, in vectors.
-    outer_strides: Sequence<Sequence<usize>>,
+    outer: OuterDims,
     /// Vectors side by side.
     pub width: usize,
     pub by_width: FastDivmod<usize>,
@@ -56,47 +54,19 @@ pub(crate) struct Column {
 
 #[cube]
 impl ColumnsView {
-    /// The work of a unit.
     pub fn column(&self, unit: usize) -> Column {
         let (rest, column) = self.by_width.div_mod(unit);
         let (outer, chunk) = self.by_chunks.div_mod(rest);
-        let rank = self.outer_shape.len().comptime();
-        let mut positions = Sequence::<usize>::new();
-        let mut index = outer;
-        #[unroll]
-        for i in 0..rank {
-            let (quotient, position) = self.outer_shape[comptime!(rank - 1 - i)].div_mod(index);
-            positions.push(position);
-            index = quotient;
-        }
-        let mut inputs = Sequence::<usize>::new();
-        #[unroll]
-        for input in 0..self.outer_strides.len().comptime() {
-            let mut at = column;
-            #[unroll]
-            for i in 0..rank {
-                at += positions[i] * self.outer_strides[input][comptime!(rank - 1 - i)];
-            }
-            inputs.push(at);
-        }
         let first = chunk * self.chunk_len;
         let end = min(first + self.chunk_len, self.len);
         Column {
-            inputs,
+            inputs: self.outer.begins(outer, column),
             output: outer * self.len * self.width + column,
             first,
             end,
             line: outer * self.width + column,
             states: outer * self.chunks * self.width + column,
             chunk,
-        }
-    }
-
-    pub fn stored(&self, logical: usize, #[comptime] reverse: bool) -> usize {
-        if comptime!(reverse) {
-            self.len - 1 - logical
-        } else {
-            logical
         }
     }
 }
@@ -118,20 +88,11 @@ pub(super) fn is_inside(
 /// The columns of a call, split into chunks, with a unit for each.
 pub(crate) fn columns_arg<O: Operator>(call: &Call<O>, split: Split) -> ColumnsViewLaunch {
     let columns = call.lines.inner_count() / call.lanes;
-    let mut shape = SequenceArg::new();
-    call.lines.outer.iter().for_each(|dim| shape.push(dim.size));
-    let mut outer_strides = SequenceArg::new();
-    for strides in call.outer_strides() {
-        let mut of_input = SequenceArg::new();
-        strides.into_iter().for_each(|stride| of_input.push(stride));
-        outer_strides.push(of_input);
-    }
     let mut strides = SequenceArg::new();
     let axis = call.lines.axis.strides.iter();
     axis.for_each(|stride| strides.push(stride / call.lanes));
     ColumnsViewLaunch::new(
-        shape,
-        outer_strides,
+        call.outer_dims(),
         columns,
         columns,
         strides,

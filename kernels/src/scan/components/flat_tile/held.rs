@@ -4,7 +4,7 @@ use super::{Facts, FlatTileConfig};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::Reads;
 use crate::scan::components::flat_rows::{FlatRows, Place};
-use crate::scan::components::tensors::{Edges, begin_of_line, lane_at, state_at};
+use crate::scan::components::tensors::{Edges, begin_of_line, state_at, stored_at};
 use cubecl::prelude::*;
 
 /// The vectors of a unit, as they were loaded.
@@ -27,9 +27,13 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
     let mut loaded = Sequence::<Sequence<Vector<T, N>>>::new();
     let mut edges = Sequence::<Edges>::new();
     #[unroll]
-    for k in 0..config.vectors {
+    for k in 0..config.tile.vectors {
         let vector = facts.stripes.first + facts.stripes.behind(k);
-        let stored = flat.stored(min(vector, flat.vectors - 1), config.reverse);
+        let stored = stored_at(
+            min(vector, flat.vectors - 1),
+            flat.vectors,
+            config.tile.reverse,
+        );
         let mut vectors = Sequence::<Vector<T, N>>::new();
         #[unroll]
         for i in 0..comptime!(reads.inputs) {
@@ -39,8 +43,8 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
         let mut place = flat.place(vector * lanes);
         #[unroll]
         for step in 0..lanes {
-            let at = stored * lanes + comptime!(lane_at(step, lanes, config.reverse));
-            edges.push(flat.edges::<T, N, B>(reads, at, &place, config.reverse));
+            let at = stored * lanes + comptime!(stored_at(step, lanes, config.tile.reverse));
+            edges.push(flat.edges::<T, N, B>(reads, at, &place, config.tile.reverse));
             place.advance(flat.len);
         }
     }
@@ -71,13 +75,13 @@ pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     let lanes = N::value().comptime();
     let mut before = M::State::copy(running);
     if comptime!(step == 0 || !config.whole_vectors) {
-        let line = flat.line(place, config.reverse);
+        let line = flat.line(place, config.tile.reverse);
         let begin = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
         before = M::State::select(place.within == 0, &begin, running);
     }
-    let lane = comptime!(lane_at(step, lanes, config.reverse));
+    let lane = comptime!(stored_at(step, lanes, config.tile.reverse));
     let edges = &held.edges[comptime!(k * lanes + step)];
-    let position = flat.position(place, config.reverse);
+    let position = flat.position(place, config.tile.reverse);
     let own = state_at::<T, A, N, M>(&held.loaded[k], lane, edges, 0usize, position, op);
     Element::<M::State> { before, own }
 }

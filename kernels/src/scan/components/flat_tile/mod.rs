@@ -19,44 +19,35 @@ mod preceding;
 use super::args::{Reads, Writes};
 use super::flat_rows::FlatRows;
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
-use super::tensors::write_vector;
-use super::vector_totals::Rake;
+use super::tensors::{stored_at, write_vector};
+use super::tile::TileConfig;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 use held::{element, load};
 use preceding::{before_plane, in_cube, in_plane};
 
-/// The comptime facts of the kernel.
 #[derive_cube_comptime]
 pub(crate) struct FlatTileConfig {
-    pub exclusive: bool,
-    pub reverse: bool,
+    /// Nothing is staged, and nothing is read by elements.
+    pub tile: TileConfig,
     /// Vectors straddle no rows.
     pub whole_vectors: bool,
-    /// Plane operations.
-    pub plane: bool,
     /// Each plane has rows of its own.
     pub planes_alone: bool,
-    pub plane_size: usize,
-    pub max_planes: usize,
-    /// Vectors held by a unit.
-    pub vectors: usize,
-    /// Units of a cube.
-    pub units: usize,
 }
 
 impl FlatTileConfig {
-    fn rake(&self) -> Rake {
-        Rake::new(self.vectors * self.units, self.units)
-    }
-
     /// States in shared memory.
     fn shared_states(&self) -> usize {
-        match (self.plane, self.planes_alone) {
-            (true, true) => 1,
-            (true, false) => self.max_planes,
-            (false, _) => self.rake().states(),
+        match self.planes_alone {
+            true => 1,
+            false => self.tile.shared_states(),
         }
+    }
+
+    /// Planes hand their totals on.
+    fn planes_together(&self) -> bool {
+        self.tile.plane && !self.planes_alone
     }
 }
 
@@ -77,18 +68,18 @@ struct Stripes {
 #[cube]
 impl Stripes {
     fn new(flat: FlatRows, span: usize, #[comptime] config: FlatTileConfig) -> Stripes {
-        let mut apart = comptime!(config.units).runtime();
+        let mut apart = comptime!(config.tile.units).runtime();
         let mut own = UNIT_POS as usize;
         let mut group = CUBE_POS;
         let mut within_group = 0usize;
-        if comptime!(config.plane) {
-            apart = plane_units(config.plane_size) as usize;
-            own = lane_of_unit(config.plane_size) as usize;
-            let plane = plane_of_unit(config.plane_size) as usize;
+        if comptime!(config.tile.plane) {
+            apart = plane_units(config.tile.plane_size) as usize;
+            own = lane_of_unit(config.tile.plane_size) as usize;
+            let plane = plane_of_unit(config.tile.plane_size) as usize;
             if comptime!(config.planes_alone) {
-                group = CUBE_POS * (comptime!(config.units).runtime() / apart) + plane;
+                group = CUBE_POS * (comptime!(config.tile.units).runtime() / apart) + plane;
             } else {
-                within_group = plane * apart * config.vectors;
+                within_group = plane * apart * config.tile.vectors;
             }
         }
         Stripes {
@@ -135,13 +126,13 @@ pub(crate) fn scan_flat_tile<
     let facts = Facts { flat, stripes };
     let mut shared = M::State::allocate(comptime!(config.shared_states()));
     let held = load::<T, N, B>(reads, facts, config);
-    let preceding = if comptime!(config.plane) {
+    let preceding = if comptime!(config.tile.plane) {
         in_plane::<T, A, N, B, M>(&held, reads, facts, identity, config, op)
     } else {
         in_cube::<T, A, N, B, M>(&held, &mut shared, reads, facts, identity, config, op)
     };
     let mut prefix = M::State::copy(identity);
-    if comptime!(config.plane && !config.planes_alone) {
+    if comptime!(config.planes_together()) {
         prefix = before_plane::<A, M>(
             &preceding.total,
             &mut shared,
@@ -153,11 +144,11 @@ pub(crate) fn scan_flat_tile<
         );
     }
     #[unroll]
-    for k in 0..config.vectors {
+    for k in 0..config.tile.vectors {
         let vector = stripes.first + stripes.behind(k);
         let mut place = flat.place(vector * lanes);
         let mut before = M::State::copy(&preceding.vectors[k]);
-        if comptime!(config.plane && !config.planes_alone) {
+        if comptime!(config.planes_together()) {
             let lacks = place.within.div_ceil(lanes) > stripes.behind(k);
             let full = join::<A, M>(&prefix, &before, op);
             before = M::State::select(lacks, &full, &before);
@@ -169,7 +160,7 @@ pub(crate) fn scan_flat_tile<
                 &held, k, step, &before, &place, reads, flat, identity, config, op,
             );
             before = join::<A, M>(&element.before, &element.own, op);
-            if comptime!(config.exclusive) {
+            if comptime!(config.tile.exclusive) {
                 let edges = &held.edges[comptime!(k * lanes + step)];
                 states.push(edges.before::<M::State>(&element.before, identity, 0usize));
             } else {
@@ -178,8 +169,8 @@ pub(crate) fn scan_flat_tile<
             place.advance(flat.len);
         }
         if vector < stripes.end {
-            let to = flat.stored(vector, config.reverse);
-            write_vector::<T, A, N, P, M>(writes, to, &states, config.reverse, op);
+            let to = stored_at(vector, flat.vectors, config.tile.reverse);
+            write_vector::<T, A, N, P, M>(writes, to, &states, config.tile.reverse, op);
         }
     }
 }

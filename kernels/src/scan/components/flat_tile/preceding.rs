@@ -2,12 +2,10 @@
 
 use super::held::{Held, total_of_vector};
 use super::{Facts, FlatTileConfig};
-use crate::monoid::{Monoid, State, join};
+use crate::monoid::{Monoid, State, join, ladder_within};
 use crate::scan::components::args::Reads;
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
-use crate::scan::components::vector_totals::{
-    RowsOfVectors, place_of_total, rake_totals, scan_within_reach,
-};
+use crate::scan::components::vector_totals::{RowsOfVectors, place_of_total, rake_totals};
 use cubecl::prelude::*;
 
 /// What precedes a unit's vectors in their rows, as far as its plane or cube knows it.
@@ -30,13 +28,13 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
 ) -> Preceding<M::State> {
     let lanes = N::value().comptime();
     let (flat, stripes) = (facts.flat, facts.stripes);
-    let units = plane_units(config.plane_size);
-    let lane = lane_of_unit(config.plane_size);
+    let units = plane_units(config.tile.plane_size);
+    let lane = lane_of_unit(config.tile.plane_size);
     let farthest = min((flat.len - 1) / lanes, units as usize - 1) as u32;
     let mut vectors = Sequence::<M::State>::new();
     let mut carry = M::State::copy(identity);
     #[unroll]
-    for k in 0..config.vectors {
+    for k in 0..config.tile.vectors {
         let place = flat.place((stripes.first + stripes.behind(k)) * lanes);
         let within = place.within;
         let own =
@@ -44,14 +42,14 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
         // From the row's begin to the last element, and to the first.
         let reach = (within + lanes - 1) % flat.len / lanes;
         let reach_of_first = within.div_ceil(lanes);
-        let inclusive = scan_within_reach::<A, M>(
+        let inclusive = ladder_within::<A, M>(
             &own,
             min(reach, lane as usize) as u32,
             farthest,
-            config.plane_size,
+            config.tile.plane_size,
             op,
         );
-        let earlier = shift_up::<M::State>(&inclusive, identity, config.plane_size);
+        let earlier = shift_up::<M::State>(&inclusive, identity, config.tile.plane_size);
         let with = join::<A, M>(&carry, &earlier, op);
         let with = M::State::select(lane == 0, &carry, &with);
         vectors.push(M::State::select(
@@ -80,12 +78,12 @@ pub(super) fn before_plane<A: Numeric, M: Monoid<A>>(
     #[comptime] config: FlatTileConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
-    let plane = plane_of_unit(config.plane_size) as usize;
-    if lane_of_unit(config.plane_size) == 0 {
+    let plane = plane_of_unit(config.tile.plane_size) as usize;
+    if lane_of_unit(config.tile.plane_size) == 0 {
         M::State::set(shared, plane, total);
     }
     sync_cube();
-    let of_plane = facts.stripes.apart * comptime!(config.vectors * lanes);
+    let of_plane = facts.stripes.apart * comptime!(config.tile.vectors * lanes);
     let begun = facts.flat.place(facts.stripes.first * lanes).within;
     let first = plane - min(begun.div_ceil(of_plane), plane);
     let mut prefix = M::State::copy(identity);
@@ -111,9 +109,9 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
 ) -> Preceding<M::State> {
     let lanes = N::value().comptime();
     let (flat, stripes) = (facts.flat, facts.stripes);
-    let rake = comptime!(config.rake());
+    let rake = comptime!(config.tile.rake());
     #[unroll]
-    for k in 0..config.vectors {
+    for k in 0..config.tile.vectors {
         let place = flat.place((stripes.first + stripes.behind(k)) * lanes);
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
@@ -127,7 +125,7 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     let total = rake_totals::<A, M>(shared, rows, identity, rake, op);
     let mut vectors = Sequence::<M::State>::new();
     #[unroll]
-    for k in 0..config.vectors {
+    for k in 0..config.tile.vectors {
         vectors.push(M::State::get(
             &*shared,
             place_of_total(stripes.behind(k), rake),

@@ -50,22 +50,17 @@ pub(crate) fn tile_of_cube(
     if comptime!(cubes_in_order) {
         CUBE_POS
     } else {
-        take_ticket(state, cubes)
-    }
-}
-
-/// The next tile of the launch, the same for every unit of the cube. The last of `cubes` tickets resets the counter.
-#[cube]
-fn take_ticket(state: &[Atomic<u32>], cubes: u32) -> usize {
-    let mut ticket = Shared::<[u32]>::new_slice(1usize);
-    if UNIT_POS == 0 {
-        let mine = state[0].fetch_add(1u32);
-        if mine + 1 == cubes {
-            state[0].store(0u32);
+        let mut ticket = Shared::<[u32]>::new_slice(1usize);
+        if UNIT_POS == 0 {
+            let mine = state[0].fetch_add(1u32);
+            // The last ticket resets the counter.
+            if mine + 1 == cubes {
+                state[0].store(0u32);
+            }
+            ticket[0] = mine;
         }
-        ticket[0] = mine;
+        workgroup_uniform_load(&ticket[0]) as usize
     }
-    workgroup_uniform_load(&ticket[0]) as usize
 }
 
 /// In place of a tile's number: no tile is missing.
@@ -140,7 +135,6 @@ impl<S: State> Lookback<S> {
         }
     }
 
-    /// Publishes the tile's aggregate.
     pub fn publish_aggregate(
         &self,
         state: &[Atomic<u32>],

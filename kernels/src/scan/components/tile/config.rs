@@ -4,18 +4,13 @@ use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_uni
 use crate::scan::components::vector_totals::Rake;
 use cubecl::prelude::*;
 
-/// The comptime facts of a tile; the key of a compiled kernel.
 #[derive_cube_comptime]
 pub struct TileConfig {
-    /// Exclusive instead of inclusive.
     pub exclusive: bool,
-    /// From the last element towards the first.
     pub reverse: bool,
-    /// Plane scans, or scans in shared memory.
     pub plane: bool,
     /// Vectors a unit holds.
     pub vectors: usize,
-    /// Units of a cube.
     pub units: usize,
     /// An upper bound of the planes in a cube.
     pub max_planes: usize,

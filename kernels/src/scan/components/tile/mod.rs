@@ -18,7 +18,7 @@
 //! to earlier ones, and the total of a row's last tile is not used. So all loads of a tile are issued without a branch
 //! between them.
 
-mod config;
+pub(crate) mod config;
 pub(crate) mod row;
 mod staging;
 mod unit;

@@ -1,7 +1,7 @@
 //! A row, and the vectors that a unit loads from it.
 
 use crate::scan::components::args::Reads;
-use crate::scan::components::tensors::{Edges, Loaded};
+use crate::scan::components::tensors::{Edges, Loaded, stored_at};
 use cubecl::prelude::*;
 
 /// A row in memory. Offsets are in vectors, or in elements if it is read element by element.
@@ -17,16 +17,6 @@ pub(crate) struct Row {
     pub stored: usize,
 }
 
-/// Where a logical vector lies in its row in memory.
-#[cube]
-pub(crate) fn stored_vector(logical: usize, row: &Row, #[comptime] reverse: bool) -> usize {
-    if comptime!(reverse) {
-        row.vectors - 1 - logical
-    } else {
-        logical
-    }
-}
-
 /// A logical vector of each input; beyond the row, its last.
 #[cube]
 pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
@@ -37,7 +27,7 @@ pub(crate) fn load_vectors<T: Numeric, N: Size, B: Numeric>(
 ) -> Loaded<T, N> {
     let lanes = N::value().comptime();
     let logical = min(logical, row.vectors - 1);
-    let at = stored_vector(logical, row, reverse);
+    let at = stored_at(logical, row.vectors, reverse);
     let mut vectors = Sequence::<Vector<T, N>>::new();
     #[unroll]
     for i in 0..comptime!(reads.inputs) {

@@ -1,13 +1,13 @@
 //! What one unit holds of a tile, and its scan.
 
 use super::config::{TileConfig, vector_in_tile};
-use super::row::{Row, load_vectors, stored_vector};
+use super::row::{Row, load_vectors};
 use super::staging::{elements, stage, staged_place, staged_totals, staged_vectors};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::{Reads, Writes};
-use crate::scan::components::element_rows::{ElementAccess, load_elements, write_elements};
+use crate::scan::components::element_rows::{load_elements, write_elements};
 use crate::scan::components::plane_scan::{plane_units, shift_up};
-use crate::scan::components::tensors::{Loaded, lane_at, state_of, write_vector};
+use crate::scan::components::tensors::{Loaded, state_of, stored_at, write_vector};
 use crate::scan::components::vector_totals::{RowsOfVectors, place_of_total, rake_totals};
 use cubecl::prelude::*;
 
@@ -27,15 +27,6 @@ pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
     pub total: S,
 }
 
-/// How rows are read element by element.
-fn access(config: TileConfig) -> ElementAccess {
-    ElementAccess {
-        plane: config.plane,
-        plane_size: config.plane_size,
-        reverse: config.reverse,
-    }
-}
-
 /// A logical vector of a tile.
 #[cube]
 fn load_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric>(
@@ -45,7 +36,7 @@ fn load_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric>(
     #[comptime] config: TileConfig,
 ) -> Loaded<T, N> {
     if comptime!(config.by_elements) {
-        load_elements::<T, A, N, B>(reads, row, logical, comptime!(access(config)))
+        load_elements::<T, A, N, B>(reads, row, logical, config)
     } else {
         load_vectors::<T, N, B>(reads, row, logical, config.reverse)
     }
@@ -59,11 +50,11 @@ fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let lanes = N::value().comptime();
-    let first = comptime!(lane_at(0, lanes, config.reverse));
+    let first = comptime!(stored_at(0, lanes, config.reverse));
     let mut total = state_of::<T, A, N, M>(loaded, first, op);
     #[unroll]
     for step in 1..lanes {
-        let lane = comptime!(lane_at(step, lanes, config.reverse));
+        let lane = comptime!(stored_at(step, lanes, config.reverse));
         let state = state_of::<T, A, N, M>(loaded, lane, op);
         total = join::<A, M>(&total, &state, op);
     }
@@ -212,17 +203,10 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             if comptime!(config.by_elements) {
                 // The units of a plane exchange results, also beyond the row.
                 let states = self.results::<A, M>(k, prefix, identity, config, op);
-                write_elements::<T, A, N, P, M>(
-                    writes,
-                    row,
-                    logical,
-                    &states,
-                    comptime!(access(config)),
-                    op,
-                );
+                write_elements::<T, A, N, P, M>(writes, row, logical, &states, config, op);
             } else if logical < row.vectors {
                 let states = self.results::<A, M>(k, prefix, identity, config, op);
-                let at = row.output + stored_vector(logical, row, config.reverse);
+                let at = row.output + stored_at(logical, row.vectors, config.reverse);
                 write_vector::<T, A, N, P, M>(writes, at, &states, config.reverse, op);
             }
         }
@@ -243,7 +227,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
         let mut states = Sequence::<S>::new();
         #[unroll]
         for step in 0..lanes {
-            let lane = comptime!(lane_at(step, lanes, config.reverse));
+            let lane = comptime!(stored_at(step, lanes, config.reverse));
             let state = state_of::<T, A, N, M>(&own, lane, op);
             if comptime!(config.exclusive) {
                 states.push(own.edges.before::<S>(&running, identity, lane));

@@ -13,7 +13,6 @@ pub(crate) struct Place {
     /// Groups of columns before this one, and the first vector of columns of the strip in its group.
     pub outer: usize,
     pub first: usize,
-    /// Tiles of a strip.
     pub tiles: usize,
 }
 

@@ -6,11 +6,10 @@ use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::columns::ColumnsConfig;
 use crate::scan::components::parts::CarryIn;
 use crate::scan::components::stall::Stall;
-use crate::scan::components::tile::{TileConfig, staged_vectors};
+use crate::scan::components::tile::TileConfig;
 use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, PREFETCH_DEPTH};
 use cubecl::prelude::*;
 
-/// The comptime facts of a tile.
 #[derive_cube_comptime]
 pub(crate) struct ColumnTileConfig {
     /// Units side by side, and one behind the other along the axis.
@@ -41,22 +40,13 @@ impl ColumnTileConfig {
         }
     }
 
-    /// Shared memory for the waiting vectors, in vectors.
-    pub fn waiting_room(&self, inputs: usize) -> usize {
-        staged_vectors(inputs, self.wait)
-    }
-
+    /// A strip has the columns of one row of units.
     pub fn strip(&self, lanes: usize) -> StripConfig {
         StripConfig {
-            columns: columns_of(lanes, *self),
+            columns: lanes * self.width,
             stall: self.stall,
         }
     }
-}
-
-/// Columns of a strip: the columns of one row of units.
-pub(crate) fn columns_of(lanes: usize, config: ColumnTileConfig) -> usize {
-    lanes * config.width
 }
 
 /// The shape of the tiles of a call.
@@ -106,7 +96,6 @@ impl Shape {
         }
     }
 
-    /// What the kernel is compiled with.
     pub fn config<O: Operator>(&self, call: &Call<O>) -> ColumnTileConfig {
         ColumnTileConfig {
             width: self.width,
@@ -119,7 +108,7 @@ impl Shape {
                 overshoots: true,
             },
             wait: call.waiting(self.units(), self.rows, self.staged(call)),
-            stall: call.stall(),
+            stall: call.launch.stall,
             cubes_in_order: call.tuning.cubes_in_order,
         }
     }

@@ -2,11 +2,11 @@
 
 use super::before::look_back;
 use super::place::Place;
-use super::shape::{ColumnTileConfig, columns_of};
+use super::shape::ColumnTileConfig;
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::{Reads, Writes};
 use crate::scan::components::columns::{ColumnsView, fold_rows, load_prefetched, scan_row, splat};
-use crate::scan::components::tile::{elements, stage};
+use crate::scan::components::tile::{elements, stage, staged_vectors};
 use crate::scan::components::tile_state::TileWords;
 use cubecl::prelude::*;
 
@@ -24,12 +24,12 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let columns = comptime!(columns_of(lanes, config));
+    let columns = comptime!(config.strip(lanes).columns);
     let x = UNIT_POS as usize % config.width;
     let y = UNIT_POS as usize / config.width;
     let identity = M::identity(seed, op);
     let column = place.column(view, place.own.tile, x, y, config);
-    let room = comptime!(config.waiting_room(reads.inputs));
+    let room = comptime!(staged_vectors(reads.inputs, config.wait));
     let mut waiting = Shared::<[Vector<T, N>]>::new_slice(room);
     let loaded = load_prefetched::<T, N, B>(reads, view, &column, column.first, config.rows);
     #[unroll]
@@ -40,20 +40,30 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     let whole = comptime!(config.whole());
     fold_rows::<T, A, N, M>(&mut total, &loaded, &column, column.first, whole, op);
 
+    let mut shared = M::State::allocate(comptime!(config.height * columns));
+    #[unroll]
+    for lane in 0..lanes {
+        let at = y * columns + comptime!(lane * config.width) + x;
+        M::State::set(&mut shared, at, &total[lane]);
+    }
+    sync_cube();
+
+    // A unit for each column of the strip. What precedes the tile takes the place of the last row's total, which no
+    // other unit reads.
     let last = comptime!((config.height - 1) * columns);
-    let mut shared = share_totals::<A, M>(&total, x, y, lanes, columns, config);
-    look_back_in_columns::<T, A, N, B, M>(
-        &mut shared,
-        reads,
-        state,
-        view,
-        place,
-        words,
-        &identity,
-        columns,
-        config,
-        op,
-    );
+    let mut of_strip = UNIT_POS as usize;
+    while of_strip < columns {
+        let mut aggregate = M::State::copy(&identity);
+        for row in 0..comptime!(config.height) {
+            let state = M::State::get(&shared, row * columns + of_strip);
+            aggregate = join::<A, M>(&aggregate, &state, op);
+        }
+        let before = look_back::<T, A, N, B, M>(
+            reads, state, view, place, of_strip, &aggregate, words, &identity, config, op,
+        );
+        M::State::set(&mut shared, last + of_strip, &before);
+        of_strip += comptime!(config.width * config.height);
+    }
     let earlier = earlier_rows::<A, M>(&shared, x, y, &identity, lanes, columns, config, op);
     sync_cube();
     let mut running = splat::<M::State>(&identity, lanes);
@@ -80,66 +90,6 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
                 op,
             );
         }
-    }
-}
-
-/// Puts the totals of all units into shared memory.
-#[cube]
-fn share_totals<A: Numeric, M: Monoid<A>>(
-    total: &Sequence<M::State>,
-    x: usize,
-    y: usize,
-    #[comptime] lanes: usize,
-    #[comptime] columns: usize,
-    #[comptime] config: ColumnTileConfig,
-) -> <M::State as State>::Shared {
-    let mut shared = M::State::allocate(comptime!(config.height * columns));
-    #[unroll]
-    for lane in 0..lanes {
-        let at = y * columns + comptime!(lane * config.width) + x;
-        M::State::set(&mut shared, at, &total[lane]);
-    }
-    sync_cube();
-    shared
-}
-
-/// A unit for each column of the strip: folds the tile's aggregate from the totals in `shared` and looks back. What
-/// precedes the tile takes the place of the last row's total, which no other unit reads.
-#[cube]
-fn look_back_in_columns<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
-    shared: &mut <M::State as State>::Shared,
-    reads: &Reads<T, N, B>,
-    state: &[Atomic<u32>],
-    view: &ColumnsView,
-    place: Place,
-    words: TileWords,
-    identity: &M::State,
-    #[comptime] columns: usize,
-    #[comptime] config: ColumnTileConfig,
-    #[comptime] op: M::Config,
-) {
-    let last = comptime!((config.height - 1) * columns);
-    let mut column_of_strip = UNIT_POS as usize;
-    while column_of_strip < columns {
-        let mut aggregate = M::State::copy(identity);
-        for row in 0..comptime!(config.height) {
-            let state = M::State::get(&*shared, row * columns + column_of_strip);
-            aggregate = join::<A, M>(&aggregate, &state, op);
-        }
-        let before = look_back::<T, A, N, B, M>(
-            reads,
-            state,
-            view,
-            place,
-            column_of_strip,
-            &aggregate,
-            words,
-            identity,
-            config,
-            op,
-        );
-        M::State::set(shared, last + column_of_strip, &before);
-        column_of_strip += comptime!(config.width * config.height);
     }
 }
 
