@@ -284,8 +284,8 @@ fn launch_flows(
         initials.push(initial.into_buffer_arg());
         of_initials.push(of_initial.into_buffer_arg());
     }
-    // SAFETY: it was checked that all tensors have these elements, and that the decays have those that their strides lead
-    // to; units beyond them do nothing.
+    // SAFETY: it was checked that all tensors have these elements, and that the decays have those that their strides
+    // lead to; units beyond them do nothing.
     unsafe {
         recurrence_flows_kernel::launch_unchecked(
             client,

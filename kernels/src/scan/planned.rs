@@ -54,8 +54,8 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
         Ok(Self { call, routine })
     }
 
-    /// The elements of an access. All operands are accessed in vectors of this length, or element by element. A vector may
-    /// cover the end of a line and the begin of the next one.
+    /// The elements of an access. All operands are accessed in vectors of this length, or element by element. A vector
+    /// may cover the end of a line and the begin of the next one.
     pub fn width(&self) -> usize {
         match self.routine {
             RoutineKind::Columns | RoutineKind::ColumnTiles => self.call.lanes,
