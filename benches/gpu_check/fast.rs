@@ -23,16 +23,13 @@ use crate::stage::{self, Outcome};
 use crate::timed::{Timed, copy_us, too_large};
 
 /// The times of copies, by their bytes.
-struct Bench<'a> {
+pub struct Bench<'a> {
     client: &'a Client,
     copies: HashMap<usize, f64>,
 }
 
 pub fn run(client: &Client) {
-    let mut bench = Bench {
-        client,
-        copies: HashMap::new(),
-    };
+    let mut bench = Bench::new(client);
     for power in [20, 24, 28] {
         bench.sum::<f32>([1, 1 << power], 1, |value| value as f32);
     }
@@ -50,18 +47,18 @@ pub fn run(client: &Client) {
         bench.sum::<f16>([1, 1 << power], 1, |value| f16::from_f32(value as f32));
         bench.sum::<i64>([1, 1 << power], 1, i64::from);
     }
-    bench.recurrence([64, 1 << 18], 1);
-    bench.recurrence([1 << 18, 64], 0);
-    bench.partition(1 << 24, 256);
-    bench.run_lengths(1 << 24);
+    let own = ("", LaunchOptions::default());
+    bench.recurrence([64, 1 << 18], 1, own);
+    bench.recurrence([1 << 18, 64], 0, own);
+    bench.partition(1 << 24, 256, true);
+    bench.partition(1 << 24, 256, false);
+    bench.run_lengths(1 << 24, Emit::ValuesUnpadded);
+    bench.run_lengths(1 << 24, Emit::Values);
 }
 
 /// One row with other cubes than the device's own tuning has, and columns by both routines.
 pub fn tuning(client: &Client) {
-    let mut bench = Bench {
-        client,
-        copies: HashMap::new(),
-    };
+    let mut bench = Bench::new(client);
     for shape in [[1 << 20, 8], [1 << 16, 128], [1 << 14, 1024], [4096, 4096]] {
         for routine in [RoutineKind::Columns, RoutineKind::ColumnTiles] {
             let launch = LaunchOptions {
@@ -85,9 +82,53 @@ pub fn tuning(client: &Client) {
     }
 }
 
-impl Bench<'_> {
+/// The end of the name of a case with the option.
+pub const INVARIANT: &str = ", batch-invariant";
+
+/// What it costs that a line's bits depend on that line alone: each case as it is, and with the option.
+pub fn invariance(client: &Client) {
+    let mut bench = Bench::new(client);
+    let invariant = LaunchOptions {
+        batch_invariant: true,
+        ..LaunchOptions::default()
+    };
+    let rows = [
+        [1, 1 << 20],
+        [1, 1 << 24],
+        [64, 4096],
+        [1024, 256],
+        [16_384, 16],
+        [32, 8191],
+        [4096, 4096],
+        [65_536, 256],
+        [84, 50_257],
+        [1 << 20, 16],
+        [1 << 20, 3],
+        [8, 1 << 18],
+    ];
+    let columns = [[4096, 4096], [1 << 20, 8], [1 << 16, 128], [1 << 18, 64]];
+    let rows = rows.map(|shape| (shape, 1));
+    let columns = columns.map(|shape| (shape, 0));
+    for form in [("", LaunchOptions::default()), (INVARIANT, invariant)] {
+        for (shape, axis) in rows.into_iter().chain(columns) {
+            bench.sum_with::<f32>(shape, axis, |value| value as f32, form);
+        }
+        for (shape, axis) in [([1, 1 << 24], 1), ([64, 1 << 18], 1), ([1 << 18, 64], 0)] {
+            bench.recurrence(shape, axis, form);
+        }
+    }
+}
+
+impl<'a> Bench<'a> {
+    pub fn new(client: &'a Client) -> Self {
+        Self {
+            client,
+            copies: HashMap::new(),
+        }
+    }
+
     /// Checks and times a case. `prepare` makes buffers, and returns the launch and what it must leave in them.
-    fn case<T: CubeElement>(
+    pub fn case<T: CubeElement>(
         &mut self,
         name: &str,
         (largest, bytes): (usize, usize),
@@ -211,9 +252,15 @@ impl Bench<'_> {
     }
 
     /// Of f32, decays 0 and ±1.
-    fn recurrence(&mut self, shape: [usize; 2], axis: usize) {
+    fn recurrence(
+        &mut self,
+        shape: [usize; 2],
+        axis: usize,
+        (tuned, launch): (&str, LaunchOptions),
+    ) {
         let n = shape[0] * shape[1];
-        let name = format!("linear recurrence f32 {}x{} dim{axis}", shape[0], shape[1]);
+        let [rows, columns] = shape;
+        let name = format!("linear recurrence f32 {rows}x{columns} dim{axis}{tuned}");
         self.case::<f32>(&name, (4 * n, 12 * n), "", |client| {
             let all = values(2 * n, ScanOp::Sum);
             let (data, decay) = all.split_at(n);
@@ -228,18 +275,22 @@ impl Bench<'_> {
                 let outputs = vec![tensor(result.clone(), &view)];
                 let tensors = ScanTensors::new(inputs, outputs, axis, f32::elem_type_native());
                 let options = ScanOptions::default();
-                let launch = LaunchOptions::default();
                 scan_operator::<LinearRecurrence>(client, tensors, (), options, launch)
             };
             Prepared::new(client, launch, vec![(output, expected)])
         });
     }
 
-    /// Destinations, offsets, and the move of f32 values.
-    fn partition(&mut self, n: usize, num_keys: usize) {
-        let name = format!("partition f32 1x{n} by {num_keys} keys");
-        let peer = format!("partition/u32/{n}/keys{num_keys}");
-        self.case::<i32>(&name, (4 * n, 12 * n), &peer, |client| {
+    /// Destinations and offsets, and the move of f32 values.
+    fn partition(&mut self, n: usize, num_keys: usize, moves: bool) {
+        let what = if moves { "" } else { ", destinations alone" };
+        let name = format!("partition f32 1x{n} by {num_keys} keys{what}");
+        let peer = match moves {
+            true => format!("partition/u32/{n}/keys{num_keys}"),
+            false => String::new(),
+        };
+        let bytes = if moves { 12 * n } else { 8 * n };
+        self.case::<i32>(&name, (4 * n, bytes), &peer, |client| {
             let keys: Vec<i32> = (0..n)
                 .map(|at| (crate::common::mixed(at) as usize % num_keys) as i32)
                 .collect();
@@ -253,11 +304,18 @@ impl Bench<'_> {
             let (keys, input) = (upload(client, &keys), upload(client, &data));
             let [ranks, output] = [client.empty(4 * n), client.empty(4 * n)];
             let starts = client.empty(4 * (num_keys + 1));
-            let expected = vec![(output.clone(), expected), (starts.clone(), offsets)];
+            let moved = match moves {
+                true => (output.clone(), expected),
+                false => (ranks.clone(), places),
+            };
+            let expected = vec![moved, (starts.clone(), offsets)];
             let launch = move |client: &Client| {
                 let (all, launch) = (flat(&keys, n), LaunchOptions::default());
                 let (to, ends) = (flat(&ranks, n), flat(&starts, num_keys + 1));
                 partition_ranks(client, (all, int), to, ends, num_keys, int, launch)?;
+                if !moves {
+                    return Ok(());
+                }
                 let total = starts.clone().offset_start(4 * num_keys as u64);
                 let shape = PermutationShape {
                     outer: 1,
@@ -273,14 +331,18 @@ impl Bench<'_> {
         });
     }
 
-    fn run_lengths(&mut self, n: usize) {
-        let name = format!("run lengths i32 1x{n}");
-        let peer = format!("run_lengths/i32/{n}");
-        self.case::<i32>(&name, (4 * n, 4 * n), &peer, |client| {
+    /// With zeros behind the runs, or as CUB leaves them.
+    fn run_lengths(&mut self, n: usize, emit: Emit) {
+        let (padded, peer, bytes) = match emit {
+            Emit::Values => (", padded", String::new(), 12 * n),
+            _ => ("", format!("run_lengths/i32/{n}"), 4 * n),
+        };
+        let name = format!("run lengths i32 1x{n}{padded}");
+        self.case::<i32>(&name, (4 * n, bytes), &peer, |client| {
             let data: Vec<i32> = (0..n)
                 .map(|at| (crate::common::mixed(at / 5) % 3) as i32)
                 .collect();
-            let (values, lengths, count) = encoded(&data);
+            let (mut values, mut lengths, count) = encoded(&data);
             let input = upload(client, &data);
             let [output, counts] = [client.empty(4 * n), client.empty(4 * n)];
             let counted = client.empty(4);
@@ -294,10 +356,14 @@ impl Bench<'_> {
                     flat(&buffers[1], n),
                     flat(&buffers[2], 1),
                     int,
-                    Emit::Values,
+                    emit,
                     LaunchOptions::default(),
                 )
             };
+            if emit == Emit::ValuesUnpadded {
+                values.truncate(count as usize);
+                lengths.truncate(count as usize);
+            }
             let expected = vec![(output, values), (counts, lengths), (counted, vec![count])];
             Prepared::new(client, launch, expected)
         });
@@ -305,13 +371,13 @@ impl Bench<'_> {
 }
 
 /// A launch, and the buffers that it must leave.
-struct Prepared<'a, T> {
+pub struct Prepared<'a, T> {
     launch: Box<dyn Fn() -> Result<(), ScanError> + Sync + 'a>,
     expected: Vec<(Handle, Vec<T>)>,
 }
 
 impl<'a, T> Prepared<'a, T> {
-    fn new(
+    pub fn new(
         client: &'a Client,
         launch: impl Fn(&Client) -> Result<(), ScanError> + Sync + 'a,
         expected: Vec<(Handle, Vec<T>)>,

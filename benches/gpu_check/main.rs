@@ -40,6 +40,7 @@ mod right;
 #[path = "../../kernels/tests/recorded/scans.rs"]
 mod scans;
 mod selftest;
+mod sorting;
 #[allow(dead_code, reason = "the records have more cases")]
 #[path = "../../kernels/tests/recorded/sorts.rs"]
 mod sorts;
@@ -176,6 +177,8 @@ fn run_stage(name: &str, args: &[String]) {
         "right" => right::run(&client),
         "large" => right::large(&client),
         "fast" => fast::run(&client),
+        "sorting" => sorting::run(&client),
+        "invariance" => fast::invariance(&client),
         "tuning" => fast::tuning(&client),
         "burns-own" => unmodified::without_install(&cube.device),
         "planted" => {}

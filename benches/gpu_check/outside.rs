@@ -141,6 +141,8 @@ fn cub_rows(text: &str) -> Vec<Value> {
             ("select_flagged", _) => format!("compact/{dtype}/1x{n}/density0.5"),
             ("select_flagged_1", _) => format!("compact/{dtype}/1x{n}/density0.01"),
             ("sort_pairs_8_bits", _) => format!("partition/u32/{n}/keys256"),
+            ("sort_keys_32_bits", _) => format!("sort_keys/i32/1x{n}"),
+            ("sort_pairs_32_bits", _) => format!("sort_pairs/i32/1x{n}"),
             ("run_length_encode", _) => format!("run_lengths/i32/{n}"),
             _ => format!("{op}/{dtype}/{n}"),
         };

@@ -56,7 +56,9 @@ pub fn steps(started: &[String]) -> Vec<(String, Step)> {
             add(own("right", shards, 110));
             add(own("large", 1, 40));
             add(own("fast", 1, 100));
+            add(own("sorting", 1, 60));
             add(Step::Peers(Duration::from_secs(90)));
+            add(own("invariance", 1, 40));
             add(own("tuning", 1, 20));
             add(own("installed", 1, 20));
             add(own("burns-own", 1, 20));

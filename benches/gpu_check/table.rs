@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::fast::INVARIANT;
 use crate::journal::{Ended, Verdict};
 use crate::results::Part;
 
@@ -44,8 +45,12 @@ pub fn page(parts: &[Part]) -> String {
     for fact in facts(parts).into_iter().chain(faults(parts)) {
         line(fact);
     }
-    for part in parts.iter().filter(|part| part.stage == "fast") {
-        speeds(part, parts).into_iter().for_each(&mut line);
+    for part in parts {
+        match part.stage.as_str() {
+            "fast" | "sorting" => speeds(part, parts).into_iter().for_each(&mut line),
+            "invariance" => invariance(part).into_iter().for_each(&mut line),
+            _ => {}
+        }
     }
     for part in parts.iter().filter(|part| part.stage == "tuning") {
         line(format!("\n- {}, tuning: {}", part.flavour, tuning(part)));
@@ -187,6 +192,24 @@ fn peers(case: &str, parts: &[Part]) -> Vec<(String, f64)> {
         is_of_case.then_some((name, row["median_us"].as_f64()?))
     });
     rows.collect()
+}
+
+/// What batch invariance costs each case.
+fn invariance(part: &Part) -> Vec<String> {
+    let time = |ended: &Ended| ended.figures.get("median_us").and_then(Value::as_f64);
+    let all = &part.shown.ended;
+    let costs = all.iter().filter_map(|ended| {
+        let case = ended.case.strip_suffix(INVARIANT)?;
+        let plain = time(all.iter().find(|plain| plain.case == case)?)?;
+        let cost = time(ended)? / plain;
+        Some(format!("{case}: {plain:.1} µs, {cost:.2} ×"))
+    });
+    let costs: Vec<String> = costs.collect();
+    with_break(vec![format!(
+        "- {}, with batch invariance: {}",
+        part.flavour,
+        costs.join("; ")
+    )])
 }
 
 /// The times of a stage in one line.

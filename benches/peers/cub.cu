@@ -182,8 +182,9 @@ void i64(size_t n) {
   sums("i64", n, in, out, inclusive, exclusive, gbs, false);
 }
 
-// A stable sort of pairs by keys of 8 bits, which is what a grouping by 256 keys is, and by keys of 32 bits.
-void pairs(size_t n) {
+// A stable sort of pairs by keys of 8 bits, which is what a grouping by 256 keys is, and by keys of 32 bits, and a sort of
+// the latter alone.
+void sorts(size_t n) {
   for (int bits : {8, 32}) {
     std::vector<uint32_t> keys(n), positions(n);
     for (size_t i = 0; i < n; i++) {
@@ -198,6 +199,13 @@ void pairs(size_t n) {
     std::stable_sort(positions.begin(), positions.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
     if (out.host(n) != positions) ok(cudaErrorUnknown, "SortPairs: wrong");
     line(bits == 8 ? "sort_pairs_8_bits" : "sort_pairs_32_bits", "u32", n, t, 16.0 * n, gbs);
+    if (bits == 8) continue;
+    t = with_storage([&](void* s, size_t& b) {
+      return cub::DeviceRadixSort::SortKeys(s, b, keys_in.at, keys_out.at, int(n), 0, bits);
+    });
+    std::sort(keys.begin(), keys.end());
+    if (keys_out.host(n) != keys) ok(cudaErrorUnknown, "SortKeys: wrong");
+    line("sort_keys_32_bits", "u32", n, t, 8.0 * n, gbs);
   }
 }
 
@@ -251,7 +259,7 @@ int main(int argc, char** argv) {
     f32(size_t(1) << power);
     f16(size_t(1) << power);
     if (power >= 24) i64(size_t(1) << power);
-    if (power != 28) pairs(size_t(1) << power);
+    if (power != 28) sorts(size_t(1) << power);
     if (power == 24) runs(size_t(1) << power);
   }
 }

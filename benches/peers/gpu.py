@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""torch.cumsum, cupy.cumsum, torch.masked_select and x[mask] of CuPy on a CUDA GPU, as far as they can be imported.
+"""torch.cumsum, cupy.cumsum, torch.masked_select, x[mask] of CuPy, torch.sort and torch.topk on a CUDA GPU, as far as
+they can be imported.
 
 Sizes as in `cub.cu`: n = 2^16, 2^20, 2^24, 2^28 for f32 and f16; two rows of 2^27 and the square of 4096 for f32. Times
 are medians of CUDA event pairs around 8 calls, behind copies that keep the device busy until they are queued. Compaction waits for its
@@ -158,6 +159,32 @@ def compact(peer, n):
     return by_wall_clock(peer, lambda: peer.compact(x, mask)), 5 * n + 4 * survivors
 
 
+# Rows and keys of each row to sort, and the number of largest ones.
+SORTS = [(1, 1 << 20), (1, 1 << 24), (8, 151936), (1 << 16, 64), (4096, 4096), (1 << 20, 4)]
+LARGEST = [(8, 151936, 64), (1, 1 << 24, 64), (4096, 4096, 64)]
+
+
+def keys(peer, shape):
+    peer.lib.manual_seed(1)
+    return peer.lib.randint(-(1 << 31), 1 << 31, shape, device="cuda", dtype=peer.lib.int32)
+
+
+def sort(peer, shape):
+    x = keys(peer, shape)
+    found, at = peer.lib.sort(x, dim=1, stable=True)
+    if bool((found[:, 1:] < found[:, :-1]).any()) or not peer.equal(x.gather(1, at), found):
+        raise ValueError("WRONG ANSWER")
+    return by_events(peer, lambda: peer.lib.sort(x, dim=1, stable=True)), 8 * x.numel()
+
+
+def top_k(peer, shape, k):
+    x = keys(peer, shape)
+    found, _ = peer.lib.topk(x, k, dim=1)
+    if not peer.equal(found, peer.lib.sort(x, dim=1, descending=True).values[:, :k]):
+        raise ValueError("WRONG ANSWER")
+    return by_events(peer, lambda: peer.lib.topk(x, k, dim=1)), 4 * x.numel()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--largest", type=int, default=28, help="largest power of two of the row length")
@@ -191,6 +218,12 @@ def main():
             if power <= args.largest:
                 name = f"compact/f32/1x{1 << power}/density0.5"
                 take(peer, name, lambda: compact(peer, 1 << power))
+        if peer.name != "torch":
+            continue
+        for rows, length in SORTS:
+            take(peer, f"sort_pairs/i32/{rows}x{length}", lambda: sort(peer, (rows, length)))
+        for rows, length, k in LARGEST:
+            take(peer, f"top_k/i32/{rows}x{length}/{k}", lambda: top_k(peer, (rows, length), k))
     for name, reason in left_out.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     if args.out:
