@@ -59,7 +59,15 @@ pub fn run(client: &Client) {
 /// One row with other cubes than the device's own tuning has, and columns by both routines.
 pub fn tuning(client: &Client) {
     let mut bench = Bench::new(client);
-    for shape in [[1 << 20, 8], [1 << 16, 128], [1 << 14, 1024], [4096, 4096]] {
+    let shapes = [
+        [1 << 20, 8],
+        [1 << 22, 4],
+        [1 << 18, 64],
+        [1 << 16, 128],
+        [1 << 14, 1024],
+        [4096, 4096],
+    ];
+    for shape in shapes {
         for routine in [RoutineKind::Columns, RoutineKind::ColumnTiles] {
             let launch = LaunchOptions {
                 strategy: Strategy::Forced(routine),
@@ -67,6 +75,9 @@ pub fn tuning(client: &Client) {
             };
             let tuned = format!(", {routine:?}");
             bench.sum_with::<f32>(shape, 0, |value| value as f32, (&tuned, launch));
+            if shape[1] == 64 {
+                bench.recurrence(shape, 0, (&tuned, launch));
+            }
         }
     }
     for (units, vectors) in [(512, 4), (512, 6), (512, 8)] {
@@ -104,6 +115,9 @@ pub fn invariance(client: &Client) {
         [84, 50_257],
         [1 << 20, 16],
         [1 << 20, 3],
+        [1 << 19, 33],
+        [1 << 18, 100],
+        [1 << 16, 1000],
         [8, 1 << 18],
     ];
     let columns = [[4096, 4096], [1 << 20, 8], [1 << 16, 128], [1 << 18, 64]];

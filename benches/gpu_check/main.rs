@@ -179,7 +179,10 @@ fn run_stage(name: &str, args: &[String]) {
         "fast" => fast::run(&client),
         "sorting" => sorting::run(&client),
         "invariance" => fast::invariance(&client),
-        "tuning" => fast::tuning(&client),
+        "tuning" => {
+            fast::tuning(&client);
+            sorting::tuning(&client);
+        }
         "burns-own" => unmodified::without_install(&cube.device),
         "planted" => {}
         _ => panic!("no stage `{name}`"),

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::journal::{Ended, Verdict};
 use crate::stage::figures;
 use crate::supervisor::Shown;
+use crate::timed::largest_power;
 
 /// The test binaries, most telling first, with the tests to run.
 const TESTS: [(&str, &[&str]); 4] = [
@@ -106,7 +107,9 @@ fn cub(folder: &Path, work: &Path, limit: Duration) -> io::Result<Ended> {
         return Ok(ended("CUB", Verdict::LeftOut, &why, begun));
     }
     let left = limit.saturating_sub(begun.elapsed());
-    let ran = run(&mut Command::new(&program), &work.join("cub.csv"), left)?;
+    let mut program = Command::new(&program);
+    program.arg(largest_power().to_string());
+    let ran = run(&mut program, &work.join("cub.csv"), left)?;
     let rows = cub_rows(&ran.text);
     let version = ran.text.lines().find_map(|line| line.strip_prefix("# "));
     let mut ended = match ran.is_success {
@@ -166,6 +169,7 @@ fn python(folder: &Path, work: &Path, limit: Duration) -> io::Result<Ended> {
     let out = work.join("peers-gpu.json");
     let mut command = Command::new("python3");
     command.arg(folder.join("gpu.py")).arg("--out").arg(&out);
+    command.args(["--largest", &largest_power().to_string()]);
     let ran = run(&mut command, &work.join("gpu-py.txt"), limit)?;
     let text = fs::read_to_string(&out).unwrap_or_default();
     let results: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -1,9 +1,12 @@
 //! The cases of `kernels/tests/recorded`, run on the device instead of recorded: each result is compared with its oracle.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 
+use crate::bench::test_support::panic_message;
 use crate::stage::{self, Outcome};
 
 /// Runs a case, and compares each of its buffers byte for byte.
@@ -14,12 +17,30 @@ pub fn case<T: CubeElement>(
     run: impl FnOnce() -> Vec<(Handle, Vec<T>)>,
 ) {
     stage::case(&format!("{group}: {name}"), || {
+        let buffers = match unless_refused(run) {
+            Ok(buffers) => buffers,
+            Err(left_out) => return left_out,
+        };
         verdict(
-            run()
+            buffers
                 .into_iter()
                 .map(|(handle, expected)| exact(client, handle, &expected)),
         )
     });
+}
+
+/// What a case leaves. A form of a kernel that the device cannot run is refused before anything is launched.
+fn unless_refused<R>(run: impl FnOnce() -> R) -> Result<R, Outcome> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let message = panic_message(&*panic);
+        let is_refusal = ["supported: Refused", "supported: LookbackUnsupported"]
+            .iter()
+            .any(|refusal| message.starts_with(refusal));
+        if !is_refusal {
+            resume_unwind(panic);
+        }
+        Outcome::LeftOut(message)
+    })
 }
 
 /// [`case`] with floats that `is_close` judges, and integers.
@@ -31,7 +52,10 @@ pub fn close_case(
     is_close: fn(f32, f32) -> bool,
 ) {
     stage::case(&format!("{group}: {name}"), || {
-        let (floats, ints) = run();
+        let (floats, ints) = match unless_refused(run) {
+            Ok(buffers) => buffers,
+            Err(left_out) => return left_out,
+        };
         let floats = floats.into_iter().map(|(handle, expected)| {
             different(client, handle, &expected, |found, expected| {
                 is_close(*found, *expected)

@@ -24,23 +24,32 @@ pub fn run(client: &Client) {
         bench.sort([1, 1 << power], 32, true, own);
     }
     bench.sort([1, 1 << 24], 8, true, own);
-    for (tuned, routine) in [
-        (", looking back", RoutineKind::SinglePass),
-        (", counted", RoutineKind::ReduceThenScan),
-    ] {
-        let launch = LaunchOptions {
-            strategy: Strategy::Forced(routine),
-            ..LaunchOptions::default()
-        };
-        for power in [20, 24] {
-            bench.sort([1, 1 << power], 32, true, (tuned, launch));
-        }
-    }
     for shape in [[8, 151_936], [1 << 16, 64], [4096, 4096], [1 << 20, 4]] {
         bench.sort(shape, 32, true, own);
     }
     for shape in [[8, 151_936], [1, 1 << 24], [4096, 4096]] {
         bench.top_k(shape, 64);
+    }
+}
+
+/// The ways to sort a long line.
+pub fn tuning(client: &Client) {
+    let mut bench = Bench::new(client);
+    for (tuned, routine, keys) in [
+        (", looking back", RoutineKind::SinglePass, None),
+        (", looking back, 8 keys", RoutineKind::SinglePass, Some(8)),
+        (", counted", RoutineKind::ReduceThenScan, None),
+    ] {
+        let launch = LaunchOptions {
+            strategy: Strategy::Forced(routine),
+            vectors: keys,
+            ..LaunchOptions::default()
+        };
+        for power in [18, 20, 22, 24] {
+            bench.sort([1, 1 << power], 32, false, (tuned, launch));
+        }
+        bench.sort([1, 1 << 24], 32, true, (tuned, launch));
+        bench.sort([8, 151_936], 32, true, (tuned, launch));
     }
 }
 

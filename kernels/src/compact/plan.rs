@@ -86,7 +86,7 @@ pub(super) struct Plan {
     pub per_unit: bool,
     /// Lines, and tiles of a line.
     tiles: [usize; 2],
-    tuning: Tuning,
+    pub tuning: Tuning,
 }
 
 /// The most elements of a line that a unit walks. It reads whole sectors of memory. Not measured.

@@ -21,8 +21,11 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Writes the lengths of runs from the positions at which they begin; 0 behind them if `fills`. A unit has a vector of
-/// runs.
+/// Units that write lengths, as a multiple of those that saturate the device. Not measured.
+const UNITS_OF_LENGTHS: usize = 4;
+
+/// Writes the lengths of runs from the positions at which they begin; 0 after them if `fills`. A unit takes vectors of
+/// runs, as far apart as there are units.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn lengths_kernel<I: Numeric, N: Size>(
     heads: &[Vector<I, N>],
@@ -33,31 +36,33 @@ fn lengths_kernel<I: Numeric, N: Size>(
     #[comptime] fills: bool,
     #[define(I)] _index: ElemType,
 ) {
-    let at = ABSOLUTE_POS;
-    if at < vectors {
-        let lanes = N::value().comptime();
-        let count = usize::cast_from(count[0]);
+    let lanes = N::value().comptime();
+    let count = usize::cast_from(count[0]);
+    let mut end = vectors;
+    if comptime!(!fills) {
+        end = min(count.div_ceil(lanes), vectors);
+    }
+    let mut at = ABSOLUTE_POS;
+    while at < end {
         let mut result = Vector::<I, N>::new(I::from_int(0));
-        let has_runs = at * lanes < count;
-        if has_runs {
+        if at * lanes < count {
             let own = heads[at];
-            let behind = heads[min(at + 1, vectors - 1)].extract(0usize);
+            let next_head = heads[min(at + 1, vectors - 1)].extract(0usize);
             #[unroll]
             for lane in 0..lanes {
                 let run = at * lanes + lane;
                 let next = if comptime!(lane + 1 < lanes) {
                     own.extract(comptime!(lane + 1))
                 } else {
-                    behind
+                    next_head
                 };
                 let end = select(run + 1 < count, next, I::cast_from(elements));
                 let length = end - own.extract(lane);
                 result.insert(lane, select(run < count, length, I::from_int(0)));
             }
         }
-        if has_runs || comptime!(fills) {
-            lengths[at] = result;
-        }
+        lengths[at] = result;
+        at += CUBE_COUNT * CUBE_DIM as usize;
     }
 }
 
@@ -116,11 +121,13 @@ pub fn run_lengths(
     let address_type = heads.required_address_type(index.size());
     let lanes = lanes_of(client, len, &[(&lengths, index.size())]);
     let vectors = len / lanes;
+    // The host does not know how many runs there are.
+    let units = vectors.min(UNITS_OF_LENGTHS * plan.tuning.units_to_saturate);
     // SAFETY: as many lengths and positions as elements; units beyond them do nothing.
     unsafe {
         lengths_kernel::launch_unchecked(
             client,
-            cube_count(client, vectors.div_ceil(ELEMENTWISE_UNITS)),
+            cube_count(client, units.div_ceil(ELEMENTWISE_UNITS)),
             CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
             address_type,
             lanes,

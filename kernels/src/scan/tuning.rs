@@ -84,14 +84,12 @@ pub(crate) const COLUMN_UNITS: usize = 128;
 pub(crate) const COLUMN_TILE_UNITS: usize = 512;
 pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 
-/// The most tiles of a strip of columns that look back. In longer strips a tile looks back over many that are under
-/// way, and columns in parts are faster. On an H200 (2026-11-26, NVRTC 13.0) tiles take 72 µs for f32 [2^20, 8] and 62 µs
-/// for [2^16, 128], with 512 tiles a strip, where parts take 148 and 64 µs. A recurrence of [2^18, 64] takes 756 µs in
-/// one strip of 2,048 tiles, and 134 µs in parts.
-pub(crate) const COLUMN_CHAIN: usize = 512;
+/// The most tiles of a strip of columns that look back. On an H200 (2026-11-27, NVRTC 13.0) the recurrence of f32
+/// [2^18, 64], one strip of 2,048 tiles, takes 95 µs in tiles and 133 in parts. Longer strips were not measured.
+pub(crate) const COLUMN_CHAIN: usize = 2048;
 
-/// From this number of strips on, their length does not matter: on that H200 [4096, 4096] has 32 strips and takes 43 µs in tiles,
-/// 90 in parts; [2^14, 1024] has 8 and takes 47 and 85 µs.
+/// From this number of strips on, their length does not matter: on an H200 (2026-11-26, NVRTC 13.0) [4096, 4096] has 32
+/// strips and takes 43 µs in tiles, 90 in parts; [2^14, 1024] has 8 and takes 47 and 85 µs.
 pub(crate) const COLUMN_STRIPS: usize = 16;
 
 /// The fewest steps of a part of columns.

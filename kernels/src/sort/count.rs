@@ -3,7 +3,7 @@
 use super::code::code_word;
 use super::schedule::own_pass;
 use super::tile::{KeyDigits, digit_in_pass, read_vector};
-use crate::compact::digits::ranks::digit_of;
+use crate::compact::digits::ranks::{clear, digit_of};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -45,19 +45,6 @@ impl CountConfig {
         };
         self.counts() + flags
     }
-}
-
-/// Sets shared words to 0.
-#[cube]
-fn clear(words: &Shared<[Atomic<u32>]>, #[comptime] len: usize, #[comptime] units: usize) {
-    #[unroll]
-    for step in 0..comptime!(len.div_ceil(units)) {
-        let word = step * units + UNIT_POS as usize;
-        if word < len {
-            words[word].store(0u32);
-        }
-    }
-    sync_cube();
 }
 
 /// Writes `counts[line, pass, digit, part]`, and `differing[line, pass, part]`.

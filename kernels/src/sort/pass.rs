@@ -96,9 +96,8 @@ fn earlier_keys<K: Numeric, N: Size>(
         strip: place.line,
         tile: place.tile,
     };
-    let mut search = StripLookback::<u32>::new(own, digit, &0u32.runtime(), words);
+    let mut search = StripLookback::<u32>::new(own, digit, &0u32.runtime(), words, strip);
     search.publish_aggregate(state, words, &aggregate, strip);
-    search.find_prefix(state, words, strip);
     while search.advance::<u32, Fold>(state, words, strip, sum) {
         let begin = place.line * of.len + search.missing() * config.digits.tile.tile();
         let lanes = N::value().comptime();
@@ -116,7 +115,7 @@ fn earlier_keys<K: Numeric, N: Size>(
         search.publish_fallback::<u32, Fold>(state, words, &missing, strip, sum);
     }
     search.publish_prefix::<u32, Fold>(state, words, &aggregate, strip, sum);
-    search.before()
+    search.before::<u32, Fold>(strip, sum)
 }
 
 /// Where the keys of a digit in this tile begin in the line. `count` is their number.

@@ -10,7 +10,6 @@ use crate::operator::integer_limits;
 use crate::scan::problem::lanes_of;
 use crate::scan::{LaunchOptions, scratch};
 use cubecl::client::Client;
-use cubecl::ir::features::AtomicUsage;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 
@@ -82,13 +81,6 @@ impl<'c> Sort<'c> {
                 .fold(keys.required_address_type(1), AddressType::max),
             launch,
         })
-    }
-
-    /// Whether digits can be counted by atomic additions.
-    pub fn can_count(&self) -> bool {
-        let word = Type::atomic(u32::elem_type_native());
-        let usage = self.client.properties().atomic_type_usage(word);
-        usage.contains(AtomicUsage::Add)
     }
 
     /// The passes of a sort by this number of bits.

@@ -13,13 +13,13 @@ fn long_rows() -> View {
     View::contiguous(&[2, ROW])
 }
 
-/// Two strips of columns, the second one not full, in 77 tiles of two rows.
+/// Two strips of columns, the second one not full, in 109 tiles of two rows.
 fn long_columns() -> (LaunchOptions, View) {
     let launch = LaunchOptions {
         units: Some(64),
         ..small_tile(RoutineKind::ColumnTiles)
     };
-    (launch, View::contiguous(&[2, 76 * 2 + 1, 35]))
+    (launch, View::contiguous(&[2, 108 * 2 + 1, 35]))
 }
 
 /// Rows and columns scan inclusive or both exclusive and reverse, in turns.

@@ -129,14 +129,14 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 5], 1)
 );
-// Two strips of columns, the second one not full, in tiles of two rows and blocks of eight tiles.
+// Two strips of columns, the second one not full, in tiles of two rows and blocks of 32 tiles.
 stamp!(
     column_tiles,
     LaunchOptions {
         units: Some(64),
         ..small_tile(RoutineKind::ColumnTiles)
     },
-    2 * 16 + 1,
+    2 * 33 + 1,
     |len| (vec![2, len, 35], 1)
 );
 // A strip of two vectors, four rows a unit.

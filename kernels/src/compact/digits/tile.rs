@@ -2,7 +2,7 @@
 
 use super::DigitPass;
 use super::config::DigitConfig;
-use super::ranks::{RankedTile, digit_of, place_of_key};
+use super::ranks::{RankedTile, clear, digit_of, place_of_key};
 use crate::checked_index::is_below;
 use cubecl::prelude::*;
 
@@ -12,6 +12,38 @@ fn clamped<K: Numeric>(key: K, num_keys: u32) -> u32 {
     let narrow = u32::cast_from(key);
     let valid = is_below::<K, u32>(key, narrow, num_keys);
     select(valid, narrow, num_keys)
+}
+
+/// The digit of a key, or the number of digits for a key without one.
+#[cube]
+fn digit_or_none(key: u32, is_key: bool, of: DigitPass, #[comptime] config: DigitConfig) -> u32 {
+    let mut has_digit = is_key;
+    if comptime!(config.drops) {
+        has_digit = is_key && key < of.num_keys;
+    }
+    let none = comptime!(config.digits() as u32);
+    select(has_digit, digit_of(key, of.shift, config), none)
+}
+
+/// Adds the keys of the tile to the counter of their digit. There is one more, for keys without a digit.
+#[cube]
+pub(super) fn count_keys<K: Numeric>(
+    counts: &Shared<[Atomic<u32>]>,
+    keys: &[K],
+    of: DigitPass,
+    #[comptime] config: DigitConfig,
+) {
+    clear(counts, comptime!(config.digits() + 1), config.units);
+    let first = CUBE_POS * config.tile();
+    #[unroll]
+    for k in 0..config.keys {
+        let at = first + k * config.units + UNIT_POS as usize;
+        if at < of.elements {
+            let key = clamped::<K>(keys[at], of.num_keys);
+            counts[digit_or_none(key, true.runtime(), of, config) as usize].fetch_add(1u32);
+        }
+    }
+    sync_cube();
 }
 
 /// Loads the unit's keys, `num_keys` for keys out of range, and ranks the tile by the digit of the pass.
@@ -46,13 +78,8 @@ pub(super) fn rank_keys<K: Numeric>(
                 key = tile.words[place];
             }
         }
-        let mut has_digit = first + place < of.elements;
-        if comptime!(config.drops) {
-            has_digit = key < of.num_keys;
-        }
-        let none = comptime!(config.digits() as u32);
         own[k] = key;
-        tile.digits[k] = select(has_digit, digit_of(key, of.shift, config), none);
+        tile.digits[k] = digit_or_none(key, first + place < of.elements, of, config);
     }
     if comptime!(!config.plane) {
         sync_cube();

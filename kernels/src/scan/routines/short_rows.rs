@@ -65,6 +65,9 @@ fn rows_per_span<O: Operator>(call: &Call<O>) -> usize {
 
 /// The rows of a plane, if it has rows of its own.
 fn rows_per_plane<O: Operator>(call: &Call<O>) -> Option<usize> {
+    if call.launch.batch_invariant && !keeps_places(call) {
+        return Some(1);
+    }
     let vectors = call.tuning.equal_planes * call.tuning.vectors;
     let rows = rows_in(call, vectors);
     (rows * call.len() * 8 >= vectors * call.flat_lanes * FULL_EIGHTHS && rows > 0).then_some(rows)
@@ -74,7 +77,12 @@ fn rows_per_plane<O: Operator>(call: &Call<O>) -> Option<usize> {
 pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
     call.lines.is_contiguous_rows()
         && rows_per_span(call) >= 2
-        && (!call.launch.batch_invariant || keeps_places(call))
+        && (!call.launch.batch_invariant || keeps_places(call) || fits_plane(call))
+}
+
+/// Whether a plane holds a row, element by element. If it has no other, no other decides its bits.
+pub(crate) fn fits_plane<O: Operator>(call: &Call<O>) -> bool {
+    call.len() <= call.tuning.equal_planes * call.tuning.vectors
 }
 
 /// Whether every row begins at a stripe, or at a multiple of its length in one. Then its place among the others does not

@@ -29,10 +29,9 @@ pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A
     let x = column % config.width;
     let line = (place.outer * view.width + place.vector(view, x)) * lanes + lane;
     let first = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
-    let mut search = StripLookback::<M::State>::new(place.own, column, &first, words);
-    let strip = comptime!(config.strip(lanes));
+    let strip = config.strip;
+    let mut search = StripLookback::<M::State>::new(place.own, column, &first, words, strip);
     search.publish_aggregate(state, words, aggregate, strip);
-    search.find_prefix(state, words, strip);
     while search.advance::<A, M>(state, words, strip, op) {
         let missing = search.missing();
         let other = total_of_tile::<T, A, N, B, M>(
@@ -41,7 +40,7 @@ pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A
         search.publish_fallback::<A, M>(state, words, &other, strip, op);
     }
     search.publish_prefix::<A, M>(state, words, aggregate, strip, op);
-    search.before()
+    search.before::<A, M>(strip, op)
 }
 
 /// The aggregate of another tile of the strip, in one lane of the `x`-th units. It is combined in the same order as by

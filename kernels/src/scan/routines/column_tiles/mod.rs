@@ -91,7 +91,8 @@ pub(crate) fn column_tiles_kernel<
 /// in which tiles need not look far back.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
     if call.launch.batch_invariant {
-        return true;
+        // A group of one column is a row that a unit walks.
+        return call.lines.inner_count() > 1;
     }
     let shape = Shape::of(call);
     let width = call.lines.inner_count() / call.lanes;
@@ -113,7 +114,7 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let columns = shape.width * call.lanes;
     let words = launch_words(all_strips, tiles, columns, call.state_words());
     let (state, epoch_bits) = scratch::take(call.client, words);
-    let config = shape.config(&call);
+    let config = shape.config(&call, all_strips);
     let split = Split {
         len: shape.rows,
         parts: tiles * shape.height,

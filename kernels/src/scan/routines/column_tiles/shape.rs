@@ -5,7 +5,6 @@ use crate::scan::call::Call;
 use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::columns::ColumnsConfig;
 use crate::scan::components::parts::CarryIn;
-use crate::scan::components::stall::Stall;
 use crate::scan::components::tile::TileConfig;
 use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, PREFETCH_DEPTH};
 use cubecl::prelude::*;
@@ -18,7 +17,8 @@ pub(crate) struct ColumnTileConfig {
     /// What each unit holds, and where its rows wait.
     pub rows: ColumnsConfig,
     pub wait: TileConfig,
-    pub stall: Option<Stall>,
+    /// A strip has the columns of one row of units.
+    pub strip: StripConfig,
     /// As in [`LookbackConfig`](crate::scan::components::tile_state::LookbackConfig).
     pub cubes_in_order: bool,
 }
@@ -37,14 +37,6 @@ impl ColumnTileConfig {
         ColumnsConfig {
             prefetch_depth: 1,
             ..self.whole()
-        }
-    }
-
-    /// A strip has the columns of one row of units.
-    pub fn strip(&self, lanes: usize) -> StripConfig {
-        StripConfig {
-            columns: lanes * self.width,
-            stall: self.stall,
         }
     }
 }
@@ -96,7 +88,7 @@ impl Shape {
         }
     }
 
-    pub fn config<O: Operator>(&self, call: &Call<O>) -> ColumnTileConfig {
+    pub fn config<O: Operator>(&self, call: &Call<O>, strips: usize) -> ColumnTileConfig {
         ColumnTileConfig {
             width: self.width,
             height: self.height,
@@ -108,7 +100,7 @@ impl Shape {
                 overshoots: true,
             },
             wait: call.waiting(self.units(), self.rows, self.staged(call)),
-            stall: call.launch.stall,
+            strip: StripConfig::new(self.width * call.lanes, strips, call.launch.stall),
             cubes_in_order: call.tuning.cubes_in_order,
         }
     }

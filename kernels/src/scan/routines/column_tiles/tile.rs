@@ -24,7 +24,7 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let columns = comptime!(config.strip(lanes).columns);
+    let columns = config.strip.columns;
     let x = UNIT_POS as usize % config.width;
     let y = UNIT_POS as usize / config.width;
     let identity = M::identity(seed, op);

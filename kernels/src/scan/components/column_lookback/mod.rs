@@ -1,0 +1,341 @@
+//! Decoupled lookback along columns: a unit learns on its own what precedes its column of a tile.
+//!
+//! A *strip* is as many columns as a cube has side by side. Its tiles follow one another along the axis and form
+//! blocks. Every tile publishes its *aggregate*, the total of its rows, for each column. The last tile of a block also
+//! publishes the *prefix*, the total of all rows up to and with the block.
+//!
+//! ```text
+//! tiles        … │ a a a a a a a a │ a a a a a a a a │ a a t      a  aggregate of a tile
+//! prefixes                         P                 ·            P  prefix of a block     ·  not published yet
+//! before t  =              (P  ⊕        total)  ⊕ own             own  the aggregates before t in its own block
+//! ```
+//!
+//! First the unit folds the aggregates before its tile in the own block. Then it reads the prefix of the block before.
+//! While that is missing, it goes to the nearest block further back whose prefix is published, and walks forward from
+//! there, block by block. With every step it reads the prefix of the block before its own again. So prefixes of blocks
+//! follow one another by the latency of one word, and a tile that starts far behind them need not walk.
+//!
+//! **Order.** The aggregates of a block are folded from left to right, and so are the blocks. The result has the same
+//! bits, wherever the walk began.
+//!
+//! **No waiting.** A unit reads a missing prefix a number of times, then it walks. It reads a missing aggregate up to
+//! the spin limit. Then it computes the aggregate from the input, publishes it as the tile's *fallback* and goes on.
+//! From then on it reads a missing word only once, because where one tile is late others are likely to be. No
+//! forward-progress guarantee is needed, no barrier and no plane operation.
+
+mod strip;
+
+pub(crate) use strip::{StripConfig, StripTile, launch_words, tile_words};
+
+use super::stall::{Publication, is_stalled};
+use super::tile_state::{HALVES, HEADER_WORDS, Peek, TileWords, peek, publish};
+use crate::monoid::{Monoid, State, join};
+use cubecl::prelude::*;
+use strip::{AGGREGATE, FALLBACK, PREFIX, VALUES};
+
+/// Prefixes that a unit loads at once.
+const PREFIXES_AT_ONCE: usize = 2;
+
+/// How often it reads a missing prefix of the block before its own at first, at most as often as the spin limit says.
+const POLLS: u32 = 16;
+
+/// How far a unit has looked back in one column of a strip.
+///
+/// ```text
+/// search.publish_aggregate(aggregate)
+/// while search.advance() {              // an aggregate is missing:
+///     search.publish_fallback(…)        // the unit computes it
+/// }
+/// search.before()                       // what precedes the tile
+/// search.publish_prefix(aggregate)
+/// ```
+#[derive(CubeType)]
+pub(crate) struct StripLookback<S: State> {
+    own: StripTile,
+    /// The column of the strip.
+    column: usize,
+    /// What precedes the block `block`. The search ends at the own block.
+    base: S,
+    block: usize,
+    /// The aggregates from the tile `begin` up to `next` are folded into `total`, and will be up to `end`.
+    total: S,
+    begin: usize,
+    next: usize,
+    end: usize,
+    /// These tiles are of the own block.
+    in_own: bool,
+    own_before: S,
+    is_known: bool,
+    /// How often a missing word is read.
+    spin_limit: u32,
+}
+
+#[cube]
+impl<S: State> StripLookback<S> {
+    /// Begins with `first` before the column's first row.
+    pub fn new(
+        own: StripTile,
+        column: usize,
+        first: &S,
+        words: TileWords,
+        #[comptime] config: StripConfig,
+    ) -> StripLookback<S> {
+        let begin = own.tile / config.block * config.block;
+        StripLookback::<S> {
+            own,
+            column,
+            base: S::copy(first),
+            block: 0usize.runtime(),
+            total: S::copy(first),
+            begin,
+            next: usize::copy(&begin),
+            end: own.tile,
+            in_own: true.runtime(),
+            own_before: S::copy(first),
+            is_known: false.runtime(),
+            spin_limit: words.spin_limit,
+        }
+    }
+
+    /// The first word of a value of a tile of the strip.
+    fn value_at(
+        &self,
+        words: TileWords,
+        tile: usize,
+        #[comptime] value: usize,
+        #[comptime] config: StripConfig,
+    ) -> usize {
+        let state_words = S::words().comptime();
+        let each = comptime!(HALVES * config.columns * state_words);
+        let tile = self.own.strip * words.per_row + tile;
+        tile * comptime!(VALUES * each) + comptime!(HEADER_WORDS + value * each) + self.column
+    }
+
+    fn publish(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        total: &S,
+        #[comptime] value: usize,
+        #[comptime] config: StripConfig,
+    ) {
+        let at = self.value_at(words, tile, value, config);
+        publish::<S>(state, at, config.columns, total, words.epoch_bits);
+    }
+
+    fn peek(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        tile: usize,
+        #[comptime] value: usize,
+        #[comptime] config: StripConfig,
+    ) -> Peek<S> {
+        let at = self.value_at(words, tile, value, config);
+        peek::<S>(state, at, config.columns, words.epoch_bits)
+    }
+
+    pub fn publish_aggregate(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: StripConfig,
+    ) {
+        if !is_stalled(self.own.number, Publication::Aggregate, config.stall) {
+            self.publish(state, words, self.own.tile, aggregate, AGGREGATE, config);
+        }
+    }
+
+    /// Publishes what the unit has computed in place of the missing aggregate, and passes that tile.
+    pub fn publish_fallback<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) {
+        self.publish(state, words, self.next, aggregate, FALLBACK, config);
+        self.spin_limit = 1u32;
+        self.take::<A, M>(true.runtime(), aggregate, op);
+    }
+
+    /// Publishes the prefix of the tile's block, if the tile is its last.
+    pub fn publish_prefix<A: Numeric, M: Monoid<A, State = S>>(
+        &self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        aggregate: &S,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) {
+        let is_last = self.own.tile % config.block == config.block - 1;
+        if is_last && !is_stalled(self.own.number, Publication::Prefix, config.stall) {
+            let total = join::<A, M>(&self.own_before, aggregate, op);
+            let prefix = join::<A, M>(&self.base, &total, op);
+            self.publish(state, words, self.own.tile, &prefix, PREFIX, config);
+        }
+    }
+
+    /// Looks back until it is known what precedes the tile. Returns true if an aggregate is missing before that.
+    pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) -> bool {
+        let mut is_missing = false.runtime();
+        while !self.is_known && !is_missing {
+            self.fold::<A, M>(state, words, config, op);
+            is_missing = !self.is_known && self.next < self.end;
+            if !self.is_known && !is_missing {
+                self.conclude::<A, M>(state, words, config, op);
+            }
+        }
+        is_missing
+    }
+
+    /// Folds the aggregates up to `end`, until one is missing, or until it is known what precedes the own block.
+    fn fold<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) {
+        let state_words = S::words().comptime();
+        let batch = comptime!(config.at_once(state_words));
+        let mut spins = 0u32;
+        while !self.is_known && self.next < self.end && spins < self.spin_limit {
+            let mut aggregates = Sequence::<Peek<S>>::new();
+            #[unroll]
+            for i in 0..batch {
+                aggregates.push(self.peek(state, words, self.next + i, AGGREGATE, config));
+            }
+            if !self.in_own {
+                self.read_prefix(state, words, config);
+            }
+            let from = usize::copy(&self.next);
+            #[unroll]
+            for i in 0..batch {
+                let aggregate = &aggregates[i];
+                let is_next = self.next == from + i && from + i < self.end;
+                self.take::<A, M>(is_next && aggregate.present, &aggregate.value, op);
+            }
+            spins += 1u32;
+            if self.next == from {
+                let fallback = self.peek(state, words, from, FALLBACK, config);
+                self.take::<A, M>(fallback.present, &fallback.value, op);
+            }
+            if self.next != from {
+                spins = 0u32;
+            }
+        }
+    }
+
+    /// Goes on to the next block, after all aggregates up to `end`.
+    fn conclude<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) {
+        if self.in_own {
+            self.own_before = S::copy(&self.total);
+            self.in_own = false;
+            self.find_prefix(state, words, config);
+        } else {
+            self.base = join::<A, M>(&self.base, &self.total, op);
+            self.block += 1;
+        }
+        self.is_known = self.block == self.own.tile / config.block;
+        self.begin = self.block * config.block;
+        self.next = self.block * config.block;
+        self.end = self.block * config.block + config.block;
+    }
+
+    /// Reads the prefix of the block before the own one.
+    fn read_prefix(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+    ) {
+        let own_block = self.own.tile / config.block;
+        let near = self.peek(state, words, own_block * config.block - 1, PREFIX, config);
+        self.base = S::select(near.present, &near.value, &self.base);
+        self.block = select(near.present, own_block, self.block);
+        self.is_known = near.present;
+    }
+
+    /// Waits a while for the prefix of the block before the own one, then walks back to the nearest prefix.
+    fn find_prefix(
+        &mut self,
+        state: &[Atomic<u32>],
+        words: TileWords,
+        #[comptime] config: StripConfig,
+    ) {
+        let own_block = self.own.tile / config.block;
+        let polls = min(self.spin_limit, POLLS);
+        let mut spins = 0u32;
+        while !self.is_known && own_block > 0 && spins < polls {
+            self.read_prefix(state, words, config);
+            spins += 1u32;
+        }
+        let mut block = usize::copy(&own_block);
+        let mut found = self.is_known || own_block == 0;
+        while !found && block > 0 {
+            let mut prefixes = Sequence::<Peek<S>>::new();
+            #[unroll]
+            for i in 0..PREFIXES_AT_ONCE {
+                let last = select(block > i, block - i, 1usize) * config.block - 1;
+                prefixes.push(self.peek(state, words, last, PREFIX, config));
+            }
+            let from = usize::copy(&block);
+            #[unroll]
+            for i in 0..PREFIXES_AT_ONCE {
+                let prefix = &prefixes[i];
+                let takes = !found && from > i && prefix.present;
+                self.base = S::select(takes, &prefix.value, &self.base);
+                block = select(takes, from - i, block);
+                found = found || takes;
+            }
+            if !found {
+                block = select(from > PREFIXES_AT_ONCE, from - PREFIXES_AT_ONCE, 0usize);
+            }
+        }
+        self.block = block;
+    }
+
+    /// If the condition holds, passes the next tile, which has that aggregate.
+    fn take<A: Numeric, M: Monoid<A, State = S>>(
+        &mut self,
+        condition: bool,
+        aggregate: &S,
+        #[comptime] op: M::Config,
+    ) {
+        let with = join::<A, M>(&self.total, aggregate, op);
+        let with = S::select(self.next == self.begin, aggregate, &with);
+        self.total = S::select(condition, &with, &self.total);
+        self.next = select(condition, self.next + 1, self.next);
+    }
+
+    /// The missing tile of the strip.
+    pub fn missing(&self) -> usize {
+        usize::copy(&self.next)
+    }
+
+    /// What precedes the tile.
+    pub fn before<A: Numeric, M: Monoid<A, State = S>>(
+        &self,
+        #[comptime] config: StripConfig,
+        #[comptime] op: M::Config,
+    ) -> S {
+        let before = join::<A, M>(&self.base, &self.own_before, op);
+        S::select(self.own.tile % config.block > 0, &before, &self.base)
+    }
+}
