@@ -1,7 +1,7 @@
 //! Planes of a few short lines of a few elements.
 //!
-//! A plane is walked with a carry for each of its columns, as larger ones are, but by plain loops: what prepares blocks of
-//! columns would take longer than their elements do.
+//! A plane is walked with a carry for each of its columns, as larger ones are, but by plain loops: preparing blocks of
+//! columns would take longer than their elements.
 
 use core::mem::MaybeUninit;
 

@@ -20,7 +20,7 @@ pub(crate) fn next_elements<B: ScanOps>(
     B::float_cat(parts, dim)
 }
 
-/// At each position of a scan the element before it; at the first position `first`, or 0 without it.
+/// At each position of a scan the element before it; at the first position, `first` or 0 if absent.
 pub(crate) fn previous_elements<B: ScanOps>(
     tensor: FloatTensor<B>,
     first: Option<FloatTensor<B>>,

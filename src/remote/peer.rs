@@ -42,7 +42,7 @@ fn own() -> [u64; 4] {
     ]
 }
 
-/// For each device the outcome of the greeting, once it is there.
+/// The outcome of the greeting for each device, once it is known.
 type Answers = HashMap<DeviceId, Arc<OnceLock<Result<(), String>>>>;
 
 /// Panics unless the server of `device` understands this client; asks it once.

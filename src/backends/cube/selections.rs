@@ -53,7 +53,7 @@ fn compact_padded(
     (output, count)
 }
 
-/// Behind the values are zeros if `fill`, else anything.
+/// The slots after the values are zeros if `fill`, else arbitrary.
 fn emit(fill: bool) -> Emit {
     match fill {
         true => Emit::Values,

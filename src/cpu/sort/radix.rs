@@ -9,8 +9,8 @@
 //!
 //! A counting sort by a digit has two steps: each block counts its digits, and a scan of the counts, digit by digit and
 //! block by block within a digit, gives each block its first place of each digit; then each block moves its items
-//! there. A line that one thread sorts is one block. One read counts the digits of all of its passes, and shows which of
-//! them all keys have in common: these need no pass. Items go to and fro between two buffers.
+//! there. A line that one thread sorts is one block. One read counts the digits of all of its passes, and shows which
+//! of them all keys have in common: these need no pass. Items move back and forth between two buffers.
 
 use core::mem::MaybeUninit;
 
@@ -29,14 +29,15 @@ const DIGITS: usize = 1 << DIGIT;
 /// without a split, in four passes over the whole line, 90 ms.
 const SPLIT: usize = 8;
 
-/// Items that are split: of 32 bits, half a mebibyte, which fits a second-level cache. Not measured.
+/// Larger lines are split: this many items of 32 bits are half a mebibyte, which fits a second-level cache. Not
+/// measured.
 const LARGE: usize = 1 << 17;
 
-/// Items in a block. Between 2^12 and 2^20 it made no difference of more than a tenth.
+/// Items in a block. Between 2^12 and 2^20 the time differed by less than a tenth.
 const BLOCK: usize = 1 << 17;
 
-/// How often each digit of a pass is there, and then the place of the next item of each. Keys of fewer bits use the
-/// first ones.
+/// The count of each digit of each pass, and then the place of the next item of each. Keys of fewer bits use the first
+/// ones.
 type Histogram = [[u32; DIGITS]; 64usize.div_ceil(DIGIT)];
 
 /// The same for the digit of a split.
@@ -44,13 +45,13 @@ type Counts = [usize; 1 << SPLIT];
 
 /// What is sorted: a key, alone or with its position.
 pub(super) trait Item<B: Bits>: Copy + Send + Sync + 'static {
-    /// For each byte of a key, so many items or fewer are sorted by comparison. Of `f32`, passes took as long for 512 keys
-    /// and for 256 keys with positions.
+    /// Up to this many items for each byte of a key are sorted by comparison. For `f32`, passes took as long at 512
+    /// keys, and at 256 keys with positions.
     const FEW_PER_BYTE: usize;
 
     fn new(key: B, position: usize) -> Self;
     fn key(self) -> B;
-    /// Sorts a few, which are in the order of their positions.
+    /// Sorts a few items, which are in the order of their positions.
     fn sort_few(items: &mut [Self], mask: B);
 }
 
@@ -230,7 +231,7 @@ const fn digits<B: Bits>() -> usize {
     (8 * B::BYTES).div_ceil(DIGIT)
 }
 
-/// How often each digit is there.
+/// The count of each digit.
 fn histogram<B: Bits, T: Item<B>>(items: &[T], mask: B) -> Histogram {
     let mut histogram = [[0; DIGITS]; _];
     for item in items {

@@ -1,4 +1,4 @@
-//! Running maxima and minima, and their positions: of equal elements the last, of several NaN the last, as in torch.
+//! Running maxima and minima, and their positions: the last of equal elements or of several NaN, as in torch.
 
 use core::mem::MaybeUninit;
 

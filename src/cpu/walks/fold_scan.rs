@@ -3,8 +3,8 @@
 //! A state remembers whether a segment started in its elements (Schwartz 1980; Blelloch 1990): what precedes the start
 //! does not reach it. Without segments, nothing starts.
 //!
-//! Sums of floats, and of exponentials, are added up in tiles of lines, and what precedes a tile is added to each of its sums: small elements
-//! are not lost beside a large sum, and sums of elements that are not negative do not fall.
+//! Sums of floats, and of exponentials, are added up in tiles of lines, and what precedes a tile is added to each of
+//! its sums: small elements are not lost in a large sum, and sums of elements that are not negative do not fall.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;

@@ -34,10 +34,10 @@ impl Lines {
         }
     }
 
-    /// The columns of small planes as those of one plane. A plane alone would cost more than its elements, and an element
-    /// of a row would wait for the one before it.
+    /// The columns of small planes as those of one plane. A plane alone would cost more than its elements, and an
+    /// element of a row would wait for the one before it.
     ///
-    /// A row is walked otherwise alone. Its length decides, so that its bits do not depend on how many rows there are.
+    /// A single row is walked in another way. The length decides, so the bits do not depend on the number of rows.
     pub(super) fn abreast(self) -> Self {
         match self.len <= SHORT && self.inner < MANY {
             true => Self {
@@ -50,7 +50,7 @@ impl Lines {
         }
     }
 
-    /// Whether planes have a single column, whose lines lie one behind the other.
+    /// Whether planes have a single column, whose lines lie one after the other.
     pub(super) fn are_rows(&self) -> bool {
         self.inner == 1 && self.abreast.is_none()
     }

@@ -75,7 +75,7 @@ impl<A: Real> Fold<A> for LogSumExp {
     #[inline]
     fn value(state: Sum<A>) -> A {
         match state.sum == A::ZERO {
-            // Of no elements the largest is −∞.
+            // The largest of no elements is −∞.
             true => state.largest,
             false => state.largest.add(state.sum.ln()),
         }

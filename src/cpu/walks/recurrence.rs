@@ -1,8 +1,8 @@
 //! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`.
 //!
-//! If it `RESETS`, a decay of 0 forgets what is before it, even infinities and NaN: `h[t] = value[t]` there. Where all is
-//! finite that is the same. Totals of pieces need not know it: where a total or a state is not finite and could matter,
-//! the piece is walked.
+//! If it `RESETS`, a decay of 0 forgets what is before it, even infinities and NaN: `h[t] = value[t]` there. Where
+//! everything is finite, that makes no difference. Totals of pieces need not reflect it: where a total or a state is
+//! not finite and could matter, the piece is walked.
 //!
 //! Several columns are walked side by side, as the formula says. A single column is walked one vector at a time, whose
 //! elements are composed first, see [`affine`](super::affine).
@@ -53,7 +53,7 @@ struct Recurrence<'a, T: Element, const RESETS: bool> {
     output: Sink<'a, T>,
 }
 
-/// The state behind an element. A selection and no branch, so that loops over columns stay vectors.
+/// The state after an element: a selection, not a branch, so that loops over columns are vectorized.
 #[inline(always)]
 fn state_behind<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
     let behind = decay.mul(before).add(value);

@@ -18,7 +18,7 @@ pub(super) fn room<T>() -> Room<T> {
 pub(super) struct Sink<'a, T> {
     slots: Shared<'a, T>,
     lines: Lines,
-    /// Of planes abreast.
+    /// The places of the columns of planes abreast.
     columns: Option<Places>,
 }
 

@@ -59,7 +59,7 @@ where
         let exact = |(number, (values, is_padded)): (usize, (Tensor<D, K>, bool))| {
             let count = is_padded.then(|| counts.next().expect("one for each"));
             match count {
-                // Burn's slice without elements is no step of the graph; this is. The mask is all false.
+                // Burn's slice without elements is not a step of the graph; this is. The mask is all false.
                 Some(0) => values.compact_dim_by_mask(masks[number].clone(), dim),
                 Some(count) if count < values.dims()[dim] => values.slice_dim(dim, 0..count),
                 _ => values,

@@ -29,14 +29,14 @@ use together::together;
 /// go from shard to shard as from element to element. The same shards on the same devices give the same bits in every
 /// run, whatever the speed of the devices: the order of operations depends on the positions alone.
 ///
-/// Float results are differentiable with respect to all shards. Gradients travel the way of the carries, backwards.
+/// Float results are differentiable with respect to all shards. Gradients travel the path of the carries backwards.
 ///
 /// # Waiting
 ///
 /// The only results that are waited for are the counts of [`compact_dim_by_mask`](Self::compact_dim_by_mask). Tensors
 /// move by Burn's [`Tensor::to_device`]. It waits if a tensor leaves a device that queues operations for a backend of
-/// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor goes through
-/// the memory of the host then. It does not wait between servers, nor between devices of one runtime. Burn moves
+/// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor then goes
+/// through the memory of the host. It does not wait between servers, nor between devices of one runtime. Burn moves
 /// nothing between a server on Iroh and one on WebSocket.
 ///
 /// # Panics

@@ -70,7 +70,7 @@ where
         }
     }
 
-    /// The sum up to and with each element, as [`TensorScan::inclusive_cumsum`].
+    /// The sum up to and including each element, as [`TensorScan::inclusive_cumsum`].
     pub fn inclusive_cumsum(self) -> Self {
         self.scan(ScanOp::Sum, ScanOptions::default())
     }

@@ -10,7 +10,7 @@ use burn::tensor::{DType, Float, Int, Tensor};
 /// is always the same.
 ///
 /// On the CPU it is a reduction, which only reads. Elsewhere it is the last slice of a scan: there, the reduction of
-/// segments would scan as well, and read starts beside the values.
+/// segments would scan as well, and read starts in addition to the values.
 pub(super) fn total<const D: usize, K: Basic>(
     shard: &Tensor<D, K>,
     dim: usize,
@@ -36,7 +36,7 @@ where
         };
         return scanned.narrow(dim, last, 1);
     }
-    // Each line is a segment of rows, whatever dimensions are before and behind `dim`.
+    // Each line is a segment of rows, whatever dimensions are before and after `dim`.
     let offsets = Tensor::<1, Int>::arange(0..outer as i64 + 1, (&device, DType::I32));
     let offsets = offsets.mul_scalar(shape[dim] as i64).into_dispatch();
     let values = shard.clone().reshape([rows, inner]);

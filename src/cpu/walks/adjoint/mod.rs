@@ -8,7 +8,7 @@
 //! gradient of the initial   u[0]
 //! ```
 //!
-//! The state is `u`, and an element is the map `u ↦ decay·u + decay·flow`: a recurrence like the other, see
+//! The state is `u`, and an element is the map `u ↦ decay·u + decay·flow`: a recurrence like the first, see
 //! [`affine`](super::affine).
 
 mod column;

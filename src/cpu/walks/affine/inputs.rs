@@ -22,7 +22,7 @@ pub(in super::super) struct Inputs<'a, T> {
 /// Room for a line of each input, or for a chunk.
 pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
-/// The room that a walk needs beside its states.
+/// The room that a walk needs in addition to its states.
 pub(in super::super) struct Rooms<T: Element> {
     pub(in super::super) gathered: Gathered<T>,
     pub(in super::super) of_values: T::Scratch,

@@ -38,8 +38,8 @@ impl<T: Element> Tile<'_, T> {
         }
     }
 
-    /// The factors and the offsets of the vector at `first`, and its decays: each lane is composed with the lanes before
-    /// it, in the order of the walk.
+    /// The factors and the offsets of the vector at `first`, and its decays: each lane is composed with the lanes
+    /// before it, in the order of the walk.
     ///
     /// # Safety
     ///
@@ -76,7 +76,7 @@ impl<T: Element> Tile<'_, T> {
     }
 
     /// Whether all products of decays within a vector of `lanes` are normal numbers, or zero because a decay is. `from`
-    /// is the place of the first vector. It is asked only where a decay is small.
+    /// is the place of the first vector. It is called only where a decay is small.
     #[cold]
     pub(in super::super) fn composes(&self, from: usize, lanes: usize) -> bool {
         let mut vectors = self.decay[from..].chunks_exact(lanes);
@@ -93,7 +93,7 @@ impl<T: Element> Tile<'_, T> {
         })
     }
 
-    /// The place of the first vector, and the elements beside the vectors, which come last in the order of the walk.
+    /// The place of the first vector, and the elements outside the vectors, which come last in the order of the walk.
     #[inline(always)]
     pub(in super::super) fn parts<const REVERSE: bool>(
         &self,
