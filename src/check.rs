@@ -116,9 +116,10 @@ fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: 
 /// The limit and what sets it: `who` or the device itself.
 fn numbered_by(is_cube: bool, most: u64, who: &str) -> (u64, &str) {
     let on_cube = i32::MAX as u64;
-    match is_cube && most > on_cube {
-        true => (on_cube, "a Cube device"),
-        false => (most, who),
+    if is_cube && most > on_cube {
+        (on_cube, "a Cube device")
+    } else {
+        (most, who)
     }
 }
 
@@ -347,9 +348,10 @@ pub(crate) fn expand<const D: usize, K: Basic>(
             ),
         );
     }
-    match found == shape {
-        true => other,
-        false => other.expand(Shape::from(shape)),
+    if found == shape {
+        other
+    } else {
+        other.expand(Shape::from(shape))
     }
 }
 

@@ -39,9 +39,12 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
             T::map(input, output, &mut scratch, |input, output| {
                 vectorize(|| {
                     let planes = input.chunks_exact(size).zip(output.chunks_exact_mut(size));
-                    planes.for_each(|(input, output)| match reverse {
-                        true => walk::<_, O, true>(input, output, inner, exclusive),
-                        false => walk::<_, O, false>(input, output, inner, exclusive),
+                    planes.for_each(|(input, output)| {
+                        if reverse {
+                            walk::<_, O, true>(input, output, inner, exclusive)
+                        } else {
+                            walk::<_, O, false>(input, output, inner, exclusive)
+                        }
                     });
                 });
             });

@@ -118,9 +118,10 @@ impl Runner<'_> {
             };
             let bytes = (self.width * dtype_to_storage_type(tensor.dtype).size()) as u64;
             let begins = handle.handle.offset_start.unwrap_or(0);
-            let suits = match &tensor.shape == shape {
-                true => is_contiguous(&tensor.shape, &handle.strides),
-                false => !self.is_flat,
+            let suits = if &tensor.shape == shape {
+                is_contiguous(&tensor.shape, &handle.strides)
+            } else {
+                !self.is_flat
             };
             handle.tiles.is_none() && begins.is_multiple_of(bytes) && suits
         };

@@ -173,9 +173,10 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
             Stage::Closed => false,
             Stage::Beyond(_) => true,
         };
-        match is_open {
-            true => FuserStatus::Open,
-            false => FuserStatus::Closed,
+        if is_open {
+            FuserStatus::Open
+        } else {
+            FuserStatus::Closed
         }
     }
 

@@ -109,9 +109,10 @@ fn plan_from(
             )
         } else if let Some(load_store) = load_store(reach, builtins, rest) {
             let len = load_store.len();
-            let reach = match load_store.load_len() > 0 && load_store.store_len() > 0 {
-                true => Reach::Store,
-                false => Reach::Nothing,
+            let reach = if load_store.load_len() > 0 && load_store.store_len() > 0 {
+                Reach::Store
+            } else {
+                Reach::Nothing
             };
             let otherwise = plan_from(start, reach, builtins, &rest[..len]);
             let fused = Box::new(load_store.finish());

@@ -64,9 +64,10 @@ pub(super) fn scan_behind<T: TensorMetadata>(
         (true, true) => part(tensor, 1..len),
         (false, _) => tensor,
     };
-    let all = match options.reverse {
-        true => vec![seen, initial],
-        false => vec![initial, seen],
+    let all = if options.reverse {
+        vec![seen, initial]
+    } else {
+        vec![initial, seen]
     };
     let scanned = scan(cat(all, dim));
     match (options.exclusive, options.reverse) {

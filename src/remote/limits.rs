@@ -50,12 +50,13 @@ impl Limits {
             // The allocator has the memory, or promises it; it is not touched.
             None => Vec::<u8>::new().try_reserve_exact(all).is_ok(),
         };
-        match fits {
-            true => Ok(()),
-            false => Err(Fault::Rule(format!(
+        if fits {
+            Ok(())
+        } else {
+            Err(Fault::Rule(format!(
                 "the results, and what is computed beside them, take {all} bytes, {largest} of them in one buffer: this \
                  does not fit the memory of the server's device"
-            ))),
+            )))
         }
     }
 
@@ -81,19 +82,21 @@ pub(super) fn bytes_of_copy<T: TensorMetadata + 'static>(tensor: &T) -> usize {
     let any: &dyn Any = tensor;
     #[cfg(feature = "flex")]
     if let Some(tensor) = any.downcast_ref::<burn_flex::FlexTensor>() {
-        return match tensor.is_contiguous() {
-            true => 0,
-            false => bytes(&TensorSpec::new(
+        return if tensor.is_contiguous() {
+            0
+        } else {
+            bytes(&TensorSpec::new(
                 tensor.shape(),
                 TensorMetadata::dtype(tensor),
-            )),
+            ))
         };
     }
     #[cfg(feature = "cubecl-backend")]
     if let Some(tensor) = any.downcast_ref::<burn_cubecl::tensor::CubeTensor>() {
-        return match tensor.is_contiguous() {
-            true => 0,
-            false => bytes(&TensorSpec::new(tensor.shape(), tensor.dtype)),
+        return if tensor.is_contiguous() {
+            0
+        } else {
+            bytes(&TensorSpec::new(tensor.shape(), tensor.dtype))
         };
     }
     let _ = any;

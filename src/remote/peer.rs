@@ -142,9 +142,10 @@ pub(super) fn answer<B: Backend + BackendIr>(
             found: ir.outputs.len(),
         });
     };
-    let dtype = match <Int as Kind<B>>::holds(result.dtype) {
-        true => result.dtype,
-        false => DType::I32,
+    let dtype = if <Int as Kind<B>>::holds(result.dtype) {
+        result.dtype
+    } else {
+        DType::I32
     };
     let parts = own().map(|part| part as i64);
     let data = TensorData::new(parts.to_vec(), [parts.len()]).convert_dtype(dtype);

@@ -232,15 +232,14 @@ fn first_indices<const D: usize>(
     let count = Tensor::<1, Int>::from_dispatch(count);
     let positions = <Int as Selectable>::front(positions, size.min(elements));
     let positions = Tensor::<1, Int>::from_dispatch(positions);
-    let positions = match size > elements {
-        true => {
-            let rest = Tensor::zeros([size - elements], (&device, positions.dtype()));
-            match elements {
-                0 => rest,
-                _ => Tensor::cat(vec![positions, rest], 0),
-            }
+    let positions = if size > elements {
+        let rest = Tensor::zeros([size - elements], (&device, positions.dtype()));
+        match elements {
+            0 => rest,
+            _ => Tensor::cat(vec![positions, rest], 0),
         }
-        false => positions,
+    } else {
+        positions
     };
     let is_behind = match size {
         0 => Tensor::<1, Bool>::empty([0], &device),

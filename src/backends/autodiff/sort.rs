@@ -80,9 +80,10 @@ impl<B: ScanBackend> Sources<B> {
             B::int_reshape(B::int_mul_scalar(steps, (by as i64).into()), shape)
         };
         let positions = B::int_reshape(positions, [outer, shape[dim], inner].into());
-        let positions = match positions.dtype() == int.into() {
-            true => positions,
-            false => B::int_cast(positions, int),
+        let positions = if positions.dtype() == int.into() {
+            positions
+        } else {
+            B::int_cast(positions, int)
         };
         let rows = B::int_mul_scalar(positions, (inner as i64).into());
         let rows = B::int_add(rows, steps(outer, len * inner, [outer, 1, 1].into()));

@@ -55,9 +55,10 @@ fn compact_padded(
 
 /// The slots after the values are zeros if `fill`, else arbitrary.
 fn emit(fill: bool) -> Emit {
-    match fill {
-        true => Emit::Values,
-        false => Emit::ValuesUnpadded,
+    if fill {
+        Emit::Values
+    } else {
+        Emit::ValuesUnpadded
     }
 }
 

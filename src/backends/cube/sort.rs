@@ -62,9 +62,12 @@ pub(crate) fn sorted(
         Sort::Largest(k) => sort::top_k(&client, rows, outputs, [lines, len], k, options),
     };
     accept("Radix Sort", launched);
-    let back = |rows: CubeTensor| match dim == last {
-        true => rows,
-        false => into_contiguous(swapped(rows, dim, last)),
+    let back = |rows: CubeTensor| {
+        if dim == last {
+            rows
+        } else {
+            into_contiguous(swapped(rows, dim, last))
+        }
     };
     (keys.map(back), positions.map(back))
 }

@@ -289,12 +289,11 @@ impl Plane {
                     carries.iter_mut().zip(&*local).zip(columns.clone())
                 {
                     let lines = tile.clone();
-                    *carry = match O::is_regular(*carry, total) {
-                        true => O::combine(*carry, total),
+                    *carry = if O::is_regular(*carry, total) {
+                        O::combine(*carry, total)
+                    } else {
                         // SAFETY: the caller's promise.
-                        false => unsafe {
-                            self.walk_column::<T, O>(input, output, lines, column, *carry)
-                        },
+                        unsafe { self.walk_column::<T, O>(input, output, lines, column, *carry) }
                     };
                 }
             } else if is_last || is_first {

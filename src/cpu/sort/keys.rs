@@ -190,8 +190,5 @@ impl<B: Bits> Order<B> for Floats<B> {
 
 /// `flip`, with all bits flipped if the order is descending.
 fn flip<B: Bits>(descending: bool, flip: B) -> B {
-    match descending {
-        true => flip.xor(B::ALL),
-        false => flip,
-    }
+    if descending { flip.xor(B::ALL) } else { flip }
 }

@@ -101,9 +101,10 @@ impl<'a, B: Bits> Lines<'a, B> {
             let first = group.plane * self.len * self.inner + group.columns.start;
             self.store_with(group, items, k, &value_slots, |item, column| {
                 let key = item.key();
-                match shared.is_some_and(|shared| shared.contains(&key)) {
-                    true => self.values[first + item.position.to_usize() * self.inner + column],
-                    false => order.bits(key),
+                if shared.is_some_and(|shared| shared.contains(&key)) {
+                    self.values[first + item.position.to_usize() * self.inner + column]
+                } else {
+                    order.bits(key)
                 }
             });
             self.store(group, items, k, &position_slots, position);

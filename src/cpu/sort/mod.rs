@@ -41,9 +41,10 @@ pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
     order: O,
 ) -> Vec<I> {
     let lines = Lines::new(values, shape);
-    match is_long(shape) {
-        false => lines.argsort::<O, u32, I>(order),
-        true => lines.argsort::<O, usize, I>(order),
+    if is_long(shape) {
+        lines.argsort::<O, usize, I>(order)
+    } else {
+        lines.argsort::<O, u32, I>(order)
     }
 }
 

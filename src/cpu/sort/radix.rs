@@ -69,9 +69,10 @@ impl<B: Bits> Item<B> for B {
     }
 
     fn sort_few(items: &mut [Self], mask: B) {
-        match mask == B::ALL {
-            true => items.sort_unstable(),
-            false => items.sort_by_key(|key| key.and(mask)),
+        if mask == B::ALL {
+            items.sort_unstable()
+        } else {
+            items.sort_by_key(|key| key.and(mask))
         }
     }
 }
@@ -154,12 +155,11 @@ fn split<B: Bits, T: Item<B>>(
         };
         // SAFETY: the split has written every slot.
         let own = unsafe { own.assume_init_mut() };
-        let is_there = match own.len() >= LARGE {
-            true => {
-                split(own, as_slots(to), mask, is_long);
-                false
-            }
-            false => passes(own, as_slots(to), mask),
+        let is_there = if own.len() >= LARGE {
+            split(own, as_slots(to), mask, is_long);
+            false
+        } else {
+            passes(own, as_slots(to), mask)
         };
         if !is_there {
             to.copy_from_slice(own);
@@ -211,9 +211,10 @@ fn passes<B: Bits, T: Item<B>>(items: &mut [T], spare: &mut [MaybeUninit<T>], ma
             next += core::mem::replace(count, next);
         }
         let all = as_slots(items);
-        let (from, to) = match in_spare {
-            false => (all, &mut *spare),
-            true => (&mut *spare, all),
+        let (from, to) = if in_spare {
+            (&mut *spare, all)
+        } else {
+            (all, &mut *spare)
         };
         // SAFETY: the items are initialised, and the pass before has written every slot of the spare buffer.
         for &item in unsafe { from.assume_init_ref() } {

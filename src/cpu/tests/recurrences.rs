@@ -146,9 +146,10 @@ fn resets() {
                     let along = if reverse { len - 1 - step } else { step };
                     let at = (line / inner * len + along) * inner + line % inner;
                     let before = h;
-                    h = match decay[at] == 0.0 {
-                        true => values[at],
-                        false => decay[at] * before + values[at],
+                    h = if decay[at] == 0.0 {
+                        values[at]
+                    } else {
+                        decay[at] * before + values[at]
                     };
                     let expected = if exclusive { before } else { h };
                     let same = found[at] == expected || found[at].is_nan() && expected.is_nan();

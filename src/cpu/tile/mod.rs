@@ -110,9 +110,10 @@ unsafe fn last_prefixes<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVE
             seen = O::watch(seen, prefix);
         }
     }
-    match O::EXACT {
-        true => (L::folds::<O>(apart), seen),
-        false => (prefix, seen),
+    if O::EXACT {
+        (L::folds::<O>(apart), seen)
+    } else {
+        (prefix, seen)
     }
 }
 

@@ -39,14 +39,15 @@ impl Lines {
     ///
     /// A single row is walked in another way. The length decides, so the bits do not depend on the number of rows.
     pub(super) fn abreast(self) -> Self {
-        match self.len <= SHORT && self.inner < MANY {
-            true => Self {
+        if self.len <= SHORT && self.inner < MANY {
+            Self {
                 outer: 1,
                 inner: self.outer * self.inner,
                 abreast: Some(self.inner),
                 ..self
-            },
-            false => self,
+            }
+        } else {
+            self
         }
     }
 
@@ -67,9 +68,10 @@ impl Lines {
 
     /// The line in memory that is the walk's `line`-th.
     pub(super) fn stored(&self, line: usize) -> usize {
-        match self.reverse {
-            true => self.len - 1 - line,
-            false => line,
+        if self.reverse {
+            self.len - 1 - line
+        } else {
+            line
         }
     }
 
@@ -95,9 +97,10 @@ impl Lines {
         let end = lines.end;
         lines.step_by(CHUNK).map(move |first| {
             let last = end.min(first + CHUNK);
-            match self.reverse {
-                true => self.len - last..self.len - first,
-                false => first..last,
+            if self.reverse {
+                self.len - last..self.len - first
+            } else {
+                first..last
             }
         })
     }

@@ -85,9 +85,10 @@ trait Walk: Sync {
 
     /// Lines of a piece.
     fn piece(&self) -> usize {
-        match self.lines().are_rows() {
-            true => PIECE,
-            false => PIECE_OF_COLUMNS,
+        if self.lines().are_rows() {
+            PIECE
+        } else {
+            PIECE_OF_COLUMNS
         }
     }
 
@@ -188,9 +189,10 @@ impl<'a, W: Walk> Strip<'a, W> {
         let behind: Vec<_> = (self.states.iter().zip(totals))
             .map(|(&state, &total)| self.walk.behind(state, total))
             .collect();
-        let walked = match behind.iter().all(Option::is_some) {
-            true => Vec::new(),
-            false => walked(self),
+        let walked = if behind.iter().all(Option::is_some) {
+            Vec::new()
+        } else {
+            walked(self)
         };
         for (column, behind) in behind.into_iter().enumerate() {
             self.states[column] = behind.unwrap_or_else(|| walked[column]);

@@ -154,9 +154,10 @@ impl<T: Element, const RESETS: bool> Recurrence<'_, T, RESETS> {
                 start: state.offset,
                 exclusive: self.exclusive,
             };
-            let h = match lines.reverse {
-                true => lanes::run(Scan::<T, true, RESETS>(scan)),
-                false => lanes::run(Scan::<T, false, RESETS>(scan)),
+            let h = if lines.reverse {
+                lanes::run(Scan::<T, true, RESETS>(scan))
+            } else {
+                lanes::run(Scan::<T, false, RESETS>(scan))
             };
             *state = Affine::state(h);
         }
@@ -220,12 +221,11 @@ impl<T: Element, const REVERSE: bool, const RESETS: bool> Kernel<T>
         seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
         let was_exact =
             was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
-        let rest = match was_exact {
-            true => rest,
-            false => {
-                h = start;
-                0..tile.len()
-            }
+        let rest = if was_exact {
+            rest
+        } else {
+            h = start;
+            0..tile.len()
         };
         tile.each::<REVERSE>(rest, |at, decay, value| {
             let before = h;

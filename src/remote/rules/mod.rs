@@ -24,9 +24,10 @@ type Checked = Result<(), Fault>;
 
 /// `Ok` if the rule holds, else the reason.
 fn rule(holds: bool, reason: impl FnOnce() -> String) -> Checked {
-    match holds {
-        true => Ok(()),
-        false => Err(Fault::Rule(reason())),
+    if holds {
+        Ok(())
+    } else {
+        Err(Fault::Rule(reason()))
     }
 }
 

@@ -8,9 +8,10 @@ use burn::tensor::{Device, Tensor};
 pub(super) fn met<const D: usize, K: Basic>(shards: &[Tensor<D, K>], reverse: bool) -> Vec<usize> {
     let has_elements = |&number: &usize| shards[number].shape().num_elements() > 0;
     let met = (0..shards.len()).filter(has_elements);
-    match reverse {
-        false => met.collect(),
-        true => met.rev().collect(),
+    if reverse {
+        met.rev().collect()
+    } else {
+        met.collect()
     }
 }
 

@@ -127,9 +127,10 @@ impl<const D: usize, K: Basic> Sharded<D, K> {
         let begin = |part: usize| len / parts * part + part.min(len % parts);
         let part = |(part, device)| {
             let range = begin(part)..begin(part + 1);
-            let part = match range.len() == len {
-                true => tensor.clone(),
-                false => tensor.clone().slice_dim(dim, range),
+            let part = if range.len() == len {
+                tensor.clone()
+            } else {
+                tensor.clone().slice_dim(dim, range)
             };
             transfer(part, device)
         };

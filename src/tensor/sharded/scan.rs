@@ -31,9 +31,10 @@ where
         checks::scanned(&self.shards, op);
         let dtype = self.shards[0].dtype();
         // Maxima and minima are elements: no dtype rounds them.
-        match !matches!(op, ScanOp::Max | ScanOp::Min) && is_half(dtype) {
-            true => self.cast(DType::F32).scanned(op, options).cast(dtype),
-            false => self.scanned(op, options),
+        if !matches!(op, ScanOp::Max | ScanOp::Min) && is_half(dtype) {
+            self.cast(DType::F32).scanned(op, options).cast(dtype)
+        } else {
+            self.scanned(op, options)
         }
     }
 

@@ -112,9 +112,10 @@ impl<'a, T: Element> Inputs<'a, T> {
         let mut rooms = [room(), room()];
         for chunk in self.lines.chunks(block.lines.clone()) {
             let tile = self.tile(block.plane, chunk, &mut rooms);
-            *total = match self.lines.reverse {
-                true => lanes::run(Fold::<T, true, ADJOINT>(tile, *total)),
-                false => lanes::run(Fold::<T, false, ADJOINT>(tile, *total)),
+            *total = if self.lines.reverse {
+                lanes::run(Fold::<T, true, ADJOINT>(tile, *total))
+            } else {
+                lanes::run(Fold::<T, false, ADJOINT>(tile, *total))
             };
         }
     }

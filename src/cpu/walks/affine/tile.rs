@@ -62,9 +62,10 @@ impl<T: Element> Tile<'_, T> {
             )
         };
         let value = if ADJOINT { decay.mul(value) } else { value };
-        let (mut factor, mut offset) = match REVERSE {
-            true => (decay.reversed(), value.reversed()),
-            false => (decay, value),
+        let (mut factor, mut offset) = if REVERSE {
+            (decay.reversed(), value.reversed())
+        } else {
+            (decay, value)
         };
         let (one, zero) = (L::splat(proof, T::Acc::ONE), L::splat(proof, T::Acc::ZERO));
         for step in 0..L::STEPS {
@@ -101,9 +102,10 @@ impl<T: Element> Tile<'_, T> {
     ) -> (usize, Range<usize>) {
         let len = self.len();
         let rest = len % lanes;
-        match REVERSE {
-            true => (rest, 0..rest),
-            false => (0, len - rest..len),
+        if REVERSE {
+            (rest, 0..rest)
+        } else {
+            (0, len - rest..len)
         }
     }
 }
