@@ -18,7 +18,7 @@ pub(super) enum Fault {
     NoProtocol,
     #[error("the argument `{name}` is missing")]
     Missing { name: &'static str },
-    #[error("{scalar:?} is no value of the argument `{name}`")]
+    #[error("{scalar:?} is not a value of the argument `{name}`")]
     Argument {
         name: &'static str,
         scalar: ScalarIr,

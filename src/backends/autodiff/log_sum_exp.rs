@@ -1,7 +1,7 @@
 //! The gradient of a log-sum-exp scan.
 //!
-//! `y` are the inclusive results. The gradient of the result at `t` reaches element `s` multiplied by `exp(x[s] −
-//! y[t])`. It travels step by step, by factors of at most 1, so nothing overflows:
+//! `y` are the inclusive results. The gradient of the result at `t` reaches element `s` times the factor
+//! `exp(x[s] − y[t])`. It travels step by step, by factors of at most 1, so nothing overflows:
 //!
 //! ```text
 //! G[s] = g[s] + exp(y[s] − y[s+1])·G[s+1]        a linear recurrence in the other direction

@@ -61,7 +61,7 @@ impl<'a, B: Backend> Rules<'a, B> {
     pub(super) fn dimension(&self, tensor: &TensorSpec, dim: &usize) -> Checked {
         let rank = tensor.shape.num_dims();
         rule(*dim < rank, || {
-            format!("dimension {dim} is none of a tensor of rank {rank}")
+            format!("dimension {dim} is out of range for a tensor of rank {rank}")
         })
     }
 
@@ -104,13 +104,13 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.alike(one, &line)
     }
 
-    /// The mask is one over the slices along `dim`.
+    /// The mask has one entry for each slice along `dim`.
     pub(super) fn along(&self, mask: &TensorSpec, tensor: &TensorSpec, dim: &usize) -> Checked {
         self.dimension(tensor, dim)?;
         self.vector(mask)?;
         let (flags, slices) = (mask.shape[0], tensor.shape[*dim]);
         rule(flags == slices, || {
-            format!("a mask of {flags} is over {slices} slices")
+            format!("a mask of {flags} entries for {slices} slices")
         })
     }
 
@@ -155,7 +155,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.rows(rows)?;
         let (segments, rows) = (offsets.shape[0] - 1, rows.shape[0]);
         rule(segments == rows, || {
-            format!("offsets of {segments} segments are with {rows} rows")
+            format!("{segments} segments in the offsets, but {rows} rows")
         })
     }
 
@@ -170,7 +170,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.vector(tensor)?;
         let len = tensor.shape[0];
         rule(*count <= len, || {
-            format!("the first {count} are asked for of {len}")
+            format!("the first {count} of only {len} elements")
         })
     }
 
@@ -179,7 +179,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.dimension(tensor, dim)?;
         let len = tensor.shape[*dim];
         rule(*count <= len, || {
-            format!("the {count} largest are asked for of {len}")
+            format!("the {count} largest of only {len} elements")
         })
     }
 
@@ -187,7 +187,7 @@ impl<'a, B: Backend> Rules<'a, B> {
     pub(super) fn key_bits(&self, bits: &usize, keys: &TensorSpec) -> Checked {
         let (width, elements) = (8 * keys.dtype.size(), keys.shape.num_elements());
         rule(*bits <= width && (*bits > 0 || elements == 0), || {
-            format!("{bits} bits of {elements} keys that have {width}")
+            format!("{bits} bits of {elements} keys that are {width} bits wide")
         })
     }
 

@@ -69,7 +69,7 @@ fn recurrence<const D: usize>(
     let initials = handed_on(&devices, &met, |number, initial| {
         let (product, state) = totals[number]
             .clone()
-            .expect("a shard behind it waits for it");
+            .expect("a later shard waits for it");
         match (initial, product) {
             (Some(initial), Some(product)) => {
                 let options = RecurrenceOptions::default().initial(initial);

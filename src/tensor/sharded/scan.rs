@@ -52,7 +52,7 @@ where
         let initials = handed_on(&devices, &met, |number, initial| {
             let total = totals[number]
                 .clone()
-                .expect("a shard behind it waits for it");
+                .expect("a later shard waits for it");
             match initial {
                 None => total,
                 Some(initial) => total.scan_from(initial, dim, op, options.inclusive()),
