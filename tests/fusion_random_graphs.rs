@@ -1,7 +1,7 @@
 //! Random graphs, planned by two child processes: one with the hook and one without.
 //!
 //! Graphs without a scan must get exactly the same plan from both, also where every third operation reverses a tensor.
-//! Graphs with scans must give the same values, with their scans on this crate's kernels. Rare exceptions to the last
+//! Graphs with scans must give the same values, with their scans on this crate's kernels. Rare exceptions to the latter
 //! are counted and bounded: Burn gives up fusing a segment whose fused parts depend on each other both ways.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
@@ -16,7 +16,7 @@ use fusion_support::{Host, device, floats, hooked_device, planned};
 const CHILD: &str = "BURN_SCAN_RANDOM_GRAPHS";
 const SIDE: usize = 6;
 const GRAPHS: u64 = 100;
-/// The most of [`GRAPHS`] with scans that may leave a scan to Burn's kernel.
+/// How many of the [`GRAPHS`] with scans may leave a scan to Burn's kernel.
 const EXCEPTIONS: usize = 6;
 
 #[derive(Clone, Copy)]
@@ -217,9 +217,9 @@ fn graphs_with_scans_keep_their_values() {
     assert_rare("scans are left unfused", &unfused_scans, EXCEPTIONS);
 }
 
-/// What this crate's fuser handed back is in the block after all where another provider keeps the search open.
+/// If another provider keeps the search open, what this crate's fuser handed back stays in the block.
 #[test]
-fn graphs_beside_a_second_provider_keep_their_values() {
+fn graphs_with_a_second_provider_keep_their_values() {
     for mode in ["beside scans", "beside reversals"] {
         for (bare, hooked) in without_and(mode) {
             assert_close(&bare, &hooked);

@@ -27,7 +27,7 @@ pub fn scan<T: Scalar>(
     reference::scan(input, shape, dim, op, ScanOptions { exclusive, reverse })
 }
 
-/// For each line along `dim` the positions of its elements in order, by the host's stable sort. NaN is above everything.
+/// The positions of the elements of each line along `dim` in order, by the host's stable sort. NaN is above everything.
 pub fn sort<T: Copy + PartialOrd>(
     values: &[T],
     shape: &[usize],

@@ -116,7 +116,7 @@ fn product_scans_with_zeros(device: &Device) {
     check_scan(ScanOp::Prod, &columns, [len, lines], 0, device);
 }
 
-/// Products out of range behind a zero do not reach the elements before it, nor a second zero the first.
+/// Products out of range after a zero do not reach the elements before it, nor does a second zero reach the first.
 fn product_scans_with_infinite_products(device: &Device) {
     let tracking = device.clone().autodiff();
     let gradient = |values: &[f32]| {
@@ -147,8 +147,8 @@ fn extremum_scans_with_ties(device: &Device) {
     }
 }
 
-/// Lines longer than the 65,535 rounds after which some drivers end a loop, with segments of one element up to
-/// all.
+/// Lines longer than the 65,535 rounds after which some drivers end a loop, with segments from one element to the whole
+/// line.
 fn long_extremum_scans(device: &Device) {
     let len = 70_001;
     let values: Vec<f64> = (0..len)

@@ -8,7 +8,7 @@ use crate::common::{devices, host};
 use crate::fusion_support::planned;
 use crate::servers::{again, at, connect, serve};
 
-/// Tells a process of this binary to call `install()`, which is for all of a process.
+/// Tells a process of this binary to call `install()`, which affects a whole process.
 const INSTALLED: &str = "BURN_SCAN_TEST_INSTALLED";
 
 /// The client calls nothing of this crate, and the server has none of its operations.

@@ -44,7 +44,7 @@ pub struct Call {
     pub results: Vec<(Vec<usize>, DType)>,
 }
 
-/// The mistake that is made in a right call.
+/// The mistake that is made in a correct call.
 #[derive(Clone, Debug)]
 enum Mistake {
     None,
@@ -233,7 +233,7 @@ impl Lengths {
         }
     }
 
-    /// How many of a line are asked for.
+    /// How many elements of a line are asked for.
     fn largest(&self) -> usize {
         self.number % (self.shape[self.dim] + 1)
     }
