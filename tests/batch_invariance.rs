@@ -45,9 +45,10 @@ fn equal_lines_have_equal_bits(device: &Device) {
                 equal_lines(&near, &scan(op, FloatDType::F32, options), device);
                 equal_lines(&near, &segmented(op, options), device);
                 for dtype in [FloatDType::F16, FloatDType::BF16] {
-                    let is_asked = match is_flex(device) {
-                        true => line.len() <= 5000,
-                        false => op == ScanOp::Sum && line.len() == 49,
+                    let is_asked = if is_flex(device) {
+                        line.len() <= 5000
+                    } else {
+                        op == ScanOp::Sum && line.len() == 49
                     };
                     if is_asked && device.supports_dtype(dtype) {
                         equal_lines(&near, &scan(op, dtype, options), device);

@@ -59,9 +59,10 @@ fn graph(random: &mut Random, inputs: &[Tensor<2>], mix: Mix) -> Vec<Tensor<2>> 
     for _ in 0..2 + random.below(9) {
         let mut operand = || {
             let index = random.below(pool.len());
-            match pool.len() > 2 && random.below(2) == 0 {
-                true => pool.swap_remove(index),
-                false => pool[index].clone(),
+            if pool.len() > 2 && random.below(2) == 0 {
+                pool.swap_remove(index)
+            } else {
+                pool[index].clone()
             }
         };
         let (x, y) = (operand(), operand());

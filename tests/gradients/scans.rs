@@ -20,9 +20,10 @@ on_every_device![
 /// The elements that output `i` of a scan combines, in the order of the scan.
 pub(super) fn reached(i: usize, len: usize, (exclusive, reverse): (bool, bool)) -> Vec<usize> {
     let skipped = usize::from(exclusive);
-    match reverse {
-        true => (i + skipped..len).rev().collect(),
-        false => (0..i + 1 - skipped).collect(),
+    if reverse {
+        (i + skipped..len).rev().collect()
+    } else {
+        (0..i + 1 - skipped).collect()
     }
 }
 

@@ -67,9 +67,7 @@ fn recurrence<const D: usize>(
         })
     });
     let initials = handed_on(&devices, &met, |number, initial| {
-        let (product, state) = totals[number]
-            .clone()
-            .expect("a later shard waits for it");
+        let (product, state) = totals[number].clone().expect("a later shard waits for it");
         match (initial, product) {
             (Some(initial), Some(product)) => {
                 let options = RecurrenceOptions::default().initial(initial);

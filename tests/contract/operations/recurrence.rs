@@ -104,9 +104,12 @@ fn check_within<const D: usize>(
     let mut line = shape;
     line[dim] = 1;
     let values = wide(&host::<f32, D>(x.clone()));
-    let expanded = |tensor: &Tensor<D>, shape: [usize; D]| match tensor.dims() == shape {
-        true => wide(&host::<f32, D>(tensor.clone())),
-        false => wide(&host::<f32, D>(tensor.clone().expand(shape))),
+    let expanded = |tensor: &Tensor<D>, shape: [usize; D]| {
+        if tensor.dims() == shape {
+            wide(&host::<f32, D>(tensor.clone()))
+        } else {
+            wide(&host::<f32, D>(tensor.clone().expand(shape)))
+        }
     };
     let decays = expanded(a, shape);
     let states = initial.map(|initial| expanded(initial, line));

@@ -104,9 +104,12 @@ impl<B: ScanBackend + BackendIr> Host<B> {
         let inputs: Vec<TensorIr> = call
             .tensors
             .iter()
-            .map(|tensor| match tensor.exists {
-                true => self.holding(tensor.data(), tensor.status),
-                false => self.named(&tensor.shape, DType::F32, tensor.status),
+            .map(|tensor| {
+                if tensor.exists {
+                    self.holding(tensor.data(), tensor.status)
+                } else {
+                    self.named(&tensor.shape, DType::F32, tensor.status)
+                }
             })
             .collect();
         let outputs: Vec<TensorIr> = call
