@@ -200,9 +200,10 @@ impl Host {
             }
             // A carry is rounded at each chunk. Inside a chunk, a sum is a tree of at most 24 levels of additions.
             let roundings = 24.0 + self.chunks;
-            let allowed = match self.is_exact {
-                true => 0.0,
-                false => roundings * self.magnitudes * 2f64.powi(-24),
+            let allowed = if self.is_exact {
+                0.0
+            } else {
+                roundings * self.magnitudes * 2f64.powi(-24)
             };
             let error = (f64::from(sums[at]) - self.sum).abs();
             let is_highest =

@@ -63,9 +63,10 @@ fn in_this_build(name: &str) -> bool {
 /// Opens the device and scans three numbers on it: opening alone may succeed without a working driver.
 fn start(name: &str) -> Result<Started, String> {
     if !in_this_build(name) {
-        return Err(match NAMES.contains(&name) {
-            true => format!("this build has no {name}: add --features {name}"),
-            false => format!("no device `{name}`; there are: {}", NAMES.join(" ")),
+        return Err(if NAMES.contains(&name) {
+            format!("this build has no {name}: add --features {name}")
+        } else {
+            format!("no device `{name}`; there are: {}", NAMES.join(" "))
         });
     }
     let open_and_scan = || {
