@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! best of each step   - h h - e l l - l o o        -  the blank
-//! kept                  h     e l     l o          differs from the step before, and is no blank
+//! kept                  h     e l     l o          differs from the step before, and is not a blank
 //! decoded             h e l l o . . . . . .        length 5
 //! ```
 //!

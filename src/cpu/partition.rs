@@ -31,8 +31,8 @@ const ELEMENTS_PER_KEY: usize = 8;
 /// The place of a dropped key. As an index of as many bits or fewer it is −1.
 const NOWHERE: usize = usize::MAX;
 
-/// The destination of each key, which is its place in the groups, or −1 for a key that is dropped; and the `num_keys +
-/// 1` offsets of the groups.
+/// The destination of each key: its place in the groups, or −1 for a key that is dropped; and the `num_keys + 1`
+/// offsets of the groups.
 pub(crate) fn partition_ranks<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
     let mut destinations = Output::new(keys.len());
     let mut offsets = Output::new(num_keys + 1);

@@ -54,8 +54,8 @@ impl Limits {
             Ok(())
         } else {
             Err(Fault::Rule(format!(
-                "the results and temporary buffers take {all} bytes, {largest} of them in one buffer: this does not fit \
-                 the memory of the server's device"
+                "the results and temporary buffers take {all} bytes, {largest} of them in one buffer: this does not \
+                 fit the memory of the server's device"
             )))
         }
     }

@@ -1,8 +1,8 @@
 //! Whether client and server understand each other.
 //!
 //! Before its first operation on a device, a client greets: it sends its protocol and version, and reads back the
-//! server's. Only then does an operation that reads back no number wait for the network. A client can read nothing but
-//! tensors from a server, so there is no other way.
+//! server's. Only then does an operation that reads back no number wait for the network. A client can read only tensors
+//! from a server, so there is no other way.
 //!
 //! ```text
 //! greeting    scalars: protocol, major, minor, patch    result: [4] int, the same of the server

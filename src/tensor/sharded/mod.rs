@@ -57,7 +57,7 @@ use together::together;
 /// device       A            B            C
 /// shard     | 1 2 3 |    | 4 5 |     | 6 7 8 |
 /// total         6            9                      at once
-/// carry         └──── 6 ────→└──── 15 ───→          one element a line, S − 1 times
+/// carry         └──── 6 ────→└──── 15 ───→          one element per line, S − 1 times
 /// scan       1 3 6        10 15       21 28 36      at once
 /// ```
 ///

@@ -50,9 +50,7 @@ where
             is_followed(number).then(|| total(shard, dim, op, options))
         });
         let initials = handed_on(&devices, &met, |number, initial| {
-            let total = totals[number]
-                .clone()
-                .expect("a later shard waits for it");
+            let total = totals[number].clone().expect("a later shard waits for it");
             match initial {
                 None => total,
                 Some(initial) => total.scan_from(initial, dim, op, options.inclusive()),
