@@ -2,7 +2,7 @@
 //! recurrence.
 //!
 //! An agent acted in many environments at once, and episodes ended here and there. The advantage of a step is
-//! the sum of the surprises `δ` that followed it in its episode, each discounted by `γλ` a step:
+//! the sum of the surprises `δ` from it to the end of its episode, each discounted by `γλ` per step:
 //!
 //! ```text
 //! δ[t] = r[t] + γ·v[t+1]·(1 − end[t]) − v[t]
@@ -43,8 +43,7 @@ fn main() -> ExitCode {
     common::run(USAGE, run)
 }
 
-/// The agent's record, `[environments, steps]`. Values have one step more: the agent's expectation behind the
-/// last step.
+/// The agent's record, `[environments, steps]`. Values have one step more: the agent's expectation after the last step.
 struct Seen {
     rewards: Vec<f32>,
     values: Vec<f32>,

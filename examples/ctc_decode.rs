@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! best of each step   - h h - e l l - l o o        -  the blank
-//! kept                  h     e l     l o          differs from the step before, and is no blank
+//! kept                  h     e l     l o          differs from the step before, and is not a blank
 //! decoded             h e l l o . . . . . .        length 5
 //! ```
 //!
@@ -61,7 +61,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         .collect();
     let mut checks = Checks::default();
     checks.check("texts", decoded == spoken.texts);
-    checks.check("what is behind them", {
+    checks.check("what follows them", {
         let lines = symbols.chunks(STEPS).zip(&lengths);
         lines
             .flat_map(|(line, &length)| &line[length as usize..])
@@ -94,7 +94,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     Ok(checks.passed())
 }
 
-/// From `[texts, steps, symbols]` to the symbols of each text, with zeros behind them, and their number.
+/// From `[texts, steps, symbols]` to the symbols of each text, with zeros after them, and their number.
 fn decode(scores: Tensor<3>) -> (Tensor<2, Int>, Tensor<2, Int>) {
     let best = best_of_each_step(scores);
     let first = Tensor::zeros([TEXTS, 1], &best.device());

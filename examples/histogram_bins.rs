@@ -6,8 +6,8 @@
 //! block-wide prefix sum in Mojo): number i is (i mod 80) / 100, and 8 bins divide 0 .. 1. `compact_by_mask` is
 //! that prefix sum and the write.
 //!
-//! One pass a bin is too much when there are many bins. `partition_by_key` takes one pass over the numbers for
-//! every four bits of the bin. Its offsets are the scan of the histogram:
+//! One pass per bin is too much when there are many bins. `partition_by_key` takes one pass over the numbers for every
+//! four bits of the bin. Its offsets are the scan of the histogram:
 //!
 //! ```text
 //! values            0.9  0.1  0.6  0.2        offsets      0  2  2  3  4

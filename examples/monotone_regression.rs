@@ -17,10 +17,10 @@
 //! ```
 //!
 //! `install()` holds for the whole process, so the comparison is a second process: the program starts itself
-//! with `--no-install --report`. `--report` prints the last loss and the milliseconds a step for a program to
-//! read. Both must end at the same loss, rise everywhere, and come close to the curve behind the noise. The
-//! points and the fit are drawn, by default as `target/plots/monotone_regression.svg`. The exit code is 0 if
-//! all results are right, 1 if any is not, 2 if the run could not start.
+//! with `--no-install --report`. `--report` prints the last loss and the milliseconds per step for a program to read.
+//! Both must end at the same loss, rise everywhere, and come close to the curve without noise. The points and the fit
+//! are drawn, by default as `target/plots/monotone_regression.svg`. The exit code is 0 if all results are right, 1 if
+//! any is not, 2 if the run could not start.
 
 use std::process::{Command, ExitCode};
 use std::time::Instant;
@@ -39,7 +39,7 @@ const USAGE: &str = "monotone_regression [--device NAME] [--svg PATH] [--no-inst
 
 const KNOTS: usize = 4096;
 const STEPS: usize = 300;
-/// Steps that are not timed, because kernels are compiled in them.
+/// Steps that are not timed, because they compile kernels.
 const WARM_UP: usize = 20;
 const LEARNING_RATE: f64 = 0.3;
 const NOISE: f32 = 0.1;
@@ -231,9 +231,9 @@ impl Fit {
             .enumerate()
             .map(|(knot, y)| (y - truth(knot)).powi(2));
         let error = (errors.sum::<f32>() / KNOTS as f32).sqrt();
-        println!("distance from the curve behind the noise: {error:.4} (noise: {NOISE})");
+        println!("distance from the curve without noise: {error:.4} (noise: {NOISE})");
         checks.check(
-            "the curve is close to the one behind the noise",
+            "the curve is close to the one without noise",
             error < NOISE / 4.0,
         );
     }

@@ -1,8 +1,8 @@
 //! Mean and max pooling of a batch of sequences of different lengths, packed and padded, forward and backward.
 //!
-//! A classifier of texts pools the features of each text's tokens to one vector. Padded, every sequence takes
-//! the space of the longest, and masks keep the padding out of the result. Packed, the tokens of all sequences
-//! stand one after the other, and `segment_reduce` pools the rows between two offsets.
+//! A text classifier pools the features of each text's tokens into one vector. Padded, every sequence takes the space
+//! of the longest, and masks keep the padding out of the result. Packed, the tokens of all sequences follow one
+//! another, and `segment_reduce` pools the rows between two offsets.
 //!
 //! ```text
 //! packed   [tokens, features]              offsets 0 3 3 5 …
@@ -58,7 +58,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     checks.check("packed pooling", is_close(&ours, &expected));
     checks.check("padded pooling", is_close(&masked, &expected));
     let of_packed = read(&packed.gradient(&weights));
-    // The gradients of the tokens out of the padded gradients, in order.
+    // The gradients of the tokens, taken from the padded gradients in order.
     let of_padded = padded.gradient(&weights).flatten::<2>(0, 1);
     let of_tokens = of_padded.compact_dim_by_mask(padded.mask().flatten(0, 1), 0);
     checks.check("gradients", is_close(&of_packed, &read(&of_tokens)));

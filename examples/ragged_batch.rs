@@ -1,14 +1,14 @@
 //! Packs a batch of texts of different lengths into one flat array and back, on the device.
 //!
 //! Texts differ in length, tensors are rectangular. So a batch is padded to its longest text, and most of the
-//! work is done on padding. Packed, the tokens of all texts stand one after the other, and `offsets` says where
-//! each text starts. Variable-length attention takes this form and calls the offsets cu_seqlens.
+//! work is done on padding. Packed, the tokens of all texts follow one another, and `offsets` says where each text
+//! starts. Variable-length attention takes this form and calls the offsets cu_seqlens.
 //!
 //! - offsets: `lengths_to_offsets`;
 //! - packing: `compact_by_mask` of the batch by the mask of its tokens;
 //! - padding again: `expand_by_mask` of the packed tokens by the same mask.
 //!
-//! One row a file, one token a byte:
+//! Each file is a row, each byte a token:
 //!
 //! ```text
 //! cargo run --release --example ragged_batch [-- [--device flex|wgpu|vulkan|cuda|..] [--json] [--verbose] [FILE..]]
@@ -23,16 +23,16 @@
 //! offsets: [0, 5, 7, 10]
 //! packed: 10 tokens (33.3 % of the padded batch was padding)
 //! round trip: ok
-//! lengths_to_offsets   0.1230 ms   Burn     0.4560 ms     3.7x   cumsum behind a zero
+//! lengths_to_offsets   0.1230 ms   Burn     0.4560 ms     3.7x   cumsum after a zero
 //! compact_by_mask     ..
 //! expand_by_mask      ..
 //! All 3 texts were packed into 10 tokens and came back unchanged.
 //! ```
 //!
-//! The time of each operation stands beside the time of Burn's own way of doing it. `--verbose` prints every
-//! offset. `--json` prints one JSON object and nothing else on standard output: the same counts, every offset,
-//! the times in milliseconds and the outcome of each check. The exit code is 0 if all results agree, 1 if any
-//! does not, 2 if the run could not start.
+//! The time of each operation is next to the time of Burn's own way of doing it. `--verbose` prints every offset.
+//! `--json` prints one JSON object and nothing else on standard output: the same counts, every offset, the times in
+//! milliseconds and the outcome of each check. The exit code is 0 if all results agree, 1 if any does not, 2 if the run
+//! could not start.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -88,7 +88,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
 /// The check of the batch that was packed and padded again.
 const ROUND_TRIP: &str = "round trip";
 
-/// All results but the times.
+/// All results except the times.
 struct Report {
     device: String,
     files: usize,
@@ -172,7 +172,7 @@ impl Report {
     }
 }
 
-/// Adds the Rust files below `folder` that are not empty, in order of their paths.
+/// Adds the Rust files under `folder` that are not empty, in the order of their paths.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
     let cannot_read = |error| format!("cannot read {}: {error}", folder.display());
     let entries = fs::read_dir(folder)
@@ -280,12 +280,12 @@ impl Batch {
         }
     }
 
-    /// Measures each operation beside Burn's way of doing it, and hands each pair of times on at once.
+    /// Measures each operation and Burn's way of doing it, and passes on each pair of times at once.
     fn compare(&self, device: &Device, mut measured: impl FnMut(Comparison)) {
         measured(Comparison::measure(
             device,
             ("lengths_to_offsets", || self.offsets()),
-            ("cumsum behind a zero", || self.offsets_by_burn()),
+            ("cumsum after a zero", || self.offsets_by_burn()),
         ));
         measured(Comparison::measure(
             device,
@@ -323,7 +323,7 @@ impl Batch {
         packed.expand_by_mask(self.is_token.clone())
     }
 
-    /// Burn has no inverse of `mask_select`. What is left is to read both, to loop and to upload.
+    /// Burn has no inverse of `mask_select`: this reads both, loops and uploads.
     fn unpack_on_host(&self, packed: Tensor<1, Int>) -> Tensor<2, Int> {
         let (shape, device) = (self.is_token.dims(), packed.device());
         let mut tokens = read(packed).into_iter();

@@ -1,5 +1,5 @@
-//! A server of Burn's remote backend with this crate's operations: its device makes the scans and compactions
-//! of its clients.
+//! A server of Burn's remote backend with this crate's operations: its device runs the scans and compactions of its
+//! clients.
 //!
 //! ```text
 //! client                                         this server

@@ -1,10 +1,10 @@
 //! A Mamba mixer with its recurrence as one operation, a model of two such mixers that learns to copy selectively, and
 //! one that learns from sequences without an end, chunk by chunk.
 //!
-//! The recurrence `h[t] = decay[t]·h[t−1] + input[t]` of a state-space model has other decays at each step.
-//! Without a scan it is a loop over the steps with a few operations each, and a backward pass with more. Here
-//! both ways are one module ([`mixer`]). Their outputs and all gradients are compared, and their times at a
-//! size of real use. Then [`copying`] trains a model in a minute or two, and [`endless`] another one.
+//! The recurrence `h[t] = decay[t]·h[t−1] + input[t]` of a state-space model has different decays at each step. Without
+//! a scan it is a loop over the steps with a few operations each, and a backward pass with more. Here both ways are one
+//! module ([`mixer`]). Their outputs and all gradients are compared, and their times at a size of real use. Then
+//! [`copying`] trains a model in a minute or two, and [`endless`] trains another one.
 //!
 //! ```text
 //! cargo run --release --example selective_scan [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
@@ -203,7 +203,7 @@ fn compare_times(mixer: &Mixer, device: &Device, checks: &mut Checks) {
     );
 }
 
-/// A sequence in chunks of any length is the sequence.
+/// A sequence in chunks of any length gives the results of the whole sequence.
 fn compare_chunks(mixer: &Mixer, device: &Device, checks: &mut Checks) {
     let input = drawn([BATCH, SHORT, SIZES.model], device);
     let whole = host(mixer.forward(input.clone(), Way::Scan));

@@ -13,9 +13,9 @@
 //! ```
 //!
 //! The servers listen on loopback. A proxy before each counts WebSocket messages and bytes and, with
-//! `--latency`, delays them one way. Each shard lies on another device than the shard before it, so that every
-//! carry crosses the network. At the end one server is ended, and a tensor over it reports so. The exit code is
-//! 0 if all results are right, 1 if any is not, 2 if the run could not start.
+//! `--latency`, delays them one way. Each shard lies on a different device from the shard before it, so that every
+//! carry crosses the network. At the end one server is ended, and a tensor over it reports that. The exit code is 0 if
+//! all results are right, 1 if any is not, 2 if the run could not start.
 
 #[path = "sharded/proxy.rs"]
 mod proxy;
@@ -90,8 +90,8 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut checks = Checks::default();
     let inputs = Inputs::new(elements, &local);
     println!("shards  operation          time      to servers and back      between servers");
-    // Two shards on one device, which shares the work with no other and reads both twice. Then each shard on
-    // another device than the one before.
+    // First two shards on one device, which does all the work and reads both twice. Then each shard on a different
+    // device from the one before.
     inputs.run(&[local.clone(), local.clone()], &meters, &mut checks);
     println!("        … both on the CPU; from here on over the servers as well");
     for shards in SHARDS {
@@ -193,7 +193,7 @@ impl Measured {
     }
 }
 
-/// The median time until the results of all shards are there, and the network traffic of one run.
+/// The median time until the results of all shards have arrived, and the network traffic of one run.
 fn measure<T>(devices: &[Device], meters: &Meters, mut operation: impl FnMut() -> T) -> Measured {
     let mut run = || {
         let start = Instant::now();
@@ -209,7 +209,7 @@ fn measure<T>(devices: &[Device], meters: &Meters, mut operation: impl FnMut() -
     run();
     let mut times: Vec<Duration> = (0..RUNS).map(|_| run()).collect();
     times.sort();
-    // Servers learn of dropped tensors with the next message. That traffic must not count for the next run.
+    // Servers learn about dropped tensors with the next message. That traffic must not count for the next run.
     let settle = || thread::sleep(Duration::from_millis(100));
     settle();
     meters.take();

@@ -15,8 +15,8 @@
 //! Two numbers of pairs are read back on the way: how many there are, and where the tiles of each band of the picture
 //! begin. The picture is drawn band by band, so that it takes little memory.
 //!
-//! The same picture is drawn with Burn's own sort, which sorts on the host for CubeCL devices. It does not promise to be
-//! stable, so its keys of pairs have the splat's rank in them. Both pictures must be the same, byte for byte, and near
+//! The same picture is drawn with Burn's own sort, which sorts on the host for CubeCL devices. It does not promise to
+//! be stable, so its keys of pairs contain the splat's rank. Both pictures must be the same, byte for byte, and close
 //! to that of a loop on the host.
 //!
 //! ```text
@@ -54,9 +54,9 @@ const TILES: usize = TILES_ACROSS * TILES_DOWN;
 const TILE_BITS: usize = TILES.next_power_of_two().ilog2() as usize;
 /// Rows of tiles that are drawn at once.
 const BAND: usize = 4;
-/// What is less opaque than this leaves a pixel alone.
+/// What is less opaque than this does not change a pixel.
 const FAINTEST: f32 = 1.0 / 255.0;
-/// The largest difference to the host's picture, in 255ths: an f32 may round to the next one.
+/// The largest difference from the host's picture, in 255ths: an f32 may round to the next one.
 const TOLERANCE: u8 = 2;
 
 /// Numbers of a splat: centre, the inverse of its covariance, opacity, colour, half the side of its square.
@@ -124,7 +124,7 @@ struct Scene {
     depths: Tensor<1>,
 }
 
-/// Splats and tiles that meet, tile by tile, in each tile from front to back.
+/// Splats and tiles that overlap, tile by tile, in each tile from front to back.
 struct Pairs {
     /// The rank of the splat.
     splats: Tensor<1, Int>,
@@ -140,7 +140,7 @@ impl Scene {
         }
     }
 
-    /// The picture, three bytes a pixel, and the number of pairs.
+    /// The picture, three bytes per pixel, and the number of pairs.
     fn draw(&self, sort: Sort) -> (Vec<u8>, usize) {
         let splats = self.splats.clone().select(0, self.by_depth(sort));
         let (pairs, count) = Pairs::new(&splats).by_tile(sort);
@@ -175,7 +175,7 @@ impl Scene {
         }
     }
 
-    /// Prints the times of both sorts by both ways.
+    /// Prints the times of both sorts in both ways.
     fn time(&self, device: &Device) {
         let burns = "argsort";
         compare(

@@ -12,9 +12,9 @@
 //!
 //! The file holds 32-bit floats in this machine's byte order. Without `--file`, a file of 64 MiB or of the
 //! given size is made under `target` and deleted at the end. Its numbers are small integers, whose sums are
-//! exact. Every result is compared with a loop on the host over the same chunks: bit for bit for such a file,
-//! else within the bounds of rounding. The exit code is 0 if all results are right, 1 if any is not, 2 if the
-//! run could not start.
+//! exact. Every result is compared with a loop on the host over the same chunks: bit for bit for such a file, otherwise
+//! within the bounds of rounding. The exit code is 0 if all results are right, 1 if any is not, 2 if the run could not
+//! start.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -112,7 +112,7 @@ impl Drop for Source {
         if self.is_made
             && let Err(error) = fs::remove_file(&self.path)
         {
-            eprintln!("{} is left behind: {error}", self.path.display());
+            eprintln!("{} was not deleted: {error}", self.path.display());
         }
     }
 }
@@ -167,7 +167,7 @@ fn stream(source: &Source, device: &Device, checks: &mut Checks) -> io::Result<S
     ))
 }
 
-/// The loop, in f64.
+/// The loop in f64.
 struct Host {
     /// Whether f32 holds every partial sum.
     is_exact: bool,
@@ -200,9 +200,10 @@ impl Host {
             }
             // A carry is rounded at each chunk. Inside a chunk, a sum is a tree of at most 24 levels of additions.
             let roundings = 24.0 + self.chunks;
-            let allowed = match self.is_exact {
-                true => 0.0,
-                false => roundings * self.magnitudes * 2f64.powi(-24),
+            let allowed = if self.is_exact {
+                0.0
+            } else {
+                roundings * self.magnitudes * 2f64.powi(-24)
             };
             let error = (f64::from(sums[at]) - self.sum).abs();
             let is_highest =

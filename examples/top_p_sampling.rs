@@ -14,12 +14,12 @@
 //!
 //! With the exclusive sum the rule is one comparison. With an inclusive one the mask would have to be shifted
 //! by one. The sizes of the nuclei differ, so they are packed one after the other, and `exclusive_cumsum` of
-//! their sizes gives the start of each. A token of probability 0 is in no nucleus, so that none is drawn, however
-//! sums are rounded.
+//! their sizes gives the start of each. A token of probability 0 is in no nucleus, so none is drawn, however sums are
+//! rounded.
 //!
 //! A confident text has a small nucleus, so the step first takes the 256 likeliest tokens of each text
 //! (`radix_topk_with_indices`). Where they do not reach p, it draws −1, and takes these texts again with all their
-//! tokens (`radix_sort_with_indices`). Nothing is read back but the drawn tokens.
+//! tokens (`radix_sort_with_indices`). Only the drawn tokens are read back.
 //!
 //! ```text
 //! cargo run --release --example top_p_sampling [-- [--device flex|wgpu|vulkan|cuda|..] [--svg PATH]]
@@ -50,7 +50,7 @@ const USAGE: &str = "top_p_sampling [--device NAME] [--svg PATH]";
 const TEXTS: usize = 8;
 const VOCABULARY: usize = 151_936;
 const TOP_P: f32 = 0.9;
-/// The tokens of a text that are looked at first.
+/// How many tokens of a text are tried first.
 const LIKELIEST: usize = 256;
 /// Drawn where the likeliest tokens do not reach p.
 const UNKNOWN: i32 = -1;
@@ -128,7 +128,7 @@ fn zipf_logits(random: &mut Random) -> Vec<f32> {
     logits
 }
 
-/// Draws a token for each text, and tells for how many it took all tokens. Only drawn tokens are read back.
+/// Draws a token for each text, and returns for how many it took all tokens. Only drawn tokens are read back.
 fn step(probabilities: &Tensor<2>, uniform: &Tensor<2>) -> (Vec<i32>, usize) {
     let likeliest = Sorted::likeliest(probabilities.clone());
     let nuclei = Nuclei::new(&likeliest);
@@ -183,7 +183,7 @@ impl Sorted {
 struct Nuclei {
     mass_before: Tensor<2>,
     inside: Tensor<2, Bool>,
-    /// Of each text.
+    /// The size of each text's nucleus.
     sizes: Tensor<1, Int>,
     /// The tokens of all nuclei, one after the other, and zeros after them.
     tokens: Tensor<1, Int>,
@@ -204,7 +204,7 @@ impl Nuclei {
         }
     }
 
-    /// Draws one token for each text, by numbers of 0 .. 1.
+    /// Draws one token for each text, by numbers in 0 .. 1.
     fn sample(&self, sorted: &Sorted, uniform: Tensor<2>) -> Tensor<1, Int> {
         let mass = sorted.probabilities.clone() * self.inside.clone().float();
         let point = uniform * mass.sum_dim(1);

@@ -1,4 +1,4 @@
-//! Checks of bad input, in the message form of Burn's own tensor checks.
+//! Checks for bad input, in the message form of Burn's own tensor checks.
 
 mod backends;
 
@@ -23,9 +23,9 @@ const SMALL_BYTES: u64 = 128 << 20;
 /// A result of this number of elements fits a buffer of the device. Its inputs may be far smaller: broadcasts, or a
 /// length from corrupt data.
 ///
-/// Checked here, because CubeCL finds it only after the launch is queued. It then reports the error to the next read of
-/// any result, and drops the memory through which the tiles of the stream communicate. On the CPU the allocator would
-/// end the process.
+/// This is checked here, because CubeCL detects it only after the launch is queued. It then reports the error at the
+/// next read of any result, and drops the memory through which the tiles of the stream communicate. On the CPU the
+/// allocator would end the process.
 #[track_caller]
 pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DType) {
     // On a host of 32 bits the product may leave `usize`.
@@ -50,7 +50,7 @@ pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DTy
     }
 }
 
-/// The system has this memory. Nothing touches what the allocator had, and the system has it back at once.
+/// Whether the system has this memory. The memory is allocated, not touched, and freed at once.
 fn is_there(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
@@ -67,7 +67,7 @@ pub(crate) fn holds(operation: &str, dtype: DType, most: usize) {
     }
 }
 
-/// The largest number of an int dtype that is a position, too.
+/// The largest number of an int dtype that can also be a position.
 pub(crate) fn largest_int(dtype: DType) -> u64 {
     match dtype {
         DType::I8 => i8::MAX as u64,
@@ -116,9 +116,10 @@ fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: 
 /// The limit and what sets it: `who` or the device itself.
 fn numbered_by(is_cube: bool, most: u64, who: &str) -> (u64, &str) {
     let on_cube = i32::MAX as u64;
-    match is_cube && most > on_cube {
-        true => (on_cube, "a Cube device"),
-        false => (most, who),
+    if is_cube && most > on_cube {
+        (on_cube, "a Cube device")
+    } else {
+        (most, who)
     }
 }
 
@@ -347,9 +348,10 @@ pub(crate) fn expand<const D: usize, K: Basic>(
             ),
         );
     }
-    match found == shape {
-        true => other,
-        false => other.expand(Shape::from(shape)),
+    if found == shape {
+        other
+    } else {
+        other.expand(Shape::from(shape))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// Why [`install`] did not hook anything.
+/// Why [`install`] hooked nothing.
 #[non_exhaustive]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum InstallError {
@@ -50,8 +50,8 @@ pub enum InstallError {
 /// # Errors
 ///
 /// - [`InstallError::TooLate`] when a tensor operation has already run on a fused device.
-/// - [`InstallError::Interrupted`] when one ran on another thread during the call. Burn has no call that exchanges fusers
-///   at once, so the exchange is half done then, and results are right all the same.
+/// - [`InstallError::Interrupted`] when one ran on another thread during the call. Burn has no call that exchanges
+///   fusers at once, so the exchange is then half done; results are still right.
 /// - [`InstallError::NameTaken`] when Burn's registry already holds a provider of the same name.
 /// - [`InstallError::NothingToHook`] when the crate was built without feature `fusion` or without a CubeCL runtime.
 ///
@@ -73,8 +73,9 @@ fn hook() -> Result<(), InstallError> {
     use burn_cubecl::fusion::RegistryError;
     use std::sync::{Mutex, PoisonError};
 
-    // Held across the registration: of two first calls, the second one waits and finds the outcome. A fusion service
-    // never stops, so `TooLate` is final. After `NameTaken` the program can remove the other provider and try again.
+    // The lock is held across the registration: of two first calls, the second one waits and finds the outcome. A
+    // fusion service never stops, so `TooLate` is final. After `NameTaken` the program can remove the other provider
+    // and try again.
     static OUTCOME: Mutex<Option<Result<(), InstallError>>> = Mutex::new(None);
 
     let mut outcome = OUTCOME.lock().unwrap_or_else(PoisonError::into_inner);

@@ -93,17 +93,17 @@ pub mod prelude {
 #[doc = include_str!("../README.md")]
 pub struct Readme;
 
-/// Those of the page on recurrences.
+/// The code blocks of the page on recurrences.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/recurrences.md")]
 pub struct Recurrences;
 
-/// Those of the page on several devices.
+/// The code blocks of the page on several devices.
 #[cfg(all(doctest, feature = "remote"))]
 #[doc = include_str!("../docs/distributed.md")]
 pub struct Distributed;
 
-/// Those of the migration page.
+/// The code blocks of the migration page.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/migration.md")]
 pub struct Migration;

@@ -2,13 +2,13 @@
 //!
 //! A function takes tensors of one device and returns tensors of that device. It launches at once and waits for
 //! nothing. Tensors have any dtype that the device holds; strided ones are read in place or copied. Positions, offsets
-//! and counts are of the device's int dtype. [`cubecl_scan`] is one level below: it takes buffers of CubeCL, and knows
-//! nothing of Burn.
+//! and counts have the device's int dtype. [`cubecl_scan`] is one level below: it takes buffers of CubeCL, and knows
+//! nothing about Burn.
 //!
 //! # Panics
 //!
-//! In Burn's message form: a dimension that the tensor does not have, shapes that do not fit, more elements than 31 bits
-//! number, a quantized tensor, a dtype that the device does not hold.
+//! In Burn's message form: a dimension that the tensor does not have, shapes that do not fit, more elements than 31
+//! bits can number, a quantized tensor, a dtype that the device does not hold.
 //!
 //! # Example
 //!
@@ -87,7 +87,7 @@ pub fn exclusive_sum(tensor: CubeTensor, dim: usize) -> CubeTensor {
     scan(tensor, dim, ScanOp::Sum, ScanOptions::default().exclusive())
 }
 
-/// The elements under `true`, row-major and in order, with zeros behind them, as many as there are elements; and their
+/// The elements under `true`, row-major and in order, with zeros after them up to the number of elements; and their
 /// number in a tensor of one element. The mask has the shape of the values.
 ///
 /// # Example
@@ -196,8 +196,8 @@ pub fn radix_argsort(keys: CubeTensor, dim: usize, order: SortOrder) -> CubeTens
     positions.expect("positions are wanted")
 }
 
-/// One-dimensional values and keys, both in the order of the keys. With `bits`, only so many of the lowest bits of
-/// integer keys count, as a number without a sign; fewer bits are fewer passes.
+/// One-dimensional values and keys, both in the order of the keys. With `bits`, only this many of the lowest bits of
+/// integer keys count, as a number without a sign; fewer bits take fewer passes.
 ///
 /// # Example
 ///
@@ -244,7 +244,7 @@ pub fn radix_sort_by_key(
     (gathered(values, positions), keys.expect("keys are wanted"))
 }
 
-/// One-dimensional values from these positions, as many as there are values; zero where a position is negative.
+/// One-dimensional values from these positions, one for each value; zero where a position is negative.
 ///
 /// # Example
 ///
@@ -299,7 +299,7 @@ fn check_dimension(operation: &str, tensor: &CubeTensor, dim: usize) {
     }
 }
 
-/// One key for each of one-dimensional values.
+/// There is one key for each of one-dimensional values.
 #[track_caller]
 fn check_keys(operation: &str, values: &CubeTensor, keys: &CubeTensor) {
     check_dimension(operation, values, 0);
@@ -313,7 +313,7 @@ fn check_keys(operation: &str, values: &CubeTensor, keys: &CubeTensor) {
     }
 }
 
-/// Of one shape, on one device.
+/// The tensors have one shape and one device.
 #[track_caller]
 fn check_alike(operation: &str, tensor: &CubeTensor, other: &CubeTensor, what: &str) {
     let (shape, of_other) = (tensor.shape(), other.shape());

@@ -2,7 +2,7 @@
 
 mod common;
 
-/// Prints the adapter on a line of its own, behind whatever the harness has written.
+/// Prints the adapter on its own line, after whatever the harness has written.
 #[test]
 fn adapter() {
     if let Some(cube) = common::devices::cube() {

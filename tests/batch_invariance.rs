@@ -1,5 +1,5 @@
-//! A line has the same bits whatever lies beside it: on the CPU always, on other devices if the program asks for it. The
-//! setting is one of the process. The data rounds.
+//! A line has the same bits whatever its neighbours: on the CPU always, on other devices if the program asks for it.
+//! The setting is one per process. Sums of the data round.
 
 #[macro_use]
 mod common;
@@ -33,11 +33,11 @@ fn equal_lines_have_equal_bits(device: &Device) {
         drawn(1 << 18),
     ];
     for line in lines {
-        // Near 1, so that no product leaves the range of a half.
+        // Factors are near 1, so that no product leaves the range of a half.
         let near: Vec<f32> = line.iter().map(|x| 1.0 + x % 1.0 / 65_536.0).collect();
         for options in [ScanOptions::default(), ScanOptions::default().reverse()] {
             equal_lines(&line, &scan(ScanOp::Sum, FloatDType::F32, options), device);
-            // Each of these has kernels of its own, which a Cube device compiles first.
+            // Each of these has its own kernels, which a Cube device compiles first.
             if !is_flex(device) && (options != ScanOptions::default() || line.len() == 48) {
                 continue;
             }
@@ -45,9 +45,10 @@ fn equal_lines_have_equal_bits(device: &Device) {
                 equal_lines(&near, &scan(op, FloatDType::F32, options), device);
                 equal_lines(&near, &segmented(op, options), device);
                 for dtype in [FloatDType::F16, FloatDType::BF16] {
-                    let is_asked = match is_flex(device) {
-                        true => line.len() <= 5000,
-                        false => op == ScanOp::Sum && line.len() == 49,
+                    let is_asked = if is_flex(device) {
+                        line.len() <= 5000
+                    } else {
+                        op == ScanOp::Sum && line.len() == 49
                     };
                     if is_asked && device.supports_dtype(dtype) {
                         equal_lines(&near, &scan(op, dtype, options), device);
@@ -97,7 +98,7 @@ fn recurrence<'a>(reverse: bool) -> Along<'a> {
     (format!("recurrence, reverse {reverse}"), Box::new(along))
 }
 
-/// Takes the line alone and beside equal ones, as rows and as columns.
+/// Takes the line alone and among equal ones, as rows and as columns.
 fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
     let len = line.len();
     let of =

@@ -30,7 +30,7 @@ const KINDS: usize = 12;
 /// From one element to several tiles.
 const SIZES: [usize; 5] = [1, 300, 4097, 9_000, 20_000];
 
-/// Lets one test run at a time: each measures or loads the whole process.
+/// Lets one test run at a time: each measures the whole process or puts load on it.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -239,7 +239,7 @@ fn rows(n: usize, seed: usize) -> Vec<usize> {
     rows
 }
 
-/// [`CALLS`] calls. Each has tensors of its own.
+/// [`CALLS`] calls. Each has its own tensors.
 fn work(device: &Device, thread: usize) {
     for call in 0..CALLS {
         let n = SIZES[hash(thread * CALLS + call) % SIZES.len()];
@@ -308,7 +308,7 @@ fn memory_stays_flat(device: &Device) {
     } else {
         3_000
     };
-    /// A leak of 1.8 KiB a call would be more, and in the long form of half a KiB.
+    /// A leak of 1.8 KiB per call would exceed this, and in the long form one of half a KiB.
     const TOLERANCE: usize = 5 << 20;
     let _alone = alone();
     let inputs = SIZES.map(|n| Inputs::new(n, n, device));
@@ -316,7 +316,7 @@ fn memory_stays_flat(device: &Device) {
         for call in 0..calls {
             inputs[hash(call) % SIZES.len()].check(call);
         }
-        // Makes what the last calls leave in memory the same each time.
+        // Makes the last calls leave the same in memory each time.
         inputs
             .iter()
             .for_each(|inputs| (0..KINDS).for_each(|call| inputs.check(call)));

@@ -1,6 +1,6 @@
 //! A reverse scan never makes the two tensors inside its prologue and epilogue. A scan with a load and a store
-//! never makes those around it. Neither leaves anything behind. All streams of a device share the container of
-//! handles, so this is the only test of its process.
+//! never makes those around it. Neither leaves any handle. All streams of a device share the container of handles, so
+//! this is the only test of its process.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod fusion_support;

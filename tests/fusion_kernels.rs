@@ -54,7 +54,7 @@ fn neighbours_of_a_scan_are_part_of_it(log: &Log, device: &Device) {
     assert_none_of(&apart, &both);
 }
 
-/// Along the last axis the tiles of the scan take the operations: no kernel before them, none after.
+/// Along the last axis the tiles of the scan take the operations: there is no kernel before or after them.
 fn rows_are_one_launch_of_the_tiles(log: &Log, device: &Device) {
     let kernels = |shape| {
         let [x, y] = [0.5, 1.5].map(|scale| floats(device, shape) * scale);
@@ -73,7 +73,7 @@ fn rows_are_one_launch_of_the_tiles(log: &Log, device: &Device) {
     assert!(is_fused && of_a_tile.len() == 1, "{of_a_tile:?}");
 }
 
-/// Strided tensors would be read element by element, slower than a kernel in front of the scan.
+/// Strided tensors would be read element by element, which is slower than a kernel before the scan.
 fn what_a_load_declines_is_one_kernel_in_front(log: &Log, device: &Device) {
     let x = floats(device, [70, 90]);
     let y = floats(device, [90, 70]).transpose();
@@ -95,7 +95,7 @@ fn around_scan(kernels: &[String]) -> Vec<bool> {
 /// The name of the kernels that Burn's fuser compiles for element-wise operations.
 const ELEMENT_WISE: &str = "ElemwiseFuse";
 
-/// `compiled` must do without the kernels `apart`, which the log does name.
+/// `compiled` must not have the kernels `apart`, which the log does name.
 #[track_caller]
 fn assert_none_of(apart: &[String], compiled: &[String]) {
     assert!(!apart.is_empty() && !compiled.is_empty());

@@ -82,29 +82,29 @@ patterns! {
         x.clone().cumsum(1), x.cumsum(1);
 
     // The traps: a head that scores zero is settled together with the operation that closed it.
-    behind_one_element_wise(x: |d| floats(d, [301])) => "Scan(AddScalar CumSum)",
+    after_one_element_wise(x: |d| floats(d, [301])) => "Scan(AddScalar CumSum)",
         (x.clone() + 1.0).cumsum(0), x.map(|v| v + 1.0).cumsum(0);
-    behind_ones(x: |d| floats(d, [302])) => "Scan(Ones CumSum)",
+    after_ones(x: |d| floats(d, [302])) => "Scan(Ones CumSum)",
         Tensor::<1>::ones([302], &x.device()).cumsum(0), x.map(|_| 1.0).cumsum(0);
-    behind_a_reshaped_element_wise(x: |d| floats(d, [240])) => "_(AddScalar Reshape) Scan(CumSum)",
+    after_a_reshaped_element_wise(x: |d| floats(d, [240])) => "_(AddScalar Reshape) Scan(CumSum)",
         (x.clone() + 1.0).reshape([12, 20]).cumsum(1),
         Host { shape: vec![12, 20], ..x.map(|v| v + 1.0) }.cumsum(1);
-    behind_a_transposed_element_wise(x: |d| floats(d, [25, 13])) => "_(AddScalar SwapDims) Scan(CumSum)",
+    after_a_transposed_element_wise(x: |d| floats(d, [25, 13])) => "_(AddScalar SwapDims) Scan(CumSum)",
         (x.clone() + 1.0).transpose().cumsum(1), transpose(&x.map(|v| v + 1.0)).cumsum(1);
-    behind_a_reduced_element_wise(x: |d| floats(d, [32, 8])) => "Scan(AddScalar SumDim CumSum)",
+    after_a_reduced_element_wise(x: |d| floats(d, [32, 8])) => "Scan(AddScalar SumDim CumSum)",
         (x.clone() + 1.0).sum_dim(1).cumsum(0), sum_rows(&x.map(|v| v + 1.0)).cumsum(0);
-    behind_a_bare_reduce(x: |d| floats(d, [30, 8])) => "_(SumDim) Scan(CumSum)",
+    after_a_bare_reduce(x: |d| floats(d, [30, 8])) => "_(SumDim) Scan(CumSum)",
         x.clone().sum_dim(1).cumsum(0), sum_rows(&x).cumsum(0);
-    behind_a_cast(x: |d| floats(d, [303])) => "_(GreaterElem IntoFloat) Scan(CumSum)",
+    after_a_cast(x: |d| floats(d, [303])) => "_(GreaterElem IntoFloat) Scan(CumSum)",
         x.clone().greater_elem(0.0).float().cumsum(0), x.map(|v| f64::from(v > 0.0)).cumsum(0);
 
     // The load and the store of a scan compute the element-wise operations around it.
-    behind_a_chain(x: |d| floats(d, [304, 2])) => "Scan(MulScalar AddScalar CumSum)",
+    after_a_chain(x: |d| floats(d, [304, 2])) => "Scan(MulScalar AddScalar CumSum)",
         (x.clone() * 2.0 + 1.0).cumsum(0), x.map(|v| v * 2.0 + 1.0).cumsum(0);
-    behind_a_long_chain(x: |d| floats(d, [305, 2])) => "Scan(MulScalar Exp AddScalar Sqrt CumSum)",
+    after_a_long_chain(x: |d| floats(d, [305, 2])) => "Scan(MulScalar Exp AddScalar Sqrt CumSum)",
         ((x.clone() * 2.0).exp() + 1.0).sqrt().cumsum(0),
         x.map(|v| ((v * 2.0).exp() + 1.0).sqrt()).cumsum(0);
-    behind_a_chain_and_a_reduce(x: |d| floats(d, [31, 8])) => "ElementWise(MulScalar AddScalar) _(SumDim) Scan(CumSum)",
+    after_a_chain_and_a_reduce(x: |d| floats(d, [31, 8])) => "ElementWise(MulScalar AddScalar) _(SumDim) Scan(CumSum)",
         (x.clone() * 2.0 + 1.0).sum_dim(1).cumsum(0), sum_rows(&x.map(|v| v * 2.0 + 1.0)).cumsum(0);
     before_a_chain(x: |d| floats(d, [306, 2])) => "Scan(CumSum MulScalar AddScalar)",
         x.clone().cumsum(0) * 2.0 + 1.0, x.cumsum(0).map(|v| v * 2.0 + 1.0);
@@ -114,7 +114,7 @@ patterns! {
         x.map(|v| v * 2.0 + 1.0).cumsum(0).map(|v| v * 3.0 + 4.0);
 
     // Along the last axis a scan has neither a load nor a store.
-    along_rows_behind_a_chain(x: |d| floats(d, [318])) => "Scan(MulScalar AddScalar CumSum)",
+    along_rows_after_a_chain(x: |d| floats(d, [318])) => "Scan(MulScalar AddScalar CumSum)",
         (x.clone() * 2.0 + 1.0).cumsum(0), x.map(|v| v * 2.0 + 1.0).cumsum(0);
     along_rows_before_a_chain(x: |d| floats(d, [319])) => "Scan(CumSum MulScalar AddScalar)",
         x.clone().cumsum(0) * 2.0 + 1.0, x.cumsum(0).map(|v| v * 2.0 + 1.0);
@@ -122,17 +122,17 @@ patterns! {
         x.clone().cumsum(1) + 1.0, x.cumsum(1).map(|v| v + 1.0);
 
     // Views and movements.
-    behind_a_reshape(x: |d| floats(d, [20, 12])) => "_(Reshape) Scan(CumSum)",
+    after_a_reshape(x: |d| floats(d, [20, 12])) => "_(Reshape) Scan(CumSum)",
         x.clone().reshape([12, 20]).cumsum(1), Host { shape: vec![12, 20], ..x }.cumsum(1);
-    behind_a_slice(x: |d| floats(d, [40, 6])) => "_(Slice) Scan(CumSum)",
+    after_a_slice(x: |d| floats(d, [40, 6])) => "_(Slice) Scan(CumSum)",
         x.clone().slice(s![3..33, ..]).cumsum(0), slice_rows(&x, 3, 33).cumsum(0);
-    behind_a_transpose(x: |d| floats(d, [21, 13])) => "_(SwapDims) Scan(CumSum)",
+    after_a_transpose(x: |d| floats(d, [21, 13])) => "_(SwapDims) Scan(CumSum)",
         x.clone().transpose().cumsum(1), transpose(&x).cumsum(1);
-    behind_an_expand(x: |d| floats(d, [1, 14])) => "_(Expand) Scan(CumSum)",
+    after_an_expand(x: |d| floats(d, [1, 14])) => "_(Expand) Scan(CumSum)",
         x.clone().expand([9, 14]).cumsum(0), repeat_rows(&x, 9).cumsum(0);
-    behind_a_flip(x: |d| floats(d, [308])) => "Scan(Flip CumSum)",
+    after_a_flip(x: |d| floats(d, [308])) => "Scan(Flip CumSum)",
         x.clone().flip([0]).cumsum(0), x.flip(0).cumsum(0);
-    behind_a_flip_of_another_axis(x: |d| floats(d, [22, 9])) => "Scan(Flip CumSum)",
+    after_a_flip_of_another_axis(x: |d| floats(d, [22, 9])) => "Scan(Flip CumSum)",
         x.clone().flip([1]).cumsum(0), x.flip(1).cumsum(0);
 
     // Several scans.
@@ -159,7 +159,7 @@ patterns! {
         x.clone().flip([0]).cumsum(0).flip([0]), x.flip(0).cumsum(0).flip(0);
     flipped_cummax(x: |d| floats(d, [5, 60])) => "Scan(Flip CumMax Flip)",
         x.clone().flip([1]).cummax(1).flip([1]), x.flip(1).scan(1, ScanOp::Max).flip(1);
-    flipped_scan_behind_one_element_wise(x: |d| floats(d, [314])) => "Scan(MulScalar Flip CumSum Flip)",
+    flipped_scan_after_one_element_wise(x: |d| floats(d, [314])) => "Scan(MulScalar Flip CumSum Flip)",
         (x.clone() * 2.0).flip([0]).cumsum(0).flip([0]), x.map(|v| v * 2.0).flip(0).cumsum(0).flip(0);
     flipped_scan_between_chains(x: |d| floats(d, [315]))
         => "ElementWise(MulScalar AddScalar) Scan(Flip CumSum Flip) ElementWise(MulScalar AddScalar)",
@@ -190,7 +190,7 @@ int_patterns! {
     lone_int_cumprod(x: |d| ints(d, [5])) => "Scan(CumProd)", x.clone().cumprod(0), x.scan(0, ScanOp::Prod);
     lone_int_cummax(x: |d| ints(d, [300])) => "Scan(CumMax)", x.clone().cummax(0), x.scan(0, ScanOp::Max);
     lone_int_cummin(x: |d| ints(d, [300])) => "Scan(CumMin)", x.clone().cummin(0), x.scan(0, ScanOp::Min);
-    int_behind_one_element_wise(x: |d| ints(d, [301])) => "Scan(AddScalar CumSum)",
+    int_after_one_element_wise(x: |d| ints(d, [301])) => "Scan(AddScalar CumSum)",
         (x.clone() + 1).cumsum(0), x.map(|v| v + 1.0).cumsum(0);
     int_of_a_mask(x: |d| ints(d, [302])) => "_(GreaterElem IntoInt) Scan(CumSum)",
         x.clone().greater_elem(0).int().cumsum(0), x.map(|v| f64::from(v > 0.0)).cumsum(0);
@@ -199,7 +199,7 @@ int_patterns! {
 }
 
 #[test]
-fn behind_a_bare_matmul() {
+fn after_a_bare_matmul() {
     let Some(device) = hooked_device() else {
         return;
     };
@@ -213,7 +213,7 @@ fn behind_a_bare_matmul() {
 }
 
 #[test]
-fn behind_a_fused_matmul() {
+fn after_a_fused_matmul() {
     let Some(device) = hooked_device() else {
         return;
     };
@@ -232,7 +232,7 @@ fn behind_a_fused_matmul() {
 }
 
 #[test]
-fn behind_a_sort() {
+fn after_a_sort() {
     let Some(device) = hooked_device() else {
         return;
     };
@@ -248,7 +248,7 @@ fn behind_a_sort() {
 /// The other trap: with a second block open, the sync runs the tail of a block unfused, and the scan with it,
 /// unless the claim contains it. The element-wise kernel in front of the scan runs inside the claim.
 #[test]
-fn beside_an_open_block() {
+fn with_an_open_block() {
     let Some(device) = hooked_device() else {
         return;
     };

@@ -1,7 +1,7 @@
 //! Random graphs, planned by two child processes: one with the hook and one without.
 //!
 //! Graphs without a scan must get exactly the same plan from both, also where every third operation reverses a tensor.
-//! Graphs with scans must give the same values, with their scans on this crate's kernels. Rare exceptions to the last
+//! Graphs with scans must give the same values, with their scans on this crate's kernels. Rare exceptions to the latter
 //! are counted and bounded: Burn gives up fusing a segment whose fused parts depend on each other both ways.
 #![cfg(all(feature = "fusion", feature = "wgpu"))]
 
@@ -16,7 +16,7 @@ use fusion_support::{Host, device, floats, hooked_device, planned};
 const CHILD: &str = "BURN_SCAN_RANDOM_GRAPHS";
 const SIDE: usize = 6;
 const GRAPHS: u64 = 100;
-/// The most of [`GRAPHS`] with scans that may leave a scan to Burn's kernel.
+/// How many of the [`GRAPHS`] with scans may leave a scan to Burn's kernel.
 const EXCEPTIONS: usize = 6;
 
 #[derive(Clone, Copy)]
@@ -59,9 +59,10 @@ fn graph(random: &mut Random, inputs: &[Tensor<2>], mix: Mix) -> Vec<Tensor<2>> 
     for _ in 0..2 + random.below(9) {
         let mut operand = || {
             let index = random.below(pool.len());
-            match pool.len() > 2 && random.below(2) == 0 {
-                true => pool.swap_remove(index),
-                false => pool[index].clone(),
+            if pool.len() > 2 && random.below(2) == 0 {
+                pool.swap_remove(index)
+            } else {
+                pool[index].clone()
             }
         };
         let (x, y) = (operand(), operand());
@@ -217,9 +218,9 @@ fn graphs_with_scans_keep_their_values() {
     assert_rare("scans are left unfused", &unfused_scans, EXCEPTIONS);
 }
 
-/// What this crate's fuser handed back is in the block after all where another provider keeps the search open.
+/// If another provider keeps the search open, what this crate's fuser handed back stays in the block.
 #[test]
-fn graphs_beside_a_second_provider_keep_their_values() {
+fn graphs_with_a_second_provider_keep_their_values() {
     for mode in ["beside scans", "beside reversals"] {
         for (bare, hooked) in without_and(mode) {
             assert_close(&bare, &hooked);

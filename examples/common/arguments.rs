@@ -1,4 +1,4 @@
-//! The command line of an example. Its usage line says what is accepted: the words in brackets.
+//! The command line of an example. Its usage line says what is accepted, in brackets.
 //!
 //! `name [--option VALUE] [--flag] [FILE..]`: an option takes a value if the usage line shows one, as the next
 //! word or after `=`. Files are accepted if the last bracket ends in `..`.

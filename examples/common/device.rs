@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 
-/// Every device name, the best first.
+/// Every device name, best first.
 const NAMES: [&str; 8] = [
     "cuda", "rocm", "metal", "vulkan", "webgpu", "wgpu", "flex", "cpu",
 ];
@@ -15,7 +15,7 @@ struct Started {
     device: Device,
     /// Its name, and in parentheses its hardware or software adapter, if it has one.
     description: String,
-    /// Whether it is a CPU behind a graphics API. Flex is faster.
+    /// Whether it is a CPU that emulates a GPU. Flex is faster.
     is_software: bool,
 }
 
@@ -63,9 +63,10 @@ fn in_this_build(name: &str) -> bool {
 /// Opens the device and scans three numbers on it: opening alone may succeed without a working driver.
 fn start(name: &str) -> Result<Started, String> {
     if !in_this_build(name) {
-        return Err(match NAMES.contains(&name) {
-            true => format!("this build has no {name}: add --features {name}"),
-            false => format!("no device `{name}`; there are: {}", NAMES.join(" ")),
+        return Err(if NAMES.contains(&name) {
+            format!("this build has no {name}: add --features {name}")
+        } else {
+            format!("no device `{name}`; there are: {}", NAMES.join(" "))
         });
     }
     let open_and_scan = || {
@@ -131,7 +132,7 @@ fn open_other(name: &str) -> Device {
     }
 }
 
-/// Where there is no adapter, this returns an error. Opened by the first operation, wgpu would panic.
+/// Where there is no adapter, this returns an error. If the first operation opened the device, wgpu would panic.
 #[cfg(feature = "wgpu")]
 fn open_wgpu() -> Result<Started, String> {
     let opened = Device::wgpu_options().init_with_setup();

@@ -33,8 +33,8 @@ pub fn run(usage: &str, example: impl FnOnce(&Arguments) -> Result<bool, String>
     }
 }
 
-/// Mesa complains on standard error, once for each graphics API that is asked for an adapter, where a machine without a
-/// display has no folder for sockets. It needs none here.
+/// On a machine without a display or a folder for sockets, Mesa complains on standard error once for each graphics API
+/// that is asked for an adapter. It needs no such folder here.
 fn quiet_mesa() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         // SAFETY: the program has one thread yet.

@@ -6,7 +6,7 @@ use std::path::Path;
 /// The most bytes of a block that is not compressed.
 const BLOCK: usize = u16::MAX as usize;
 
-/// Writes a picture of that width and height, three bytes a pixel, into a file, and creates its folder.
+/// Writes a picture of that width and height, three bytes per pixel, into a file, and creates its folder.
 pub fn save(path: &Path, [width, height]: [usize; 2], pixels: &[u8]) -> Result<(), String> {
     let folder = path
         .parent()
@@ -23,7 +23,7 @@ fn encoded(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
     let mut header = [width, height]
         .map(|size| (size as u32).to_be_bytes())
         .concat();
-    // Eight bits a sample, red, green and blue, no other choices.
+    // Eight bits per sample; red, green and blue; no other options.
     header.extend([8, 2, 0, 0, 0]);
     // A row begins with its filter: none.
     let rows = pixels.chunks(3 * width);

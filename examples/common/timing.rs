@@ -10,7 +10,7 @@ const RUNS: usize = 9;
 /// An operation that takes longer is timed once.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// Calls `operation` once to compile and allocate, then several times, each to the end of the device's queue.
+/// Calls `operation` once to compile and allocate, then several times, each until the device's queue is empty.
 pub fn median<T>(device: &Device, mut operation: impl FnMut() -> T) -> Duration {
     let mut run = || {
         let start = Instant::now();
@@ -70,7 +70,7 @@ impl Display for Comparison {
     }
 }
 
-/// Prints the time of an operation beside the time of Burn's way of doing the same.
+/// Prints the time of an operation and the time of Burn's way of doing the same.
 pub fn compare<T, U>(
     device: &Device,
     name: &'static str,

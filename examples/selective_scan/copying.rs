@@ -145,7 +145,7 @@ impl Copier {
     }
 }
 
-/// Trains a model. It is told nothing but the answers.
+/// Trains a model. It is told only the answers.
 pub fn learn(device: &Device) -> Learnt {
     let mut random = Random::new(7);
     let tracked = device.clone().autodiff();

@@ -54,7 +54,7 @@ pub struct Followed {
     pub last_loss: f32,
     /// The share of right answers in the chunks that follow.
     pub accuracy: f64,
-    /// The same where each chunk is read as if it were the first.
+    /// The same if each chunk is read as if it were the first.
     pub forgetful: f64,
 }
 
@@ -76,7 +76,7 @@ impl Reader {
     }
 }
 
-/// The streams: what is told next, and how far the random numbers are.
+/// The streams: what is told next, and the state of the random numbers.
 struct Streams {
     random: Random,
     last: [usize; STREAMS],

@@ -31,7 +31,7 @@ const TIME: usize = 1;
 pub enum Way {
     /// As one operation.
     Scan,
-    /// Step by step, as one writes it with Burn alone.
+    /// Step by step, as it is written with Burn alone.
     Loop,
 }
 
@@ -62,7 +62,7 @@ pub struct Mixer {
 pub struct Selected {
     /// `[batch, time, channels, states]`.
     pub decay: Tensor<4>,
-    /// The input of each step, of the same shape.
+    /// The input of each step, in the same shape.
     pub input: Tensor<4>,
     /// C, `[batch, time, 1, states]`.
     pub readout: Tensor<4>,
@@ -165,7 +165,7 @@ impl Mixer {
     }
 }
 
-/// What a mixer remembers of the chunks of a sequence that it has seen.
+/// What a mixer remembers from the chunks of a sequence so far.
 pub struct Memory {
     /// The last inputs of the convolution, `[batch, WIDTH - 1, channels]`.
     tail: Option<Tensor<3>>,

@@ -71,7 +71,7 @@ fn connect(
     delay: Duration,
     meters: &Meters,
 ) -> std::io::Result<()> {
-    // The first line of the client's says which of the two meters counts.
+    // The client's first line says which of the two meters counts.
     let kind = Arc::new(OnceLock::new());
     for (from, to) in [(client, server), (server, client)] {
         to.set_nodelay(true)?;
@@ -82,7 +82,7 @@ fn connect(
     Ok(())
 }
 
-/// Reads in one thread and writes in another, so that a delay stops nothing but the delayed bytes.
+/// Reads in one thread and writes in another, so that a delay stops only the delayed bytes.
 fn forward(
     mut from: TcpStream,
     mut to: TcpStream,
@@ -115,7 +115,7 @@ fn forward(
     let _ = from.shutdown(Shutdown::Both);
 }
 
-/// The starts of frames in one direction of a WebSocket connection (RFC 6455), behind the handshake.
+/// The starts of frames in one direction of a WebSocket connection (RFC 6455), after the handshake.
 #[derive(Default)]
 struct Frames {
     /// The handshake, or the received part of a frame's head.
@@ -143,7 +143,7 @@ impl Frames {
                     self.head.clear();
                 }
             } else if let Some(payload) = payload(&self.head) {
-                // A continuation belongs to a counted message, and a control frame to none.
+                // A continuation belongs to a counted message; a control frame is not a message.
                 messages += u64::from(matches!(self.head[0] & 0xF, 1 | 2));
                 self.rest = payload;
                 self.head.clear();

@@ -23,7 +23,7 @@ fn on_torus(random: &mut Random) -> (f32, Splat) {
     let (along, around) = (turn(random), turn(random));
     let ring = 1.0 + 0.42 * around.cos();
     let (x, y, z) = (ring * along.cos(), ring * along.sin(), 0.42 * around.sin());
-    // Tilted, and seen from a distance of 4.
+    // The torus is tilted, and seen from a distance of 4.
     let (sin, cos) = 0.9f32.sin_cos();
     let (y, z) = (y * cos - z * sin, y * sin + z * cos);
     let distance = 4.0 - z;

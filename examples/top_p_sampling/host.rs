@@ -17,7 +17,7 @@ pub struct Host {
     pub sizes: Vec<usize>,
     pub nuclei: Vec<i32>,
     uniform: Vec<f32>,
-    /// From all tokens, and by the step that looks at the likeliest first.
+    /// Drawn from all tokens, and by the step that tries the likeliest first.
     drawn: [Vec<i32>; 2],
 }
 

@@ -4,9 +4,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// Says whether a line's bits shall depend on that line alone: its elements, their dtype, the operator and the
-/// direction, on one device. Then a request has the same bits in a batch of one as in a batch of a thousand, which who
-/// serves a model or replays a run may want.
+/// Sets whether a line's bits must depend on that line alone: its elements, their dtype, the operator and the
+/// direction, on one device. Then a request has the same bits in a batch of one as in a batch of a thousand, which
+/// helps whoever serves a model or replays a run.
 ///
 /// It holds for scans of floats, recurrences, segmented scans and `logcumsumexp`, and for Burn's own `cumsum` and
 /// `cumprod` after [`install()`](crate::install()). The CPU backend always works so. On other devices it is off at
@@ -17,7 +17,7 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 /// - columns are scanned in tiles of 128 rows by 32 vectors, even if they are few;
 /// - element-wise work before and after a scan is not fused with it.
 ///
-/// docs/algorithms.md says what holds without it. Set it before the first scan: a lazy device looks at it when a scan
+/// docs/algorithms.md says what holds without it. Set it before the first scan: a lazy device reads it when a scan
 /// runs. A remote server has a setting of its own.
 ///
 /// # Example

@@ -37,8 +37,8 @@ pub(crate) fn is_cpu(device: &DispatchDevice) -> bool {
     }
 }
 
-/// The host can wait for what the operation reads back. A page of a browser cannot, but for its own CPU; there
-/// `instead`, which does not block, is to be called.
+/// The host can wait for what the operation reads back. A browser page cannot, except on its own CPU; it must call
+/// `instead`, which does not block.
 #[track_caller]
 pub(crate) fn waits(operation: &str, device: &Device, instead: &str) {
     if cfg!(target_family = "wasm") && !is_cpu(device.as_dispatch()) {
@@ -68,7 +68,7 @@ pub(super) fn backend(operation: &str, device: &DispatchDevice) {
     }
 }
 
-/// What to do about a device, given by what it prints, of whose back end this build knows nothing.
+/// What to do about a device, given as printed, whose back end this build does not have.
 #[cfg_attr(
     not(test),
     allow(dead_code, reason = "depends on the backends in the build")

@@ -91,7 +91,7 @@ impl<'a, T> SharedSlice<'a, T> {
     ///
     /// # Safety
     ///
-    /// Meanwhile, no other thread has access to the place.
+    /// No other thread has access to the place meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn set(&self, at: usize, value: T)
     where

@@ -10,8 +10,8 @@
 //! The cache keeps at most as many bytes as [`set_limit`] says, and frees the oldest buffers first. [`trim`] frees all
 //! buffers in the cache.
 //!
-//! On Linux the system may take the pages of an idle buffer when it is short of memory; the next buffer that comes into
-//! the cache tells it so. A buffer whose pages were taken is as good as a fresh one.
+//! On Linux the system may take the pages of an idle buffer when it is short of memory; the cache offers them when the
+//! next buffer comes in. A buffer whose pages were taken is as good as a fresh one.
 
 use core::alloc::Layout;
 use core::mem::{ManuallyDrop, MaybeUninit};
@@ -159,7 +159,7 @@ impl BufferCache {
         Some(cached.buffer.into_vec())
     }
 
-    /// Keeps `buffer`, and frees as many of the oldest buffers as it takes to make room. Offers the idle ones.
+    /// Keeps `buffer`, and frees the oldest buffers until it fits. Offers the idle ones to the system.
     pub(super) fn give(&self, buffer: Buffer) {
         let bytes = buffer.layout.size();
         if !(LEAST_BYTES..=self.buffers.limit()).contains(&bytes) {

@@ -1,7 +1,7 @@
 //! The buffers in the cache, and which of them an output gets.
 //!
-//! The lock and the atomic are those of `sync`. A model checker has others in their place: `protocol/tests` tries all
-//! schedules of this file.
+//! The lock and the atomic are those of `sync`. A model checker replaces them: `protocol/tests` tries all schedules of
+//! this file.
 
 use core::alloc::Layout;
 
@@ -31,7 +31,7 @@ impl<B: Memory> BufferList<B> {
         self.limit.load(Ordering::Relaxed)
     }
 
-    /// Keeps at most `bytes` bytes from now on. Returns the oldest buffers, which are too much.
+    /// Keeps at most `bytes` bytes from now on. Returns the oldest buffers, which exceed it.
     pub(super) fn set_limit(&self, bytes: usize) -> Vec<B> {
         let mut buffers = self.buffers();
         self.limit.store(bytes, Ordering::Relaxed);

@@ -4,8 +4,8 @@
 //! missing carry itself, so that no thread depends on another to go on. All threads find the same carry, and the first
 //! to publish it is the one that counts.
 //!
-//! The atomics and the lock are those of `sync`. A model checker has others in their place: `protocol/tests` tries all
-//! schedules of this file.
+//! The atomics and the lock are those of `sync`. A model checker replaces them: `protocol/tests` tries all schedules of
+//! this file.
 
 use super::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, PoisonError, spin_loop};
 
@@ -13,14 +13,14 @@ use super::sync::{AtomicUsize, Mutex, MutexGuard, Ordering, PoisonError, spin_lo
 pub(super) struct Carries<C> {
     /// Blocks that a thread has taken.
     taken: AtomicUsize,
-    /// Blocks with a known carry behind them.
+    /// Blocks with a known carry out of them.
     known: AtomicUsize,
-    /// The known carries: one into the first block, and one behind each known block.
+    /// The known carries: one into the first block, and one out of each known block.
     carries: Mutex<Vec<C>>,
 }
 
 impl<C: Copy> Carries<C> {
-    /// No carry is known but the one into the first block.
+    /// Only the carry into the first block is known.
     pub(super) fn new(first: C) -> Self {
         Self {
             taken: AtomicUsize::new(0),
@@ -29,13 +29,13 @@ impl<C: Copy> Carries<C> {
         }
     }
 
-    /// The next block. Behind the last block, too, the numbers go on.
+    /// The next block. The numbers go on after the last block, too.
     pub(super) fn take(&self) -> usize {
         self.taken.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The carry into the block `step`. After `spin_limit` looks, `find(block, carry)` finds a missing carry: the carry
-    /// behind a block, from the carry into it.
+    /// out of a block, from the carry into it.
     pub(super) fn wait(&self, step: usize, spin_limit: usize, find: impl Fn(usize, C) -> C) -> C {
         let mut looks = 0;
         loop {
@@ -57,7 +57,8 @@ impl<C: Copy> Carries<C> {
         self.carries()[step]
     }
 
-    /// Makes the carry into the block `step` known, unless it is. Every thread that finds this carry finds the same.
+    /// Makes the carry into the block `step` known, unless it already is. Every thread that finds this carry finds the
+    /// same.
     pub(super) fn publish(&self, step: usize, carry: C) {
         let mut carries = self.carries();
         if carries.len() == step {

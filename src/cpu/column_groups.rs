@@ -1,8 +1,8 @@
 //! The order in which a walk takes the columns of a line.
 //!
 //! A reverse walk goes down in memory from line to line. If each line were read upwards, the reads would zigzag, and
-//! the processor's prefetcher only follows streams that go one way. So the columns of a line are taken from the last to
-//! the first, too, one group at a time. Columns are independent, and their order changes no bit.
+//! the processor's prefetcher only follows streams that go one way. So the columns of a line, too, are taken from the
+//! last to the first, one group at a time. Columns are independent: their order changes no bit.
 
 use core::ops::Range;
 

@@ -34,7 +34,7 @@ pub(crate) fn compact<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
     unsafe { output.finish() }
 }
 
-/// The values under `true`, followed by zeros up to the length of the input, and how many they are.
+/// The values under `true`, followed by zeros up to the length of the input, and their number.
 pub(crate) fn compact_padded<T: Word>(values: &[T], mask: &[u8]) -> (Vec<T>, usize) {
     assert_eq!(values.len(), mask.len(), "one mask entry for each value");
     let counts = block_counts(mask);

@@ -1,4 +1,4 @@
-//! Compaction of each line on its own: survivors first and in order, zeros behind them.
+//! Compaction of each line on its own: survivors first and in order, zeros after them.
 //!
 //! Rows are compressed one after the other. Other lines are walked together, a block of columns at a time and in the
 //! order of memory. A column is filled from both ends, so that each of its slots is written once: from the front with

@@ -94,7 +94,7 @@ const COUNT: usize = <F32x8 as Lanes<f32>>::COUNT;
 
 /// Widens `f16`, by the processor's conversion where it has one.
 ///
-/// The slice conversions of `half` use the same instructions behind a call for every eight elements; with them, a scan
+/// The slice conversions of `half` use the same instructions, with a call for every eight elements: with them, a scan
 /// took 1.5 times as long.
 pub(super) fn widen_f16(src: &[f16], dst: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Advice to the system about large buffers, on Linux.
 //!
-//! The pages of a buffer are mapped and cleared on first touch, 4 KiB at a time unless huge pages are asked for. At
-//! 64 MiB, a copy into memory with this advice takes a quarter of the time of a copy into memory without.
+//! The pages of a buffer are mapped and cleared on first touch, 4 KiB at a time unless huge pages are asked for. At 64
+//! MiB, a copy into memory with this advice takes a quarter of the time of a copy into memory without it.
 
 #[cfg(target_os = "linux")]
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ pub(crate) fn ask(start: *const u8, bytes: usize) {
 }
 
 /// How long a buffer is unused before the system may take its pages. A loop uses its buffers again within that time:
-/// where pages are small, each must be marked for the offer and again on the next write. With an offer in every round a
-/// sum of 2^22 `f32` takes 2.2 times as long (an Intel Xeon, 2 cores).
+/// where pages are small, each must be marked for the offer and again on the next write. With an offer in every round,
+/// a sum of 2^22 `f32` takes 2.2 times as long (Intel Xeon, 2 cores).
 #[cfg(target_os = "linux")]
 const IDLE: Duration = Duration::from_secs(1);
 
@@ -43,7 +43,7 @@ impl Offer {
         }
     }
 
-    /// Offers the buffer, once, if it was unused for long. Its content is lost.
+    /// Offers the buffer, once, if it has been unused for long. Its content is lost.
     pub(crate) fn make_if_idle(&mut self, start: *const u8, bytes: usize) {
         #[cfg(target_os = "linux")]
         if !self.is_made && self.unused_since.elapsed() >= IDLE {
@@ -55,7 +55,7 @@ impl Offer {
     }
 }
 
-/// Advises on the huge pages that lie whole inside a buffer.
+/// Advises on the huge pages that lie entirely inside a buffer.
 #[cfg(target_os = "linux")]
 fn advise(start: *const u8, bytes: usize, advice: libc::c_int) {
     let first = start.addr().next_multiple_of(HUGE_PAGE);

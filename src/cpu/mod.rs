@@ -1,8 +1,8 @@
 //! The CPU engine: scans and stream compaction over slices.
 //!
-//! The engine knows nothing of tensors. Inputs are contiguous and row-major, outputs are new vectors, and every result
-//! is a function of the input alone. Work is split into blocks of fixed size, and partial results are combined in a
-//! fixed order. So the bits of a float result depend neither on the number of threads nor on their timing.
+//! The engine knows nothing about tensors. Inputs are contiguous and row-major, outputs are new vectors, and every
+//! result is a function of the input alone. Work is split into blocks of fixed size, and partial results are combined
+//! in a fixed order. So the bits of a float result depend neither on the number of threads nor on their timing.
 
 mod accumulator;
 mod buffer;

@@ -1,8 +1,8 @@
 //! Loops on all threads.
 //!
-//! rayon's loops are compiled anew for each body, and the engine has hundreds of bodies, one for each type and operator.
-//! Here the body is behind a reference, and the loops are compiled once. The reference costs one indirect call for a
-//! task of microseconds. So no other file of the engine calls rayon's loops.
+//! rayon's loops are compiled anew for each body, and the engine has hundreds of bodies, one for each type and
+//! operator. Here the body is behind a reference, and the loops are compiled once. The reference costs one indirect
+//! call per task of microseconds. So no other file of the engine calls rayon's loops.
 
 use rayon::prelude::*;
 
@@ -22,7 +22,7 @@ pub(super) fn for_each(count: usize, body: &(dyn Fn(usize) + Sync)) {
     (0..count).into_par_iter().for_each(body);
 }
 
-/// Calls `body` with each number below `count`, `share` of them a task, on this thread alone if the work is on few
+/// Calls `body` with each number below `count`, `share` of them per task, on this thread alone if the work is on few
 /// `elements`.
 pub(super) fn for_each_of(
     elements: usize,

@@ -10,9 +10,10 @@
 //! from there. Elements of one key stay in order, since blocks and the elements of a block are taken in order.
 //!
 //! One block counts in the offsets themselves. When it has numbered the elements of a key, the place of the next one is
-//! where the next key starts, which is an offset. So many keys with few elements need no memory but their offsets.
+//! where the next key starts, which is an offset. So a large number of keys with few elements needs only the memory of
+//! the offsets.
 //!
-//! Keys outside of `0..num_keys` are dropped.
+//! Keys outside `0..num_keys` are dropped.
 
 use core::mem::MaybeUninit;
 
@@ -24,14 +25,14 @@ use super::parallel;
 /// The fewest elements in a block: a task of some 50 µs.
 const BLOCK: usize = 1 << 15;
 
-/// The fewest elements in a block for each key, so that the table of counts is small beside the input.
+/// The fewest elements in a block for each key, so that the table of counts is small compared with the input.
 const ELEMENTS_PER_KEY: usize = 8;
 
 /// The place of a dropped key. As an index of as many bits or fewer it is −1.
 const NOWHERE: usize = usize::MAX;
 
-/// For each key its destination, which is its place in the groups, or −1 for a key that is dropped; and the
-/// `num_keys + 1` offsets of the groups.
+/// The destination of each key: its place in the groups, or −1 for a key that is dropped; and the `num_keys + 1`
+/// offsets of the groups.
 pub(crate) fn partition_ranks<K: Index, I: Index>(keys: &[K], num_keys: usize) -> (Vec<I>, Vec<I>) {
     let mut destinations = Output::new(keys.len());
     let mut offsets = Output::new(num_keys + 1);
@@ -75,7 +76,7 @@ fn in_one_block<K: Index, I: Index>(
     }
 }
 
-/// The same in blocks, which several threads take.
+/// The same in blocks, shared by several threads.
 fn in_blocks<K: Index, I: Index>(
     keys: &[K],
     block: usize,

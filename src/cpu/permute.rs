@@ -7,8 +7,8 @@ use super::compact::{BLOCK, fill_default};
 use super::compress::{Index, Word};
 use super::parallel;
 
-/// `output[destinations[i]] = values[i]`, and zero at places that are no destination. Where destinations are equal, the
-/// last counts. One thread writes, since destinations may be equal.
+/// `output[destinations[i]] = values[i]`, and zero at places that are not a destination. Where destinations are equal,
+/// the last one counts: one thread writes.
 pub(crate) fn scatter<T: Word, I: Index>(values: &[T], destinations: &[I]) -> Vec<T> {
     assert_eq!(
         values.len(),

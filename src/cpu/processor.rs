@@ -1,9 +1,9 @@
 //! Vector code for the processor at hand.
 //!
-//! The crate is built for the baseline of its target: on x86-64 that is SSE2, without the blends that maxima want,
-//! without the conversions of `f16`, and with half of the width. Kernels are therefore compiled a second time for
-//! AVX2, and that version runs where the processor has AVX2. Both versions do the same operations in the same order and
-//! give the same bits.
+//! The crate is built for the baseline of its target: on x86-64 that is SSE2, without the blends that maxima need,
+//! without the conversions of `f16`, and with half of the width. Kernels are therefore compiled a second time for AVX2,
+//! and that version runs where the processor has AVX2. Both versions do the same operations in the same order and give
+//! the same bits.
 //!
 //! The processor is tested in one place, `HasAvx2::test`, whose result proves the test. Code is compiled for AVX2 in
 //! one place, `HasAvx2::run`:

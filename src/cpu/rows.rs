@@ -97,7 +97,7 @@ fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     }
 }
 
-/// Rows of `len` elements, each scanned from `carry`. The result is the carry behind the last row.
+/// Rows of `len` elements, each scanned from `carry`. The result is the carry out of the last row.
 pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
     pub(super) input: &'a [T],
     pub(super) output: &'a mut [MaybeUninit<T>],
@@ -117,7 +117,7 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_
         for (input, output) in rows.zip(self.output.chunks_exact_mut(self.len)) {
             carry = self.carry;
             let tiles = input.len().div_ceil(TILE);
-            // A loop and no closure, which would not be compiled for the lanes.
+            // A loop, since a closure would not be compiled for the lanes.
             for tile in 0..tiles {
                 let first = if REVERSE { tiles - 1 - tile } else { tile } * TILE;
                 let last = input.len().min(first + TILE);

@@ -15,7 +15,7 @@ use super::traits::{Accumulator, Element};
 const COLUMNS: usize = 64;
 
 /// The sums at the heads of a contiguous `[outer, len, inner]` along its middle dimension, in `reverse` from its end,
-/// and zero elsewhere. The first element of a line is a head whatever its byte says.
+/// and zero elsewhere. The first element of a line is a head, whatever its byte says.
 pub(crate) fn segment_sums<T: Element>(
     values: &[T],
     heads: &[u8],

@@ -1,8 +1,8 @@
 //! One long row on all threads, in one pass over memory.
 //!
 //! The row is split into blocks of [`TILES`] tiles, which fit a second-level cache. Threads take blocks in the order of
-//! the scan. For each block a thread computes the totals of the tiles, waits for the carry out of the block before,
-//! publishes the carry out of its own, and scans the tiles from the carries into them, while the block is still in its
+//! the scan. For each block a thread computes the totals of the tiles, waits for the carry out of the previous block,
+//! publishes the carry out of this one, and scans the tiles from the carries into them, while the block is still in its
 //! cache:
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //! thread 1  | totals 1 |            carry 1→2 | scan 1       | totals 3 | ..
 //! ```
 //!
-//! A thread that has waited for longer than the totals of a block take finds the missing carry itself: the system may
-//! have stopped the thread that was to find it, see [`carries`](super::carries). Carries are combined tile by tile in
-//! order. So the bits of a result do not depend on which thread took which block, or found which carry.
+//! A thread that has waited longer than the totals of a block take finds the missing carry itself: the system may have
+//! stopped the thread that should find it, see [`carries`](super::carries). Carries are combined tile by tile in order.
+//! So the bits of a result do not depend on which thread took which block, or found which carry.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -35,7 +35,7 @@ const BLOCK: usize = TILES * TILE;
 /// of a block.
 const SPIN_LIMIT: usize = 200;
 
-/// Scans whole tiles from `carry`. Returns the carry behind them.
+/// Scans whole tiles from `carry`. Returns the carry out of them.
 pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -114,7 +114,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         totals
     }
 
-    /// The carry into each tile, and the carry behind all tiles.
+    /// The carry into each tile, and the carry out of the last.
     fn starts<const REVERSE: bool>(
         &self,
         input: &[T],
@@ -132,7 +132,7 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
         (starts, carry)
     }
 
-    /// The carry behind a block, from the carry into it.
+    /// The carry out of a block, from the carry into it.
     fn carry_behind<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
         let input = &self.input[self.block::<REVERSE>(step)];
         let totals = self.totals::<REVERSE>(input);
@@ -157,7 +157,7 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<
 }
 
 /// The scan of each tile from the carry into it. The totals are known. The scan of [`rows`](super::rows) would compute
-/// them a second time, which takes a twentieth of the time where all is in the cache.
+/// them a second time, which takes a twentieth of the time where everything is in the cache.
 struct Scan<'a, T: Element, O, const REVERSE: bool> {
     input: &'a [T],
     output: &'a mut [MaybeUninit<T>],

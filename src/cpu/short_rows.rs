@@ -1,7 +1,7 @@
 //! Rows too short for tiles.
 //!
-//! A few rows are walked side by side, one element of each at a time, so that the processor works on as many operators
-//! at once as there are rows.
+//! A few rows are walked side by side, one element of each at a time, so that the processor has as many operations in
+//! flight as there are rows.
 
 use core::mem::MaybeUninit;
 
@@ -65,7 +65,7 @@ fn walk_alone<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
 
 /// Walks one set of rows.
 ///
-/// An exclusive scan is the inclusive scan without the last element, stored one place further along, behind the
+/// An exclusive scan is the inclusive scan without the last element, stored one place further along, after the
 /// identity.
 fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
     input: &[A],

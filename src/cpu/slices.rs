@@ -1,8 +1,8 @@
 //! Selections of whole slices along a dimension, under a mask.
 //!
 //! A plan says for each slice of the output which slice of the input it is. It is made for a stretch of the mask at a
-//! time: a plan of the whole mask would be larger than slices of few bytes are. If all slices are single elements of
-//! one row, `compact` and `expand` do the work.
+//! time: a plan for the whole mask would be larger than the slices, where these have few bytes. If all slices are
+//! single elements of one row, `compact` and `expand` do the work.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -43,7 +43,7 @@ pub(crate) fn compact_rows_padded<T: Word>(
     compact_to(values, mask, [outer, inner], mask.len())
 }
 
-/// The slices under `true`, with slices of zeros behind them up to `len`; and how many slices survive.
+/// The slices under `true`, with slices of zeros after them up to `len`; and how many slices survive.
 fn compact_to<T: Word>(
     values: &[T],
     mask: &[u8],

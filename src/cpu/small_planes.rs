@@ -1,7 +1,7 @@
 //! Planes of a few short lines of a few elements.
 //!
-//! A plane is walked with a carry for each of its columns, as larger ones are, but by plain loops: what prepares blocks of
-//! columns would take longer than their elements do.
+//! A plane is walked with a carry for each of its columns, as larger ones are, but by plain loops: preparing blocks of
+//! columns would take longer than their elements.
 
 use core::mem::MaybeUninit;
 
@@ -39,9 +39,12 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
             T::map(input, output, &mut scratch, |input, output| {
                 vectorize(|| {
                     let planes = input.chunks_exact(size).zip(output.chunks_exact_mut(size));
-                    planes.for_each(|(input, output)| match reverse {
-                        true => walk::<_, O, true>(input, output, inner, exclusive),
-                        false => walk::<_, O, false>(input, output, inner, exclusive),
+                    planes.for_each(|(input, output)| {
+                        if reverse {
+                            walk::<_, O, true>(input, output, inner, exclusive)
+                        } else {
+                            walk::<_, O, false>(input, output, inner, exclusive)
+                        }
                     });
                 });
             });

@@ -1,8 +1,7 @@
 //! The traits of the engine: element types, the accumulators they are scanned in, lanes of accumulators, and operators.
 //!
 //! A scan works on accumulators. An element type is its own accumulator, except for `f16` and `bf16`: they are widened
-//! to `f32`, scanned, and rounded once when they are stored. The four traits name each other, so they stand in one
-//! file:
+//! to `f32`, scanned, and rounded once when they are stored. The four traits name each other, so they are in one file:
 //!
 //! | trait | implemented in | for |
 //! |---|---|---|
@@ -66,7 +65,7 @@ pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
     /// Whether no grouping of elements changes a sum or a product.
     const EXACT: bool;
 
-    /// A factor whose product with seven others that are no smaller is a normal number; 0 for integers.
+    /// A factor whose product with seven others that are not smaller is a normal number; 0 for integers.
     const MODERATE: Self;
 
     /// The smallest normal number, relative to the precision: what is smaller than a number times this, times a normal
@@ -98,7 +97,7 @@ pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
         }
     }
 
-    /// Whether it has the full precision of the type, which zero and subnormal numbers lack.
+    /// Whether the number has the full precision of the type, which zero and subnormal numbers lack.
     fn is_normal(self) -> bool {
         true
     }
@@ -133,8 +132,8 @@ pub(crate) trait Lanes<T: Element>: Copy {
     /// How many lanes there are.
     const COUNT: usize;
 
-    /// In how many steps the lanes are scanned: pairs, then fours, then eights. In each the upper half takes in the last
-    /// lane of the lower one (Sklansky 1960), so a lane's result is one of an earlier lane and more elements.
+    /// In how many steps the lanes are scanned: pairs, then fours, then eights. In each the upper half takes in the
+    /// last lane of the lower one (Sklansky 1960), so a lane's result is one of an earlier lane and more elements.
     const STEPS: usize;
 
     /// The proof with which the lanes were made.
@@ -178,7 +177,8 @@ pub(crate) trait Lanes<T: Element>: Copy {
     /// [`folds`](Self::folds) combines.
     fn pairs(self, next: Self, step: usize) -> (Self, Self);
 
-    /// The last lane of the inclusive scan of each of `COUNT` vectors. They are scanned together, without the other lanes.
+    /// The last lane of the inclusive scan of each of `COUNT` vectors. They are scanned together, without the other
+    /// lanes.
     #[inline(always)]
     fn folds<O: Operator<T::Acc>>(mut vectors: [Self; MOST_LANES]) -> Self {
         let mut count = Self::COUNT;
@@ -227,7 +227,7 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
     }
 
     /// Adds some totals to those that were seen. All of them are regular after a carry if the last one and both results
-    /// are. The first call takes a pair of identities. Sums need no look: one that is not finite stays so.
+    /// are. The first call takes a pair of identities. Sums need no check: one that is not finite stays so.
     #[inline(always)]
     fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
         seen

@@ -4,9 +4,9 @@
 //! operations after the scan. Positions count vectors, or elements, of the contiguous layout. The operations find the
 //! elements of their tensors themselves.
 //!
-//! Compilers for GPUs contract a product and a sum into one operation, which rounds once. Between the operations and the
-//! scan this must not happen: the results would have other bits than those of the scan alone, and a fallback others than
-//! the tile's owner. So what is handed over passes through an operation that no compiler sees through.
+//! Compilers for GPUs contract a product and a sum into one operation, which rounds once. Between the operations and
+//! the scan this must not happen: the bits of the results would differ from those of the scan alone, and a fallback's
+//! from those of the tile's owner. So what is handed over passes through an operation that no compiler sees through.
 
 use burn_cubecl_fusion::engine::codegen::ir::{
     FuseArg, FuseBlockConfig, FuseOp, GlobalArgs, GlobalArgsLaunch, LocalArgs,
@@ -28,7 +28,7 @@ pub(super) struct FusedArgs;
 pub(super) struct FusedTensors {
     inputs: GlobalArgs,
     outputs: GlobalArgs,
-    /// Zero, which no compiler knows.
+    /// Zero, a fact that no compiler knows.
     zero: u32,
     #[cube(comptime)]
     operations: Operations,
@@ -107,7 +107,7 @@ impl<T: Numeric, N: Size> Store<T, N> for Opened {
     }
 }
 
-/// Computes the input of the scan. What is made on the way and kept is written the first time.
+/// Computes the input of the scan. Intermediate results that are kept are written the first time.
 #[cube]
 fn read<T: Numeric, N: Size>(opened: &Opened, at: usize, #[comptime] again: bool) -> Vector<T, N> {
     let mut opened = opened.clone();
@@ -130,7 +130,7 @@ fn read<T: Numeric, N: Size>(opened: &Opened, at: usize, #[comptime] again: bool
     rounded::<T, N>(values[0], opened.zero)
 }
 
-/// Computes from an output of the scan what is written.
+/// Computes what is written from an output of the scan.
 #[cube]
 fn write<T: Numeric, N: Size>(opened: &mut Opened, at: usize, value: Vector<T, N>) {
     let mut values = Registry::<FuseArg, Vector<T, N>>::new();
@@ -198,7 +198,7 @@ impl Operands for FusedOperands {
     }
 }
 
-/// The arguments once more, for a launch of its own.
+/// A copy of the arguments, for another launch.
 fn duplicate(arguments: &GlobalArgsLaunch) -> GlobalArgsLaunch {
     let mut copy = GlobalArgsLaunch::default();
     for tensor in &arguments.tensors.values {

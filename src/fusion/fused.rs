@@ -1,9 +1,9 @@
 //! One scan whose load and store compute the operations [around it](super::load_store).
 //!
 //! The kernels and the routine are those of the scan alone, and so are the bits of its results. The routine decides how
-//! many elements an access has, and Burn's engine is made to access all tensors so. A plan does not know the strides and
-//! sizes of a call. [`FusedScan::run`] looks at them. It declines calls that do not suit the routine, and then leaves
-//! every tensor as it was.
+//! many elements an access has, and Burn's engine is made to access all tensors in the same way. A plan does not know
+//! the strides and sizes of a call. [`FusedScan::run`] reads them. It declines calls that do not suit the routine, and
+//! then leaves every tensor as it was.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ impl FusedScan {
         let step = &self.scan;
         let shape = context.tensors[&step.ir.input.id].shape.clone();
         let last = shape[shape.num_dims() - 1];
-        // The engine reads no vectors of tensors whose last dimension has one element.
+        // The engine reads no vectors from tensors whose last dimension has one element.
         if shape.num_elements() == 0 || last == 1 {
             return None;
         }
@@ -84,7 +84,7 @@ impl FusedScan {
     }
 }
 
-/// The tensor of this call behind a tensor of the trace, unless it is quantized.
+/// The tensor of this call that a tensor of the trace stands for, unless it is quantized.
 fn tensor_of<'a>(
     context: &'a Context<CubeFusionHandle>,
     registered: &RegisterTensor,
@@ -98,14 +98,14 @@ struct Runner<'a> {
     planned: Cell<Option<PlannedScan<'a, Fold>>>,
     /// Elements of an access.
     width: usize,
-    /// An access may cover the end of a row and the begin of the next. Then all tensors are as large as the scan, and
-    /// rows do not matter.
+    /// An access may cover the end of a row and the beginning of the next. Then all tensors are as large as the scan,
+    /// and rows do not matter.
     is_flat: bool,
 }
 
 impl Runner<'_> {
-    /// Whether the kernels can read all inputs in place, and access all tensors so. Inputs as large as the scan must be
-    /// contiguous.
+    /// Whether the kernels can read all inputs in place, and access all tensors in the same way. Inputs as large as the
+    /// scan must be contiguous.
     fn suits(&self, client: &Client, context: &Context<CubeFusionHandle>, shape: &Shape) -> bool {
         let is_accessed = |tensor: &TensorIr| {
             let size = dtype_to_storage_type(tensor.dtype).size();
@@ -118,9 +118,10 @@ impl Runner<'_> {
             };
             let bytes = (self.width * dtype_to_storage_type(tensor.dtype).size()) as u64;
             let begins = handle.handle.offset_start.unwrap_or(0);
-            let suits = match &tensor.shape == shape {
-                true => is_contiguous(&tensor.shape, &handle.strides),
-                false => !self.is_flat,
+            let suits = if &tensor.shape == shape {
+                is_contiguous(&tensor.shape, &handle.strides)
+            } else {
+                !self.is_flat
             };
             handle.tiles.is_none() && begins.is_multiple_of(bytes) && suits
         };

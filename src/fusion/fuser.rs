@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! Following ── a built-in fuser is open ──▶ Following
-//!           ── a scan, or a reversal behind nothing worth fusing ──▶ Waiting
+//!           ── a scan, or a reversal after nothing worth fusing ──▶ Waiting
 //!           ── any other operation ──▶ Closed
 //! Waiting   ── a scan, or an operation that fits its store ──▶ Waiting
 //!           ── the reversal back ──▶ Closed
@@ -36,7 +36,7 @@ pub(super) struct ScanFuser {
     /// The number of operations up to the last scan, with its store or its reversal back.
     claimed: usize,
     stage: Stage,
-    /// Whether Burn knows where this fuser closed.
+    /// Whether Burn has been told where this fuser closed.
     has_said_closed: Cell<bool>,
 }
 
@@ -173,9 +173,10 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
             Stage::Closed => false,
             Stage::Beyond(_) => true,
         };
-        match is_open {
-            true => FuserStatus::Open,
-            false => FuserStatus::Closed,
+        if is_open {
+            FuserStatus::Open
+        } else {
+            FuserStatus::Closed
         }
     }
 

@@ -1,4 +1,4 @@
-//! The fuser waits one operation longer than Burn would, and undoes a wait that was in vain.
+//! The fuser waits one operation longer than Burn would, and undoes a wait that did not pay.
 //!
 //! A flip closes every built-in fuser. Burn then ends the search, settles the flip, and starts the next search with the
 //! next operation. The fuser keeps the search open to see whether a scan follows. It does this only where nothing else
@@ -8,7 +8,7 @@
 //! 1. *The wait does not move the place where the fuser closed.* Burn settles an unfused head up to that place. To find
 //!    it, Burn asks for the status right after it feeds the fuser. Later questions decide whether the search goes on.
 //!    So a waiting fuser answers `Closed` once, and `Open` after that.
-//! 2. *The next operation ends the search, whichever fuser receives it.* If the wait was in vain, that fuser *hands the
+//! 2. *The next operation ends the search, whichever fuser receives it.* If the wait did not pay, that fuser *hands the
 //!    operation back*, and every fuser of the search is closed. This needs one fuser for each block, so this fuser
 //!    replaces the [built-in fusers](super::mirror).
 //! 3. *A fuser that receives the handed-back operation again is open.* This leaves the operation to the next search. If

@@ -6,15 +6,15 @@
 //! ```
 //!
 //! A [`LoadStore`] has one scan, the element-wise operations directly before it, and those directly after it. All have
-//! one shape. It obeys these rules, because the engine or the kernels could not serve the other cases, or would not
-//! gain from them:
+//! one shape. It obeys these rules, because the engine or the kernels cannot serve the other cases, or gain nothing
+//! from them:
 //!
 //! - No operation moves elements (reshapes, gathers, concatenations).
 //! - The store reads nothing that the load has read or made. Units write while others still read.
 //! - Along any axis but the last, the load reads at most [`MAX_LOADED`] tensors of full size. Split lines are loaded
-//!   twice. With `k` tensors that makes 2·k passes over memory. A kernel before the scan would make k, one to write and
-//!   two to read again. There it has at most [`MAX_COSTLY`] transcendental operations, which it computes twice, too.
-//!   Rows are loaded once, wherever tiles can look back.
+//!   twice. With `k` tensors that takes 2·k passes over memory. A kernel before the scan would take k, one to write and
+//!   two to read again. There the load has at most [`MAX_COSTLY`] transcendental operations, which it computes twice,
+//!   too. Rows are loaded once, wherever tiles can look back.
 //!
 //! The engine takes no cast of a mask. [`LoadStore`] traces it as a cast of the integers that store the mask, and then
 //! makes the cast a choice between one and zero, since any integer but zero is true.
@@ -39,7 +39,7 @@ const MAX_LOADED: usize = 2;
 /// Transcendental operations of the load, which split lines compute twice. Not measured on a GPU.
 const MAX_COSTLY: usize = 2;
 
-/// Bindings that the engine does not know of while it traces the load: the totals of parts, and the output.
+/// Bindings that the engine does not know about while it traces the load: the totals of parts, and the output.
 const OWN_BINDINGS: u32 = 2;
 
 /// No operation works in place: another unit may still have to read what one writes.
@@ -74,7 +74,7 @@ pub(super) struct LoadStore {
 }
 
 impl LoadStore {
-    /// From element-wise operations and then a scan, or from a scan alone.
+    /// Made from element-wise operations and then a scan, or from a scan alone.
     pub(super) fn new(device: &CubeDevice, operations: &[OperationIr]) -> Option<Self> {
         let (scan, load) = operations.split_last()?;
         let scan = ScanStep::parse(scan)?;
@@ -123,8 +123,7 @@ impl LoadStore {
         })
     }
 
-    /// The scan that `operations` begin with, with as many operations as fit. `None` if neither its load nor its store
-    /// computes one.
+    /// The scan that `operations` begin with, with as many operations as fit. `None` if none fits.
     pub(super) fn longest(
         device: &CubeDevice,
         operations: &[OperationIr],

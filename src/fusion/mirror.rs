@@ -55,8 +55,8 @@ impl BuiltinMirror {
         }
     }
 
-    /// Starts over. Not by resetting the fusers: one that has seen a reduction keeps the settings of the part behind
-    /// it, and its next kernel fails to launch. Burn only ever resets fusers that have seen nothing.
+    /// Starts over with new fusers. A reset would not do: a fuser that has seen a reduction keeps the settings of the
+    /// part after it, and its next kernel fails to launch. Burn only ever resets fusers that have seen nothing.
     pub(super) fn renew(&mut self) {
         *self = Self::new(&self.device);
     }
@@ -68,7 +68,8 @@ impl BuiltinMirror {
             .any(|fuser| fuser.status() == FuserStatus::Open)
     }
 
-    /// The score of the fuser Burn's search would pick for the operations seen so far, zero if it would pick none.
+    /// The score of the fuser that Burn's search would pick for the operations seen so far, or zero if it would pick
+    /// none.
     pub(super) fn best_score(&self) -> u64 {
         self.scores().max().unwrap_or(0)
     }
@@ -78,7 +79,7 @@ impl BuiltinMirror {
         self.fusers.iter().any(|fuser| fuser.properties().ready)
     }
 
-    /// What the fuser of the best score makes of the first of these operations.
+    /// What the fuser with the best score makes of the first of these operations.
     pub(super) fn finish_best(&mut self, operations: &[OperationIr]) -> Option<CubeOptimization> {
         self.renew();
         for operation in operations {
@@ -90,7 +91,7 @@ impl BuiltinMirror {
         self.finish()
     }
 
-    /// What the fuser of the best score makes of the operations seen so far. The first of several equal scores wins.
+    /// What the fuser with the best score makes of the operations seen so far. The first of several equal scores wins.
     pub(super) fn finish(&mut self) -> Option<CubeOptimization> {
         let best_score = self.best_score();
         let best = self.scores().position(|score| score == best_score)?;
@@ -144,7 +145,7 @@ pub(super) fn restore(device: &CubeDevice, state: &CubeOptimizationState) -> Cub
 
 #[cfg(test)]
 mod tests {
-    /// A built-in fuser that Burn adds or retires has to be added to or dropped from the mirror.
+    /// A built-in fuser that Burn adds or retires must be added to or dropped from the mirror.
     #[test]
     fn mirrors_every_builtin() {
         assert_eq!(burn_cubecl::fusion::BUILTIN_NAMES, super::NAMES);

@@ -68,7 +68,7 @@ enum ReversalForm {
 
 impl Reversal {
     /// A flip of one axis, or a slice as large as its input. Burn records the flip of a float tensor as an integer
-    /// operation, so the kind is not looked at: the scan in the middle tells it.
+    /// operation, so the kind is ignored: the scan in the middle tells it.
     pub(super) fn parse(operation: &OperationIr) -> Option<Self> {
         let (OperationIr::BaseFloat(base) | OperationIr::BaseInt(base)) = operation else {
             return None;

@@ -32,7 +32,7 @@ pub(super) enum Step<B> {
     },
 }
 
-/// A scan whose input and output are reversals nothing else reads: the three operations in order.
+/// A scan whose input and output are reversals that nothing else reads: the three operations in order.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FlipScanFlip {
     pub(super) prologue: Reversal,
@@ -60,7 +60,7 @@ impl FlipScanFlip {
 }
 
 impl ScanStep {
-    /// Whether this scans along the axis `prologue` may reverse, and is the only reader of the result.
+    /// Whether this scans along the axis that `prologue` may reverse, and is the only reader of the result.
     pub(super) fn may_follow(&self, prologue: &Reversal) -> bool {
         is_consumed_by(&prologue.out, &self.ir.input) && prologue.may_reverse(self.ir.axis)
     }
@@ -78,7 +78,7 @@ enum Reach {
     Nothing,
 }
 
-/// Plans operations with a scan among them.
+/// Plans operations that include a scan.
 pub(super) fn plan(
     builtins: &mut BuiltinMirror,
     operations: &[OperationIr],
@@ -86,7 +86,7 @@ pub(super) fn plan(
     plan_from(0, Reach::LoadAndStore, builtins, operations)
 }
 
-/// As [`plan`], of operations behind `offset` others.
+/// As [`plan`], for operations that follow `offset` others.
 fn plan_from(
     offset: usize,
     reach: Reach,
@@ -109,9 +109,10 @@ fn plan_from(
             )
         } else if let Some(load_store) = load_store(reach, builtins, rest) {
             let len = load_store.len();
-            let reach = match load_store.load_len() > 0 && load_store.store_len() > 0 {
-                true => Reach::Store,
-                false => Reach::Nothing,
+            let reach = if load_store.load_len() > 0 && load_store.store_len() > 0 {
+                Reach::Store
+            } else {
+                Reach::Nothing
             };
             let otherwise = plan_from(start, reach, builtins, &rest[..len]);
             let fused = Box::new(load_store.finish());

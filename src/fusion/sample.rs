@@ -47,7 +47,7 @@ pub(super) fn flip(input: u64, out: u64, axes: &[usize]) -> OperationIr {
     }))
 }
 
-/// All of a tensor, or its first line.
+/// The whole of a tensor, or its first line.
 pub(super) fn slice(input: u64, out: u64, whole: bool) -> OperationIr {
     let shape = if whole { [2, 3] } else { [1, 3] };
     OperationIr::BaseInt(BaseOperationIr::Slice(SliceOpIr {

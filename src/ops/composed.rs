@@ -1,4 +1,4 @@
-//! Operations made of others that every backend has. They serve backends without own kernels, and gradients of
+//! Operations made of others that every backend has. They serve backends without their own kernels, and gradients of
 //! gradients.
 
 use super::ScanOps;
@@ -64,9 +64,10 @@ pub(super) fn scan_behind<T: TensorMetadata>(
         (true, true) => part(tensor, 1..len),
         (false, _) => tensor,
     };
-    let all = match options.reverse {
-        true => vec![seen, initial],
-        false => vec![initial, seen],
+    let all = if options.reverse {
+        vec![seen, initial]
+    } else {
+        vec![initial, seen]
     };
     let scanned = scan(cat(all, dim));
     match (options.exclusive, options.reverse) {
@@ -116,7 +117,7 @@ pub(super) fn segment_sums_by_index<B: ScanOps>(
 }
 
 /// [`ScanOps::float_recurrence_adjoint`]: the recurrence `g[t] = flow[t] + decay[t+1]·g[t+1]` in the other direction,
-/// and its product with the results of the step before. `recurrence` is the linear one, or the one with resets.
+/// and its product with the results of the previous step. `recurrence` is the linear one, or the one with resets.
 pub(crate) fn adjoint_by_scan<B: ScanOps>(
     recurrence: impl FnOnce(FloatTensor<B>, FloatTensor<B>, usize, ScanOptions) -> FloatTensor<B>,
     flow: FloatTensor<B>,

@@ -1,8 +1,8 @@
 //! The backend operations behind the tensor methods, for backend authors.
 //!
 //! Users call the traits of the [prelude](crate::prelude). A backend that implements [`ScanOps`], [`SortOps`]
-//! and the three selection traits serves them all; the extension macro makes the implementations of `Dispatch` and of the fused
-//! backends.
+//! and the three selection traits serves them all; the extension macro makes the implementations for `Dispatch` and for
+//! the fused backends.
 //!
 //! The tensor methods have checked the arguments: masks and keys fit the values, and dimensions are in range. Counts
 //! and offsets have the integer type that the caller names.

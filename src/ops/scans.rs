@@ -93,8 +93,9 @@ pub trait ScanOps: Backend {
         options: ScanOptions,
     ) -> FloatTensor<Self>;
 
-    /// As [`float_linear_recurrence`](Self::float_linear_recurrence), except that a decay of 0 forgets everything before
-    /// it, even infinities and NaN: `h[t] = values[t]` there. A product of decays that underflows may forget as well.
+    /// As [`float_linear_recurrence`](Self::float_linear_recurrence), except that a decay of 0 forgets everything
+    /// before it, even infinities and NaN: `h[t] = values[t]` there. A product of decays that underflows may forget as
+    /// well.
     #[fusion(dtype = values, shape = values)]
     fn float_reset_recurrence(
         values: FloatTensor<Self>,
@@ -117,7 +118,7 @@ pub trait ScanOps: Backend {
         adjoint_by_scan::<Self>(recurrence, flow, decay, results, None, dim, reverse)
     }
 
-    /// The same of a recurrence [from `initial`](Self::float_linear_recurrence_from). The last result is the gradient
+    /// The same for a recurrence [from `initial`](Self::float_linear_recurrence_from). The last result is the gradient
     /// of `initial`.
     #[fusion(meta = specs::adjoint_from)]
     fn float_recurrence_adjoint_from(
@@ -131,7 +132,7 @@ pub trait ScanOps: Backend {
         adjoint_from_by_scan::<Self>(flow, decay, results, initial, dim, reverse)
     }
 
-    /// As [`float_scan`](Self::float_scan), but of each segment of a line on its own. A segment starts at a line's
+    /// As [`float_scan`](Self::float_scan), but for each segment of a line on its own. A segment starts at a line's
     /// first element, and where `starts` is true in the order of memory.
     #[fusion(dtype = tensor, shape = tensor)]
     fn float_segmented_scan(
@@ -142,7 +143,7 @@ pub trait ScanOps: Backend {
         options: ScanOptions,
     ) -> FloatTensor<Self>;
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(dtype = tensor, shape = tensor)]
     fn int_segmented_scan(
         tensor: IntTensor<Self>,
@@ -153,7 +154,7 @@ pub trait ScanOps: Backend {
     ) -> IntTensor<Self>;
 
     /// The running maxima along `dim`, or minima, and their positions along it. Of equal elements the last counts, and
-    /// of several NaN the last.
+    /// so does the last of several NaN.
     #[fusion(meta = specs::extremum)]
     fn float_extremum_with_indices(
         tensor: FloatTensor<Self>,
@@ -162,7 +163,7 @@ pub trait ScanOps: Backend {
         int_dtype: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>);
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(meta = specs::extremum)]
     fn int_extremum_with_indices(
         tensor: IntTensor<Self>,
@@ -172,7 +173,7 @@ pub trait ScanOps: Backend {
     ) -> (IntTensor<Self>, IntTensor<Self>);
 
     /// At each head the sum of the values from it up to the next head along `dim`; zero elsewhere. In `reverse` a line
-    /// is read from its end. The first element of a line is a head whatever `heads` says. This is the adjoint of a
+    /// is read from its end. The first element of a line is a head, whatever `heads` says. This is the adjoint of a
     /// running maximum.
     #[fusion(dtype = values, shape = values)]
     fn float_segment_sums(
@@ -184,8 +185,8 @@ pub trait ScanOps: Backend {
         segment_sums_by_index::<Self>(values, heads, dim, reverse)
     }
 
-    /// The row-major positions of the trues, at the front of a tensor as long as the mask; and their number. Behind the
-    /// positions is anything.
+    /// The row-major positions of the trues, at the front of a tensor as long as the mask; and their number. What
+    /// follows the positions is arbitrary.
     #[fusion(meta = specs::mask_indices)]
     fn mask_indices_unpadded(
         mask: BoolTensor<Self>,
@@ -212,7 +213,7 @@ pub trait ScanOps: Backend {
         Self::int_sum(Self::bool_into_int(mask, int_dtype))
     }
 
-    /// The segment of each of `len` elements. The offsets say where segments start and where the last one ends; behind
+    /// The segment of each of `len` elements. The offsets say where segments start and where the last one ends; after
     /// that the result is the number of segments. Bad offsets give bad results and do no other harm.
     #[fusion(meta = specs::segment_ids)]
     fn segment_ids(offsets: IntTensor<Self>, len: usize) -> IntTensor<Self>;
@@ -234,7 +235,7 @@ pub trait ScanOps: Backend {
         op: ScanOp,
     ) -> FloatTensor<Self>;
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(meta = specs::segment_reduce)]
     fn int_segment_reduce(
         values: IntTensor<Self>,

@@ -78,7 +78,7 @@ macro_rules! selections_of {
             $slice $reshape;
             queued {
                 /// The values under `true`, row-major and in order, at the front of a tensor as long as the values; and
-                /// their number. Behind them are zeros if `fill`, else anything.
+                /// their number. They are followed by zeros if `fill`, else by anything.
                 $compact_padded = compact_padded(values: $Values, mask: $Bool; fill: bool, int_dtype: IntDType)
                     -> ($Values, $Int);
 
@@ -90,7 +90,7 @@ macro_rules! selections_of {
                 /// The `i`-th true of `mask` receives `values[i]`; zero elsewhere and where values are missing.
                 $expand_by_mask = expand_by_mask(values: $Values, mask: $Bool;) -> ($Values);
 
-                /// The slices along `dim` under `true`, in order, with zeros behind them; and their number.
+                /// The slices along `dim` under `true`, in order, with zeros after them; and their number.
                 $compact_dim_padded = compact_dim_padded(
                     values: $Values, mask: $Bool; dim: usize, int_dtype: IntDType
                 ) -> ($Values, $Int);
@@ -99,23 +99,23 @@ macro_rules! selections_of {
                 /// elsewhere.
                 $expand_dim = expand_dim(values: $Values, mask: $Bool; dim: usize) -> ($Values);
 
-                /// Each line along `dim` on its own: its values under `true` in order, with zeros behind them; and
-                /// their number.
+                /// Each line along `dim` on its own: its values under `true` in order, with zeros after them; and their
+                /// number.
                 $compact_along = compact_along(values: $Values, mask: $Bool; dim: usize, int_dtype: IntDType)
                     -> ($Values, $Int);
 
-                /// Row `j` of the first dimension from `offsets[j]` up to the next offset, in `total` rows; zeros
-                /// behind the last offset. There is one offset more than rows.
+                /// Row `j` of the first dimension from `offsets[j]` up to the next offset, in `total` rows; zeros after
+                /// the last offset. There is one offset more than rows.
                 $repeat_rows = repeat_rows(values: $Values, offsets: $Int; total: usize) -> ($Values);
 
                 /// The runs of equal elements of a one-dimensional tensor: the value of each and its length; and their
-                /// number. Behind them are zeros if `fill`, else anything. NaN equals nothing.
+                /// number. They are followed by zeros if `fill`, else by anything. NaN equals nothing.
                 $run_lengths_padded = run_lengths_padded(values: $Values; fill: bool, int_dtype: IntDType)
                     -> ($Values, $Int, $Int);
 
-                /// `output[destinations[i]] = values[i]`, with zeros behind the destinations. Destinations below 0
-                /// point nowhere. The others are ranks, as [`partition_ranks`](crate::ops::ScanOps::partition_ranks)
-                /// gives them; the last of its `offsets` is their number.
+                /// `output[destinations[i]] = values[i]`, with zeros after the destinations. Destinations below 0 point
+                /// nowhere. The others are ranks, as [`partition_ranks`](crate::ops::ScanOps::partition_ranks) gives
+                /// them; the last of its `offsets` is their number.
                 $scatter_to = scatter_to(values: $Values, destinations: $Int, offsets: $Int;) -> ($Values);
 
                 /// `output[i] = values[destinations[i]]`, zero where the destination is below 0: the adjoint of
@@ -150,7 +150,7 @@ macro_rules! selections_of {
 
 pub(crate) use {for_each_kind, selections_of};
 
-/// The trait of one kind of values. Kinds differ in nothing but their tensor type.
+/// The trait of one kind of values. Kinds differ only in their tensor type.
 macro_rules! selection_trait {
     (
         $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;

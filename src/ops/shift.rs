@@ -13,14 +13,15 @@ pub(crate) fn next_elements<B: ScanOps>(
 ) -> FloatTensor<B> {
     let end = zeros_of_a_line::<B>(&tensor, dim);
     let len = tensor.shape()[dim];
-    let parts = match reverse {
-        true => vec![end, part::<B>(tensor, dim, 0..len - 1)],
-        false => vec![part::<B>(tensor, dim, 1..len), end],
+    let parts = if reverse {
+        vec![end, part::<B>(tensor, dim, 0..len - 1)]
+    } else {
+        vec![part::<B>(tensor, dim, 1..len), end]
     };
     B::float_cat(parts, dim)
 }
 
-/// At each position of a scan the element before it; at the first position `first`, or 0 without it.
+/// At each position of a scan the element before it; at the first position, `first` or 0 if absent.
 pub(crate) fn previous_elements<B: ScanOps>(
     tensor: FloatTensor<B>,
     first: Option<FloatTensor<B>>,
@@ -29,9 +30,10 @@ pub(crate) fn previous_elements<B: ScanOps>(
 ) -> FloatTensor<B> {
     let first = first.unwrap_or_else(|| zeros_of_a_line::<B>(&tensor, dim));
     let len = tensor.shape()[dim];
-    let parts = match reverse {
-        true => vec![part::<B>(tensor, dim, 1..len), first],
-        false => vec![first, part::<B>(tensor, dim, 0..len - 1)],
+    let parts = if reverse {
+        vec![part::<B>(tensor, dim, 1..len), first]
+    } else {
+        vec![first, part::<B>(tensor, dim, 0..len - 1)]
     };
     B::float_cat(parts, dim)
 }
@@ -43,9 +45,10 @@ pub(crate) fn first<B: ScanOps>(
     reverse: bool,
 ) -> FloatTensor<B> {
     let len = tensor.shape()[dim];
-    match reverse {
-        true => part::<B>(tensor, dim, len - 1..len),
-        false => part::<B>(tensor, dim, 0..1),
+    if reverse {
+        part::<B>(tensor, dim, len - 1..len)
+    } else {
+        part::<B>(tensor, dim, 0..1)
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn first(count: usize) -> Slice {
 /// The first `count` slices along `dim`.
 ///
 /// A tensor without elements is reshaped. Burn's slice of it fails on CubeCL devices: it shortens the memory by the
-/// size of the slices behind.
+/// size of the slices after the end.
 pub(crate) fn first_slices<T: TensorMetadata>(
     tensor: T,
     dim: usize,

@@ -27,7 +27,7 @@ pub trait SortOps: Backend {
         order: SortOrder,
     ) -> FloatTensor<Self>;
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(dtype = tensor, shape = tensor)]
     fn int_radix_sort(tensor: IntTensor<Self>, dim: usize, order: SortOrder) -> IntTensor<Self>;
 
@@ -40,7 +40,7 @@ pub trait SortOps: Backend {
         int_dtype: IntDType,
     ) -> IntTensor<Self>;
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(meta = specs::radix_argsort)]
     fn int_radix_argsort(
         tensor: IntTensor<Self>,
@@ -58,7 +58,7 @@ pub trait SortOps: Backend {
         int_dtype: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>);
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(meta = specs::radix_sort_with_indices)]
     fn int_radix_sort_with_indices(
         tensor: IntTensor<Self>,
@@ -68,7 +68,7 @@ pub trait SortOps: Backend {
     ) -> (IntTensor<Self>, IntTensor<Self>);
 
     /// The `k` largest elements of each line along `dim`, largest first, and their positions. Of equal elements the
-    /// first count.
+    /// first ones count.
     #[fusion(meta = specs::radix_topk)]
     fn float_radix_topk(
         tensor: FloatTensor<Self>,
@@ -77,7 +77,7 @@ pub trait SortOps: Backend {
         int_dtype: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>);
 
-    /// The same of integers.
+    /// The same for integers.
     #[fusion(meta = specs::radix_topk)]
     fn int_radix_topk(
         tensor: IntTensor<Self>,

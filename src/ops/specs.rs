@@ -1,5 +1,5 @@
-//! Shapes and dtypes of results, where they are not the same as an input's. Fusion and the client of the remote backend
-//! need them before anything runs.
+//! Shapes and dtypes of results, where they differ from an input's. Fusion and the client of the remote backend need
+//! them before anything runs.
 //!
 //! A function takes the arguments of its operation. For a selection, its name is the key of the row in
 //! [`selections`](super::selections).

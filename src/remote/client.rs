@@ -75,7 +75,7 @@ macro_rules! returned {
     ($($one:ident)+) => { ($(returned!($one)),+) };
 }
 
-/// One result or several, out of an array.
+/// One result or several, taken from an array.
 macro_rules! unpacked {
     ($results:expr; $one:ident) => {{
         let [one] = $results;

@@ -18,7 +18,7 @@ pub(super) enum Fault {
     NoProtocol,
     #[error("the argument `{name}` is missing")]
     Missing { name: &'static str },
-    #[error("{scalar:?} is no value of the argument `{name}`")]
+    #[error("{scalar:?} is not a value of the argument `{name}`")]
     Argument {
         name: &'static str,
         scalar: ScalarIr,
@@ -42,7 +42,7 @@ pub(super) enum Fault {
     Result { expected: Shape, found: Shape },
     #[error("{0}")]
     Rule(String),
-    /// An earlier fault left this error in the place of a tensor.
+    /// An earlier fault left this error in place of a tensor.
     #[error("{0}")]
     Inherited(TensorError),
     /// The backend refused.

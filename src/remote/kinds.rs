@@ -96,12 +96,13 @@ impl<'a> Inputs<'a> {
             return Err(Fault::NoTensor { name });
         }
         let tensor = K::take(handles, ir);
-        match K::holds(tensor.dtype()) {
-            true => Ok(tensor),
-            false => Err(Fault::Kind {
+        if K::holds(tensor.dtype()) {
+            Ok(tensor)
+        } else {
+            Err(Fault::Kind {
                 name,
                 kind: K::NAME,
-            }),
+            })
         }
     }
 }
@@ -141,13 +142,14 @@ results!((K0::Tensor, K1::Tensor); K0 t0 0, K1 t1 1);
 results!((K0::Tensor, K1::Tensor, K2::Tensor); K0 t0 0, K1 t1 1, K2 t2 2);
 
 fn expect(what: &'static str, expected: usize, found: usize) -> Result<(), Fault> {
-    match found == expected {
-        true => Ok(()),
-        false => Err(Fault::Count {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Fault::Count {
             what,
             expected,
             found,
-        }),
+        })
     }
 }
 
@@ -161,11 +163,12 @@ fn expect_result<B: BackendIr, K: Kind<B>>(
             kind: K::NAME,
         });
     }
-    match found.shape == expected.shape {
-        true => Ok(()),
-        false => Err(Fault::Result {
+    if found.shape == expected.shape {
+        Ok(())
+    } else {
+        Err(Fault::Result {
             expected: expected.shape.clone(),
             found: found.shape.clone(),
-        }),
+        })
     }
 }

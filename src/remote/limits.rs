@@ -1,15 +1,16 @@
-//! Limits of the size of results, and of what a call computes beside them, on the device that hosts them.
+//! Limits on the size of results, and of what else a call computes, on the device that hosts them.
 //!
 //! A client sets the length of a result with one number, and that of a tensor by a broadcast. What the device cannot
-//! hold must end its call and nothing else. Without these checks, a failed allocation of the CPU backend ends the
-//! process, and CubeCL reports a buffer that is too large to the next read of any tensor.
+//! hold must end only its call. Without these checks, a failed allocation of the CPU backend ends the process, and
+//! CubeCL reports a buffer that is too large at the next read of any tensor.
 
 use super::fault::Fault;
 use burn::backend::fusion::custom::TensorSpec;
 use burn::backend::{Backend, TensorMetadata};
 use core::any::Any;
 
-/// Calls that take up to this size are not checked: every device should hold them. WebGPU guarantees buffers of 128 MiB.
+/// Calls that take up to this size are not checked: every device should hold them. WebGPU guarantees buffers of 128
+/// MiB.
 const SMALL_BYTES: usize = 128 << 20;
 
 /// The limits of one device.
@@ -38,7 +39,7 @@ impl Limits {
         }
     }
 
-    /// The device holds buffers of these sizes at once, beside the tensors that exist.
+    /// The device holds buffers of these sizes at once, in addition to the existing tensors.
     pub(super) fn fits(&self, buffers: impl Iterator<Item = usize>) -> Result<(), Fault> {
         let (largest, all) = buffers.fold((0, 0usize), |(largest, all), bytes| {
             (bytes.max(largest), all.saturating_add(bytes))
@@ -46,15 +47,16 @@ impl Limits {
         let fits = match self.buffer {
             _ if all <= SMALL_BYTES => true,
             Some(most) => largest <= most.max(SMALL_BYTES),
-            // The allocator has the memory, or promises it; nothing touches it.
+            // The allocator has the memory, or promises it; it is not touched.
             None => Vec::<u8>::new().try_reserve_exact(all).is_ok(),
         };
-        match fits {
-            true => Ok(()),
-            false => Err(Fault::Rule(format!(
-                "the results, and what is computed beside them, take {all} bytes, {largest} of them in one buffer: this \
-                 does not fit the memory of the server's device"
-            ))),
+        if fits {
+            Ok(())
+        } else {
+            Err(Fault::Rule(format!(
+                "the results and temporary buffers take {all} bytes, {largest} of them in one buffer: this does not \
+                 fit the memory of the server's device"
+            )))
         }
     }
 
@@ -80,19 +82,21 @@ pub(super) fn bytes_of_copy<T: TensorMetadata + 'static>(tensor: &T) -> usize {
     let any: &dyn Any = tensor;
     #[cfg(feature = "flex")]
     if let Some(tensor) = any.downcast_ref::<burn_flex::FlexTensor>() {
-        return match tensor.is_contiguous() {
-            true => 0,
-            false => bytes(&TensorSpec::new(
+        return if tensor.is_contiguous() {
+            0
+        } else {
+            bytes(&TensorSpec::new(
                 tensor.shape(),
                 TensorMetadata::dtype(tensor),
-            )),
+            ))
         };
     }
     #[cfg(feature = "cubecl-backend")]
     if let Some(tensor) = any.downcast_ref::<burn_cubecl::tensor::CubeTensor>() {
-        return match tensor.is_contiguous() {
-            true => 0,
-            false => bytes(&TensorSpec::new(tensor.shape(), tensor.dtype)),
+        return if tensor.is_contiguous() {
+            0
+        } else {
+            bytes(&TensorSpec::new(tensor.shape(), tensor.dtype))
         };
     }
     let _ = any;
@@ -114,7 +118,7 @@ mod tests {
             positions: None,
         };
         let has = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
-        // What the allocator promises, within a part in a thousand. Nothing is touched.
+        // Finds what the allocator promises, within a part in a thousand. Nothing is touched.
         let (mut most, mut refused) = (SMALL_BYTES, 1 << 62);
         while refused - most > most / 1000 {
             let middle = most.midpoint(refused);

@@ -9,9 +9,9 @@
 //!                             ops.rs
 //! ```
 //!
-//! One row of `ops.rs` holds all that both ends know of an operation: its tensors, its arguments, its results and their
-//! shapes, and the rules for them. Client and server are made from the rows, so they cannot differ within one version.
-//! Between versions, `peer.rs` compares [`PROTOCOL`] once for each device, and every call carries it.
+//! One row of `ops.rs` holds all that both ends know about an operation: its tensors, its arguments, its results and
+//! their shapes, and the rules for them. Client and server are made from the rows, so they cannot differ within one
+//! version. Between versions, `peer.rs` compares [`PROTOCOL`] once for each device, and every call carries it.
 //!
 //! A client's operations wait in its queue and travel as a graph, as Burn's own operations do. If the same graph was
 //! sent before, only the numbers travel. That is why all arguments are scalars of the operation: Burn puts the scalars

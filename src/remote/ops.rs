@@ -164,7 +164,7 @@ pub(super) use {
     every_operation, id, results_of, scan_operations, selection_operations, sort_operations,
 };
 
-/// A const of one trait's operations.
+/// A constant with one trait's operations.
 macro_rules! described {
     ($Trait:ident: $(
         $op:ident($($t:ident: $Kind:ident),+; $($a:ident: $A:ident),*) -> $($Out:ident)+,

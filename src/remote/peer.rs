@@ -1,8 +1,8 @@
 //! Whether client and server understand each other.
 //!
 //! Before its first operation on a device, a client greets: it sends its protocol and version, and reads back the
-//! server's. Only then does an operation that reads back no number wait for the network. A client can read nothing but
-//! tensors from a server, so there is no other way.
+//! server's. Only then does an operation that reads back no number wait for the network. A client can read only tensors
+//! from a server, so there is no other way.
 //!
 //! ```text
 //! greeting    scalars: protocol, major, minor, patch    result: [4] int, the same of the server
@@ -42,7 +42,7 @@ fn own() -> [u64; 4] {
     ]
 }
 
-/// For each device the outcome of the greeting, once it is there.
+/// The outcome of the greeting for each device, once it is known.
 type Answers = HashMap<DeviceId, Arc<OnceLock<Result<(), String>>>>;
 
 /// Panics unless the server of `device` understands this client; asks it once.
@@ -142,9 +142,10 @@ pub(super) fn answer<B: Backend + BackendIr>(
             found: ir.outputs.len(),
         });
     };
-    let dtype = match <Int as Kind<B>>::holds(result.dtype) {
-        true => result.dtype,
-        false => DType::I32,
+    let dtype = if <Int as Kind<B>>::holds(result.dtype) {
+        result.dtype
+    } else {
+        DType::I32
     };
     let parts = own().map(|part| part as i64);
     let data = TensorData::new(parts.to_vec(), [parts.len()]).convert_dtype(dtype);

@@ -1,9 +1,9 @@
 //! The server: it checks a [`CustomOpIr`] and runs it on the backend that hosts the device.
 //!
 //! If an operation panics, Burn ends the session, and with it all tensors of that client. Here a call that is refused,
-//! or at which the backend panics, leaves an error in the place of its results. Operations that do not need these
-//! results go on; operations that do inherit the error. The session ends only if a result is read or given to one of
-//! Burn's own operations. The server's log then gives the reason.
+//! or at which the backend panics, leaves an error in place of its results. Operations that do not need these results
+//! go on; those that do inherit the error. The session ends only if a result is read or given to one of Burn's own
+//! operations. The server's log then gives the reason.
 
 use super::client::{Specs, spec};
 use super::fault::Fault;
@@ -85,7 +85,7 @@ pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
     registry
 }
 
-/// Runs a call. A fault is left in the place of its results.
+/// Runs a call. A fault is left in place of its results.
 fn answered<B: BackendIr>(
     handles: &mut HandleContainer<B::Handle>,
     ir: &CustomOpIr,
@@ -105,7 +105,7 @@ fn answered<B: BackendIr>(
     for result in &ir.outputs {
         handles.set_error(result.id, error.clone());
     }
-    // Tensors that were not taken yet and that nothing else needs.
+    // These tensors were not taken yet, and nothing else needs them.
     for tensor in &ir.inputs {
         handles.free(tensor);
     }

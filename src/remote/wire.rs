@@ -4,7 +4,7 @@
 //! scalars    protocol | argument | argument | …      one scalar each, of one kind each
 //! ```
 //!
-//! Decoding trusts nothing: a scalar that is missing, too many, of another kind or without a meaning is a [`Fault`].
+//! Decoding trusts nothing: a scalar that is missing, superfluous, of another kind or meaningless is a [`Fault`].
 
 use super::fault::Fault;
 use super::protocol::PROTOCOL;
@@ -16,7 +16,7 @@ use burn_ir::ScalarIr;
 pub(super) trait Wire: Sized {
     fn encode(&self) -> ScalarIr;
 
-    /// The argument back; `None` for a scalar that [`encode`](Self::encode) never makes.
+    /// Decodes the argument; `None` for a scalar that [`encode`](Self::encode) never makes.
     fn decode(scalar: ScalarIr) -> Option<Self>;
 }
 
@@ -95,7 +95,7 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// The scalars behind the protocol number, which must be the number of this side.
+    /// The scalars after the protocol number, which must be the number of this side.
     pub(super) fn of(all: &'a [ScalarIr]) -> Result<Self, Fault> {
         match all.first() {
             Some(&ScalarIr::UInt(PROTOCOL)) => Ok(Self { all, read: 1 }),
@@ -110,7 +110,7 @@ impl<'a> Arguments<'a> {
         T::decode(scalar).ok_or(Fault::Argument { name, scalar })
     }
 
-    /// All of them have been read.
+    /// All scalars have been read.
     pub(super) fn end(self) -> Result<(), Fault> {
         match self.all.len() - self.read {
             0 => Ok(()),

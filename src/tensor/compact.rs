@@ -22,9 +22,9 @@ use burn::tensor::{AsIndex, Bool, Int, Tensor};
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices one pass over the mask. Each tile counts its survivors, learns the count before it by the scan's
-/// decoupled lookback, and writes its survivors at once; the scan of the mask is never stored. Strided tensors and
-/// masks are read in place.
+/// On CubeCL devices compaction takes one pass over the mask. Each tile counts its survivors, learns the count before
+/// it by the scan's decoupled lookback, and writes its survivors at once; the scan of the mask is never stored. Strided
+/// tensors and masks are read in place.
 pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// The elements under `true`, flattened row-major. Waits for the device to read the count.
     ///
@@ -61,7 +61,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_by_mask_async(self, mask: Tensor<D, Bool>) -> impl Future<Output = Tensor<1, K>>;
 
-    /// The elements under `true` at the front of a tensor as long as the input, zeros (or false) behind them, and their
+    /// The elements under `true` at the front of a tensor as long as the input, zeros (or false) after them, and their
     /// number as a `[1]` tensor of the device's int dtype. Waits for nothing.
     ///
     /// # Example
@@ -79,7 +79,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     /// ```
     fn compact_by_mask_padded(self, mask: Tensor<D, Bool>) -> (Tensor<1, K>, Tensor<1, Int>);
 
-    /// The first `size` of the elements under `true`, zeros (or false) behind them where there are fewer, and the number
+    /// The first `size` of the elements under `true`, zeros (or false) after them where there are fewer, and the number
     /// of all elements under `true` as a `[1]` tensor of the device's int dtype. `size` may be 0, or exceed the number
     /// of elements. Waits for nothing.
     ///
@@ -143,7 +143,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
     ) -> impl Future<Output = Tensor<D, K>>;
 
     /// Each line along `dim` on its own, by a mask of the tensor's shape: survivors first and in order, zeros (or
-    /// false) behind them. Also returns their number in each line, with size 1 along `dim`, in the device's int dtype.
+    /// false) after them. Also returns their number in each line, with size 1 along `dim`, in the device's int dtype.
     /// Waits for nothing.
     ///
     /// # Example
@@ -165,7 +165,7 @@ pub trait TensorCompact<const D: usize, K: Basic>: Sized {
         dim: I,
     ) -> (Tensor<D, K>, Tensor<D, Int>);
 
-    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, with slices of zeros behind the
+    /// [`compact_dim_by_mask`](Self::compact_dim_by_mask) in the input's shape, with slices of zeros after the
     /// survivors, and the number of survivors as a `[1]` tensor of the device's int dtype. Waits for nothing.
     ///
     /// # Example
@@ -314,13 +314,13 @@ fn compact_padded<const D: usize, K: Selectable>(
     (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
 }
 
-/// The first `size` values, with zeros behind them where there are fewer.
+/// The first `size` values, with zeros after them where there are fewer.
 fn of_size<K: Selectable>(values: Tensor<1, K>, size: usize) -> Tensor<1, K> {
     let len = values.dims()[0];
     if size <= len {
         return Tensor::from_dispatch(K::front(values.into_dispatch(), size));
     }
-    // Each value once.
+    // Each value is repeated once.
     let offsets = Tensor::<1, Int>::arange(0..len as i64 + 1, &values.device());
     let (values, offsets) = (values.into_dispatch(), offsets.into_dispatch());
     Tensor::from_dispatch(K::repeat_rows(values, offsets, size))

@@ -19,8 +19,8 @@ use burn::tensor::{Bool, Int, Tensor};
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices expansion is compaction that reads where compaction writes. Grouping is a stable radix sort of
-/// positions, 4 bits a pass (Zagha & Blelloch 1991).
+/// On CubeCL devices expansion reads where compaction writes. Grouping is a stable radix sort of positions, 4 bits per
+/// pass (Zagha & Blelloch 1991).
 pub trait TensorExpand<K: Basic>: Sized {
     /// The inverse of [`compact_by_mask`](crate::TensorCompact::compact_by_mask): the `i`-th `true` of `mask` receives
     /// `values[i]`; `false` positions are zero (or false). Values beyond the number of trues are ignored; missing ones
@@ -41,8 +41,8 @@ pub trait TensorExpand<K: Basic>: Sized {
 
     /// Groups values by a key in `0..num_keys` and keeps the order within each group. Returns the grouped values, as
     /// many as the input, and the offsets at which groups start: `num_keys + 1` entries of the device's int dtype, of
-    /// which the last is the number of placed values. Elements with a key out of range are dropped: zeros are behind
-    /// the last group.
+    /// which the last is the number of placed values. Elements with a key out of range are dropped: zeros follow the
+    /// last group.
     ///
     /// Group sizes follow from the offsets, so this is also a histogram.
     ///

@@ -13,12 +13,12 @@ use burn::tensor::{Bool, Int, IntDType, Tensor};
 ///
 /// # Panics
 ///
-/// In Burn's message form, if the device's int dtype cannot number all elements; and but for `count_true`, if their
+/// In Burn's message form, if the device's int dtype cannot number all elements; and, except for `count_true`, if their
 /// positions would not fit a buffer of the device.
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices the compaction of [`TensorCompact`](crate::TensorCompact), with positions as values.
+/// On CubeCL devices this is the compaction of [`TensorCompact`](crate::TensorCompact), with positions as values.
 pub trait MaskIndices<const D: usize>: Sized {
     /// The row-major flat positions of the trues, in order. Waits for the device to read the count.
     ///
@@ -78,7 +78,7 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_argwhere_async(self) -> impl Future<Output = Tensor<2, Int>>;
 
-    /// The first `size` of the row-major flat positions of the trues, `fill` behind them where there are fewer; and the
+    /// The first `size` of the row-major flat positions of the trues, `fill` after them where there are fewer; and the
     /// number of all trues as a `[1]` tensor. `size` may be 0, or exceed the number of elements. Waits for nothing, as
     /// torch's `nonzero_static` and JAX's `size=`.
     ///
@@ -102,8 +102,8 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_indices_padded(self, size: usize, fill: i64) -> (Tensor<1, Int>, Tensor<1, Int>);
 
-    /// The first `size` rows of [`compact_argwhere`](Self::compact_argwhere), rows of `fill` behind them where there
-    /// are fewer; and the number of all trues. As [`compact_indices_padded`](Self::compact_indices_padded).
+    /// The first `size` rows of [`compact_argwhere`](Self::compact_argwhere), rows of `fill` after them where there are
+    /// fewer; and the number of all trues. As [`compact_indices_padded`](Self::compact_indices_padded).
     ///
     /// # Panics
     ///
@@ -197,7 +197,7 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
             let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);
             return (Tensor::from_dispatch(rows), count);
         }
-        // What is behind the positions is anything.
+        // What follows the positions is arbitrary.
         let positions = positions.mask_fill(is_behind.clone(), 0);
         let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);
         let rows = Tensor::<2, Int>::from_dispatch(rows);
@@ -212,8 +212,8 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 }
 
-/// The first `size` positions, with anything behind them; which of them are behind; and the number of trues. `columns`
-/// numbers will come of each.
+/// The first `size` positions, with anything after them; which of them come after; and the number of trues. Each will
+/// become `columns` numbers.
 #[track_caller]
 fn first_indices<const D: usize>(
     operation: &str,
@@ -232,15 +232,14 @@ fn first_indices<const D: usize>(
     let count = Tensor::<1, Int>::from_dispatch(count);
     let positions = <Int as Selectable>::front(positions, size.min(elements));
     let positions = Tensor::<1, Int>::from_dispatch(positions);
-    let positions = match size > elements {
-        true => {
-            let rest = Tensor::zeros([size - elements], (&device, positions.dtype()));
-            match elements {
-                0 => rest,
-                _ => Tensor::cat(vec![positions, rest], 0),
-            }
+    let positions = if size > elements {
+        let rest = Tensor::zeros([size - elements], (&device, positions.dtype()));
+        match elements {
+            0 => rest,
+            _ => Tensor::cat(vec![positions, rest], 0),
         }
-        false => positions,
+    } else {
+        positions
     };
     let is_behind = match size {
         0 => Tensor::<1, Bool>::empty([0], &device),

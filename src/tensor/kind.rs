@@ -10,7 +10,7 @@ use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, IntDType};
 
-/// A tensor of [`Dispatch`] is of one type, whatever its kind.
+/// A tensor of [`Dispatch`] has one type, whatever its kind.
 macro_rules! dispatched {
     ($Kind:ident) => {
         DispatchTensor

@@ -18,8 +18,8 @@ use burn::tensor::{Bool, DType, Device, Int, Tensor};
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices marks are scattered to the offsets, and a running maximum carries them to the elements behind: no
-/// search per element.
+/// On CubeCL devices marks are scattered to the offsets, and a running maximum carries them to the elements that
+/// follow: no search per element.
 pub trait RaggedIndices: Sized {
     /// `[n]` lengths to `[n + 1]` offsets. The first is 0 and the last the total. They are also known as `cu_seqlens`
     /// or CSR row pointers.
@@ -35,7 +35,7 @@ pub trait RaggedIndices: Sized {
     /// ```
     fn lengths_to_offsets(self) -> Tensor<1, Int>;
 
-    /// `[n + 1]` offsets to the row of each of `len` elements. Empty rows are skipped; elements behind the last offset
+    /// `[n + 1]` offsets to the row of each of `len` elements. Empty rows are skipped; elements after the last offset
     /// get `n`.
     ///
     /// # Example

@@ -65,7 +65,7 @@ pub trait TensorRecurrence<const D: usize>: Sized {
     ) -> Self;
 
     /// The same, and the state after the last step, with size 1 along `dim`: what the next chunk of a sequence starts
-    /// from. Of no steps it is the initial state, or 0.
+    /// from. Without steps it is the initial state, or 0.
     ///
     /// # Example
     ///
@@ -88,8 +88,8 @@ pub trait TensorRecurrence<const D: usize>: Sized {
         options: RecurrenceOptions<D>,
     ) -> (Self, Tensor<D>);
 
-    /// The logarithm of the sum of the exponentials up to and with each element. Stable for any range; −∞ where all
-    /// elements so far are −∞. [`TensorScan::scan`] with [`ScanOp::LogSumExp`] runs it in other ways.
+    /// The logarithm of the sum of the exponentials up to and including each element. Stable for any range; −∞ where
+    /// all elements so far are −∞. [`TensorScan::scan`] with [`ScanOp::LogSumExp`] runs it in other ways.
     ///
     /// # Example
     ///
@@ -109,7 +109,7 @@ pub trait TensorRecurrence<const D: usize>: Sized {
 #[derive(Clone)]
 struct Call<const D: usize> {
     values: Tensor<D>,
-    /// Of the shape of the values.
+    /// It has the shape of the values.
     decay: Tensor<D>,
     /// One value for each line.
     initial: Option<Tensor<D>>,
@@ -170,7 +170,7 @@ impl<const D: usize> Call<D> {
         if !self.options.exclusive {
             return last(results);
         }
-        // As the walk accumulates it: in f32 if the dtype is shorter.
+        // The state is accumulated as in the walk: in f32 if the dtype is shorter.
         let wide = |tensor: Tensor<D>| cast(last(tensor), accumulated(dtype));
         let state = wide(self.decay) * wide(results) + wide(self.values);
         cast(state, dtype)

@@ -11,17 +11,19 @@ use carry::Carry;
 /// A scan over a sequence that arrives chunk by chunk along a dimension. The carry stays on the device: nothing waits,
 /// and the memory does not grow with the sequence.
 ///
-/// The results are the results of one scan over all chunks; for integers bit for bit. The lengths of the chunks are part
-/// of the order of operations. A carry of f16 or bf16 is f32. A float sum keeps what its carry rounds off and adds it
-/// with the next chunk (Dekker 1971), so that small chunks are not lost beside a large sum.
+/// The results are the results of one scan over all chunks; for integers bit for bit. The lengths of the chunks are
+/// part of the order of operations. A carry of f16 or bf16 is f32. A float sum keeps what its carry rounds off and adds
+/// it with the next chunk (Dekker 1971), so that small chunks are not lost in a large sum.
 ///
 /// Gradients flow through the carry; [`detach`](Self::detach) ends them there. Without it the graph holds on to all
 /// chunks so far. Burn 0.22 keeps about 1 KiB for each operation on a device with autodiff until the next `backward`,
-/// constants included: where nothing is learned, pass chunks [without autodiff](burn::tensor::Tensor::without_autodiff).
+/// constants included: where nothing is learned, pass chunks [without
+/// autodiff](burn::tensor::Tensor::without_autodiff).
 ///
-/// Keep it on one thread, or in each thread one of its own. A `Mutex<RunningScan>` that the tasks of a rayon pool lock can
-/// hang on Flex: [`next`](Self::next) shares its work among that pool, and while it waits its thread may pick up a task
-/// that locks the same mutex. The same holds for any lock that is held across a tensor operation, `backward()` included.
+/// Keep it on one thread, or give each thread its own. A `Mutex<RunningScan>` that the tasks of a rayon pool lock can
+/// hang on Flex: [`next`](Self::next) shares its work among that pool, and while it waits, its thread may pick up a
+/// task that locks the same mutex. The same holds for any lock that is held across a tensor operation, `backward()`
+/// included.
 ///
 /// # Panics
 ///
@@ -69,7 +71,7 @@ where
         }
     }
 
-    /// Scans the next chunk. One without elements along the dimension changes nothing.
+    /// Scans the next chunk. A chunk without elements along the dimension changes nothing.
     pub fn next(&mut self, chunk: Tensor<D, K>) -> Tensor<D, K> {
         self.carry.check(SCAN, &chunk, self.step.dim);
         let state = self.carry.state.take();
@@ -84,8 +86,8 @@ where
         carry::of_kind(results)
     }
 
-    /// The carry after the last element, with size 1 along the dimension; `None` before the first element. That of f16
-    /// and bf16 is f32.
+    /// The carry after the last element, with size 1 along the dimension; `None` before the first element. The carry of
+    /// f16 and bf16 is f32.
     ///
     /// # Example
     ///
@@ -180,7 +182,7 @@ struct Step {
 }
 
 impl Step {
-    /// [`scan`](Self::scan) of floats: accumulated in f32 if they are shorter, and sums without loss.
+    /// [`scan`](Self::scan) for floats: accumulated in f32 if they are shorter, and sums without loss.
     fn scan_floats<const D: usize>(
         self,
         chunk: Tensor<D>,
@@ -230,7 +232,7 @@ impl Step {
 }
 
 /// A linear recurrence over a sequence that arrives chunk by chunk along a dimension, as in decoding. The state stays
-/// on the device; that of f16 and bf16 is f32.
+/// on the device; for f16 and bf16 it is f32.
 ///
 /// Gradients flow through the state; [`detach`](Self::detach) ends them there.
 ///
@@ -268,12 +270,12 @@ impl<const D: usize> RunningRecurrence<D> {
         }
     }
 
-    /// Takes the next chunk in. One without elements along the dimension changes nothing.
+    /// Takes in the next chunk. A chunk without elements along the dimension changes nothing.
     pub fn next(&mut self, values: Tensor<D>, decay: Tensor<D>) -> Tensor<D> {
         self.carry.check(RECURRENCE, &values, self.dim);
         let dtype = values.dtype();
         let wide = carry::accumulated(dtype);
-        // A decay of another dtype stays, and is refused.
+        // A decay of another dtype is not cast, and is refused.
         let decay = if decay.dtype() == dtype {
             carry::cast(decay, wide)
         } else {

@@ -52,7 +52,7 @@ pub trait TensorRuns<K: Basic>: Sized {
     /// ```
     fn run_length_encode_async(self) -> impl Future<Output = (Tensor<1, K>, Tensor<1, Int>)>;
 
-    /// Values and lengths as long as the input, zeros (or false) behind the runs, and the number of runs as a `[1]`
+    /// Values and lengths as long as the input, zeros (or false) after the runs, and the number of runs as a `[1]`
     /// tensor. Waits for nothing.
     ///
     /// # Example
@@ -102,7 +102,7 @@ pub trait TensorRuns<K: Basic>: Sized {
     fn repeat_by_lengths_async(self, lengths: Tensor<1, Int>)
     -> impl Future<Output = Tensor<1, K>>;
 
-    /// The same, shortened to `total` elements or filled with zeros (or false) up to them. Waits for nothing.
+    /// The same, shortened to `total` elements or filled up with zeros (or false). Waits for nothing.
     ///
     /// # Example
     ///
@@ -223,8 +223,8 @@ fn offsets_of<K: Basic>(
     (offsets, last)
 }
 
-/// The running sums of lengths of at least 0. From a sum beyond `most` on, the largest number of the dtype, they are
-/// `most`: there the wrapped sum is below the sum before it.
+/// The running sums of lengths of at least 0. From the first sum above `most` on, the largest number of the dtype, they
+/// are `most`: there the wrapped sum is below the sum before it.
 fn saturating_cumsum(lengths: Tensor<1, Int>, most: u64) -> Tensor<1, Int> {
     let before = lengths.clone().exclusive_cumsum(0);
     let sums = lengths.inclusive_cumsum(0);
@@ -233,7 +233,7 @@ fn saturating_cumsum(lengths: Tensor<1, Int>, most: u64) -> Tensor<1, Int> {
     sums.scan(0, ScanOp::Max, ScanOptions::default())
 }
 
-/// The total, which the dtype of offsets holds.
+/// The total, which the dtype of the offsets holds.
 #[track_caller]
 fn counted(operation: &str, total: u64, dtype: DType) -> usize {
     let most = check::largest_int(dtype);

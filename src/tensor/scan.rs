@@ -13,7 +13,7 @@ use burn::tensor::{AsIndex, Bool, Int, Tensor};
 /// shows: a result that a loop brings back into range may stay infinite or become NaN, and the other way round. A float
 /// result has the same bits in every run on one device.
 ///
-/// Strided, transposed, sliced and broadcast tensors are read in place, as far as neighbouring elements stay
+/// Strided, transposed, sliced and broadcast tensors are read in place, as long as neighbouring elements stay
 /// neighbours. Nothing waits for the device. Float results are differentiable with respect to the values.
 ///
 /// # Panics
@@ -23,8 +23,9 @@ use burn::tensor::{AsIndex, Bool, Int, Tensor};
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices a single pass with decoupled lookback and fallback (Merrill & Garland 2016; Smith, Levien & Owens
-/// 2025), or columns side by side if dimensions follow `dim`. On the CPU blocks of fixed size on all cores.
+/// On CubeCL devices a scan is a single pass with decoupled lookback and fallback (Merrill & Garland 2016; Smith,
+/// Levien & Owens 2025), or walks columns side by side if dimensions follow `dim`. On the CPU it takes blocks of fixed
+/// size on all cores.
 pub trait TensorScan: Sized {
     /// Positions along a dimension: `Tensor<D, Int>`, of the tensor's shape.
     type Positions;
@@ -100,7 +101,7 @@ pub trait TensorScan: Sized {
     ) -> Self;
 
     /// The largest element so far, and its position along `dim` in the device's int dtype. Of equal elements the last
-    /// counts. A NaN wins, and of several NaN the last: the rule of torch's `cummax`.
+    /// counts. A NaN wins, and so does the last of several NaN: the rule of torch's `cummax`.
     ///
     /// # Example
     ///
@@ -131,7 +132,8 @@ pub trait TensorScan: Sized {
     /// ```
     fn cummin_with_indices<I: AsIndex>(self, dim: I) -> (Self, Self::Positions);
 
-    /// The sum up to and with each element. Always this crate's kernel, with and without [`install`](crate::install).
+    /// The sum up to and including each element. Always this crate's kernel, with and without
+    /// [`install`](crate::install).
     ///
     /// # Example
     ///

@@ -16,8 +16,8 @@ use burn::tensor::{Int, Tensor};
 ///
 /// # Algorithm
 ///
-/// On CubeCL devices a segmented scan (Blelloch 1990): its last result in each segment is the total. The work is
-/// balanced by elements: one giant segment beside a million small ones costs what the bytes cost.
+/// On CubeCL devices this is a segmented scan (Blelloch 1990): its last result in each segment is the total. The work
+/// is balanced by elements: one giant segment among a million small ones costs no more than its bytes.
 pub trait TensorSegments: Sized {
     /// `[len, ..]` to `[n, ..]`: segment `j` is rows `offsets[j]..offsets[j + 1]` (CSR). An empty segment gives the
     /// identity: 0 for sums, 1 for products, the lowest value for maxima, the highest for minima, −∞ for log-sum-exp.

@@ -25,10 +25,10 @@ use burn::tensor::{AsIndex, Int, IntDType, Tensor};
 ///
 /// # Algorithm
 ///
-/// A radix sort from the lowest digit to the highest, each pass a stable grouping by the digit. On CubeCL devices all
-/// lines of a tensor are in each launch: lines of a tile at most are sorted in shared memory, and a pass over longer
-/// ones looks back for its counts (Adinets & Merrill 2022). On the CPU long lines are first split by their highest
-/// digit into buckets that fit a cache, and passes whose digit is the same in all keys are left out.
+/// This is a radix sort from the lowest digit to the highest, where each pass is a stable grouping by one digit. On
+/// CubeCL devices all lines of a tensor are in each launch: lines of at most a tile are sorted in shared memory, and a
+/// pass over longer ones looks back for its counts (Adinets & Merrill 2022). On the CPU long lines are first split by
+/// their highest digit into buckets that fit a cache, and passes whose digit is the same in all keys are skipped.
 pub trait TensorSort<const D: usize>: Sized {
     /// Each line along `dim` in order.
     ///
@@ -83,7 +83,7 @@ pub trait TensorSort<const D: usize>: Sized {
     ) -> (Self, Tensor<D, Int>);
 
     /// The `k` largest elements of each line along `dim`, largest first: the front of the descending sort. Of equal
-    /// elements those at the lowest positions count. A `k` of 0 gives an empty dimension.
+    /// elements, those at the lowest positions count. A `k` of 0 gives an empty dimension.
     ///
     /// # Example
     ///
@@ -214,8 +214,8 @@ fn tensors<const D: usize, K: Basic, Q: Basic>(
 ///
 /// # Algorithm
 ///
-/// That of [`TensorSort`]. The positions of the keys are sorted with them, and the values are gathered from these
-/// positions.
+/// The algorithm of [`TensorSort`]. The positions of the keys are sorted with them, and the values are gathered from
+/// these positions.
 pub trait TensorSortByKey<K: Basic>: Sized {
     /// Values and keys, both in the order of the keys.
     ///
@@ -241,7 +241,7 @@ pub trait TensorSortByKey<K: Basic>: Sized {
         Tensor<1, Q>: TensorSort<1>;
 
     /// [`radix_sort_by_key`](Self::radix_sort_by_key) where only the lowest `bits` of the keys count, as a number
-    /// without a sign. Fewer bits are fewer passes. Keys that differ in higher bits alone are equal, and come back as
+    /// without a sign. Fewer bits take fewer passes. Keys that differ only in higher bits are equal, and come back as
     /// they were.
     ///
     /// # Panics
@@ -298,7 +298,7 @@ impl<K: Selectable> TensorSortByKey<K> for Tensor<1, K> {
     }
 }
 
-/// The keys fit the values. The device's int dtype, which numbers them.
+/// The device's int dtype, which numbers the values. The keys fit them.
 #[track_caller]
 fn by_key<K: Basic, Q: Basic>(
     operation: &str,
@@ -317,7 +317,7 @@ fn by_key<K: Basic, Q: Basic>(
     position_dtype(operation, keys, 0)
 }
 
-/// The values from these positions, each of which is there once.
+/// The values from these positions, each of which occurs once.
 fn moved<K: Selectable>(values: Tensor<1, K>, positions: Tensor<1, Int>) -> Tensor<1, K> {
     let (device, len) = (values.device(), values.dims()[0]);
     let number = Tensor::<1, Int>::full([1], len as i64, (&device, positions.dtype()));

@@ -3,7 +3,7 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, DType, Device, Shape, Tensor};
 
-/// The tensor on `device`. A tensor that is there already is returned as it is, so that its gradient takes no further
+/// The tensor on `device`. A tensor that is already there is returned as it is, so that its gradient takes no further
 /// step.
 ///
 /// Booleans travel as integers: each backend stores them in its own way, and Burn 0.22.1 does not convert between
@@ -31,8 +31,8 @@ pub(super) fn transfer<const D: usize, K: Basic>(
     Tensor::from_dispatch(moved.into_dispatch())
 }
 
-/// Joined along `dim`. Burn's `cat` drops tensors that are empty along `dim`, and gives tensors that are empty along
-/// another dimension to kernels.
+/// The tensors joined along `dim`. Burn's `cat` drops tensors that are empty along `dim`, and gives tensors that are
+/// empty along another dimension to kernels.
 pub(super) fn joined<const D: usize, K: Basic>(
     tensors: Vec<Tensor<D, K>>,
     dim: usize,
@@ -40,7 +40,7 @@ pub(super) fn joined<const D: usize, K: Basic>(
     let mut shape = tensors[0].dims();
     shape[dim] = tensors.iter().map(|tensor| tensor.dims()[dim]).sum();
     match Shape::from(shape).num_elements() {
-        // No elements in another shape: still a step of the graph.
+        // A reshape of no elements is still a step of the graph.
         0 => tensors.into_iter().next().expect("one").reshape(shape),
         _ => Tensor::cat(tensors, dim),
     }

@@ -41,7 +41,7 @@ pub fn quantized(device: &Device) -> Vec<Bad<'_>> {
     }
 }
 
-/// Empty on a device that holds every type.
+/// The table is empty on a device that holds every type.
 pub fn unsupported(device: &Device) -> Vec<Bad<'_>> {
     let floats = [DType::F64, DType::F16, DType::BF16].into_iter();
     let ints = [

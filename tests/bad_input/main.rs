@@ -1,12 +1,12 @@
 //! Tables of bad calls. Each call panics at once (an async call when it is first polled) with exactly the
-//! table's message, in the form of Burn's own checks. Process and device work afterwards. A late `install()`
-//! has a process of its own: `fusion_install_late.rs`.
+//! table's message, in the form of Burn's own checks. Process and device work afterwards. A late `install()` has its
+//! own process: `fusion_install_late.rs`.
 
 #[macro_use]
 #[path = "../common/mod.rs"]
 mod common;
 
-/// One [`Bad`] a line: the operation and the reason that the panic names, and the call.
+/// One [`Bad`] per line: the operation and the reason that the panic names, and the call.
 macro_rules! table {
     ($($operation:literal, $reason:expr => $call:expr;)*) => {
         vec![$(crate::Bad {

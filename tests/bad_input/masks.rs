@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{Bad, floats, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
-    // The same number of elements in another shape, fewer, more, none.
+    // Shapes with the same number of elements, fewer, more, none.
     let shapes = [[3, 2], [6, 1], [1, 3], [2, 4], [0, 3]].into_iter();
     let rows = [(2, 1), (3, 0), (0, 0), (4, -1)].into_iter();
     let dims = rows.flat_map(|(length, dim)| of_slices(device, length, dim));

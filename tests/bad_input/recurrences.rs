@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{Bad, floats, ints, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
-    // The same number of elements in another shape, fewer, more, none.
+    // Shapes with the same number of elements, fewer, more, none.
     let shapes = [[3, 2], [2, 2], [6, 1], [2, 4], [0, 3]].into_iter();
     shapes
         .flat_map(|shape| of_shape(device, shape))

@@ -1,4 +1,4 @@
-//! Sorts of dimensions that the tensor does not have, too many largest, keys that do not fit, sizes and fills.
+//! Sorts of dimensions that the tensor does not have, a `k` that is too large, keys that do not fit, sizes and fills.
 
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_scan::prelude::*;

@@ -1,8 +1,7 @@
 //! Burn's own tests of its cumulative operations, its masks and their gradients, restated, with `install()`
 //! called: on the fused Cube device, where each scan must be this crate's, and on Flex.
 //!
-//! Burn's tests of the gradient of `cumprod` at zeros are left out: Burn divides by the input and marks them as
-//! failing.
+//! Burn's tests of the gradient of `cumprod` at zeros are omitted: Burn divides by the input and marks them as failing.
 #![cfg(all(
     feature = "fusion",
     feature = "wgpu",

@@ -9,8 +9,8 @@
 //! the page                                        callbacks               callbacks
 //! ```
 //!
-//! The page starts the stack from its event loop, one at a time. All stacks of WebAssembly share one in linear memory, so
-//! whatever runs while this one is put aside must be over before it goes on. What the page calls is.
+//! The page starts the stack from its event loop, one at a time. All stacks of WebAssembly share one in linear memory,
+//! so whatever runs while this one is put aside must be over before it goes on. That holds for what the page calls.
 //!
 //! A panic ends in a trap, which JavaScript catches. Nothing is dropped on the way.
 
@@ -26,8 +26,8 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-/// Writes a function to a slot of the table of functions that puts the stack aside for a turn of the event loop. It is
-/// that of a module which calls its only import, because a function of JavaScript cannot stand in the table.
+/// Writes a function to a slot of the table of functions that puts the stack aside for a turn of the event loop. It
+/// comes from a module that calls its only import, because a JavaScript function cannot be in the table.
 const WRITE: &str = "
     const aside = new WebAssembly.Suspending(() => new Promise((done) => setTimeout(done)));
     const code = [
@@ -53,7 +53,7 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
 thread_local! {
     static SAID: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };
     static HELD: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
-    /// Of the last panic: what it says, and that with its place.
+    /// The last panic: its message, and its message with its place.
     static PANIC: RefCell<[String; 2]> = const { RefCell::new([String::new(), String::new()]) };
 }
 
@@ -101,7 +101,7 @@ pub fn wait<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Its slot gets the function that puts the stack aside.
+/// The slot of this function gets the function that puts the stack aside.
 extern "C" fn aside() {
     unreachable!("another function is called in its place");
 }

@@ -1,8 +1,8 @@
 //! The devices under test: Flex, and one Cube device where the build and the machine have one.
 //!
-//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..). Without it the first runtime of the
-//! build is taken. Where it does not start, its tests print `Unsupported: ..` and pass. They fail if a device
-//! was named or `BURN_SCAN_REQUIRE_CUBE=1`.
+//! `BURN_SCAN_DEVICE` names the Cube device (`wgpu`, `vulkan`, `cuda`, ..). Without it, the first runtime of the build
+//! is taken. If that does not start, its tests print `Unsupported: ..` and pass. They fail if a device was named or
+//! `BURN_SCAN_REQUIRE_CUBE=1`.
 
 use std::sync::OnceLock;
 
@@ -25,7 +25,7 @@ pub fn flex() -> Device {
     Device::flex()
 }
 
-/// The Cube device. It is started once a process.
+/// The Cube device. It is started once per process.
 pub fn cube() -> Option<&'static Cube> {
     static CUBE: OnceLock<Result<Cube, String>> = OnceLock::new();
     let required = std::env::var("BURN_SCAN_REQUIRE_CUBE").is_ok_and(|value| value == "1")
@@ -107,7 +107,7 @@ fn start() -> Result<Cube, String> {
         sum = host::<i32, 1>(values.sum());
     };
     if cfg!(target_family = "wasm") {
-        // What waits cannot be caught there.
+        // In a browser, a panic in a call that waits cannot be caught.
         probe();
     } else if let Some(message) = caught(probe) {
         return Err(format!("`{name}` does not start: {message}"));
@@ -140,8 +140,8 @@ fn open(name: &str) -> Result<(Device, String), String> {
     }
 }
 
-/// Where there is no adapter, this returns an error. Opened by the first operation, wgpu would panic. In a browser nothing
-/// else opens a device, and Burn's own scans are this crate's there.
+/// Where there is no adapter, this returns an error. If the first operation opened the device, wgpu would panic. In a
+/// browser nothing else opens a device, and Burn's own scans are this crate's.
 #[cfg(feature = "wgpu")]
 fn open_wgpu(api: burn::tensor::wgpu::WgpuBackend) -> Result<(Device, String), String> {
     #[cfg(target_family = "wasm")]

@@ -49,7 +49,7 @@ pub fn numbered<T: Element>(n: usize) -> Vec<T> {
     (0..n).map(T::nth).collect()
 }
 
-/// Highest in the middle, so that a running maximum changes up to the middle from either side.
+/// The values are highest in the middle, so that a running maximum changes up to the middle from either side.
 fn tent(line: usize, position: usize, len: usize) -> usize {
     position.min(len - 1 - position) / 4 + hash(line * len + position) % 16
 }

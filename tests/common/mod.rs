@@ -85,13 +85,14 @@ pub const FEW: [(ScanOp, (bool, bool)); 7] = [
     (ScanOp::Min, WAYS[3]),
 ];
 
-/// Whether the device takes all cases. In the long form of the tests every device does, otherwise only Flex: a Cube device
-/// compiles kernels for many of them, and the kernels' own tests have them all. Behind a remote device Flex computes.
+/// Whether the device takes all cases. In the long form of the tests every device does, otherwise only Flex: a Cube
+/// device compiles kernels for many of them, and the kernels' own tests have them all. A remote device computes on
+/// Flex.
 pub fn takes_all(device: &Device) -> bool {
     devices::is_flex(device) || cfg!(feature = "heavy")
 }
 
-/// All of `cases` on a device that [takes all](takes_all), on others one of `one_in`, from `turn` on.
+/// All of `cases` on a device that [takes all](takes_all), on others one in `one_in`, from `turn` on.
 pub fn sampled<T>(
     cases: impl IntoIterator<Item = T>,
     device: &Device,

@@ -27,7 +27,7 @@ pub fn scan<T: Scalar>(
     reference::scan(input, shape, dim, op, ScanOptions { exclusive, reverse })
 }
 
-/// For each line along `dim` the positions of its elements in order, by the host's stable sort. NaN is above everything.
+/// The positions of the elements of each line along `dim` in order, by the host's stable sort. NaN is above everything.
 pub fn sort<T: Copy + PartialOrd>(
     values: &[T],
     shape: &[usize],
@@ -40,9 +40,12 @@ pub fn sort<T: Copy + PartialOrd>(
         let first = line / inner * len * inner + line % inner;
         let value = |at: usize| values[first + at * inner];
         let mut order: Vec<usize> = (0..len).collect();
-        order.sort_by(|&a, &b| match descending {
-            false => compare(value(a), value(b)),
-            true => compare(value(b), value(a)),
+        order.sort_by(|&a, &b| {
+            if descending {
+                compare(value(b), value(a))
+            } else {
+                compare(value(a), value(b))
+            }
         });
         for (at, source) in order.into_iter().enumerate() {
             sources[first + at * inner] = source;

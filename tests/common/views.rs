@@ -13,13 +13,15 @@ pub fn views<K: Basic>(base: &Tensor<3, K>) -> Vec<(&'static str, Tensor<3, K>)>
     // device as operations on integers, and Flex refuses them there. Other operations make the same views.
     let is_remote = is_remote(&base.device());
     let base = || base.clone();
-    let permuted = match is_remote {
-        true => base().swap_dims(0, 2).swap_dims(1, 2),
-        false => base().permute([2, 0, 1]),
+    let permuted = if is_remote {
+        base().swap_dims(0, 2).swap_dims(1, 2)
+    } else {
+        base().permute([2, 0, 1])
     };
-    let flipped = match is_remote {
-        true => base().slice(s![.., ..;-1, ..;-1]),
-        false => base().flip([1, 2]),
+    let flipped = if is_remote {
+        base().slice(s![.., ..;-1, ..;-1])
+    } else {
+        base().flip([1, 2])
     };
     vec![
         ("transposed", base().swap_dims(1, 2)),

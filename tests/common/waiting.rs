@@ -20,7 +20,7 @@ pub fn caught(call: impl FnOnce()) -> Option<String> {
     ended.err().map(|panic| super::panic_message(&*panic))
 }
 
-/// The first form, which blocks. In a browser, where it panics, the second.
+/// The first form, which blocks. In a browser, where it panics, the second form.
 macro_rules! exact {
     ($now:expr, $later:expr) => {
         if cfg!(target_family = "wasm") {
@@ -47,7 +47,7 @@ pub trait ExactCompact<const D: usize, K: Basic>: TensorCompact<D, K> {
 
 impl<const D: usize, K: Basic, T: TensorCompact<D, K>> ExactCompact<D, K> for T {}
 
-/// Those of [`MaskIndices`].
+/// The exact forms of [`MaskIndices`].
 pub trait ExactIndices<const D: usize>: MaskIndices<D> {
     fn exact_indices(self) -> Tensor<1, Int> {
         exact!(self.compact_indices(), self.compact_indices_async())
@@ -60,7 +60,7 @@ pub trait ExactIndices<const D: usize>: MaskIndices<D> {
 
 impl<const D: usize, T: MaskIndices<D>> ExactIndices<D> for T {}
 
-/// Those of [`TensorRuns`].
+/// The exact forms of [`TensorRuns`].
 pub trait ExactRuns<K: Basic>: TensorRuns<K> {
     fn exact_runs(self) -> (Tensor<1, K>, Tensor<1, Int>) {
         exact!(self.run_length_encode(), self.run_length_encode_async())

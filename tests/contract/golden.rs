@@ -85,7 +85,7 @@ const RECORDED: [[u64; 5]; 8] = [
     ],
 ];
 
-/// Values of very different size: their sums depend on the order of additions.
+/// Values of very different magnitudes: their sums depend on the order of additions.
 fn uneven(i: usize) -> f32 {
     let mixed = hash(i) % (1 << 24);
     (mixed as f32 / 16_777_216.0 - 0.5) * 8_f32.powi((mixed % 7) as i32 - 3)
@@ -96,7 +96,7 @@ fn bits_are_those_that_were_recorded() {
     let device = devices::flex();
     let found = SHAPES.map(|(shape, dim)| {
         let values: Vec<f32> = (0..shape.iter().product()).map(uneven).collect();
-        // Near 1, so that no product leaves the range of f32.
+        // Factors are near 1, so that no product leaves the range of f32.
         let factors: Vec<f32> = values.iter().map(|value| 1.0 + value / 65_536.0).collect();
         let scanned = |values: &[f32], op, way| {
             let input = tensor::<f32, 3>(values, shape, &device);

@@ -4,8 +4,8 @@ use burn::tensor::{Device, Int, Tensor};
 
 use super::fusion_support::{floats, hooked_device, ints, planned};
 
-/// Rows that lie several in a cube, rows of a tile, rows that look back, and columns; whole vectors or not. Tiles have
-/// 4,096 elements without planes, and 8,192 with them.
+/// Rows of which a cube takes several, rows of a tile, rows that look back, and columns; whole vectors or not. Tiles
+/// have 4,096 elements without planes, and 8,192 with them.
 const SHAPES: [[usize; 2]; 14] = [
     [300, 7],
     [40, 256],
@@ -23,7 +23,7 @@ const SHAPES: [[usize; 2]; 14] = [
     [800, 20],
 ];
 
-/// Values of very different size, so their sums depend on the order of additions.
+/// Values of very different magnitudes, so their sums depend on the order of additions.
 fn uneven(device: &Device, shape: [usize; 2]) -> Tensor<2> {
     let x = floats(device, shape);
     x.clone() * (x * 7.0).exp()
@@ -69,9 +69,9 @@ fn sums_of_products() {
     }
 }
 
-/// A product, and a sum behind it: a compiler would contract them.
+/// A product before a sum: a compiler would contract them.
 #[test]
-fn products_behind_which_something_is_added() {
+fn products_before_a_sum() {
     let Some(device) = hooked_device() else {
         return;
     };
@@ -108,7 +108,7 @@ fn sums_of_integers() {
     }
 }
 
-/// What the load makes and the graph keeps is written, by rows that look back, too.
+/// Rows that look back, too, write what the load makes and the graph keeps.
 #[test]
 fn a_kept_product() {
     let Some(device) = hooked_device() else {

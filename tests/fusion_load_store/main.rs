@@ -147,7 +147,7 @@ fn a_bias_is_broadcast() {
 }
 
 #[test]
-fn what_is_made_on_the_way_can_be_kept() {
+fn intermediate_results_can_be_kept() {
     let Some(device) = hooked_device() else {
         return;
     };
@@ -174,7 +174,7 @@ fn what_is_made_on_the_way_can_be_kept() {
 
 /// Units write while others still read: the store leaves to the next kernel what the load has read or made.
 #[test]
-fn the_store_reads_nothing_of_the_load() {
+fn the_store_reads_nothing_from_the_load() {
     let Some(device) = hooked_device() else {
         return;
     };
@@ -280,7 +280,7 @@ fn more_operands_than_a_kernel_can_bind() {
     }
 }
 
-/// The fusion engine would read them element by element, slower than a copy.
+/// The fusion engine would read them element by element, which is slower than a copy.
 #[test]
 fn strided_tensors_are_declined() {
     let Some(device) = hooked_device() else {

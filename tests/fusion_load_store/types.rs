@@ -51,9 +51,8 @@ fn masks_on_both_sides() {
     }
 }
 
-/// In front of a scan a mask is cast on its own, because Burn settles the cast before the scan is queued.
-/// Behind a scan the cast goes into the store. It goes into the load if the scan is queued before another block
-/// is settled.
+/// Before a scan a mask is cast on its own, because Burn settles the cast before the scan is queued. After a scan the
+/// cast goes into the store. It goes into the load if the scan is queued before another block is settled.
 #[test]
 fn casts_of_masks() {
     let Some(device) = hooked_device() else {

@@ -16,8 +16,8 @@ use cubecl_scan::{ScanOp, reference};
 pub(crate) mod patient;
 pub(crate) mod plain_graphs;
 
-/// The wgpu device, after a first tensor. If no adapter starts, this prints so on stderr and returns `None`, or
-/// fails with `BURN_SCAN_REQUIRE_CUBE=1`.
+/// The wgpu device, after a first tensor. If no adapter starts, this says so on stderr and returns `None`, or fails
+/// with `BURN_SCAN_REQUIRE_CUBE=1`.
 pub(crate) fn device() -> Option<Device> {
     let device = Device::wgpu(DeviceKind::DefaultDevice);
     let probe = device.clone();
@@ -43,7 +43,7 @@ pub(crate) fn hooked_device() -> Option<Device> {
 }
 
 /// Calls `graph` and returns its result with Burn's plan, one `Name(Op Op ..)` per block in order. An unfused
-/// block is named `_`. `Drop`, which only frees a tensor, is left out.
+/// block is named `_`. `Drop`, which only frees a tensor, is omitted.
 pub(crate) fn planned<T>(device: &Device, graph: impl FnOnce() -> T) -> (T, String) {
     device.sync().expect("the device syncs");
     let inspector = FusionInspector::install(StreamId::current());

@@ -9,7 +9,7 @@ use burn_fusion::stream::Context;
 use burn_fusion::{FuserProperties, FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
-/// How many operations the fuser looks at before it gives up.
+/// How many operations the fuser receives before it gives up.
 const PATIENCE: usize = 6;
 
 pub(crate) struct Patient;
@@ -22,7 +22,7 @@ impl OptimizationProvider for Patient {
     }
 }
 
-/// Looks at operations and fuses none.
+/// Receives operations and fuses none.
 #[derive(Clone)]
 struct Looks(usize);
 

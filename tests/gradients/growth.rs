@@ -1,5 +1,5 @@
-//! Gradients take linear time: none of them uses an operation of Burn's that is quadratic on a Cube device, as its own
-//! cumulative sums and ranges by them are without `install()`.
+//! Gradients take linear time: none of them uses an operation of Burn that is quadratic on a Cube device, as Burn's
+//! cumulative sums and the ranges made from them are without `install()`.
 
 use std::time::{Duration, Instant};
 
@@ -15,14 +15,14 @@ on_every_device![of_scans, of_recurrences, of_segments, of_selections];
 /// operation takes seconds on two cores, and a linear one some milliseconds.
 const SHORT: [usize; 2] = [1 << 13, 1 << 15];
 
-/// Times that are not looked at: of launches, and of a busy machine.
+/// Times up to this are ignored: those of launches, and of a busy machine.
 const QUICK: Duration = Duration::from_secs(1);
 
-/// How often a time is taken that is not quick: other tests compile kernels meanwhile.
+/// How often a time that is not quick is measured: other tests compile kernels meanwhile.
 const TRIES: usize = 6;
 
-/// The most by which the time grows. It is 4 for linear growth. Burn's own `cumsum`, whose time grows by 16 in the long
-/// run, takes 11 times as long on lavapipe (0.27 s and 2.9 s, two cores).
+/// The largest factor by which the time may grow. It is 4 for linear growth. Burn's own `cumsum`, whose time grows by
+/// 16 in the long run, takes 11 times as long on lavapipe (0.27 s and 2.9 s, two cores).
 const MOST: u32 = 8;
 
 type Operation<'a> = (String, Box<dyn Fn(Tensor<1>) -> Tensor<1> + 'a>);
@@ -52,7 +52,7 @@ fn least_time(
     device: &Device,
     enough: Duration,
 ) -> Duration {
-    // Near 1, so that products stay in range, and with a zero among them.
+    // Values are near 1, so that products stay in range, with a zero among them.
     let values: Vec<f32> = (0..n)
         .map(|i| {
             if i == n / 3 {
@@ -67,7 +67,7 @@ fn least_time(
         let x = tensor::<f32, 1>(&values, [n], device).require_grad();
         let begun = Instant::now();
         let gradients = operation(x.clone()).sum().backward();
-        // Data that nobody looks at are not waited for.
+        // Data that nobody reads are not waited for.
         let gradient = host::<f32, 1>(x.grad(&gradients).expect("x has a gradient"));
         assert_eq!(gradient.len(), n);
         least = least.min(begun.elapsed());

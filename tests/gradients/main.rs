@@ -7,7 +7,7 @@
 mod common;
 
 mod graph;
-// It looks at a clock, which WebAssembly has not.
+// It reads a clock, which WebAssembly does not have.
 #[cfg(not(target_family = "wasm"))]
 mod growth;
 mod ragged;

@@ -38,7 +38,7 @@ fn compact_along_by_mask(device: &Device) {
     }
 }
 
-/// Empty rows at both ends and between, and elements outside of all rows.
+/// Empty rows at both ends and between, and elements outside all rows.
 const OFFSETS: [i32; 8] = [2, 2, 5, 6, 6, 90, 97, 97];
 const LEN: usize = 100;
 

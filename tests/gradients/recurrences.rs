@@ -129,7 +129,7 @@ fn linear_recurrences(device: &Device) {
     }
 }
 
-/// A broadcast tensor has the sum of the gradients of all places that read it.
+/// The gradient of a broadcast tensor is the sum of the gradients of all places that read it.
 fn broadcast_decays_and_states(device: &Device) {
     let device = device.clone().autodiff();
     let (x, a, w) = (drawn(48, 1), drawn(4, 2), weights(48));
@@ -162,7 +162,7 @@ fn log_sum_exp_scans(device: &Device) {
         for (shape, dim) in [([2, 20, 3], 1), ([2, 3, 70], 2)] {
             let n: usize = shape.iter().product();
             let mut x = drawn(n, 4);
-            // A range that overflows every exponential.
+            // These values overflow every exponential.
             x[0] = 300.0;
             x[n - 1] = -300.0;
             let w = weights(n);
@@ -226,8 +226,7 @@ fn scans_from_a_value(device: &Device) {
                 let gradients = (y * tensor::<f32, 3>(&narrow(&w), shape, &device))
                     .sum()
                     .backward();
-                // Differences on either side are exact for sums and products. Extrema have ties, and tests of their
-                // own.
+                // Differences on either side are exact for sums and products. Extrema have ties, and their own tests.
                 if matches!(op, ScanOp::Max | ScanOp::Min) {
                     assert!(
                         initial.grad(&gradients).is_some() && values.grad(&gradients).is_some()

@@ -20,9 +20,10 @@ on_every_device![
 /// The elements that output `i` of a scan combines, in the order of the scan.
 pub(super) fn reached(i: usize, len: usize, (exclusive, reverse): (bool, bool)) -> Vec<usize> {
     let skipped = usize::from(exclusive);
-    match reverse {
-        true => (i + skipped..len).rev().collect(),
-        false => (0..i + 1 - skipped).collect(),
+    if reverse {
+        (i + skipped..len).rev().collect()
+    } else {
+        (0..i + 1 - skipped).collect()
     }
 }
 
@@ -116,7 +117,7 @@ fn product_scans_with_zeros(device: &Device) {
     check_scan(ScanOp::Prod, &columns, [len, lines], 0, device);
 }
 
-/// Products out of range behind a zero do not reach the elements before it, nor a second zero the first.
+/// Products out of range after a zero do not reach the elements before it, nor does a second zero reach the first.
 fn product_scans_with_infinite_products(device: &Device) {
     let tracking = device.clone().autodiff();
     let gradient = |values: &[f32]| {
@@ -147,8 +148,8 @@ fn extremum_scans_with_ties(device: &Device) {
     }
 }
 
-/// Lines longer than the 65,535 rounds after which some drivers end a loop, with segments of one element up to
-/// all.
+/// Lines longer than the 65,535 rounds after which some drivers end a loop, with segments from one element to the whole
+/// line.
 fn long_extremum_scans(device: &Device) {
     let len = 70_001;
     let values: Vec<f64> = (0..len)

@@ -29,14 +29,13 @@ fn segments(starts: &[bool]) -> Vec<Vec<usize>> {
     for line in 0..outer * inner {
         let at = |i: usize| (line / inner * len + i) * inner + line % inner;
         for i in 0..len {
-            match i > 0 && !starts[at(i)] {
-                true => segments
+            if i > 0 && !starts[at(i)] {
+                segments
                     .last_mut()
-                    .map(|last: &mut Vec<usize>| last.push(at(i))),
-                false => {
-                    segments.push(vec![at(i)]);
-                    None
-                }
+                    .map(|last: &mut Vec<usize>| last.push(at(i)))
+            } else {
+                segments.push(vec![at(i)]);
+                None
             };
         }
     }

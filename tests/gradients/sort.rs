@@ -1,4 +1,5 @@
-//! Gradients of sorts, of the largest of a line, of values and keys that are sorted, and of results of a given size.
+//! Gradients of sorts, of the largest elements of a line, of values and keys that are sorted, and of results of a given
+//! size.
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
@@ -111,7 +112,7 @@ fn a_given_size(device: &Device) {
     }
 }
 
-/// Nothing is selected, and the result is part of the graph all the same.
+/// Nothing is selected, and the result is still part of the graph.
 fn no_elements(device: &Device) {
     let zeros = |n: usize| move |_: &[f64]| vec![0.0; n];
     let none = |x: Tensor<2>| x.radix_topk(0, 1);

@@ -1,4 +1,4 @@
-//! Sequences that arrive chunk by chunk: carries that are cut off, set, and started anew, and that lose nothing.
+//! Sequences that arrive chunk by chunk: carries that are detached, set and reset, and that lose nothing.
 
 use burn::tensor::{Bool, DType, Device, FloatDType, Tensor};
 use burn_scan::prelude::*;

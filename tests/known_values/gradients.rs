@@ -12,7 +12,7 @@ on_every_device![
     products_that_leave_the_range,
     products_that_leave_the_range_in_the_next_segment,
     zeros_beside_products_that_leave_the_range,
-    log_sum_exp_beside_a_segment_that_is_not_a_number,
+    log_sum_exp_next_to_a_segment_of_nan,
     a_not_a_number_sets_the_maximum,
     shares_of_half_floats_add_up,
     an_exclusive_scan_of_one_element_is_in_the_graph,
@@ -96,7 +96,7 @@ fn of_segmented_scan(
     values(x.grad(&gradients).expect("tracked"))
 }
 
-/// A segment does not see what overflows in the one behind it, in the order of the scan.
+/// A segment does not see what overflows in the next one, in the order of the scan.
 fn products_that_leave_the_range_in_the_next_segment(device: &Device) {
     let forward = ScanOptions::default();
     let x = [2., 3., 1e30, 1e30, 1e30];
@@ -122,7 +122,7 @@ fn zeros_beside_products_that_leave_the_range(device: &Device) {
     assert_near(&of_products(&x, &[], forward, device), &[1., f32::NAN, 0.]);
 }
 
-fn log_sum_exp_beside_a_segment_that_is_not_a_number(device: &Device) {
+fn log_sum_exp_next_to_a_segment_of_nan(device: &Device) {
     let x = [1., 2., f32::NAN, 3.];
     let (op, options) = (ScanOp::LogSumExp, ScanOptions::default());
     let found = of_segmented_scan(&x, &[0, 2], op, options, device);
@@ -130,7 +130,7 @@ fn log_sum_exp_beside_a_segment_that_is_not_a_number(device: &Device) {
     assert_near(&found[..2], &[1.268_941_4, 0.731_058_6]);
 }
 
-/// Two functions, one gradient.
+/// Two functions have one gradient.
 fn a_not_a_number_sets_the_maximum(device: &Device) {
     let device = device.clone().autodiff();
     let gradient = |scan: &dyn Fn(Tensor<1>) -> Tensor<1>| {

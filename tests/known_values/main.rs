@@ -1,5 +1,5 @@
-//! Small inputs with their right values, of kinds that went wrong here or in other libraries: the order of additions, the
-//! ends of the range, gradients at infinities, chunks of a sequence, lengths from corrupt data.
+//! Small inputs with their right values, of kinds that have failed here or in other libraries: the order of additions,
+//! the ends of the range, gradients at infinities, chunks of a sequence, lengths from corrupt data.
 
 #![cfg(feature = "autodiff")]
 
@@ -28,7 +28,7 @@ fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     common::host::<f32, D>(tensor)
 }
 
-/// NaN is equal to NaN, and infinities to themselves.
+/// NaN is equal to NaN, and infinities are equal to themselves.
 #[track_caller]
 fn assert_near(found: &[f32], expected: &[f32]) {
     let is_near = |(&found, &expected): (&f32, &f32)| {

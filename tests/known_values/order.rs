@@ -23,7 +23,7 @@ fn drawn(n: usize) -> Vec<f32> {
     (0..n).map(|i| (hash(i) % (1 << 20)) as f32 / 7.0).collect()
 }
 
-/// Of rows of a power of two, on a GPU too. `tests/batch_invariance.rs` has all others.
+/// For rows whose length is a power of two, on a GPU too. `tests/batch_invariance.rs` has all others.
 fn equal_rows_have_equal_bits(device: &Device) {
     for len in [4, 64, 1024] {
         let row = drawn(len);
@@ -39,7 +39,7 @@ fn equal_rows_have_equal_bits(device: &Device) {
     }
 }
 
-/// On other devices than the CPU a sum may fall at the edge of a tile.
+/// On devices other than the CPU a sum may fall at the edge of a tile.
 fn sums_of_non_negative_numbers_do_not_fall(device: &Device) {
     if !is_flex(device) {
         return;
@@ -104,9 +104,9 @@ fn sums_are_near_to_those_in_double_precision(device: &Device) {
     }
 }
 
-/// A loop in f32 is off by 1 % at the end of the long line. Other devices than the CPU walk their parts in order.
+/// A loop in f32 is off by 1 % at the end of the long line. Devices other than the CPU walk their parts in order.
 fn long_segmented_sums_do_not_drift(device: &Device) {
-    // On the CPU threads share a long row, and columns in pieces; of the last planes each is walked by one thread.
+    // On the CPU, threads share a long row, and columns in pieces; each of the last planes is walked by one thread.
     for shape in [[1, 1 << 20, 1], [1, 1 << 17, 9], [8, 1 << 16, 2]] {
         let [_, n, columns] = shape;
         let x = Tensor::<3>::full(shape, 0.1, device);

@@ -1,4 +1,4 @@
-//! Lengths and offsets from corrupt data end in a panic of Burn's form or in the right values, and the process lives.
+//! Lengths and offsets from corrupt data end in a panic in Burn's form or in the right values, and the process lives.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,7 +32,7 @@ fn lengths_that_leave_the_type(device: &Device) {
         let wide = Tensor::<1, Int>::from_data([1i64 << 40, 1, 1], (device, DType::I64));
         refused(|| x().repeat_by_lengths(wide));
     }
-    // As many as asked for, and the rest of the lengths beyond them.
+    // The lengths give as many values as asked for, and more.
     let lengths = ints(&[2, i32::MAX, i32::MAX], device);
     let found = x().repeat_by_lengths_into(lengths, 5);
     assert_eq!(super::values(found), [1., 1., 2., 2., 2.]);

@@ -9,7 +9,7 @@ use crate::common::devices::{is_cube, is_flex};
 
 on_every_device![
     what_follows_the_loop_everywhere,
-    what_a_cube_device_does_otherwise,
+    what_a_cube_device_does_differently,
     a_product_of_decays_that_vanishes,
     an_infinite_state_stays,
 ];
@@ -32,8 +32,8 @@ fn recurrence(x: &[f32], decay: &[f32], h: f32, device: &Device) -> Vec<f32> {
 /// More elements than a tile has on any device.
 const LONG: usize = 40_000;
 
-/// Products of decays that vanish beside states that are no larger than what follows, resets, and what is not finite as
-/// long as no product of decays leaves the range.
+/// Products of decays that vanish where states are no larger than what follows, resets, and values that are not finite
+/// as long as no product of decays leaves the range.
 fn what_follows_the_loop_everywhere(device: &Device) {
     let (x, decay) = (vec![1.; LONG], vec![0.75; LONG]);
     let found = recurrence(&x, &decay, 1.0, device);
@@ -52,9 +52,9 @@ fn what_follows_the_loop_everywhere(device: &Device) {
     assert_same(&found, &expected, || "infinities".to_string());
 }
 
-/// Where the product of some decays leaves the range, each result is that of the loop, or what docs/recurrences.md says;
-/// and far from the decays it is that.
-fn what_a_cube_device_does_otherwise(device: &Device) {
+/// Where the product of some decays leaves the range, each result is that of the loop, or what docs/recurrences.md
+/// says; far from the decays it is the latter.
+fn what_a_cube_device_does_differently(device: &Device) {
     if !is_cube(device) {
         return;
     }
@@ -83,7 +83,7 @@ fn what_a_cube_device_does_otherwise(device: &Device) {
     differs(&[1e30, 1e30], 1e-30, |h| !h.is_finite());
 }
 
-/// The product of the first two decays is too small for an f32. On other devices than the CPU it counts as zero, see
+/// The product of the first two decays is too small for an f32. On devices other than the CPU it counts as zero, see
 /// docs/recurrences.md.
 fn a_product_of_decays_that_vanishes(device: &Device) {
     if !is_flex(device) {

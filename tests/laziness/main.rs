@@ -72,7 +72,7 @@ fn launch(tensor: &Tensor<1, Int>) {
 }
 
 struct Inputs {
-    /// A device that is held for one test answers no other test.
+    /// The lock of the tests: a device that is held for one test answers no other.
     _alone: MutexGuard<'static, ()>,
     device: Device,
     values: Tensor<2, Int>,
@@ -164,7 +164,7 @@ fn compact_dim_by_mask_padded() {
 fn recurrences() {
     assert_lazy(
         |x| {
-            // Their sums are exact in any order.
+            // The sums of these values are exact in any order.
             let values = x.kept.clone().float();
             let decay = Tensor::<2>::ones([1, 1], &x.device);
             let ends = values.clone().linear_recurrence(decay, 0).narrow(0, 999, 1);

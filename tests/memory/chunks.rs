@@ -7,7 +7,7 @@ use crate::counted::live;
 
 const CHUNKS: usize = 10_000;
 
-/// By how much the process's memory grows over the last nine tenths of the chunks.
+/// How much the process's memory grows over the last nine tenths of the chunks.
 fn growth(mut next: impl FnMut()) -> usize {
     (0..CHUNKS / 10).for_each(|_| next());
     let before = live();
@@ -44,7 +44,7 @@ processes! {
             assert!(growth < 1 << 20, "{what} keeps {growth} bytes");
         }
 
-        // A sequence whose graph is kept, to show that the size of the process tells.
+        // A sequence whose graph is kept shows that the size of the process tells.
         let (mut scan, mut kept) = (sums(), Vec::new());
         let graph = growth(|| kept.push(scan.next(chunk(&tracking).require_grad())));
         assert!(graph > 4 << 20, "a graph keeps {graph} bytes");

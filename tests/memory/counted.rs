@@ -59,15 +59,15 @@ pub fn live() -> usize {
 
 /// What a call did with memory.
 pub struct Use {
-    /// The most bytes at once, beside what there was before and what its results hold.
+    /// The most bytes at once, in addition to what existed before and what its results hold.
     pub beside: usize,
     /// The bytes that are held once the call and all that it was given are gone.
     pub held: usize,
 }
 
-/// Measures a call. What it makes and drops is beside its results; inputs that somebody else holds are not.
+/// Measures a call. What it makes and drops counts; its results and the inputs that somebody else holds do not.
 pub fn measured<R>(call: impl FnOnce() -> R) -> Use {
-    // Else the memory of a dropped output would count for the next one.
+    // Otherwise the memory of a dropped output would count for the next one.
     set_cache_limit(0);
     free_kept_memory();
     let before = live();

@@ -1,4 +1,4 @@
-//! A small result holds little, however much it was taken from, and whether somebody waits for the count or not.
+//! A small result holds little memory, however large its source, whether or not somebody waits for the count.
 
 use burn::tensor::{Bool, Device, Int, Tensor, read_sync};
 use burn_scan::prelude::*;
@@ -14,13 +14,13 @@ fn values() -> Tensor<1> {
     Tensor::ones([N], &Device::flex())
 }
 
-/// One true.
+/// A mask with one true.
 fn mask() -> Tensor<1, Bool> {
     let at = Tensor::<1, Int>::arange(0..N as i64, &Device::flex());
     at.equal_scalar(12_345)
 }
 
-/// The call gets its inputs, and nobody else has them.
+/// The call gets its inputs, and nobody else holds them.
 #[track_caller]
 fn holds_little<R>(call: impl FnOnce() -> R) {
     let held = measured(call).held;
@@ -52,7 +52,7 @@ processes! {
         holds_little(|| read_sync(values().run_length_encode_async()));
     }
 
-    /// To show that a view would be seen.
+    /// This shows that a view would be noticed.
     fn a_view_holds_its_buffer() {
         assert!(measured(|| values().slice(0..1)).held > N);
     }

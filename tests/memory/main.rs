@@ -1,5 +1,5 @@
-//! What the CPU backend allocates: beside inputs and outputs while it works, for a result that stays, for a sequence in
-//! chunks, and for sizes from corrupt data. Each case is a process of its own.
+//! What the CPU backend allocates: in addition to inputs and outputs while it works, for a result that stays, for a
+//! sequence in chunks, and for sizes from corrupt data. Each case is its own process.
 
 #![cfg(all(feature = "flex", feature = "autodiff"))]
 

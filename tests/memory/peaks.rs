@@ -1,14 +1,14 @@
-//! What operations allocate beside their inputs and outputs.
+//! What operations allocate in addition to their inputs and outputs.
 
 use burn::tensor::{Bool, DType, Device, Int, Tensor};
 use burn_scan::prelude::*;
 
 use crate::counted::measured;
 
-/// Counts of blocks, states of tasks, tensors' shapes.
+/// Room for counts of blocks, states of tasks and shapes of tensors.
 const LITTLE: usize = 1 << 20;
 
-/// The inputs of `call` are those of somebody else.
+/// Somebody else holds the inputs of `call`.
 #[track_caller]
 fn at_most<R>(bytes: usize, what: &str, call: impl FnOnce() -> R) {
     let beside = measured(call).beside;
@@ -18,7 +18,7 @@ fn at_most<R>(bytes: usize, what: &str, call: impl FnOnce() -> R) {
     );
 }
 
-/// Bytes, 0 to 6 in turns.
+/// Bytes that cycle from 0 to 6.
 fn bytes<const D: usize>(shape: [usize; D]) -> Tensor<D, Int> {
     let data: Vec<u8> = (0..shape.iter().product())
         .map(|i: usize| (i % 7) as u8)
@@ -29,7 +29,7 @@ fn bytes<const D: usize>(shape: [usize; D]) -> Tensor<D, Int> {
     )
 }
 
-/// Every third is true.
+/// Every third element is true.
 fn thirds<const D: usize>(shape: [usize; D], device: &Device) -> Tensor<D, Bool> {
     let data: Vec<bool> = (0..shape.iter().product())
         .map(|i: usize| i % 3 == 0)
@@ -74,7 +74,7 @@ processes! {
         let x = Tensor::<2>::ones([TALL / 4, 2], &Device::flex());
         let decay = Tensor::<2>::full([1, 2], 0.5, &Device::flex());
         for dim in [0, 1] {
-            // Flipped sides: places that are not side by side.
+            // With swapped dimensions, the elements of a row are not neighbours.
             for x in [x.clone(), x.clone().swap_dims(0, 1)] {
                 let decay = if x.dims()[1] == 2 { decay.clone() } else { decay.clone().swap_dims(0, 1) };
                 let what = format!("{:?} along {dim}", x.dims());

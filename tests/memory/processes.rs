@@ -1,5 +1,5 @@
-//! Tests that are processes of their own: what one holds is not the others', and the parent sees how it ends, even if it
-//! aborts.
+//! Tests that run in their own processes: what one holds does not count for the others, and the parent sees how it
+//! ends, even if it aborts.
 
 use std::process::Command;
 
@@ -17,7 +17,7 @@ macro_rules! processes {
     )*};
 }
 
-/// Runs `body`, that of the test at `path`, in a child process, which must pass.
+/// Runs `body`, the body of the test at `path`, in a child process, which must pass.
 #[track_caller]
 pub fn alone(path: &str, body: impl FnOnce()) {
     let (_, test) = path.split_once("::").expect("a path within this binary");

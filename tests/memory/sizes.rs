@@ -1,4 +1,4 @@
-//! A size from corrupt data ends its call with a panic in Burn's form. It does not end the process: a failed allocation
+//! A size from corrupt data ends its call with a panic in Burn's form. It does not end the process. A failed allocation
 //! of the CPU backend would, and only a parent sees that.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

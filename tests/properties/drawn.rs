@@ -56,7 +56,7 @@ impl View {
             Self::Swap(a, b) => tensor.swap_dims(a % D, b % D),
             Self::Flip(dim) => tensor.flip([dim % D]),
             Self::Step { dim, .. } if sizes[dim % D] == 0 => tensor,
-            // Burn expands no tensor without elements, along any dimension.
+            // Burn does not expand tensors without elements, along any dimension.
             Self::Broadcast { .. } if sizes.contains(&0) => tensor,
             Self::Step { dim, from, step } => {
                 let from = (from % sizes[dim % D]) as isize;
@@ -153,7 +153,7 @@ pub fn held(device: &Device, wanted: &[DType]) -> Vec<DType> {
     held
 }
 
-/// Any of `all`. Each needs kernels of its own. So on a device that compiles kernels, nine of ten are of the `few`.
+/// Any of `all`. Each needs its own kernels. So on a device that compiles kernels, nine in ten are from the `few`.
 pub fn mostly<T: Clone + Debug + 'static>(
     device: &Device,
     all: Vec<T>,

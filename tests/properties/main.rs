@@ -22,8 +22,8 @@ use common::devices::is_cube;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestError, TestRunner};
 
-/// Cases of each property on each device. A Cube device compiles kernels for most of them, and the kernels' own tests have
-/// these laws too, so it has less than a third as many, except in the long tier.
+/// Cases of each property on each device. A Cube device compiles kernels for most of them, and the kernels' own tests
+/// have these laws too, so it has less than a third as many, except in the long tier.
 const CASES: u32 = if cfg!(feature = "heavy") { 20_000 } else { 100 };
 const CASES_ON_CUBE: u32 = if cfg!(feature = "heavy") { CASES } else { 30 };
 

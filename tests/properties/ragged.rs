@@ -14,7 +14,7 @@ on_every_device![rows, runs, lines];
 #[derive(Clone, Debug)]
 struct Rows {
     count: usize,
-    /// The largest length of most rows, and the length of one row.
+    /// The largest length of most rows, and the exact length of one row.
     most: usize,
     giant: usize,
     seed: usize,

@@ -64,7 +64,7 @@ impl Case {
             .view(tensor::<f32, D>(&base, self.input.shape(), device))
     }
 
-    /// Other numbers in the shape of `like`.
+    /// More numbers in the shape of `like`.
     fn beside<const D: usize>(&self, like: &Tensor<D>, device: &Device) -> Tensor<D> {
         let n = like.dims().iter().product();
         tensor::<f32, D>(&small(n, 77), like.dims(), device)
@@ -108,7 +108,7 @@ fn recurrences(device: &Device) {
     of_any_rank!(check_recurrence, device);
 }
 
-/// With element-wise operations around the recurrence, which a fused device computes in kernels of their own.
+/// With element-wise operations around the recurrence, which a fused device computes in separate kernels.
 fn check_recurrence<const D: usize>(case: &Case, device: &Device) {
     let x = case.values::<D>(device);
     let a = case.beside(&x, device);

@@ -17,9 +17,9 @@ struct Case {
     dtype: DType,
     dim: i64,
     order: SortOrder,
-    /// The number of different elements: few make many equal.
+    /// The number of different elements: if it is small, many are equal.
     distinct: usize,
-    /// The part of a line that is asked for, of 1000.
+    /// The part of a line that is asked for, in thousandths.
     permille: usize,
     seed: usize,
 }
@@ -72,7 +72,7 @@ fn check_rank<const D: usize>(case: &Case, device: &Device) {
     }
 }
 
-/// A number, or now and then one that compares in its own way.
+/// A number, or occasionally one that compares in its own way.
 fn special_or(number: i64) -> f32 {
     match number {
         1 => f32::NAN,
@@ -128,7 +128,7 @@ fn check<T: Element + PartialOrd, const D: usize>(
         "equal elements of a sorted tensor have moved"
     );
 
-    // The largest are the front of the descending sort.
+    // The largest elements are the front of the descending sort.
     let k = len * case.permille / 1000;
     let (largest, at) = input.clone().radix_topk_with_indices(k, written_dim);
     let (all, all_at) = input.radix_sort_with_indices(written_dim, SortOrder::Descending);

@@ -1,5 +1,5 @@
-//! The contract's own tests, on remote devices, with fewer sizes and with the sample of cases that a Cube device takes: a
-//! size changes what a kernel does, not what a network does.
+//! The contract's own tests, on remote devices, with fewer sizes and the cases that a Cube device takes: a size changes
+//! what a kernel does, not what a network does.
 
 #[path = "../contract/operations/mod.rs"]
 mod operations;
@@ -7,8 +7,8 @@ mod operations;
 /// The tile of the local devices. Here it is a number of elements like any other.
 const TILE: usize = 512;
 
-/// Empty, one element, a few, many.
+/// Sizes: empty, one element, a few, many.
 const SIZES: [usize; 6] = [0, 1, 2, 65, 1025, 4097];
 
-/// More than Flex scans on one thread.
+/// More elements than Flex scans on one thread.
 const LARGE_SIZES: [usize; 1] = [262_143];

@@ -1,4 +1,4 @@
-//! A Cube device behind WebSocket, fused as on its own machine, and its bool tensors.
+//! A Cube device behind WebSocket, which fuses as on its own machine, and its bool tensors.
 
 use burn::backend::Cube;
 use burn::server::RemoteServer;

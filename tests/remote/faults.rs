@@ -1,8 +1,8 @@
 //! Servers that end, clients that end, networks that stall.
 //!
-//! Each time, a call returns an error instead of waiting for ever, and this crate's reads name the host.
-//! Everything else works on: other servers, other sessions, the local device. Each fault happens three times,
-//! or 200 times with the feature `heavy`.
+//! Each time, a call returns an error instead of waiting forever, and this crate's reads name the host. Everything else
+//! continues to work: other servers, other sessions, the local device. Each fault happens three times, or 200 times
+//! with the feature `heavy`.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Child;
@@ -31,8 +31,7 @@ fn rounds() -> usize {
 /// Rounds in one process. A device without its server keeps two threads that wake every 150 µs.
 const TOGETHER: usize = 10;
 
-/// The rounds that this process must make of a test that leaves devices behind. Child processes have made the
-/// rest.
+/// The rounds that this process must make of a test whose devices stay. Child processes have made the rest.
 fn rounds_here(test: &str) -> usize {
     let mut left = rounds();
     while left > TOGETHER {
@@ -93,7 +92,7 @@ fn is_over(device: &Device, tensor: Tensor<1, Int>, host: &str, limit: Duration)
     noticed
 }
 
-/// Ends a server behind a device, in the middle of work.
+/// Ends the server of a device, in the middle of work.
 fn ends(mut server: Served, end: impl FnOnce(&mut Served), limit: Duration) -> Duration {
     let device = connect(&server.host());
     works(&device);
@@ -141,13 +140,13 @@ fn a_server_that_ends_behind_iroh() {
     in_silence(rounds, &others, Served::kill);
 }
 
-/// As with a pulled cable: nothing arrives, and no message says so.
+/// The server hangs, as with a pulled cable: nothing arrives, and no message says so.
 #[cfg(unix)]
 #[test]
-fn a_server_that_stands_still_behind_iroh() {
+fn a_server_that_hangs_behind_iroh() {
     let beside = servers::iroh();
     let others = [Device::flex(), beside.clone()];
-    let rounds = rounds_here("a_server_that_stands_still_behind_iroh");
+    let rounds = rounds_here("a_server_that_hangs_behind_iroh");
     in_silence(rounds, &others, |server| server.stop());
 }
 
@@ -206,7 +205,7 @@ fn a_network_that_stalls() {
 /// Tells a child process of this binary the server to work on until it is ended.
 const WORK: &str = "BURN_SCAN_TEST_WORKS_AT";
 
-/// In a child process: works until it is ended. Otherwise does nothing.
+/// In a child process, works until it is ended. Otherwise does nothing.
 #[test]
 fn works_where_it_is_told_to() {
     let Ok(url) = std::env::var(WORK) else {
@@ -272,7 +271,7 @@ fn a_wrong_token_is_refused() {
 }
 
 #[test]
-fn a_server_that_is_not_there() {
+fn a_missing_server() {
     let server = Served::over_websocket();
     let host = server.host();
     drop(server);

@@ -8,10 +8,10 @@ use crate::common::{devices, host};
 use crate::fusion_support::planned;
 use crate::servers::{again, at, connect, serve};
 
-/// Tells a process of this binary to call `install()`, which is for all of a process.
+/// Tells a process of this binary to call `install()`, which affects a whole process.
 const INSTALLED: &str = "BURN_SCAN_TEST_INSTALLED";
 
-/// The client calls nothing of this crate, and the server has none of its operations.
+/// The client calls nothing from this crate, and the server has none of its operations.
 #[test]
 fn a_server_with_install_scans_for_plain_clients() {
     if std::env::var_os(INSTALLED).is_none() {

@@ -1,9 +1,9 @@
-//! Remote devices: the public contract on Flex behind WebSocket and behind Iroh, and faults that only a network
-//! has.
+//! Remote devices: the public contract on Flex behind WebSocket and behind Iroh, and faults that occur only in a
+//! network.
 //!
-//! The tests of the contract come from `tests/contract`. Every test that runs on each device has a session of
-//! its own, so that no test can end another's session. Servers are threads of this process. A server that is to
-//! end or to stall is a child process.
+//! The tests of the contract come from `tests/contract`. Every test that runs on each device has its own session, so
+//! that no test can end another's session. Servers are threads of this process. A server that must end or stall is a
+//! child process.
 
 #![allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! A network that can stall: a proxy passes bytes between client and server while it is not stopped.
+//! A network that can stall: a proxy passes bytes between client and server unless it is stopped.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

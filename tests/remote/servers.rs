@@ -17,13 +17,13 @@ use burn::server::{
 use burn::tensor::Device;
 use burn_scan::remote::custom_ops;
 
-/// Tells a child process of this binary the transport to serve over.
+/// Tells a child process of this binary which transport to serve over.
 const SERVE: &str = "BURN_SCAN_TEST_SERVES";
 /// The test that serves.
 const CHILD: &str = "servers::serves_where_it_is_told_to";
 /// A child process prints this before its address.
 const READY: &str = "serving at ";
-/// The token that its authorizer wants.
+/// The token that the server's authorizer requires.
 pub const TOKEN: &str = "the token of these tests";
 
 /// Flex with this crate's operations.
@@ -55,7 +55,7 @@ pub fn connect(host: &RemoteHost) -> Device {
 }
 
 /// The sessions of one server that no test uses at the moment. Each remote device has two threads that wake
-/// every 150 µs until the process ends, so a session for each test would take all of the machine's time.
+/// every 150 µs until the process ends, so a session for each test would use all of the machine's time.
 pub struct Sessions {
     host: RemoteHost,
     free: Mutex<Vec<Device>>,
@@ -122,7 +122,7 @@ pub fn websocket() -> Session {
     SESSIONS.take()
 }
 
-/// The same behind another server.
+/// The same on another server.
 pub fn another_websocket() -> Session {
     static SESSIONS: LazyLock<Sessions> = LazyLock::new(|| Sessions::of(at(serve(flex()))));
     SESSIONS.take()
@@ -139,7 +139,7 @@ pub fn iroh() -> Session {
     SESSIONS.take()
 }
 
-/// On a port that was free a moment ago.
+/// A transport on a port that was free a moment ago.
 fn iroh_transport() -> (IrohTransport, u16) {
     let probe = UdpSocket::bind("0.0.0.0:0").expect("a port is free");
     let port = probe.local_addr().expect("it is bound").port();
@@ -218,7 +218,7 @@ impl Served {
     fn over(transport: &str, host: impl FnOnce(&str) -> RemoteHost) -> Self {
         let mut process = child(CHILD, SERVE, transport);
         let address = told_by(&mut process, READY);
-        // An id, or the port of loopback: Burn shows the parts of an address.
+        // An id, or the port on loopback: Burn shows the parts of an address.
         let shown = address.split(' ').next().expect("not empty");
         let name = shown.rsplit(':').next().expect("not empty").to_string();
         Self {
@@ -264,7 +264,7 @@ impl Drop for Served {
     }
 }
 
-/// In a child process: serves until its parent ends. Otherwise does nothing.
+/// In a child process, serves until its parent ends. Otherwise does nothing.
 #[test]
 fn serves_where_it_is_told_to() {
     let Ok(transport) = std::env::var(SERVE) else {

@@ -19,7 +19,7 @@ const OWN: &str = env!("CARGO_PKG_VERSION");
 fn refusals(server: RemoteServer) -> (String, [String; 2]) {
     let address = serve(server);
     let device = connect(&at(address));
-    // Burn's own operations need nothing of this crate.
+    // Burn's own operations need nothing from this crate.
     let tensor = Tensor::<1, Int>::from_data([1, 2, 3], &device);
     assert_eq!((tensor.clone() * 2).sum().into_scalar::<i32>(), 12);
     let scan = move || {

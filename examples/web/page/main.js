@@ -6,7 +6,7 @@ const at = (id) => document.getElementById(id);
 const isTest = new URLSearchParams(location.search).has("test");
 const turns = () => new Promise((done) => requestAnimationFrame(done));
 
-// A worker, and promises of what it answers. It is left behind after an error: a panic, a lost GPU.
+// A worker, and promises of what it answers. It is abandoned after an error: a panic, a lost GPU.
 class Gpu {
   constructor() {
     this.waiting = new Map();
@@ -41,7 +41,7 @@ async function open() {
   names = await gpu.call("open");
 }
 
-// Calls the worker, or a new one where the last was left behind.
+// Calls the worker, or a new one if the last was abandoned.
 async function call(name, ...args) {
   if (!gpu) await open();
   return gpu.call(name, ...args);
@@ -53,7 +53,7 @@ function browser() {
   return brand ? `${brand.brand} ${brand.version}` : navigator.userAgent;
 }
 
-// What the browser says of the GPU, or why there is none.
+// What the browser says about the GPU, or why there is none.
 async function adapter() {
   if (!navigator.gpu) {
     throw new Error(isSecureContext
@@ -124,7 +124,7 @@ const chosen = () => Math.round(2 ** at("number").value / 1000) * 1000;
 let isBusy = false;
 let work = 0;
 
-// Draws until something else needs the device, or `most` frames. Returns the time of a frame.
+// Draws until something else needs the device, at most `most` frames. Returns the time of a frame.
 async function animate(most = Infinity) {
   let n;
   let last = performance.now();
@@ -159,7 +159,7 @@ async function animate(most = Infinity) {
 // Speed.
 
 // Bytes that must be read and written for one element of 4 bytes. Half of the elements survive a compaction, whose mask
-// has 4 bytes an element.
+// has 4 bytes per element.
 const series = [
   { name: "copy", label: "copy", bytes: 8, colour: "#8995a3" },
   { name: "cumsum", label: "cumulative sum", bytes: 8, colour: "#57a6ff" },
@@ -277,6 +277,6 @@ async function test(found) {
   await report({ gpu: found.name, browser: browser(), checks: names.length, wrong, said, particles: chosen(), frame, work, series });
 }
 
-// The page is not loaded, and no picture of it taken, before the report is there.
+// The page is not loaded, and no picture of it taken, before the report has arrived.
 if (isTest) document.body.append(Object.assign(new Image(), { src: "held", hidden: true }));
 start();

@@ -52,7 +52,7 @@ async function answer({ data: { id, name, args } }) {
     const value = await calls[name](...args);
     postMessage({ id, value }, value instanceof Int32Array ? [value.buffer] : []);
   } catch (error) {
-    // A panic is a trap, and says why before.
+    // A panic is a trap, and says why first.
     const panic = error instanceof WebAssembly.RuntimeError ? scan.last_panic() : "";
     postMessage({ error: panic || String(error.message ?? error) });
   }

@@ -17,7 +17,7 @@ pub struct Bench {
 
 type Operation = fn(Tensor<1>, Tensor<1, Bool>) -> Tensor<1>;
 
-/// By the page's names. A copy, for comparison, reads and writes each element once.
+/// Operations by the page's names. A copy, for comparison, reads and writes each element once.
 const OPERATIONS: [(&str, Operation); 5] = [
     ("copy", |x, _| x + 1.0),
     ("cumsum", |x, _| x.inclusive_cumsum(0)),

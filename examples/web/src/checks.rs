@@ -129,7 +129,7 @@ async fn maxima_of_columns(device: Device) -> Outcome {
     same(&elements::<f32, 2, _>(found).await?, &expected)
 }
 
-/// It is the sum of the weights from each element on.
+/// The gradient is the sum of the weights from each element on.
 async fn gradient(device: Device) -> Outcome {
     let device = device.autodiff();
     let weights = floats(&small(N));

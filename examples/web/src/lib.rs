@@ -1,9 +1,9 @@
 //! Burn's scans in a browser: what the page asks of WebAssembly.
 //!
-//! A worker of the page calls these functions, so that the page itself never waits: not for the device, and not for the
+//! A worker of the page calls these functions, so that the page itself never waits: neither for the device nor for the
 //! compilation of a kernel, which takes longer than a frame. Each returns when the device has answered.
 //!
-//! `page/` has the page. On other targets this crate is empty.
+//! The page is in `page/`. On other targets this crate is empty.
 #![cfg(target_family = "wasm")]
 
 mod bench;

@@ -1,4 +1,4 @@
-//! Particles that live on the device. The host sees nothing of them but what it draws.
+//! Particles that live on the device. The host sees only what it draws.
 //!
 //! ```text
 //! survivors   those that still live move to the front              compact_dim_by_mask_padded
@@ -10,7 +10,7 @@
 //! depth       from the farthest to the nearest, as they are drawn  radix_sort_by_key
 //! ```
 //!
-//! All shapes are fixed, so nothing is read back but one number a particle: where it is on the picture, and its shade.
+//! All shapes are fixed, so only one number per particle is read back: where it is in the picture, and its shade.
 
 use burn::tensor::{Bool, Device, Distribution, Int, Tensor};
 use burn_scan::prelude::*;
@@ -81,7 +81,7 @@ impl Particles {
     /// Lets `seconds` pass. The view has turned by `angle`, and is `width` × `height` pixels.
     ///
     /// Returns `shade << 20 | row << 10 | column` for each particle in the order of drawing, or −1 for one that is not
-    /// to be seen.
+    /// visible.
     ///
     /// # Errors
     ///
@@ -106,13 +106,13 @@ impl Particles {
         self.state.dims()[0]
     }
 
-    /// The survivors, and behind them new particles as far as there is room.
+    /// The survivors, followed by new particles as far as there is room.
     fn spawned(&self, seconds: f32) -> Tensor<2> {
         let (n, room) = (self.n(), self.room);
         let lives = column(&self.state, LIFE).greater_scalar(0.0);
         let (state, survivors) = self.state.clone().compact_dim_by_mask_padded(lives, 0);
 
-        // On average as many as keep all places filled.
+        // On average this many keep all places filled.
         let most = 2.0 * n as f64 * f64::from(seconds) / LIFE_SPAN / EMITTERS as f64 + 1.0;
         let lengths =
             Tensor::<1>::random([EMITTERS], Distribution::Uniform(0.0, most), &self.device);
@@ -148,7 +148,7 @@ impl Particles {
         let cells = [cell(0), cell(1), cell(2)];
         let number = |[x, y, z]: [Tensor<1, Int>; 3]| (x * SIDE as i32 + y) * SIDE as i32 + z;
         let dead = column(LIFE).lower_equal_scalar(0.0);
-        // The dead are in no cell.
+        // Dead particles are in no cell.
         let keys = number(cells.clone()).mask_fill(dead, CELLS as i32);
         let (_, offsets) = keys.clone().partition_by_key(keys, CELLS);
         let ends = offsets.clone().slice_dim(0, 1..CELLS + 1);
@@ -181,7 +181,7 @@ impl Particles {
         Tensor::cat(columns.map(|column| column.reshape([n, 1])).collect(), 1)
     }
 
-    /// Where each particle is on the picture and its shade, from the farthest to the nearest.
+    /// Where each particle is in the picture, and its shade, from the farthest to the nearest.
     fn drawn(&self, state: &Tensor<2>, angle: f32, [width, height]: [f64; 2]) -> Tensor<1, Int> {
         let column = |number: usize| column(state, number);
         let (sin, cos) = f64::from(angle).sin_cos();

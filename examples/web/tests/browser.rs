@@ -1,4 +1,4 @@
-//! What is different in a browser: forms that would block name their twins, and what the page survives. And Burn's own
+//! What is different in a browser: forms that would block name their twins, and what the page survives. Also Burn's own
 //! scans after `install()`, which [`devices::cube`](common::devices::cube) calls there.
 
 #[macro_use]
@@ -20,7 +20,7 @@ on_every_device![
     a_result_beyond_the_largest_buffer,
 ];
 
-/// On the CPU of the page they return: nothing is waited for.
+/// On the page's CPU they return, because nothing is waited for.
 fn blocking_forms_name_their_twins(device: &Device) {
     let x = || Tensor::<1, Int>::from_data([3, 4, 5], device);
     let odd = || mask(&[true, false, true], [3], device);

@@ -26,12 +26,12 @@ pub(super) enum Selection<B: ScanBackend> {
         slices: usize,
         int: IntDType,
     },
-    /// To destinations, whose groups start at `offsets`.
+    /// Scatter to destinations, whose groups start at `offsets`.
     Scatter {
         destinations: IntTensor<B>,
         offsets: IntTensor<B>,
     },
-    /// From destinations, whose groups start at `offsets`.
+    /// Gather from destinations, whose groups start at `offsets`.
     Gather {
         destinations: IntTensor<B>,
         offsets: IntTensor<B>,
@@ -44,7 +44,7 @@ pub(super) enum Selection<B: ScanBackend> {
     },
     /// Repetition of rows.
     RepeatRows { offsets: IntTensor<B> },
-    /// The first element of each run; the runs have these lengths, of `elements` in total.
+    /// The first element of each run. The runs have these lengths, and `elements` elements in total.
     RunLengths {
         lengths: IntTensor<B>,
         elements: usize,
@@ -122,8 +122,7 @@ fn expand_along<B: ScanBackend>(
     B::float_mask_fill(values, B::bool_not(mask), 0.into())
 }
 
-/// Shortens `tensor`, or fills it with zeros, to `size` slices along `dim`: values beyond the trues have no effect, and
-/// no gradient.
+/// Shortens or zero-pads `tensor` to `size` slices along `dim`: values beyond the trues have no effect and no gradient.
 fn fit<B: ScanBackend>(tensor: FloatTensor<B>, dim: usize, size: usize) -> FloatTensor<B> {
     let shape = tensor.shape();
     if shape[dim] < size {

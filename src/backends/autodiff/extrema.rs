@@ -1,9 +1,8 @@
 //! The gradient of a maximum or minimum scan: the gradient of each result goes to the element that set it.
 //!
-//! Of equal elements the nearest to the result counts, as in Burn's `cummax` and `cummin`. A NaN sets the results from
-//! it on, and of several NaN each sets those up to the next, as in torch. An exclusive result is the inclusive result of
-//! the element before it, and the first is a constant. So exclusive gradients are shifted by one and then treated as
-//! inclusive ones.
+//! Of equal elements, the one nearest to the result counts, as in Burn's `cummax` and `cummin`. A NaN sets the results
+//! from it on, up to the next NaN, as in torch. An exclusive result is the inclusive result of the element before it,
+//! and the first is a constant. So exclusive gradients are shifted by one and then treated as inclusive ones.
 //!
 //! The results from such an element up to the next one are a segment. The element's gradient is the sum of their
 //! gradients.
@@ -31,7 +30,7 @@ pub(super) fn gradient<B: ScanBackend>(
     B::float_segment_sums(grad, heads, scan.dim, scan.options.reverse)
 }
 
-/// The same of a forward scan, given the position of the element that set each result.
+/// The same for a forward scan, given the position of the element that set each result.
 pub(super) fn gradient_by_index<B: ScanBackend>(
     indices: IntTensor<B>,
     grad: FloatTensor<B>,
@@ -42,7 +41,8 @@ pub(super) fn gradient_by_index<B: ScanBackend>(
         return grad;
     }
     let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
-    // An element sets its result if the position is another than before. The first one of a line always does.
+    // An element sets its result if the position differs from the previous one. The first element of a line always
+    // does.
     let part = |range: core::ops::Range<usize>| {
         let mut slices = vec![Slice::full(); shape.num_dims()];
         slices[dim] = Slice::from(range);

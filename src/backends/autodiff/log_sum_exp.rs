@@ -1,7 +1,7 @@
 //! The gradient of a log-sum-exp scan.
 //!
-//! `y` are the inclusive results. The gradient of the result at `t` reaches element `s` times `exp(x[s] − y[t])`. It
-//! goes there step by step, by factors of at most 1, so that nothing overflows:
+//! `y` are the inclusive results. The gradient of the result at `t` reaches element `s` times the factor
+//! `exp(x[s] − y[t])`. It travels step by step, by factors of at most 1, so nothing overflows:
 //!
 //! ```text
 //! G[s] = g[s] + exp(y[s] − y[s+1])·G[s+1]        a linear recurrence in the other direction
@@ -31,7 +31,7 @@ pub(super) fn gradient<B: ScanOps>(
     B::float_cast(wide_gradient(input, grad, scan), dtype)
 }
 
-/// The dtype of a tensor that is better computed with in f32.
+/// The dtype of a tensor that is better computed in f32.
 pub(super) fn in_f32<B: ScanOps>(tensor: &FloatTensor<B>) -> Option<FloatDType> {
     let dtype = tensor.dtype();
     matches!(dtype, DType::F16 | DType::BF16).then(|| dtype.into())

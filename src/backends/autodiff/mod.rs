@@ -6,7 +6,7 @@
 //! | product scan | see [`prod`] | the input |
 //! | max, min scan | the gradient of a result goes to the element that set it | the input |
 //! | log-sum-exp scan | see [`log_sum_exp`] | the input |
-//! | segmented scan | as above, of each segment | as above, and the starts of segments |
+//! | segmented scan | as above, in each segment | as above, and the starts of segments |
 //! | maxima, minima with positions | the gradient of a result goes to its position | the positions |
 //! | sum scan from a value | the same scan in the other direction; for the value the total of the line | none |
 //! | other scan from a value | the gradient of a scan of the value and the elements | |

@@ -1,7 +1,7 @@
 //! The gradient of a product scan, correct with zeros, and without a division.
 //!
-//! Let `y[j] = ∏ x[k]` over the elements up to `j`. The gradient of element `i` is what precedes it times what reaches
-//! it from behind:
+//! Let `y[j] = ∏ x[k]` over the elements up to `j`. The gradient of element `i` is the product before it times what
+//! reaches it from later elements:
 //!
 //! ```text
 //! S[i] = g[i] + x[i+1]·S[i+1]        a linear recurrence in the other direction
@@ -10,11 +10,12 @@
 //!
 //! The end of a segment is a factor of 0 in the recurrence, and so is a zero. Both end what reaches the elements before
 //! them. `0·∞` is NaN, so the recurrence is the one with resets: what it forgets may be infinite. The first zero itself
-//! sees as far as the second one. Behind it every product contains a zero, and so do the products without one of its
+//! sees as far as the second one. After it, every product contains a zero, and so do the products without one of its
 //! factors. The product before an element is filled with zeros there, because after an infinity a zero makes it NaN.
 //!
-//! Where nothing reaches an element its gradient is zero, even if the product before it has left the range of the type.
-//! The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted first.
+//! Where nothing reaches an element, its gradient is zero, even if the product before it has left the range of the
+//! type. The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted
+//! first.
 
 use super::log_sum_exp::equal_to;
 use super::scan_of_lines::Scan;

@@ -93,9 +93,12 @@ pub(super) fn recurrence<B: ScanBackend, C: CheckpointStrategy>(
     let tracked = (values.clone(), decay.clone());
     let (values, values_node) = values.into_parts();
     let (decay, decay_node) = decay.into_parts();
-    let forward = |decay| match resets {
-        true => B::float_reset_recurrence(values, decay, dim, options),
-        false => B::float_linear_recurrence(values, decay, dim, options),
+    let forward = |decay| {
+        if resets {
+            B::float_reset_recurrence(values, decay, dim, options)
+        } else {
+            B::float_linear_recurrence(values, decay, dim, options)
+        }
     };
     match Backward::<B, 2>::prepare::<C>(Recurrence, [values_node, decay_node])
         .compute_bound()

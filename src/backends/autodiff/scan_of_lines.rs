@@ -50,27 +50,30 @@ impl<B: ScanOps> Scan<B> {
 
     /// The gradients of the inclusive results. An exclusive result is the inclusive one of the element before it.
     pub(super) fn inclusive_grad(&self, grad: FloatTensor<B>) -> FloatTensor<B> {
-        match self.options.exclusive {
-            true => self.next_elements(grad),
-            false => grad,
+        if self.options.exclusive {
+            self.next_elements(grad)
+        } else {
+            grad
         }
     }
 
     /// The starts of segments in the order of the scan, except at the first position of a line.
     pub(super) fn starts(&self) -> Option<BoolTensor<B>> {
         let starts = self.starts.clone()?;
-        Some(match self.options.reverse {
-            false => starts,
-            true => next_where::<B>(starts, self.dim),
+        Some(if self.options.reverse {
+            next_where::<B>(starts, self.dim)
+        } else {
+            starts
         })
     }
 
     /// The ends of segments, except at the last position of a line.
     pub(super) fn ends(&self) -> Option<BoolTensor<B>> {
         let starts = self.starts.clone()?;
-        Some(match self.options.reverse {
-            false => next_where::<B>(starts, self.dim),
-            true => starts,
+        Some(if self.options.reverse {
+            starts
+        } else {
+            next_where::<B>(starts, self.dim)
         })
     }
 }

@@ -36,7 +36,7 @@ impl<B: ScanBackend> Backward<B, 1> for InputScan {
     fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
         let (input, scan) = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            // Burn's slices and fills of tensors without elements fail on CubeCL's devices.
+            // On CubeCL's devices, Burn's slices and fills fail on tensors without elements.
             if grad.shape().num_elements() == 0 {
                 return grad;
             }
@@ -103,7 +103,7 @@ pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
     let nodes = [input_node, first_node];
     match SumScanFrom.prepare::<C>(nodes).compute_bound().stateful() {
         OpsKind::Tracked(prep) if op == ScanOp::Sum => prep.finish(scan, forward()),
-        // Made of steps that have gradients.
+        // This is composed of steps that have gradients.
         OpsKind::Tracked(_) => {
             ops::float_scan_behind::<Autodiff<B, C>>(tensor, initial, dim, op, options)
         }

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | sum | `g` |
 //! | log-sum-exp | `g·exp(x − total)`, of f16 and bf16 in f32 |
-//! | product | `g` times the product of the elements before it and the product of those behind it, without a division |
+//! | product | `g` times the product of the elements before it and the product of those after it, without a division |
 //! | max, min | `g` at the element that set the total, the last of equal ones; 0 elsewhere |
 //!
-//! Elements of no segment have no gradient, whatever they are: they are masked, because zero times NaN is NaN.
+//! Elements outside all segments have no gradient, whatever they are: they are masked, because zero times NaN is NaN.
 
 use super::log_sum_exp::{equal_to, in_f32, ratio};
 use crate::ops::{ScanBackend, with_dim};
@@ -45,7 +45,7 @@ impl<B: ScanBackend> Backward<B, 1> for Reduced {
 }
 
 impl<B: ScanBackend> Reduction<B> {
-    /// The segment of each row, counted from 1; 0 before all segments, and one more than the last behind them.
+    /// The segment of each row, counted from 1; 0 before all segments, and one more than the last after them.
     fn ids(&self) -> IntTensor<B> {
         let (device, dtype) = (self.offsets.device(), self.offsets.dtype());
         let zero = B::int_zeros([1].into(), &device, dtype.into());
@@ -53,7 +53,7 @@ impl<B: ScanBackend> Reduction<B> {
         B::segment_ids(offsets, self.len)
     }
 
-    /// The value of its segment at each row; 0 at rows of no segment.
+    /// The value of each row's segment; 0 at rows outside all segments.
     fn at_rows(&self, of_segments: FloatTensor<B>, ids: &IntTensor<B>) -> FloatTensor<B> {
         let (shape, dtype) = (of_segments.shape(), of_segments.dtype().into());
         let device = of_segments.device();
@@ -67,7 +67,7 @@ impl<B: ScanBackend> Reduction<B> {
 
     fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
         if with_dim(&grad.shape(), 0, self.len).num_elements() == 0 {
-            // Burn's kernels of tensors without elements fail on CubeCL's devices.
+            // On CubeCL's devices, Burn's kernels fail on tensors without elements.
             let shape = with_dim(&grad.shape(), 0, self.len);
             return B::float_zeros(shape, &grad.device(), grad.dtype().into());
         }
@@ -135,7 +135,7 @@ impl<B: ScanBackend> Reduction<B> {
         }
     }
 
-    /// Zero at the rows of no segment.
+    /// Zero at rows outside all segments.
     fn within_segments(&self, grad: FloatTensor<B>, ids: &IntTensor<B>) -> FloatTensor<B> {
         let bools = get_device_settings::<B>(&grad.device()).bool_dtype;
         let after = self.offsets.shape()[0];
@@ -152,7 +152,7 @@ impl<B: ScanBackend> Reduction<B> {
         self.of_rows(starts, shape)
     }
 
-    /// A flag of each row, in the shape of the values.
+    /// A flag for each row, in the shape of the values.
     fn of_rows(&self, flags: BoolTensor<B>, shape: &Shape) -> BoolTensor<B> {
         let mut of_rows = vec![1; shape.num_dims()];
         of_rows[0] = self.len;

@@ -24,7 +24,7 @@ impl<B: ScanBackend> Backward<B, 1> for Selected {
     }
 }
 
-/// Records a selection. `forward` computes it on the inner tensor; what it returns beside the values has no gradient.
+/// Records a selection. `forward` computes it on the inner tensor; what else it returns has no gradient.
 fn record<B: ScanBackend, C: CheckpointStrategy, R>(
     values: FloatTensor<Autodiff<B, C>>,
     selection: impl FnOnce(&FloatTensor<B>) -> Selection<B>,
@@ -220,7 +220,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
         int: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>, IntTensor<Self>) {
         let (values, (lengths, count)) = record_runs::<B, C, _>(values, |values| {
-            // The adjoint reads all lengths, so that zeros must be behind them.
+            // The adjoint reads all lengths, so zeros must follow them.
             let (values, lengths, count) = B::float_run_lengths_padded(values, true, int);
             (values, lengths.clone(), (lengths, count))
         });

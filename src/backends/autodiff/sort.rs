@@ -1,9 +1,9 @@
 //! Sorts as steps of the graph: a gradient goes back to where its element came from.
 //!
-//! The positions within lines become positions in the whole tensor, each of them once. Of a whole sort they are a
-//! permutation, and the gradients are scattered by it. Of the `k` largest they are a few places of a larger tensor:
-//! they are sorted, their gradients with them, and the gradients are expanded to them. Nothing is added, so that no
-//! order of additions can show.
+//! The positions within lines become positions in the whole tensor, each of which occurs once. For a whole sort they
+//! are a permutation, which scatters the gradients. For the `k` largest they are a few places in a larger tensor: they
+//! are sorted with their gradients, and the gradients are expanded to them. Nothing is added, so no order of additions
+//! can show.
 
 use crate::SortOrder;
 use crate::ops::{ScanBackend, SortOps, with_dim};
@@ -80,9 +80,10 @@ impl<B: ScanBackend> Sources<B> {
             B::int_reshape(B::int_mul_scalar(steps, (by as i64).into()), shape)
         };
         let positions = B::int_reshape(positions, [outer, shape[dim], inner].into());
-        let positions = match positions.dtype() == int.into() {
-            true => positions,
-            false => B::int_cast(positions, int),
+        let positions = if positions.dtype() == int.into() {
+            positions
+        } else {
+            B::int_cast(positions, int)
         };
         let rows = B::int_mul_scalar(positions, (inner as i64).into());
         let rows = B::int_add(rows, steps(outer, len * inner, [outer, 1, 1].into()));
@@ -117,7 +118,7 @@ fn record<B: ScanBackend, C: CheckpointStrategy>(
     }
 }
 
-/// [`record`] of a sort whose positions are a result.
+/// [`record`] for a sort whose positions are a result.
 fn record_with_positions<B: ScanBackend, C: CheckpointStrategy>(
     tensor: FloatTensor<Autodiff<B, C>>,
     dim: usize,

@@ -43,9 +43,10 @@ fn loss<B: ScanBackend>(
         exclusive: false,
         reverse,
     };
-    let x = match resets {
-        true => B::float_reset_recurrence(x, a.clone(), 1, options),
-        false => x,
+    let x = if resets {
+        B::float_reset_recurrence(x, a.clone(), 1, options)
+    } else {
+        x
     };
     let h = B::float_linear_recurrence_from(x, a, initial, 1, options);
     B::float_sum(B::float_mul(B::float_mul(h.clone(), h.clone()), h))

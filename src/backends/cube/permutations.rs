@@ -23,8 +23,7 @@ fn permutation_shape(
     }
 }
 
-/// `output[o, destinations[s], i] = values[o, s, i]`, zero behind the destinations. The last of `taken` is their
-/// number.
+/// `output[o, destinations[s], i] = values[o, s, i]`, zero after the destinations. The last of `taken` is their number.
 pub(super) fn scatter(
     values: CubeTensor,
     destinations: CubeTensor,

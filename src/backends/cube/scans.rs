@@ -128,9 +128,10 @@ pub(super) fn extremum_with_indices(
     is_max: bool,
     int_dtype: IntDType,
 ) -> (CubeTensor, CubeTensor) {
-    let (name, op) = match is_max {
-        true => ("Cummax With Indices", Extremum::Max),
-        false => ("Cummin With Indices", Extremum::Min),
+    let (name, op) = if is_max {
+        ("Cummax With Indices", Extremum::Max)
+    } else {
+        ("Cummin With Indices", Extremum::Min)
     };
     let positions = empty_like(&input, input.shape(), int_dtype.into());
     let scan = Scan::new(name, vec![input], dim, ScanOptions::default()).positions(&positions);

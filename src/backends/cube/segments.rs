@@ -1,4 +1,4 @@
-//! Segments: their totals, sums at their heads, and what offsets say of each element.
+//! Segments: their totals, sums at their heads, and what offsets say about each element.
 
 use super::scans::kernel_op;
 use super::{accept, empty_like, typed};

@@ -53,11 +53,12 @@ fn compact_padded(
     (output, count)
 }
 
-/// Behind the values are zeros if `fill`, else anything.
+/// The slots after the values are zeros if `fill`, else arbitrary.
 fn emit(fill: bool) -> Emit {
-    match fill {
-        true => Emit::Values,
-        false => Emit::ValuesUnpadded,
+    if fill {
+        Emit::Values
+    } else {
+        Emit::ValuesUnpadded
     }
 }
 

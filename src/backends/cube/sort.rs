@@ -1,4 +1,4 @@
-//! Sorts of lines. The kernels sort rows: a dimension that is not the last one changes places with it, before and after.
+//! Sorts of lines. The kernels sort rows: a dimension that is not the last one is swapped with it, before and after.
 
 use super::{accept, empty_like, typed};
 use crate::SortOrder;
@@ -29,7 +29,7 @@ pub(crate) enum Sort {
     Largest(usize),
 }
 
-/// Keys and positions, those that are wanted.
+/// Keys and positions, whichever are wanted.
 pub(crate) fn sorted(
     keys: CubeTensor,
     dim: usize,
@@ -62,14 +62,17 @@ pub(crate) fn sorted(
         Sort::Largest(k) => sort::top_k(&client, rows, outputs, [lines, len], k, options),
     };
     accept("Radix Sort", launched);
-    let back = |rows: CubeTensor| match dim == last {
-        true => rows,
-        false => into_contiguous(swapped(rows, dim, last)),
+    let back = |rows: CubeTensor| {
+        if dim == last {
+            rows
+        } else {
+            into_contiguous(swapped(rows, dim, last))
+        }
     };
     (keys.map(back), positions.map(back))
 }
 
-/// A view with two dimensions in each other's place.
+/// A view with two dimensions swapped.
 fn swapped(tensor: CubeTensor, one: usize, other: usize) -> CubeTensor {
     let mut axes: Vec<usize> = (0..tensor.shape().num_dims()).collect();
     axes.swap(one, other);

@@ -1,4 +1,4 @@
-//! Segments: their totals, sums at their heads, and what offsets say of each element.
+//! Segments: their totals, sums at their heads, and what offsets say about each element.
 
 use super::dtypes::{by_float, by_int, by_number, by_size};
 use super::scans::fold;

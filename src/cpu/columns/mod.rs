@@ -8,11 +8,11 @@
 //! - Wide planes are split into blocks of columns, one for each task.
 //! - Planes of few columns are split along the axis instead, see [`narrow`].
 //!
-//! Sums and products of floats are made in tiles of [`TILE`] lines, and the carry behind a tile is found from the carry
-//! into it and the total of the tile. So a column has the same bits however the plane is split. Behind the first one, a
-//! tile of sums is scanned from the identity, and what precedes it is added to each result: the carry behind it is the
-//! last thing that it writes. Products leave the range of the type too easily for that: a tile of them is walked from its
-//! carry, and its total is found beside it. Other operators are exact in any order.
+//! Sums and products of floats are made in tiles of [`TILE`] lines, and the carry out of a tile is found from the carry
+//! into it and the total of the tile. So a column has the same bits however the plane is split. After the first one, a
+//! tile of sums is scanned from the identity, and what precedes it is added to each result: the carry out of it is the
+//! last thing that it writes. Products leave the range of the type too easily for that: a tile of them is walked from
+//! its carry, and its total is found on the way. Other operators are exact in any order.
 
 mod lines;
 mod narrow;
@@ -51,7 +51,7 @@ struct Plane {
     reverse: bool,
 }
 
-/// What a walk through a tile does beside it.
+/// What else a walk through a tile does.
 enum Behind<'a, A> {
     Nothing,
     /// It combines what precedes the tile with each result.
@@ -212,7 +212,7 @@ impl Plane {
         })
     }
 
-    /// Scans one column of some lines in order. Returns the carry behind them.
+    /// Scans one column of some lines in order. Returns the carry out of them.
     ///
     /// # Safety
     ///
@@ -255,7 +255,7 @@ impl Plane {
         }
     }
 
-    /// Scans some columns of some lines from `carries`. The first line is that of a tile.
+    /// Scans some columns of some lines from `carries`. The first line is the first of a tile.
     ///
     /// # Safety
     ///
@@ -274,7 +274,7 @@ impl Plane {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
             if O::IN_TILES && !T::Acc::EXACT && !is_first {
-                // To clear a room for the widest block would take as long as to walk a tile of few columns.
+                // Clearing a room for the widest block would take as long as walking a tile of few columns.
                 let mut room = [const { MaybeUninit::uninit() }; WIDEST];
                 let local = &mut room[..columns.len()];
                 local.fill(MaybeUninit::new(O::IDENTITY));
@@ -289,16 +289,15 @@ impl Plane {
                     carries.iter_mut().zip(&*local).zip(columns.clone())
                 {
                     let lines = tile.clone();
-                    *carry = match O::is_regular(*carry, total) {
-                        true => O::combine(*carry, total),
+                    *carry = if O::is_regular(*carry, total) {
+                        O::combine(*carry, total)
+                    } else {
                         // SAFETY: the caller's promise.
-                        false => unsafe {
-                            self.walk_column::<T, O>(input, output, lines, column, *carry)
-                        },
+                        unsafe { self.walk_column::<T, O>(input, output, lines, column, *carry) }
                     };
                 }
             } else if is_last || is_first {
-                // The total of a first tile is the carry behind it.
+                // The total of a first tile is the carry out of it.
                 let behind = Behind::Nothing;
                 // SAFETY: the caller's promise.
                 unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, behind) };
@@ -318,7 +317,7 @@ impl Plane {
         }
     }
 
-    /// Scans some columns of some lines from `carries`, and what else is asked for.
+    /// Scans some columns of some lines from `carries`, and does what else is asked for.
     ///
     /// # Safety
     ///
@@ -339,11 +338,12 @@ impl Plane {
             let tile = self.place(start..lines.end.min(start + step));
             let first = tile.start * self.inner + columns.start;
             let place = first..first + tile.len() * width;
-            // SAFETY: several lines are only taken when they are whole. So the place has these columns alone, and no
+            // SAFETY: several lines are only taken when they are whole. So the place has only these columns, and no
             // other thread has access to them.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                // Inlined, lines of 4,096 `f32` take a fifth more time. Lines of 16 take up to a third more if it is a call.
+                // If this is inlined, lines of 4,096 `f32` take a fifth more time. If it is a call, lines of 16 take up
+                // to a third more.
                 if width > MOST {
                     vectorize(|| behind.walk::<O>(input, output, carries, self));
                 } else {

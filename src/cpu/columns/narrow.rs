@@ -1,7 +1,7 @@
 //! Planes of few columns, split along the axis.
 //!
-//! A plane is split into pieces of about [`PIECE`] elements, or of a tile of lines where floats round. Each
-//! piece is first reduced to its totals, then the carries into all pieces are combined in order, then every piece is scanned
+//! A plane is split into pieces of about [`PIECE`] elements, or of one tile of lines where floats round. Each piece is
+//! first reduced to its totals, then the carries into all pieces are combined in order, then every piece is scanned
 //! from its carries. Some pieces take these steps together, while they are in the shared cache.
 
 use core::mem::MaybeUninit;
@@ -37,7 +37,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
         in_task: (PIECE / (lines * plane.inner)).max(1),
     };
     let pieces = plane.len.div_ceil(lines);
-    // Two tasks at least, however long a tile is.
+    // At least two tasks, however long a tile is.
     let stretch = (STRETCH / (lines * plane.inner)).max(2);
     let output = Shared::new(output);
     let mut carries = vec![O::IDENTITY; plane.inner];
@@ -74,7 +74,7 @@ impl<T: Element> Narrow<'_, T> {
     }
 
     /// Replaces the totals of the pieces from `first` on by the carries into them. `carries` precede the first piece,
-    /// and are then those behind the last.
+    /// and are then the carries out of the last.
     fn to_starts<O: Operator<T::Acc>>(
         &self,
         first: usize,

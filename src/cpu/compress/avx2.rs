@@ -32,7 +32,7 @@ pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUni
     )
 }
 
-/// As [`super::positions`], of numbers of 32 or 64 bits.
+/// As [`super::positions`], for numbers of 32 or 64 bits.
 #[target_feature(enable = "avx2,popcnt")]
 pub(super) fn positions<I: Index>(mask: &[u8], first: usize, slots: &mut [MaybeUninit<I>]) {
     let is_wide = size_of::<I>() == size_of::<u64>();
@@ -104,7 +104,7 @@ fn for_each_true_group<U>(
         }
     };
     let done = if slots_are_few {
-        // Most vectors have no true, and most groups of the others have none.
+        // Most vectors have no true, and neither have most groups of the others.
         let (vectors, _) = mask.as_chunks::<VECTOR>();
         for (vector, bytes) in vectors.iter().enumerate() {
             let mut bits = bits_of_vector(bytes);
@@ -129,8 +129,8 @@ fn for_each_true_group<U>(
     write_last(&mask[done..], slots, cursor, |offset| value(done + offset))
 }
 
-/// From this many bytes a true on, vectors without a true are skipped. Under 1 % trues that halves the time; under 50 % it
-/// would take a fifth more.
+/// From this many bytes per true on, vectors without a true are skipped. With 1 % trues that halves the time; with 50 %
+/// it would take a fifth more.
 const SPARSE: usize = 16;
 
 /// Bytes of a vector.

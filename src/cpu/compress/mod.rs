@@ -11,7 +11,7 @@
 //!
 //! No form branches on single bytes of the mask: the processor would mispredict every other branch under a random mask.
 //! On x86-64 with AVX2, [`avx2`] moves eight elements by one shuffle. Elsewhere [`portable`] writes every element at a
-//! cursor that moves on by the mask. Of 2^20 `f32` under a random mask, half of it true, the shuffles compress in 0.4
+//! cursor that moves on by the mask. For 2^20 `f32` under a random mask, half of it true, the shuffles compress in 0.4
 //! of the time and expand in a quarter.
 
 #[cfg(target_arch = "x86_64")]
@@ -30,23 +30,23 @@ use core::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
 
-/// Mask bytes that are looked at together, so that falses side by side are skipped.
+/// Mask bytes that are read together, so that neighbouring falses are skipped.
 const GROUP: usize = 8;
 
 /// Elements that can be moved: numbers of any kind, as integers of their size.
 pub(crate) trait Word: Copy + Default + Send + Sync + Shuffled + 'static {}
 impl<T: Copy + Default + Send + Sync + Shuffled + 'static> Word for T {}
 
-/// Numbers that a shuffle could move, if there was one.
+/// Numbers that a shuffle could move, if there were one.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) trait Shuffled {}
 #[cfg(not(target_arch = "x86_64"))]
 impl<T: Index> Shuffled for T {}
 
-/// Writes the values under `true`, and returns how many they are. There is a value for each byte of the mask, and a
-/// slot for each true.
+/// Writes the values under `true`, and returns their number. There is a value for each byte of the mask, and a slot for
+/// each true.
 ///
-/// Slots behind the last survivor may be written, too.
+/// Slots after the last survivor may be written, too.
 pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(_avx2) = HasAvx2::test() {

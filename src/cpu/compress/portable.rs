@@ -2,8 +2,8 @@
 //!
 //! Compression writes each element at the cursor, and the cursor moves on by the mask, so that the next element
 //! overwrites one that does not survive. Near the end of the slots, where such a write could fall outside, the last
-//! survivors are written one by one. Expansion looks at as many of the next values as a group of mask bytes could take,
-//! and every slot reads one of them or the zero beside them.
+//! survivors are written one by one. Expansion copies as many of the next values as a group of mask bytes could take,
+//! and every slot reads one of them or the zero before them.
 
 use core::mem::MaybeUninit;
 
@@ -35,8 +35,8 @@ pub(in crate::cpu) fn expand<T: Word>(mut values: &[T], mask: &[u8], slots: &mut
             values = expand_last(values, bytes, slots);
             continue;
         };
-        // For a false the index is zero. The compiler cannot make a branch of that, unlike of a choice between two
-        // values, which took four times as long under a random mask.
+        // For a false the index is zero. The compiler cannot turn that into a branch. A choice between two values
+        // became one, and took four times as long under a random mask.
         let mut choices = [T::default(); GROUP + 1];
         choices[1..].copy_from_slice(&next);
         let mut taken = 0;
@@ -85,7 +85,7 @@ fn write_survivors<U>(
         let first = group * GROUP;
         if slots.len() - cursor >= GROUP {
             for (offset, &byte) in bytes.iter().enumerate() {
-                // SAFETY: the cursor has moved on by less than `GROUP` since there were `GROUP` slots behind it.
+                // SAFETY: the cursor has moved on by less than `GROUP` since there were `GROUP` slots after it.
                 unsafe { slots.get_unchecked_mut(cursor) }.write(value(first + offset));
                 cursor += usize::from(byte != 0);
             }

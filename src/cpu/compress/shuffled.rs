@@ -67,7 +67,7 @@ fn word_pairs(row: __m128i) -> __m256i {
 /// Numbers that a shuffle can move.
 pub(crate) trait Shuffled: Sized {
     /// Writes the elements at `from` whose bit in `bits` is one to `to`, in order. The lowest bit belongs to the first
-    /// element. Behind the survivors, up to `GROUP` elements, anything is written.
+    /// element. Up to `GROUP` elements, the slots after the survivors get arbitrary values.
     ///
     /// # Safety
     ///
@@ -170,7 +170,7 @@ impl Shuffled for u64 {
         let (halves, in_low) = halves(bits);
         for (half, bits) in halves.into_iter().enumerate() {
             let order = word_pairs(row(&POSITIONS, bits));
-            // SAFETY: the caller has 64 bytes at each; the second half is written at most 32 bytes on.
+            // SAFETY: the caller has 64 bytes at each; the second half is written at most 32 bytes further on.
             unsafe {
                 let four = _mm256_loadu_si256(from.add(half * GROUP / 2).cast());
                 let compressed = _mm256_permutevar8x32_epi32(four, order);
@@ -186,7 +186,7 @@ impl Shuffled for u64 {
         for (half, bits) in halves.into_iter().enumerate() {
             let order = word_pairs(row(&RANKS, bits));
             let survives = _mm256_cvtepi8_epi64(bytes_of(bits));
-            // SAFETY: the caller has 64 bytes at each; the second half is read at most 32 bytes on.
+            // SAFETY: the caller has 64 bytes at each; the second half is read at most 32 bytes further on.
             unsafe {
                 let four = _mm256_loadu_si256(from.add(half * in_low).cast());
                 let expanded = _mm256_permutevar8x32_epi32(four, order);

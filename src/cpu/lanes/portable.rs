@@ -17,8 +17,8 @@ impl From<HasAvx2> for () {
 #[derive(Clone, Copy)]
 pub(crate) struct Portable<A, const COUNT: usize>([A; COUNT]);
 
-/// The value of each lane. `core::array::from_fn` is ready for a panic in the middle, and its functions took an eighth of
-/// the code that this crate gives to LLVM.
+/// The value of each lane. `core::array::from_fn` handles a panic halfway, and its functions were an eighth of the code
+/// that this crate gives to LLVM.
 #[inline(always)]
 fn each<A: Copy, const COUNT: usize>(of: impl Fn(usize) -> A) -> [A; COUNT] {
     let mut lanes = MaybeUninit::<[A; COUNT]>::uninit();

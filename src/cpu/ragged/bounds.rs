@@ -11,7 +11,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Offsets outside of `0..=len` count as `len`, and offsets below an earlier one count as the earlier one.
+    /// Offsets outside `0..=len` count as `len`, and offsets below an earlier one count as the earlier one.
     ///
     /// # Panics
     ///
@@ -52,7 +52,7 @@ impl Bounds {
     }
 
     /// Calls `each` with the part of each row that lies in some positions, in order. Positions before the first row
-    /// count as row 0, and positions behind the last row as one row more.
+    /// count as row 0, and positions after the last row as one row more.
     pub(super) fn each_piece(
         &self,
         positions: Range<usize>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! offsets      0 2 2 5          three rows, the second empty
-//! segment ids  0 0 2 2 2 3 …    3 behind the last row
+//! segment ids  0 0 2 2 2 3 …    3 after the last row
 //! starts       1 0 1 0 0 1 …
 //! repeated     a a c c c 0 …    of the values a b c
 //! ```
@@ -23,7 +23,7 @@ use super::compress::{Index, Word};
 use super::parallel::{self, PARALLEL};
 use bounds::Bounds;
 
-/// The row of each of `len` elements. Behind the last row it is the number of rows.
+/// The row of each of `len` elements. After the last row it is the number of rows.
 pub(crate) fn segment_ids<I: Index>(offsets: &[I], len: usize) -> Vec<I> {
     let bounds = Bounds::new(offsets, len);
     filled(&bounds, 1, |row, slots| {
@@ -42,7 +42,7 @@ pub(crate) fn segment_starts<I: Index>(offsets: &[I], len: usize) -> Vec<u8> {
     starts
 }
 
-/// Row `j` of the values, which has `width` elements, at each place from offset `j` up to the next offset; zeros behind
+/// Row `j` of the values, which has `width` elements, at each place from offset `j` up to the next offset; zeros after
 /// the last offset.
 ///
 /// # Panics
@@ -74,7 +74,7 @@ pub(crate) fn repeat_rows<T: Word, I: Index>(
     })
 }
 
-/// `width` elements of each position in the rows and behind them. `fill(row, slots)` writes the elements of a row.
+/// `width` elements for each position in the rows and after them. `fill(row, slots)` writes the elements of a row.
 fn filled<T: Copy + Send>(
     bounds: &Bounds,
     width: usize,

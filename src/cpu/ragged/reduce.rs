@@ -1,5 +1,5 @@
-//! Reductions of segments, balanced by elements: one giant segment beside a million small ones costs no more than its
-//! bytes do.
+//! Reductions of segments, balanced by elements: one giant segment among a million small ones costs no more than its
+//! bytes.
 //!
 //! ```text
 //! blocks     |        0       |        1       |        2       |
@@ -23,7 +23,7 @@ use super::bounds::Bounds;
 /// Elements of a block, or of a group of its columns: the work of one task.
 const BLOCK: usize = 1 << 14;
 
-/// The most columns of a group. A block has at least 16 rows then, so that its heads are small beside its elements.
+/// The most columns of a group. A block then has at least 16 rows, so its heads are small compared with its elements.
 const COLUMNS: usize = TILE;
 
 /// Reduces the rows of each segment of `values`, rows of `width` elements. The result of an empty segment is the

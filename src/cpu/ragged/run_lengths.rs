@@ -9,9 +9,9 @@
 //! ```
 //!
 //! One pass over memory. Threads take blocks in order, find the heads of each, and publish how many runs start up to
-//! its end and where the last of them does, see [`carries`](super::super::carries). Then they write the block's values
-//! and lengths while it is in a first-level cache. The length of a block's last run is written by the block in which
-//! the next run starts.
+//! its end and where the last of them starts, see [`carries`](super::super::carries). Then they write the block's
+//! values and lengths while it is in a first-level cache. The length of a block's last run is written by the block in
+//! which the next run starts.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -66,7 +66,7 @@ where
     fill_default(&mut values.slots()[count..slots]);
     fill_default(&mut lengths.slots()[count..slots]);
     RunLengths {
-        // SAFETY: all runs have been written, and the zeros behind them up to `slots`.
+        // SAFETY: all runs have been written, and the zeros after them up to `slots`.
         values: unsafe { values.finish_first(slots) },
         // SAFETY: as above.
         lengths: unsafe { lengths.finish_first(slots) },
@@ -133,7 +133,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         heads
     }
 
-    /// The carry behind a block, from the carry into it.
+    /// The carry out of a block, from the carry into it.
     fn carry_behind(&self, block: usize, carry: Carry) -> Carry {
         let heads = &mut [0; BLOCK];
         let positions = &mut [MaybeUninit::uninit(); BLOCK];
@@ -180,7 +180,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
     }
 }
 
-/// The positions of the heads of a block in it.
+/// The positions of a block's heads within it.
 fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) -> &'p [u32] {
     let positions = &mut positions[..count_true(heads)];
     compress::positions(heads, 0, positions);
@@ -188,7 +188,7 @@ fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) 
     unsafe { positions.assume_init_ref() }
 }
 
-/// The carry behind a block with heads at `positions`.
+/// The carry out of a block with heads at `positions`.
 fn advance(carry: Carry, block: usize, positions: &[u32]) -> Carry {
     match positions.last() {
         Some(&last) => Carry {

@@ -1,10 +1,10 @@
 //! The first few elements of a line in order, without a sort of the line.
 //!
 //! The line is read once. Elements that may be among the first are kept, with their positions, until they are twice as
-//! many as are wanted. Then the first of them are selected, and the last of these is the limit: what comes behind in
-//! the line is kept only if its key is smaller, since of equal elements the first counts. A chunk of the line whose
-//! smallest key reaches the limit is passed over at once. Of `n` elements in random order all but some `k · ln(n / k)`
-//! are.
+//! many as are wanted. Then the first of them are selected, and the last of these is the limit: what comes later in the
+//! line is kept only if its key is smaller, since of equal elements the first counts. A chunk of the line whose
+//! smallest key reaches the limit is skipped at once. Of `n` elements in random order, all but about `k · ln(n / k)`
+//! are skipped.
 
 use super::super::buffer::{Output, Shared};
 use super::super::compress::Index;
@@ -13,19 +13,19 @@ use super::super::processor::vectorize;
 use super::keys::{Bits, Integers, Order};
 use super::lines::{Group, Lines};
 
-/// Where more than one element in so many is wanted, the line is sorted. Not measured.
+/// Where more than one element in this many is wanted, the line is sorted. Not measured.
 const FEW: usize = 8;
 
-/// Elements whose smallest key is found before one of them is looked at. Not measured.
+/// Elements whose smallest key is found before any of them is read singly. Not measured.
 const CHUNK: usize = 256;
 
-/// Elements that are kept before the first are selected, at least. Not measured.
+/// The fewest elements that are kept before the first are selected. Not measured.
 const KEPT: usize = 1024;
 
 /// The fewest elements of a part, where several threads share a line. Not measured.
 const PART: usize = 1 << 16;
 
-/// Whether so few of a line are found without a sort.
+/// Whether `k` elements of a line are found without a sort.
 pub(super) fn is_few(k: usize, len: usize) -> bool {
     k <= len / FEW
 }
@@ -53,7 +53,7 @@ impl<B: Bits> Lines<'_, B> {
                 let line = &self.values[row * self.len..][..self.len];
                 one(&Group::row(row), 0, line);
             }),
-            // As they are: the key of this order is the number itself.
+            // Loaded as they are: the key of this order is the number itself.
             _ => self.load_each(
                 groups,
                 Integers::unsigned(false),

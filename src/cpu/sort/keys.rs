@@ -7,8 +7,8 @@
 //!                └── all bits flipped ┘ └ equal ┘ └── the sign flipped ──┘       └ equal
 //! ```
 //!
-//! Flipping all bits of a key turns the order around, and equal keys stay equal. A key has the bits of its element, but
-//! for zeros and NaN: there it stands for several.
+//! Flipping all bits of a key reverses the order, and equal keys stay equal. Each key stands for one element, except
+//! the keys of zeros and NaN, which stand for several.
 
 use bytemuck::Pod;
 
@@ -87,7 +87,7 @@ pub(crate) trait Order<B: Bits>: Copy + Send + Sync + 'static {
     fn shared(self) -> Option<[B; 2]>;
 }
 
-/// The order of integers, of all of their bits or of some.
+/// The order of integers, by all of their bits or by some.
 #[derive(Clone, Copy)]
 pub(crate) struct Integers<B> {
     flip: B,
@@ -106,7 +106,7 @@ impl<B: Bits> Integers<B> {
         Self::lowest(8 * B::BYTES, descending)
     }
 
-    /// Of the lowest `count` bits, as numbers without a sign.
+    /// The order by the lowest `count` bits, as numbers without a sign.
     pub(crate) fn lowest(count: usize, descending: bool) -> Self {
         Self {
             flip: flip(descending, B::SIGN.xor(B::SIGN)),
@@ -158,7 +158,7 @@ impl<B: Bits> Order<B> for Floats<B> {
     #[inline(always)]
     fn key(self, bits: B) -> B {
         let magnitude = bits.and(B::ALL.xor(B::SIGN));
-        // Of a number above −0.0 the sign is flipped, of the others all bits; −0.0 becomes 0.0 first.
+        // Numbers above −0.0 get their sign flipped, the others all bits; −0.0 becomes 0.0 first.
         let is_below = bits > B::SIGN;
         let flips = if is_below { B::ALL } else { B::SIGN };
         let number = if bits == B::SIGN { magnitude } else { bits };
@@ -188,10 +188,7 @@ impl<B: Bits> Order<B> for Floats<B> {
     }
 }
 
-/// What turns an order around, if it is to be, after `flip`.
+/// `flip`, with all bits flipped if the order is descending.
 fn flip<B: Bits>(descending: bool, flip: B) -> B {
-    match descending {
-        true => flip.xor(B::ALL),
-        false => flip,
-    }
+    if descending { flip.xor(B::ALL) } else { flip }
 }

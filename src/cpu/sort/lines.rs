@@ -1,6 +1,6 @@
-//! Lines to where they are sorted, and back.
+//! Moves lines to where they are sorted, and back.
 //!
-//! Rows of elements without positions are sorted where they end up. All other lines are loaded into a buffer, several
+//! Rows of elements without positions are sorted in the output. All other lines are loaded into a buffer, several
 //! columns side by side so that each line of memory is read once, and are stored from there.
 //!
 //! Tasks have whole lines. Where there are few lines, and long ones, the lines are taken one after the other, each by
@@ -34,7 +34,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// A row, where nothing is behind it.
+    /// A row, where each row is a plane.
     pub(super) fn row(row: usize) -> Self {
         Self {
             plane: row,
@@ -101,9 +101,10 @@ impl<'a, B: Bits> Lines<'a, B> {
             let first = group.plane * self.len * self.inner + group.columns.start;
             self.store_with(group, items, k, &value_slots, |item, column| {
                 let key = item.key();
-                match shared.is_some_and(|shared| shared.contains(&key)) {
-                    true => self.values[first + item.position.to_usize() * self.inner + column],
-                    false => order.bits(key),
+                if shared.is_some_and(|shared| shared.contains(&key)) {
+                    self.values[first + item.position.to_usize() * self.inner + column]
+                } else {
+                    order.bits(key)
                 }
             });
             self.store(group, items, k, &position_slots, position);
@@ -280,7 +281,7 @@ impl<'a, B: Bits> Lines<'a, B> {
         self.store_with(group, items, k, output, |item, _| value(item));
     }
 
-    /// The same, where `value` takes the item and its column.
+    /// As [`store`](Self::store), where `value` takes the item and its column.
     fn store_with<T: Copy + Sync, V: Copy + Send>(
         &self,
         group: &Group,
@@ -332,7 +333,7 @@ fn position<B, P: Index, I: Index>(item: Placed<B, P>) -> I {
     I::from_usize(item.position.to_usize())
 }
 
-/// Memory for a while, from the buffer cache and back into it.
+/// Temporary memory, from the buffer cache and back into it.
 struct Scratch<T: Copy> {
     vec: Vec<T>,
     len: usize,

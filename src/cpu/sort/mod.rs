@@ -4,12 +4,12 @@
 //! |---|---|
 //! | [`keys`] | bits of elements as keys without a sign, whose order is that of the elements |
 //! | [`radix`] | the sort of one line, digit by digit |
-//! | [`lines`] | the lines of a tensor to and from where they are sorted |
+//! | [`lines`] | moves the lines of a tensor to where they are sorted, and back |
 //! | [`first`] | the first few elements of a line, without a sort of the line |
 //!
-//! What is sorted are keys. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
-//! taken from the line, where they are in the order that they keep. Positions are 32 bits wide unless a line is longer
-//! than that.
+//! The sort is of keys. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
+//! taken from the line, in the order that they have there. Positions are 32 bits wide unless a line is longer than
+//! that.
 
 mod first;
 mod keys;
@@ -41,13 +41,14 @@ pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
     order: O,
 ) -> Vec<I> {
     let lines = Lines::new(values, shape);
-    match is_long(shape) {
-        false => lines.argsort::<O, u32, I>(order),
-        true => lines.argsort::<O, usize, I>(order),
+    if is_long(shape) {
+        lines.argsort::<O, usize, I>(order)
+    } else {
+        lines.argsort::<O, u32, I>(order)
     }
 }
 
-/// The first `k` elements of each line in order, and their positions, as `[outer, k, inner]`. Of equal elements those
+/// The first `k` elements of each line in order, and their positions, as `[outer, k, inner]`. Of equal elements, those
 /// at the lowest positions are first.
 ///
 /// # Panics
@@ -68,7 +69,7 @@ pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
     }
 }
 
-/// All of each line, with the positions of lines that are longer than any in a test.
+/// All of each line, with positions as wide as those of lines that are longer than any in a test.
 #[cfg(test)]
 pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
     values: &[B],

@@ -9,8 +9,8 @@
 //!
 //! A counting sort by a digit has two steps: each block counts its digits, and a scan of the counts, digit by digit and
 //! block by block within a digit, gives each block its first place of each digit; then each block moves its items
-//! there. A line that one thread sorts is one block. One read counts the digits of all of its passes, and shows which of
-//! them all keys have in common: these need no pass. Items go to and fro between two buffers.
+//! there. A line that one thread sorts is one block. One read counts the digits of all of its passes, and shows which
+//! of them all keys have in common: these need no pass. Items move back and forth between two buffers.
 
 use core::mem::MaybeUninit;
 
@@ -29,14 +29,15 @@ const DIGITS: usize = 1 << DIGIT;
 /// without a split, in four passes over the whole line, 90 ms.
 const SPLIT: usize = 8;
 
-/// Items that are split: of 32 bits, half a mebibyte, which fits a second-level cache. Not measured.
+/// Larger lines are split: this many items of 32 bits are half a mebibyte, which fits a second-level cache. Not
+/// measured.
 const LARGE: usize = 1 << 17;
 
-/// Items in a block. Between 2^12 and 2^20 it made no difference of more than a tenth.
+/// Items in a block. Between 2^12 and 2^20 the time differed by less than a tenth.
 const BLOCK: usize = 1 << 17;
 
-/// How often each digit of a pass is there, and then the place of the next item of each. Keys of fewer bits use the
-/// first ones.
+/// The count of each digit of each pass, and then the place of the next item of each. Keys of fewer bits use the first
+/// ones.
 type Histogram = [[u32; DIGITS]; 64usize.div_ceil(DIGIT)];
 
 /// The same for the digit of a split.
@@ -44,13 +45,13 @@ type Counts = [usize; 1 << SPLIT];
 
 /// What is sorted: a key, alone or with its position.
 pub(super) trait Item<B: Bits>: Copy + Send + Sync + 'static {
-    /// For each byte of a key, so many items or fewer are sorted by comparison. Of `f32`, passes took as long for 512 keys
-    /// and for 256 keys with positions.
+    /// Up to this many items for each byte of a key are sorted by comparison. For `f32`, passes took as long at 512
+    /// keys, and at 256 keys with positions.
     const FEW_PER_BYTE: usize;
 
     fn new(key: B, position: usize) -> Self;
     fn key(self) -> B;
-    /// Sorts a few, which are in the order of their positions.
+    /// Sorts a few items, which are in the order of their positions.
     fn sort_few(items: &mut [Self], mask: B);
 }
 
@@ -68,9 +69,10 @@ impl<B: Bits> Item<B> for B {
     }
 
     fn sort_few(items: &mut [Self], mask: B) {
-        match mask == B::ALL {
-            true => items.sort_unstable(),
-            false => items.sort_by_key(|key| key.and(mask)),
+        if mask == B::ALL {
+            items.sort_unstable()
+        } else {
+            items.sort_by_key(|key| key.and(mask))
         }
     }
 }
@@ -153,12 +155,11 @@ fn split<B: Bits, T: Item<B>>(
         };
         // SAFETY: the split has written every slot.
         let own = unsafe { own.assume_init_mut() };
-        let is_there = match own.len() >= LARGE {
-            true => {
-                split(own, as_slots(to), mask, is_long);
-                false
-            }
-            false => passes(own, as_slots(to), mask),
+        let is_there = if own.len() >= LARGE {
+            split(own, as_slots(to), mask, is_long);
+            false
+        } else {
+            passes(own, as_slots(to), mask)
         };
         if !is_there {
             to.copy_from_slice(own);
@@ -210,9 +211,10 @@ fn passes<B: Bits, T: Item<B>>(items: &mut [T], spare: &mut [MaybeUninit<T>], ma
             next += core::mem::replace(count, next);
         }
         let all = as_slots(items);
-        let (from, to) = match in_spare {
-            false => (all, &mut *spare),
-            true => (&mut *spare, all),
+        let (from, to) = if in_spare {
+            (&mut *spare, all)
+        } else {
+            (all, &mut *spare)
         };
         // SAFETY: the items are initialised, and the pass before has written every slot of the spare buffer.
         for &item in unsafe { from.assume_init_ref() } {
@@ -230,7 +232,7 @@ const fn digits<B: Bits>() -> usize {
     (8 * B::BYTES).div_ceil(DIGIT)
 }
 
-/// How often each digit is there.
+/// The count of each digit.
 fn histogram<B: Bits, T: Item<B>>(items: &[T], mask: B) -> Histogram {
     let mut histogram = [[0; DIGITS]; _];
     for item in items {

@@ -25,7 +25,7 @@ fn starts(cache: &BufferCache) -> Vec<*const u32> {
 fn a_buffer_comes_back() {
     let cache = BufferCache::new(8 * LEAST_BYTES);
     let start = give(&cache, LEN);
-    // Of another alignment, and too small.
+    // These buffers have another alignment, or are too small.
     assert!(cache.take::<u64>(LEN / 2).is_none());
     assert!(cache.take::<f32>(LEN + 1).is_none());
     let mut vec = cache.take::<f32>(LEN - 5).unwrap();
@@ -71,7 +71,7 @@ fn a_lower_limit_frees_the_oldest_at_once() {
     let given = [0; 4].map(|_| give(&cache, LEN));
     cache.set_limit(2 * LEAST_BYTES + 1);
     assert_eq!(starts(&cache), given[2..]);
-    // No room for a third.
+    // There is no room for a third.
     let newest = give(&cache, LEN);
     assert_eq!(starts(&cache), [given[3], newest]);
 }

@@ -14,7 +14,7 @@ use std::io::Write;
 use super::element::TILE;
 use super::*;
 
-/// Around every size at which the engine takes another path.
+/// Lengths around every size at which the engine takes another path.
 const LENGTHS: [usize; 17] = [
     0,
     1,
@@ -35,8 +35,8 @@ const LENGTHS: [usize; 17] = [
     (1 << 20) + TILE + 9,
 ];
 
-/// Whether a test has time for so many elements. Under valgrind everything takes fifty times as long. The tests that
-/// are left there still reach every path, also the paths of several threads.
+/// Whether a test has time for this many elements. Under valgrind everything takes fifty times as long. The tests that
+/// remain there still reach every path, also the paths of several threads.
 fn has_time_for(elements: usize) -> bool {
     const MOST: usize = 160_000;
     let has_time = elements <= MOST || std::env::var_os("BURN_SCAN_MEMCHECK").is_none();

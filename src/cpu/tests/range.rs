@@ -45,7 +45,7 @@ fn a_product_leaves_the_range_where_a_loop_does() {
         );
         let grows = scan(&|_| 3.0);
         assert!(grows[81..].iter().all(|&product| product == f32::INFINITY));
-        // Up by 2^120, then down by 2^200.
+        // The product goes up by 2^120, then down by 2^200.
         let up_and_down = scan(&|line| match line {
             0..40 => 8.0,
             300..500 => 0.5,

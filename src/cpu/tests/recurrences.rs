@@ -4,8 +4,8 @@ use half::f16;
 
 use super::*;
 
-/// Recurrences that are walked whole or split along the axis, in one column and in several. Flows are few, so that
-/// half-precision floats stay exact.
+/// Recurrences that are walked whole or split along the axis, in one column and in several. There are few flows, so
+/// that half-precision floats stay exact.
 fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
     let mut random = Random(93);
     let mut drawn = |n: usize, one_in: u64| -> Vec<i32> {
@@ -32,7 +32,7 @@ fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
         let [outer, len, inner] = shape;
         let n = outer * len * inner;
         let [flow, results] = [drawn(n, 300), drawn(n, 2)];
-        // Mostly −1 and 1: what flows goes far.
+        // Decays are mostly −1 and 1, so that flows go far.
         let decay: Vec<i32> = (0..n)
             .map(|i| [1, -1, 1, -1, 1, 0, -1][i * i % 13 % 7])
             .collect();
@@ -146,9 +146,10 @@ fn resets() {
                     let along = if reverse { len - 1 - step } else { step };
                     let at = (line / inner * len + along) * inner + line % inner;
                     let before = h;
-                    h = match decay[at] == 0.0 {
-                        true => values[at],
-                        false => decay[at] * before + values[at],
+                    h = if decay[at] == 0.0 {
+                        values[at]
+                    } else {
+                        decay[at] * before + values[at]
                     };
                     let expected = if exclusive { before } else { h };
                     let same = found[at] == expected || found[at].is_nan() && expected.is_nan();

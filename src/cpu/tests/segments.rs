@@ -22,7 +22,7 @@ fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
         for percent in [0, 3, 60, 100] {
             let n = outer * len * inner;
             let heads = random.mask(n, percent);
-            // Few and small: sums of half-precision floats stay exact.
+            // Few and small values: sums of half-precision floats stay exact.
             let values: Vec<i32> = (0..n)
                 .map(|_| i32::from(random.next() % 200 == 0))
                 .collect();

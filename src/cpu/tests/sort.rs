@@ -1,4 +1,4 @@
-//! Sorts, and the first of lines.
+//! Sorts, and the first elements of lines.
 
 use super::super::sort::{Bits, Order, sort_with_wide_positions};
 use super::super::{Floats, Integers, argsort, first, sort};
@@ -118,12 +118,12 @@ fn every_width_and_order() {
             Floats::new(f64::INFINITY.to_bits(), true),
         );
         check(&wide, [1, len, 1], Integers::signed(false));
-        // Some passes are left out, and the others are odd in number.
+        // Some passes are skipped, and the number of the others is odd.
         check(&wide, [1, len, 1], Integers::lowest(24, false));
     }
 }
 
-/// Those of lines that are too long for 32 bits.
+/// The positions of lines that are too long for 32 bits.
 #[test]
 fn positions_may_be_wide() {
     let mut random = Random(2);

@@ -1,8 +1,8 @@
 //! A tile of a row in lanes.
 //!
 //! A scan in order is bound by the latency of its operator: each element waits for the one before it. In a tile only
-//! the lanes' last elements wait: a vector is scanned on its own, then its carry is combined with every lane. The tile is
-//! scanned from the identity, and what precedes it comes last:
+//! the lanes' last elements wait: a vector is scanned on its own, then its carry is combined with every lane. The tile
+//! is scanned from the identity, and what precedes it comes last:
 //!
 //! ```text
 //! x         | x0 x1 .. x7          | x8 ..               | ..
@@ -11,14 +11,15 @@
 //! output    | start ⊕ prefix       | start ⊕ prefix      |
 //! ```
 //!
-//! So the carry behind a tile is `start ⊕ last(prefix)`, the last thing that the tile writes, and [`totals`] finds
-//! `last(prefix)` without `start`, and without the other lanes of local scans. Where any order is exact, the prefix begins
-//! with `start`, and a total keeps lanes apart to the end. An exclusive scan writes the same values one place further along. Each step adds a
-//! later part to an earlier one that stays, so sums of numbers that are not negative do not fall.
+//! So the carry out of a tile is `start ⊕ last(prefix)`, the last thing that the tile writes, and [`totals`] finds
+//! `last(prefix)` without `start`, and without the other lanes of local scans. Where any order is exact, the prefix
+//! begins with `start`, and a total keeps lanes apart to the end. An exclusive scan writes the same values one place
+//! further along. Each step adds a later part to an earlier one that stays, so sums of numbers that are not negative do
+//! not fall.
 //!
 //! Where floats leave the range of their type, `start ⊕ prefix` may differ from the sequential result by more than
 //! rounding. The walk watches the prefixes for that, and a tile in which it happens is scanned once more, in order. A
-//! result that is out of range only behind `start` comes back into range if later elements bring it back.
+//! result that is out of range only after `start` comes back into range if later elements bring it back.
 //!
 //! A reverse scan goes through vectors and lanes from the last to the first.
 
@@ -63,7 +64,7 @@ pub(super) fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE
     assert!(tiles.len() == totals.len() * TILE);
     let sets = tiles.chunks(L::COUNT * TILE);
     for (tiles, totals) in sets.zip(totals.chunks_mut(L::COUNT)) {
-        // A set that is not full has its last tile several times.
+        // A set that is not full repeats its last tile.
         let mut starts = [tiles.as_ptr(); MOST_LANES];
         for (index, start) in starts.iter_mut().enumerate() {
             *start = tiles[index.min(totals.len() - 1) * TILE..].as_ptr();
@@ -109,9 +110,10 @@ unsafe fn last_prefixes<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVE
             seen = O::watch(seen, prefix);
         }
     }
-    match O::EXACT {
-        true => (L::folds::<O>(apart), seen),
-        false => (prefix, seen),
+    if O::EXACT {
+        (L::folds::<O>(apart), seen)
+    } else {
+        (prefix, seen)
     }
 }
 
@@ -126,7 +128,7 @@ fn array<T: Element, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
     array
 }
 
-/// Scans a tile, or what is left of a row behind the last whole one, from `start`. Returns the carry behind it.
+/// Scans a tile, or what is left of a row after the last whole one, from `start`. Returns the carry out of it.
 #[inline(always)]
 pub(super) fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
@@ -157,7 +159,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: 
     carry_behind::<T, O, REVERSE>(input, start, total[0])
 }
 
-/// The carry behind a tile whose total is known.
+/// The carry out of a tile whose total is known.
 #[inline(always)]
 pub(super) fn carry_behind<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     tile: &[T],

@@ -100,9 +100,10 @@ impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
         } else {
             prefix
         };
-        let scanned = match O::EXACT {
-            true => shown,
-            false => O::combine_lanes(self.start, shown),
+        let scanned = if O::EXACT {
+            shown
+        } else {
+            O::combine_lanes(self.start, shown)
         };
         // SAFETY: the caller has room for a vector there.
         unsafe { if REVERSE { scanned.reversed() } else { scanned }.store(to) };

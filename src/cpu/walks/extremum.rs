@@ -1,4 +1,4 @@
-//! Running maxima and minima, and their positions: of equal elements the last, of several NaN the last, as in torch.
+//! Running maxima and minima, and their positions: the last of equal elements or of several NaN, as in torch.
 
 use core::mem::MaybeUninit;
 
@@ -69,9 +69,10 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     }
 
     fn identity(&self) -> Self::State {
-        let beaten = match self.is_max {
-            true => T::Acc::LOWEST,
-            false => T::Acc::HIGHEST,
+        let beaten = if self.is_max {
+            T::Acc::LOWEST
+        } else {
+            T::Acc::HIGHEST
         };
         (beaten, I::default())
     }
@@ -82,9 +83,10 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     }
 
     fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        Some(match Self::beats(self.is_max, total.0, state.0) {
-            true => total,
-            false => state,
+        Some(if Self::beats(self.is_max, total.0, state.0) {
+            total
+        } else {
+            state
         })
     }
 

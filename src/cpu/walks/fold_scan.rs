@@ -3,8 +3,8 @@
 //! A state remembers whether a segment started in its elements (Schwartz 1980; Blelloch 1990): what precedes the start
 //! does not reach it. Without segments, nothing starts.
 //!
-//! Sums of floats, and of exponentials, are added up in tiles of lines, and what precedes a tile is added to each of its sums: small elements
-//! are not lost beside a large sum, and sums of elements that are not negative do not fall.
+//! Sums of floats, and of exponentials, are added up in tiles of lines, and what precedes a tile is added to each of
+//! its sums: small elements are not lost in a large sum, and sums of elements that are not negative do not fall.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -76,9 +76,10 @@ impl<S: Copy> Since<S> {
     /// The state of all elements.
     #[inline(always)]
     fn all<A, F: Fold<A, State = S>>(&self) -> S {
-        match F::IN_TILES {
-            true => F::join(self.state, self.tile),
-            false => self.state,
+        if F::IN_TILES {
+            F::join(self.state, self.tile)
+        } else {
+            self.state
         }
     }
 
@@ -96,9 +97,10 @@ impl<S: Copy> Since<S> {
         }
         self.started |= starts;
         let before = *self;
-        let open = match F::IN_TILES {
-            true => &mut self.tile,
-            false => &mut self.state,
+        let open = if F::IN_TILES {
+            &mut self.tile
+        } else {
+            &mut self.state
         };
         *open = F::join(*open, F::read(element));
         let shown = if exclusive { before } else { *self };
@@ -126,9 +128,10 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     }
 
     fn piece(&self) -> usize {
-        match self.lines.are_rows() && !F::IN_TILES {
-            true => PIECE,
-            false => PIECE_OF_COLUMNS,
+        if self.lines.are_rows() && !F::IN_TILES {
+            PIECE
+        } else {
+            PIECE_OF_COLUMNS
         }
     }
 

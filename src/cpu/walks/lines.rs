@@ -34,23 +34,24 @@ impl Lines {
         }
     }
 
-    /// The columns of small planes as those of one plane. A plane alone would cost more than its elements, and an element
-    /// of a row would wait for the one before it.
+    /// The columns of small planes as those of one plane. A plane alone would cost more than its elements, and an
+    /// element of a row would wait for the one before it.
     ///
-    /// A row is walked otherwise alone. Its length decides, so that its bits do not depend on how many rows there are.
+    /// A single row is walked in another way. The length decides, so the bits do not depend on the number of rows.
     pub(super) fn abreast(self) -> Self {
-        match self.len <= SHORT && self.inner < MANY {
-            true => Self {
+        if self.len <= SHORT && self.inner < MANY {
+            Self {
                 outer: 1,
                 inner: self.outer * self.inner,
                 abreast: Some(self.inner),
                 ..self
-            },
-            false => self,
+            }
+        } else {
+            self
         }
     }
 
-    /// Whether planes have a single column, whose lines lie one behind the other.
+    /// Whether planes have a single column, whose lines lie one after the other.
     pub(super) fn are_rows(&self) -> bool {
         self.inner == 1 && self.abreast.is_none()
     }
@@ -67,9 +68,10 @@ impl Lines {
 
     /// The line in memory that is the walk's `line`-th.
     pub(super) fn stored(&self, line: usize) -> usize {
-        match self.reverse {
-            true => self.len - 1 - line,
-            false => line,
+        if self.reverse {
+            self.len - 1 - line
+        } else {
+            line
         }
     }
 
@@ -95,9 +97,10 @@ impl Lines {
         let end = lines.end;
         lines.step_by(CHUNK).map(move |first| {
             let last = end.min(first + CHUNK);
-            match self.reverse {
-                true => self.len - last..self.len - first,
-                false => first..last,
+            if self.reverse {
+                self.len - last..self.len - first
+            } else {
+                first..last
             }
         })
     }

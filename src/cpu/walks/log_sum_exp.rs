@@ -74,10 +74,11 @@ impl<A: Real> Fold<A> for LogSumExp {
 
     #[inline]
     fn value(state: Sum<A>) -> A {
-        match state.sum == A::ZERO {
-            // Of no elements the largest is −∞.
-            true => state.largest,
-            false => state.largest.add(state.sum.ln()),
+        if state.sum == A::ZERO {
+            // The largest of no elements is −∞.
+            state.largest
+        } else {
+            state.largest.add(state.sum.ln())
         }
     }
 
@@ -107,8 +108,9 @@ impl<A: Real> Fold<A> for LogSumExp {
 /// `exp(x − largest)`; 1 for the largest itself, infinite or not.
 #[inline]
 fn relative<A: Real>(x: A, largest: A) -> A {
-    match x == largest {
-        true => A::ONE,
-        false => x.sub(largest).exp(),
+    if x == largest {
+        A::ONE
+    } else {
+        x.sub(largest).exp()
     }
 }

@@ -9,9 +9,9 @@
 //!           └────────┴────────┘
 //! ```
 //!
-//! Lines are cut into pieces of a length that the walk alone decides. Where floats round, the state behind a piece is
-//! always found from the state before it and the total of the piece. So a column has the same bits whatever lies beside
-//! it, and however many threads there are. Where there are too few columns for all threads, pieces are walked side by
+//! Lines are cut into pieces of a length that the walk alone decides. Where floats round, the state after a piece is
+//! always found from the state before it and the total of the piece. So a column has the same bits whatever its
+//! neighbours and the number of threads. Where there are too few columns for all threads, pieces are walked side by
 //! side: each is first folded to its total, then the states before all pieces are found in order, then every piece is
 //! walked from its state. Some pieces at a time take these steps, while they are in the shared cache.
 //!
@@ -78,16 +78,17 @@ struct Block {
 trait Walk: Sync {
     type State: Copy + Send + Sync;
 
-    /// Whether walking through a piece rounds otherwise than joining its total does.
+    /// Whether walking through a piece rounds differently from joining its total.
     const ROUNDS: bool;
 
     fn lines(&self) -> Lines;
 
     /// Lines of a piece.
     fn piece(&self) -> usize {
-        match self.lines().are_rows() {
-            true => PIECE,
-            false => PIECE_OF_COLUMNS,
+        if self.lines().are_rows() {
+            PIECE
+        } else {
+            PIECE_OF_COLUMNS
         }
     }
 
@@ -100,7 +101,7 @@ trait Walk: Sync {
     /// Finds the totals of a block's columns.
     fn fold(&self, block: Block, totals: &mut [Self::State]);
 
-    /// The state behind a piece of this total, if walking the piece leads to the same state, up to rounding.
+    /// The state after a piece of this total, if walking the piece leads to the same state, up to rounding.
     fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State>;
 
     /// Takes the states of a block's columns through it, and writes its results if `writes`.
@@ -148,7 +149,7 @@ struct Strip<'a, W: Walk> {
     walk: &'a W,
     plane: usize,
     columns: Range<usize>,
-    /// Behind the pieces that were walked.
+    /// The states after the pieces that were walked.
     states: Vec<W::State>,
 }
 
@@ -182,15 +183,16 @@ impl<'a, W: Walk> Strip<'a, W> {
         self.walk.lines().len.div_ceil(self.walk.piece())
     }
 
-    /// Takes the states behind a piece that has these totals. Where joining a total does not do, the state is the one
-    /// that `walked` leads to.
+    /// Moves the states past a piece that has these totals. Where a total may not be joined, the state is the one that
+    /// `walked` leads to.
     fn advance(&mut self, totals: &[W::State], walked: impl FnOnce(&Self) -> Vec<W::State>) {
         let behind: Vec<_> = (self.states.iter().zip(totals))
             .map(|(&state, &total)| self.walk.behind(state, total))
             .collect();
-        let walked = match behind.iter().all(Option::is_some) {
-            true => Vec::new(),
-            false => walked(self),
+        let walked = if behind.iter().all(Option::is_some) {
+            Vec::new()
+        } else {
+            walked(self)
         };
         for (column, behind) in behind.into_iter().enumerate() {
             self.states[column] = behind.unwrap_or_else(|| walked[column]);
@@ -250,7 +252,7 @@ impl<'a, W: Walk> Strip<'a, W> {
         }
     }
 
-    /// Calls `each` with every piece from `first` on, and with its states; `share` states are a task's.
+    /// Calls `each` with every piece from `first` on, and with its states; a task takes `share` states.
     fn for_each_piece(
         &self,
         first: usize,

@@ -1,13 +1,13 @@
 //! Where the elements of some dimensions lie.
 //!
-//! A few sizes and strides say it. A table would be larger than a tensor of bytes.
+//! A few sizes and strides suffice. A table would be larger than a tensor of bytes.
 
 use core::ops::Range;
 
 /// The places of the elements of some dimensions, in row-major order.
 #[derive(Clone)]
 pub(super) struct Places {
-    /// Size and stride of each dimension. Neighbours that one stride goes through are one.
+    /// Size and stride of each dimension. Neighbouring dimensions that share one stride are merged.
     dims: Vec<(usize, isize)>,
     len: usize,
     are_side_by_side: bool,
@@ -63,8 +63,8 @@ impl Places {
         place + index as isize * stride
     }
 
-    /// Cuts some elements into runs. Calls `each` with the place of a run's first element, the distance of its neighbours
-    /// and their number.
+    /// Cuts some elements into runs. Calls `each` with the place of a run's first element, the distance of its
+    /// neighbours and their number.
     ///
     /// # Panics
     ///

@@ -1,8 +1,8 @@
 //! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`.
 //!
-//! If it `RESETS`, a decay of 0 forgets what is before it, even infinities and NaN: `h[t] = value[t]` there. Where all is
-//! finite that is the same. Totals of pieces need not know it: where a total or a state is not finite and could matter,
-//! the piece is walked.
+//! If it `RESETS`, a decay of 0 forgets what is before it, even infinities and NaN: `h[t] = value[t]` there. Where
+//! everything is finite, that makes no difference. Totals of pieces need not reflect it: where a total or a state is
+//! not finite and could matter, the piece is walked.
 //!
 //! Several columns are walked side by side, as the formula says. A single column is walked one vector at a time, whose
 //! elements are composed first, see [`affine`](super::affine).
@@ -53,7 +53,7 @@ struct Recurrence<'a, T: Element, const RESETS: bool> {
     output: Sink<'a, T>,
 }
 
-/// The state behind an element. A selection and no branch, so that loops over columns stay vectors.
+/// The state after an element: a selection, not a branch, so that loops over columns are vectorized.
 #[inline(always)]
 fn state_behind<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
     let behind = decay.mul(before).add(value);
@@ -154,9 +154,10 @@ impl<T: Element, const RESETS: bool> Recurrence<'_, T, RESETS> {
                 start: state.offset,
                 exclusive: self.exclusive,
             };
-            let h = match lines.reverse {
-                true => lanes::run(Scan::<T, true, RESETS>(scan)),
-                false => lanes::run(Scan::<T, false, RESETS>(scan)),
+            let h = if lines.reverse {
+                lanes::run(Scan::<T, true, RESETS>(scan))
+            } else {
+                lanes::run(Scan::<T, false, RESETS>(scan))
             };
             *state = Affine::state(h);
         }
@@ -220,12 +221,11 @@ impl<T: Element, const REVERSE: bool, const RESETS: bool> Kernel<T>
         seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
         let was_exact =
             was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
-        let rest = match was_exact {
-            true => rest,
-            false => {
-                h = start;
-                0..tile.len()
-            }
+        let rest = if was_exact {
+            rest
+        } else {
+            h = start;
+            0..tile.len()
         };
         tile.each::<REVERSE>(rest, |at, decay, value| {
             let before = h;

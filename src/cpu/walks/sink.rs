@@ -18,7 +18,7 @@ pub(super) fn room<T>() -> Room<T> {
 pub(super) struct Sink<'a, T> {
     slots: Shared<'a, T>,
     lines: Lines,
-    /// Of planes abreast.
+    /// The places of the columns of planes abreast.
     columns: Option<Places>,
 }
 
@@ -50,10 +50,11 @@ impl<'a, T: Copy> Sink<'a, T> {
     ) -> R {
         let Some((places, size)) = self.columns.as_ref().zip(self.lines.abreast) else {
             let place = self.lines.place(plane, line, columns);
-            return fill(match writes {
+            return fill(if writes {
                 // SAFETY: the caller's promise.
-                true => unsafe { self.slots.slice(place) },
-                false => &mut room[..place.len()],
+                unsafe { self.slots.slice(place) }
+            } else {
+                &mut room[..place.len()]
             });
         };
         let room = &mut room[..columns.len()];
@@ -85,10 +86,11 @@ impl<'a, T: Copy> Sink<'a, T> {
         writes: bool,
         room: &'b mut Room<T>,
     ) -> &'b mut [MaybeUninit<T>] {
-        match writes {
+        if writes {
             // SAFETY: the caller's promise.
-            true => unsafe { self.slots.slice(self.lines.chunk(plane, chunk)) },
-            false => &mut room[..chunk.len()],
+            unsafe { self.slots.slice(self.lines.chunk(plane, chunk)) }
+        } else {
+            &mut room[..chunk.len()]
         }
     }
 }

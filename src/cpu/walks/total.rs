@@ -1,7 +1,7 @@
 //! The total of some elements, in lanes.
 //!
 //! It is not the total of [`tile`](super::super::tile), which keeps four vectors of any type apart and takes whole
-//! tiles: the two combine the lanes in another order, and floats have other bits.
+//! tiles: the two combine the lanes in different orders, and give floats different bits.
 
 use core::marker::PhantomData;
 
@@ -11,17 +11,17 @@ use super::super::traits::{Accumulator, Lanes, Operator};
 /// Totals that [`Total`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
 const APART: usize = 32;
 
-/// Totals that it keeps apart behind the last group of [`APART`].
+/// Totals that it keeps apart after the last group of [`APART`].
 const FEWER: usize = 8;
 
-/// Vectors of the fewest lanes, which are four, that hold all totals.
+/// How many vectors of four lanes, the fewest, hold all totals.
 const VECTORS: usize = APART / 4;
 
 /// The total of some elements: the elements at each place modulo [`APART`] on their own, then these totals in pairs,
 /// then the few elements that are left.
 ///
-/// It is written in lanes. A loop over an array of totals took three times as long: the compiler took the pairs at the
-/// end for pairs in the loop.
+/// It is written in lanes. A loop over an array of totals took three times as long: the compiler used the pairs of the
+/// end in the loop, too.
 pub(super) struct Total<'a, A, O> {
     elements: &'a [A],
     operator: PhantomData<O>,

@@ -16,7 +16,7 @@ use core::cell::RefCell;
 pub(super) struct Rules<'a, B: Backend> {
     device: &'a B::Device,
     limits: Limits,
-    /// The sizes of buffers that the call needs beside its results, as its tensors and rules tell.
+    /// The sizes of buffers that the call needs in addition to its results, as its tensors and rules tell.
     beside: RefCell<Vec<usize>>,
 }
 
@@ -24,9 +24,10 @@ type Checked = Result<(), Fault>;
 
 /// `Ok` if the rule holds, else the reason.
 fn rule(holds: bool, reason: impl FnOnce() -> String) -> Checked {
-    match holds {
-        true => Ok(()),
-        false => Err(Fault::Rule(reason())),
+    if holds {
+        Ok(())
+    } else {
+        Err(Fault::Rule(reason()))
     }
 }
 
@@ -44,12 +45,12 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.needs(bytes_of_copy(tensor));
     }
 
-    /// The call needs a buffer beside its results.
+    /// The call needs a buffer in addition to its results.
     fn needs(&self, bytes: usize) {
         self.beside.borrow_mut().push(bytes);
     }
 
-    /// The results fit the device, together with what else the call needs.
+    /// The device holds the results and what else the call needs.
     pub(super) fn fits(&self, results: &[TensorSpec]) -> Checked {
         let beside = self.beside.borrow();
         self.limits
@@ -60,11 +61,11 @@ impl<'a, B: Backend> Rules<'a, B> {
     pub(super) fn dimension(&self, tensor: &TensorSpec, dim: &usize) -> Checked {
         let rank = tensor.shape.num_dims();
         rule(*dim < rank, || {
-            format!("dimension {dim} is none of a tensor of rank {rank}")
+            format!("dimension {dim} is out of range for a tensor of rank {rank}")
         })
     }
 
-    /// A tensor of one dimension.
+    /// The tensor has one dimension.
     pub(super) fn vector(&self, tensor: &TensorSpec) -> Checked {
         let rank = tensor.shape.num_dims();
         rule(rank == 1, || {
@@ -72,7 +73,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         })
     }
 
-    /// A tensor of one dimension or more.
+    /// The tensor has one dimension or more.
     pub(super) fn rows(&self, tensor: &TensorSpec) -> Checked {
         let rank = tensor.shape.num_dims();
         rule(rank > 0, || "a tensor has no dimension".to_string())
@@ -90,56 +91,56 @@ impl<'a, B: Backend> Rules<'a, B> {
         })
     }
 
-    /// Of the same shape and dtype.
+    /// Both have the same shape and dtype.
     pub(super) fn alike(&self, one: &TensorSpec, other: &TensorSpec) -> Checked {
         self.same_shape(one, other)?;
         self.same_dtype(one, other)
     }
 
-    /// One element for each line along `dim`.
+    /// There is one element for each line along `dim`.
     pub(super) fn one_a_line(&self, one: &TensorSpec, tensor: &TensorSpec, dim: &usize) -> Checked {
         self.dimension(tensor, dim)?;
         let line = TensorSpec::new(with_dim(&tensor.shape, *dim, 1), tensor.dtype);
         self.alike(one, &line)
     }
 
-    /// A mask over the slices along `dim`.
+    /// The mask has one entry for each slice along `dim`.
     pub(super) fn along(&self, mask: &TensorSpec, tensor: &TensorSpec, dim: &usize) -> Checked {
         self.dimension(tensor, dim)?;
         self.vector(mask)?;
         let (flags, slices) = (mask.shape[0], tensor.shape[*dim]);
         rule(flags == slices, || {
-            format!("a mask of {flags} is over {slices} slices")
+            format!("a mask of {flags} entries for {slices} slices")
         })
     }
 
-    /// The starts of segments, and the end of the last one.
+    /// The offsets hold the starts of segments, and the end of the last one.
     pub(super) fn offsets(&self, offsets: &TensorSpec) -> Checked {
         self.vector(offsets)?;
         rule(offsets.shape[0] > 0, || "there are no offsets".to_string())
     }
 
-    /// Offsets that the CPU engine brings in order and in range, as `usize`.
+    /// The CPU engine brings the offsets in order and in range, as `usize`.
     pub(super) fn bounds(&self, offsets: &TensorSpec) -> Checked {
         self.offsets(offsets)?;
         self.needs(offsets.shape[0].saturating_mul(size_of::<usize>()));
         Ok(())
     }
 
-    /// Rows that the CPU engine reduces in blocks, at least 16 rows of half precision to a state of two `f32`.
+    /// The CPU engine reduces the rows in blocks, at least 16 rows of half precision to a state of two `f32`.
     pub(super) fn reduced(&self, rows: &TensorSpec) -> Checked {
         self.rows(rows)?;
         self.needs(bytes(rows) / 4);
         Ok(())
     }
 
-    /// Lines that are joined to their initial values in a copy.
+    /// The lines are joined to their initial values in a copy.
     pub(super) fn joined(&self, tensor: &TensorSpec, initial: &TensorSpec) -> Checked {
         self.needs(bytes(tensor).saturating_add(bytes(initial)));
         Ok(())
     }
 
-    /// Keys that are grouped. The CPU engine counts them by blocks, in at most two bytes for each; a Cube device moves
+    /// The keys are grouped. The CPU engine counts them by blocks, in at most two bytes for each; a Cube device moves
     /// them and their positions.
     pub(super) fn grouped(&self, keys: &TensorSpec) -> Checked {
         self.vector(keys)?;
@@ -148,13 +149,13 @@ impl<'a, B: Backend> Rules<'a, B> {
         Ok(())
     }
 
-    /// There are offsets for as many segments as rows.
+    /// There is one offset more than rows.
     pub(super) fn offsets_of(&self, offsets: &TensorSpec, rows: &TensorSpec) -> Checked {
         self.bounds(offsets)?;
         self.rows(rows)?;
         let (segments, rows) = (offsets.shape[0] - 1, rows.shape[0]);
         rule(segments == rows, || {
-            format!("offsets of {segments} segments are with {rows} rows")
+            format!("{segments} segments in the offsets, but {rows} rows")
         })
     }
 
@@ -169,24 +170,24 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.vector(tensor)?;
         let len = tensor.shape[0];
         rule(*count <= len, || {
-            format!("the first {count} are asked for of {len}")
+            format!("the first {count} of only {len} elements")
         })
     }
 
-    /// The tensor has that dimension, and so many elements along it.
+    /// The tensor has that dimension, and at least this many elements along it.
     pub(super) fn along_line(&self, count: &usize, tensor: &TensorSpec, dim: &usize) -> Checked {
         self.dimension(tensor, dim)?;
         let len = tensor.shape[*dim];
         rule(*count <= len, || {
-            format!("the {count} largest are asked for of {len}")
+            format!("the {count} largest of only {len} elements")
         })
     }
 
-    /// The keys have so many bits; there is at least one if there are keys.
+    /// The keys have this many bits; there is at least one if there are keys.
     pub(super) fn key_bits(&self, bits: &usize, keys: &TensorSpec) -> Checked {
         let (width, elements) = (8 * keys.dtype.size(), keys.shape.num_elements());
         rule(*bits <= width && (*bits > 0 || elements == 0), || {
-            format!("{bits} bits of {elements} keys that have {width}")
+            format!("{bits} bits of {elements} keys that are {width} bits wide")
         })
     }
 

@@ -110,7 +110,7 @@ pub(super) fn float<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> Tensor<D>
     Tensor::from_dispatch(tensor.into_dispatch())
 }
 
-/// The same the other way round.
+/// The inverse of [`float`].
 pub(super) fn of_kind<const D: usize, K: Basic>(tensor: Tensor<D>) -> Tensor<D, K> {
     Tensor::from_dispatch(tensor.into_dispatch())
 }

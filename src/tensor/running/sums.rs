@@ -40,8 +40,8 @@ pub(super) fn next<const D: usize>(
         Some(rest) => (local + rest.clone(), total + rest),
     };
     let results = local + sum.clone();
-    // The scan of one element, and not an addition: compilers of shaders may take `(a + b) - a` for `b`, and Burn would
-    // fuse both into one shader.
+    // This is a scan of one element, not an addition: compilers of shaders may take `(a + b) - a` for `b`, and Burn
+    // would fuse both into one shader.
     let inclusive = ScanOptions::default();
     let next_sum = total
         .clone()

@@ -4,20 +4,21 @@ use super::super::transfer::transfer;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Tensor};
 
-/// The shards that have elements, in the order in which a scan meets them. The others add nothing to the carry.
+/// The shards that have elements, in the order in which a scan visits them. The others add nothing to the carry.
 pub(super) fn met<const D: usize, K: Basic>(shards: &[Tensor<D, K>], reverse: bool) -> Vec<usize> {
     let has_elements = |&number: &usize| shards[number].shape().num_elements() > 0;
     let met = (0..shards.len()).filter(has_elements);
-    match reverse {
-        false => met.collect(),
-        true => met.rev().collect(),
+    if reverse {
+        met.rev().collect()
+    } else {
+        met.collect()
     }
 }
 
-/// The carry of each shard, on its device; none for the first shard that is met, and for shards without elements.
+/// The carry of each shard, on its device; none for the first shard that is visited, and for shards without elements.
 ///
 /// `fold` combines the carry of a shard and its total, both on its device, to the carry of the next shard. Only that
-/// moves.
+/// carry moves.
 pub(super) fn handed_on<const D: usize, K: Basic>(
     devices: &[Device],
     met: &[usize],

@@ -1,4 +1,4 @@
-//! Checks of bad input, before anything is launched.
+//! Checks for bad input, before anything is launched.
 
 use super::Sharded;
 use crate::{ScanOp, check};

@@ -43,12 +43,11 @@ where
         let kept = together(&shards, |shard, number| {
             let (shard, mask) = (shard.clone(), masks[number].clone());
             let eager = is_cpu(shard.device().as_dispatch());
-            Some(match eager || shard.dims()[dim] == 0 {
-                true => (shard.compact_dim_by_mask(mask, dim), None),
-                false => {
-                    let (values, count) = shard.compact_dim_by_mask_padded(mask, dim);
-                    (values, Some(count))
-                }
+            Some(if eager || shard.dims()[dim] == 0 {
+                (shard.compact_dim_by_mask(mask, dim), None)
+            } else {
+                let (values, count) = shard.compact_dim_by_mask_padded(mask, dim);
+                (values, Some(count))
             })
         });
         // A shard with a count is padded.
@@ -59,7 +58,7 @@ where
         let exact = |(number, (values, is_padded)): (usize, (Tensor<D, K>, bool))| {
             let count = is_padded.then(|| counts.next().expect("one for each"));
             match count {
-                // Burn's slice without elements is no step of the graph; this is. The mask is all false.
+                // Burn's slice without elements is not a step of the graph; this is. The mask is all false.
                 Some(0) => values.compact_dim_by_mask(masks[number].clone(), dim),
                 Some(count) if count < values.dims()[dim] => values.slice_dim(dim, 0..count),
                 _ => values,
@@ -91,9 +90,10 @@ fn read_all(numbers: Vec<Tensor<1, Int>>) -> Vec<usize> {
                 *found = Some(number);
             }
         }
-        match found.iter().all(Option::is_some) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
+        if found.iter().all(Option::is_some) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
         }
     }));
     found.into_iter().flatten().collect()

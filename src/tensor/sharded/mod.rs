@@ -29,14 +29,14 @@ use together::together;
 /// go from shard to shard as from element to element. The same shards on the same devices give the same bits in every
 /// run, whatever the speed of the devices: the order of operations depends on the positions alone.
 ///
-/// Float results are differentiable with respect to all shards. Gradients travel the way of the carries, backwards.
+/// Float results are differentiable with respect to all shards. Gradients travel the path of the carries backwards.
 ///
 /// # Waiting
 ///
 /// The only results that are waited for are the counts of [`compact_dim_by_mask`](Self::compact_dim_by_mask). Tensors
 /// move by Burn's [`Tensor::to_device`]. It waits if a tensor leaves a device that queues operations for a backend of
-/// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor goes through
-/// the memory of the host then. It does not wait between servers, nor between devices of one runtime. Burn moves
+/// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor then goes
+/// through the memory of the host. It does not wait between servers, nor between devices of one runtime. Burn moves
 /// nothing between a server on Iroh and one on WebSocket.
 ///
 /// # Panics
@@ -57,7 +57,7 @@ use together::together;
 /// device       A            B            C
 /// shard     | 1 2 3 |    | 4 5 |     | 6 7 8 |
 /// total         6            9                      at once
-/// carry         └──── 6 ────→└──── 15 ───→          one element a line, S − 1 times
+/// carry         └──── 6 ────→└──── 15 ───→          one element per line, S − 1 times
 /// scan       1 3 6        10 15       21 28 36      at once
 /// ```
 ///
@@ -127,9 +127,10 @@ impl<const D: usize, K: Basic> Sharded<D, K> {
         let begin = |part: usize| len / parts * part + part.min(len % parts);
         let part = |(part, device)| {
             let range = begin(part)..begin(part + 1);
-            let part = match range.len() == len {
-                true => tensor.clone(),
-                false => tensor.clone().slice_dim(dim, range),
+            let part = if range.len() == len {
+                tensor.clone()
+            } else {
+                tensor.clone().slice_dim(dim, range)
             };
             transfer(part, device)
         };

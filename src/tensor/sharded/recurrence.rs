@@ -35,9 +35,10 @@ impl<const D: usize> Sharded<D, Float> {
     pub fn linear_recurrence(self, decay: Sharded<D, Float>) -> Self {
         checks::recurrence(&self, &decay);
         let dtype = self.shards[0].dtype();
-        match is_half(dtype) {
-            true => recurrence(self.cast(DType::F32), decay.cast(DType::F32)).cast(dtype),
-            false => recurrence(self, decay),
+        if is_half(dtype) {
+            recurrence(self.cast(DType::F32), decay.cast(DType::F32)).cast(dtype)
+        } else {
+            recurrence(self, decay)
         }
     }
 }
@@ -66,9 +67,7 @@ fn recurrence<const D: usize>(
         })
     });
     let initials = handed_on(&devices, &met, |number, initial| {
-        let (product, state) = totals[number]
-            .clone()
-            .expect("a shard behind it waits for it");
+        let (product, state) = totals[number].clone().expect("a later shard waits for it");
         match (initial, product) {
             (Some(initial), Some(product)) => {
                 let options = RecurrenceOptions::default().initial(initial);
@@ -95,12 +94,11 @@ fn recurrence<const D: usize>(
 /// times.
 fn product<const D: usize>(decay: Tensor<D>, dim: usize, len: usize) -> Tensor<D> {
     let mut shape = decay.dims();
-    let decay = match shape[dim] == len {
-        true => decay,
-        false => {
-            shape[dim] = len;
-            decay.expand(shape)
-        }
+    let decay = if shape[dim] == len {
+        decay
+    } else {
+        shape[dim] = len;
+        decay.expand(shape)
     };
     total(&decay, dim, ScanOp::Prod, ScanOptions::default())
 }

@@ -31,9 +31,10 @@ where
         checks::scanned(&self.shards, op);
         let dtype = self.shards[0].dtype();
         // Maxima and minima are elements: no dtype rounds them.
-        match !matches!(op, ScanOp::Max | ScanOp::Min) && is_half(dtype) {
-            true => self.cast(DType::F32).scanned(op, options).cast(dtype),
-            false => self.scanned(op, options),
+        if !matches!(op, ScanOp::Max | ScanOp::Min) && is_half(dtype) {
+            self.cast(DType::F32).scanned(op, options).cast(dtype)
+        } else {
+            self.scanned(op, options)
         }
     }
 
@@ -49,9 +50,7 @@ where
             is_followed(number).then(|| total(shard, dim, op, options))
         });
         let initials = handed_on(&devices, &met, |number, initial| {
-            let total = totals[number]
-                .clone()
-                .expect("a shard behind it waits for it");
+            let total = totals[number].clone().expect("a later shard waits for it");
             match initial {
                 None => total,
                 Some(initial) => total.scan_from(initial, dim, op, options.inclusive()),
@@ -70,7 +69,7 @@ where
         }
     }
 
-    /// The sum up to and with each element, as [`TensorScan::inclusive_cumsum`].
+    /// The sum up to and including each element, as [`TensorScan::inclusive_cumsum`].
     pub fn inclusive_cumsum(self) -> Self {
         self.scan(ScanOp::Sum, ScanOptions::default())
     }

@@ -10,7 +10,7 @@ use burn::tensor::{DType, Float, Int, Tensor};
 /// is always the same.
 ///
 /// On the CPU it is a reduction, which only reads. Elsewhere it is the last slice of a scan: there, the reduction of
-/// segments would scan as well, and read starts beside the values.
+/// segments would scan as well, and read starts in addition to the values.
 pub(super) fn total<const D: usize, K: Basic>(
     shard: &Tensor<D, K>,
     dim: usize,
@@ -30,19 +30,17 @@ where
         options.reverse && matches!(op, ScanOp::Max | ScanOp::Min) && device.is_autodiff();
     if !is_cpu(device.as_dispatch()) || has_another_gradient || i32::try_from(rows).is_err() {
         let scanned = shard.clone().scan(dim, op, options.inclusive());
-        let last = match options.reverse {
-            true => 0,
-            false => shape[dim] - 1,
-        };
+        let last = if options.reverse { 0 } else { shape[dim] - 1 };
         return scanned.narrow(dim, last, 1);
     }
-    // Each line is a segment of rows, whatever dimensions are before and behind `dim`.
+    // Each line is a segment of rows, whatever dimensions are before and after `dim`.
     let offsets = Tensor::<1, Int>::arange(0..outer as i64 + 1, (&device, DType::I32));
     let offsets = offsets.mul_scalar(shape[dim] as i64).into_dispatch();
     let values = shard.clone().reshape([rows, inner]);
-    let reduce = match values.dtype().is_float() {
-        true => <Float as Scannable>::segment_reduce,
-        false => <Int as Scannable>::segment_reduce,
+    let reduce = if values.dtype().is_float() {
+        <Float as Scannable>::segment_reduce
+    } else {
+        <Int as Scannable>::segment_reduce
     };
     let totals = Tensor::<2, K>::from_dispatch(reduce(values.into_dispatch(), offsets, op));
     let mut line = shape;

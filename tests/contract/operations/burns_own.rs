@@ -1,4 +1,4 @@
-//! Operations that Burn has, too: the same result as on Burn's own CPU backend.
+//! Operations that Burn has, too, give the same result as on Burn's own CPU backend.
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;

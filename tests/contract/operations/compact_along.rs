@@ -89,7 +89,7 @@ fn every_rank_and_dimension(device: &Device) {
     every_rank!(each);
 }
 
-/// Lines of several tiles, of nearly all falses and nearly all trues.
+/// Lines of several tiles, with nearly all falses and with nearly all trues.
 fn long_lines(device: &Device) {
     for len in [3 * TILE + 1, 70_000] {
         for rare in [true, false] {

@@ -1,10 +1,10 @@
 //! The tests of each operation. The module above must define the sizes to try.
 //!
-//! `tests/remote` compiles this folder once more, with fewer sizes.
+//! `tests/remote` compiles this folder again, with fewer sizes.
 
 use super::{LARGE_SIZES, SIZES, TILE};
 
-/// `every_rank!(check)` is `check!([..], [..], ..)` of shapes of every rank. The rank is part of a tensor's type.
+/// `every_rank!(check)` is `check!([..], [..], ..)` with shapes of every rank. The rank is part of a tensor's type.
 macro_rules! every_rank {
     ($check:ident) => {
         $check!(

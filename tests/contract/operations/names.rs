@@ -192,9 +192,10 @@ where
         shards.clone().inclusive_cumsum(),
         shards.clone().exclusive_cumsum(),
         shards.clone().reverse_cumsum(),
-        match cfg!(target_family = "wasm") {
-            true => one_by_one(&shards, &mask),
-            false => shards.compact_dim_by_mask(mask),
+        if cfg!(target_family = "wasm") {
+            one_by_one(&shards, &mask)
+        } else {
+            shards.compact_dim_by_mask(mask)
         },
     ];
     (Sharded::new(parts, 0).gather(device), found)

@@ -69,7 +69,7 @@ where
     );
 }
 
-/// Random keys, some one below the range and some one above.
+/// Random keys, some of them one below the range and some one above.
 fn random(n: usize, num_keys: usize) -> Vec<i32> {
     (0..n)
         .map(|i| (hash(i) % (num_keys + 2)) as i32 - 1)

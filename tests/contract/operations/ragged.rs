@@ -18,8 +18,7 @@ on_every_device![
     bad_offsets_stay_within_bounds,
 ];
 
-/// Lengths of many kinds, by name: empty rows at both ends, empty rows side by side, one giant row among small
-/// ones.
+/// Lengths of many kinds, with names: empty rows at both ends, neighbouring empty rows, one giant row among small ones.
 pub fn lengths() -> Vec<(&'static str, Vec<usize>)> {
     let random = |n: usize, most: usize| (0..n).map(|i| hash(i) % (most + 1)).collect::<Vec<_>>();
     let mut giant = random(500, 6);
@@ -60,7 +59,7 @@ fn rows_of_elements(device: &Device) {
     for (name, lengths) in lengths() {
         let offsets = offsets(&lengths);
         let total = offsets[lengths.len()];
-        // The data end in the middle of a row, at the end of the rows, and behind it.
+        // The data end in the middle of a row, at the end of the rows, and after it.
         for len in [0, total / 2, total, total + 1, total + 40] {
             let context = || format!("{name}, {len} of {total}");
             let expected: Vec<usize> = (0..len)

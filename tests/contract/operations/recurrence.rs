@@ -104,9 +104,12 @@ fn check_within<const D: usize>(
     let mut line = shape;
     line[dim] = 1;
     let values = wide(&host::<f32, D>(x.clone()));
-    let expanded = |tensor: &Tensor<D>, shape: [usize; D]| match tensor.dims() == shape {
-        true => wide(&host::<f32, D>(tensor.clone())),
-        false => wide(&host::<f32, D>(tensor.clone().expand(shape))),
+    let expanded = |tensor: &Tensor<D>, shape: [usize; D]| {
+        if tensor.dims() == shape {
+            wide(&host::<f32, D>(tensor.clone()))
+        } else {
+            wide(&host::<f32, D>(tensor.clone().expand(shape)))
+        }
     };
     let decays = expanded(a, shape);
     let states = initial.map(|initial| expanded(initial, line));
@@ -164,7 +167,7 @@ fn lengths_of_columns(device: &Device) {
     for shape in [[2, 3], [33, 5], [1025, 24], [4099, 64], [70_001, 4]] {
         check(shape, 0, device);
     }
-    // Columns that threads share, in more elements than a network need carry.
+    // Columns that threads share, with more elements than a network needs to carry.
     if !is_remote(device) {
         check([3, 1100, 1030], 1, device);
     }
@@ -239,8 +242,7 @@ fn initial_states(device: &Device) {
     check_within(3e-4, "long ", &x, &a, Some(&state), 1);
 }
 
-/// Elements of 16 bits lose only their last rounding. In their own type, 3,000 additions of 1 would stop at a
-/// sum of 2,048.
+/// Elements of 16 bits are rounded only once. In their own type, 3,000 additions of 1 would stop at a sum of 2,048.
 fn halves_are_accumulated_wide(device: &Device) {
     fn check<T: Element<Kind = burn::tensor::Float>>(device: &Device, one: T) {
         if !device.supports_dtype(T::dtype()) {
@@ -297,8 +299,7 @@ fn products_of_decays_may_underflow(device: &Device) {
     check_tensors("tiny decays ", &x, &a, None, 1);
 }
 
-/// Where the decay is 0, results behind an infinity stay finite, as in the loop. All results behind a NaN are
-/// NaN.
+/// Where the decay is 0, results after an infinity stay finite, as in the loop. All results after a NaN are NaN.
 fn what_is_not_finite(device: &Device) {
     let n = 40;
     let mut x = vec![1.0; n];

@@ -1,4 +1,4 @@
-//! Chunk by chunk gives the same as whole.
+//! A scan chunk by chunk gives the same results as a scan of the whole.
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;

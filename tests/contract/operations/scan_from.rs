@@ -35,7 +35,7 @@ where
             let seen_lines = [outer, len + 1, inner];
             let seen: Vec<T> = samples(op, seen_lines);
             let scanned = oracle::scan(&seen, &longer, dim, op, (false, reverse));
-            // In reverse the first element lies behind the others. An exclusive scan shows each result one position
+            // In reverse the first element lies after the others. An exclusive scan shows each result one position
             // later.
             let (first, others) = if reverse { (len, 0) } else { (0, 1) };
             let shown = if exclusive { 1 - others } else { others };

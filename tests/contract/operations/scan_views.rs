@@ -37,7 +37,7 @@ fn small_views(device: &Device) {
     check_views::<f32>([3, 9, 34], &[(ScanOp::Max, WAYS[2])], device);
 }
 
-/// Long enough on each dimension in turn for several tiles.
+/// Tensors long enough for several tiles along each dimension in turn.
 fn large_views(device: &Device) {
     for shape in [[2, 3, 9000], [3, 5000, 4], [5000, 2, 3]] {
         let scans = [(ScanOp::Sum, WAYS[0]), (ScanOp::Sum, WAYS[3])];

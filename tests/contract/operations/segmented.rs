@@ -108,7 +108,7 @@ fn long_lines_of_segments(device: &Device) {
     check::<i32, 2>([20_001, 8], 0, device, &[ScanOp::Max], one_in(90_000));
 }
 
-/// Without starts a line is one segment. With nothing but starts each element is one.
+/// Without starts a line is one segment. With only starts each element is one.
 fn none_and_all(device: &Device) {
     check::<f32, 2>([2, 300], 1, device, &[ScanOp::Sum], |_| false);
     check::<f32, 2>([2, 300], 1, device, &[ScanOp::Sum], |_| true);
@@ -175,7 +175,7 @@ where
         let expected = oracle::scan(&values, &shape, dim, op, WAYS[0]);
         assert_same(&host::<T, D>(found), &expected, context);
         assert_eq!(positions.dims(), shape);
-        // Of each line, where its extremum so far was met last.
+        // For each line, where its extremum so far was last found.
         let mut last = vec![0; outer * inner];
         for (i, position) in host_indices(positions).into_iter().enumerate() {
             let (plane, step, column) = (i / inner / len, i / inner % len, i % inner);

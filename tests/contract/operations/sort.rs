@@ -24,7 +24,7 @@ on_every_device![
 
 pub const ORDERS: [SortOrder; 2] = [SortOrder::Ascending, SortOrder::Descending];
 
-/// An element that is sorted, told from others by its bits.
+/// An element that is sorted, distinguished from others by its bits.
 pub trait Key: Element + PartialOrd {
     fn bits(self) -> u64;
 }
@@ -46,7 +46,7 @@ keys! {
     f16: |x: f16| u64::from(x.to_bits()), bf16: |x: bf16| u64::from(x.to_bits())
 }
 
-/// Whether all bits are the same, those of NaN and of zeros, too.
+/// Whether all bits are the same, also those of NaN and zeros.
 #[track_caller]
 pub fn assert_bits<T: Key>(found: &[T], expected: &[T], context: &str) {
     assert_eq!(found.len(), expected.len(), "{context}: the length");
@@ -79,8 +79,8 @@ pub fn taken<T: Copy>(
     positions.iter().enumerate().map(at).collect()
 }
 
-/// Sorts in each order and in each form. A device that does not take all cases takes one order, and one form or two:
-/// other ones for another shape or dtype.
+/// Sorts in each order and in each form. A device that does not take all cases takes one order and one or two forms:
+/// others for another shape or dtype.
 #[track_caller]
 fn check_tensor<T: Key, const D: usize>(name: &str, input: &Tensor<D, T::Kind>, dim: usize)
 where
@@ -128,7 +128,7 @@ fn check<T: Key, const D: usize>(
     check_tensor::<T, D>(name, &tensor::<T, D>(values, shape, device), dim);
 }
 
-/// Numbers of either sign, many of them several times.
+/// Numbers of either sign, many of which occur several times.
 pub fn mixed(n: usize) -> Vec<f32> {
     (0..n)
         .map(|i| (hash(i) % (n / 2 + 3)) as f32 - (n / 4) as f32)

@@ -44,7 +44,7 @@ pub struct Call {
     pub results: Vec<(Vec<usize>, DType)>,
 }
 
-/// The mistake that is made in a right call.
+/// The mistake that is made in a correct call.
 #[derive(Clone, Debug)]
 enum Mistake {
     None,
@@ -175,9 +175,10 @@ fn right(operation: &Operation, parts: &Parts) -> Call {
             width: parts.width,
             shape: lengths.argument(operation, parts, i),
             values: parts.values[i].clone(),
-            status: match parts.owned[i] {
-                true => TensorStatus::ReadWrite,
-                false => TensorStatus::ReadOnly,
+            status: if parts.owned[i] {
+                TensorStatus::ReadWrite
+            } else {
+                TensorStatus::ReadOnly
             },
             exists: true,
         })
@@ -222,9 +223,10 @@ impl Lengths {
         ]
         .iter()
         .any(|part| has(part));
-        let shape = match is_flat && !has("mask_indices") {
-            true => vec![parts.shape[0]],
-            false => parts.shape.clone(),
+        let shape = if is_flat && !has("mask_indices") {
+            vec![parts.shape[0]]
+        } else {
+            parts.shape.clone()
         };
         Self {
             dim: parts.dim.index(shape.len()),
@@ -233,7 +235,7 @@ impl Lengths {
         }
     }
 
-    /// How many of a line are asked for.
+    /// How many elements of a line are asked for.
     fn largest(&self) -> usize {
         self.number % (self.shape[self.dim] + 1)
     }

@@ -25,7 +25,7 @@ const CASES: u32 = if cfg!(feature = "heavy") {
     10_000
 };
 
-/// Each compiles kernels and waits for the device.
+/// Each call compiles kernels and waits for the device.
 #[cfg(feature = "cubecl-backend")]
 const CASES_ON_CUBE: u32 = CASES / 25;
 
@@ -59,8 +59,8 @@ impl<B: ScanBackend + BackendIr> Host<B> {
         }
     }
 
-    /// Registers a tensor with these data. It stays missing if the device cannot hold it: a dtype that it lacks or, on a
-    /// Cube device, no dimensions, which CubeCL cannot allocate.
+    /// Registers a tensor with these data. It stays missing if the device cannot hold it: a dtype that the device lacks
+    /// or, on a Cube device, a tensor without dimensions, which CubeCL cannot allocate.
     fn holding(&mut self, data: TensorData, status: TensorStatus) -> TensorIr {
         let ir = self.named(data.shape(), data.dtype(), status);
         let is_flex = matches!(self.device.as_dispatch(), DispatchDevice::Flex(_));
@@ -82,7 +82,7 @@ impl<B: ScanBackend + BackendIr> Host<B> {
         catch_unwind(AssertUnwindSafe(read)).ok()?.ok()
     }
 
-    /// Asserts that a right call is still answered.
+    /// Asserts that a correct call is still answered.
     fn works(&mut self) {
         let data = TensorData::from([1i32, 2, 3]);
         let input = self.holding(data, TensorStatus::ReadWrite);
@@ -104,9 +104,12 @@ impl<B: ScanBackend + BackendIr> Host<B> {
         let inputs: Vec<TensorIr> = call
             .tensors
             .iter()
-            .map(|tensor| match tensor.exists {
-                true => self.holding(tensor.data(), tensor.status),
-                false => self.named(&tensor.shape, DType::F32, tensor.status),
+            .map(|tensor| {
+                if tensor.exists {
+                    self.holding(tensor.data(), tensor.status)
+                } else {
+                    self.named(&tensor.shape, DType::F32, tensor.status)
+                }
             })
             .collect();
         let outputs: Vec<TensorIr> = call
@@ -158,7 +161,7 @@ fn no_call_ends_a_session_of_a_cube_device() {
     }
 }
 
-/// Makes calls, with a right one after each. Returns how many of each operation were answered.
+/// Makes calls, with a correct one after each. Returns how many of each operation were answered.
 fn answered_on<B: ScanBackend + BackendIr>(
     device: &Device,
     cases: u32,
@@ -241,7 +244,7 @@ fn survives(device: &Device) {
     assert!(sums.iter::<i32>().eq([1, 3, 6]));
 }
 
-/// So do calls whose results are small, and whose values are a broadcast that the server would have to write out.
+/// The same for calls whose results are small and whose values are a broadcast that the server would have to write out.
 fn survives_copies_that_do_not_fit(device: &Device) {
     let sums = Tensor::<1, Int>::from_data([1, 2, 3], device);
     let broadcast = || Tensor::<1>::from_data([1.0], device).expand([1usize << 44]);

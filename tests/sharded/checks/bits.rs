@@ -12,7 +12,7 @@ use super::{shards, uneven_lengths, whole};
 use crate::common::element::hash;
 use crate::common::{WAYS, options};
 
-/// One scan a way, and a recurrence. Any other order of operations would round their numbers differently.
+/// One scan in each way, and a recurrence. Any other order of operations would round their numbers differently.
 fn results(devices: &[Device]) -> Vec<u32> {
     let shape = [2, 6000];
     let values: Vec<f32> = (0..12_000).map(random).collect();
@@ -35,7 +35,7 @@ fn results(devices: &[Device]) -> Vec<u32> {
     found.into_iter().flat_map(bits).collect()
 }
 
-/// Computes each result so many times.
+/// Computes each result `runs` times.
 pub fn bits_stay_under_load(devices: &[Device], runs: usize) {
     let is_over = AtomicBool::new(false);
     let threads = thread::available_parallelism().map_or(2, usize::from);
@@ -51,7 +51,7 @@ pub fn bits_stay_under_load(devices: &[Device], runs: usize) {
     });
 }
 
-/// Takes a core, gives it back, takes it again: the order in which devices finish changes all the time.
+/// Takes a core and gives it back, again and again: the order in which devices finish keeps changing.
 fn keep_busy(number: usize, is_over: &AtomicBool) {
     for turn in 0.. {
         let pause = |salt: usize| {

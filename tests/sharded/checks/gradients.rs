@@ -15,7 +15,7 @@ fn random(n: usize, salt: usize, low: f32, high: f32) -> Vec<f32> {
 const SHAPE: [usize; 2] = [3, 40];
 const N: usize = SHAPE[0] * SHAPE[1];
 
-/// Leaves of a graph, one a shard, split along dimension 1.
+/// Leaves of a graph, one per shard, split along dimension 1.
 fn leaves(values: &[f32], lengths: &[usize], devices: &[Device]) -> Vec<Tensor<2>> {
     let parts = split_by_lengths(values, &SHAPE, 1, lengths);
     let leaf = |((part, &length), device): ((&Vec<f32>, &usize), &Device)| {
@@ -45,7 +45,7 @@ fn compare(
         .map(|device| device.clone().autodiff())
         .collect();
     let weights = random(N, 900, -1.0, 1.0);
-    // Gathered on the first device, and on the last.
+    // The results are gathered on the first device, and on the last.
     for (salt, device) in [(0, &devices[0]), (3, &devices[devices.len() - 1])] {
         let lengths = uneven_lengths(SHAPE[1], devices.len(), salt);
         let all: Vec<Vec<Tensor<2>>> = inputs
@@ -99,7 +99,7 @@ pub fn of_scans(devices: &[Device]) {
     }
 }
 
-/// Of equal maxima in several shards the nearest one before the result counts.
+/// Of equal maxima in several shards, the nearest one before the result counts.
 pub fn of_ties(devices: &[Device]) {
     let values: Vec<f32> = (0..N).map(|i| (hash(i) % 3) as f32).collect();
     for op in [ScanOp::Max, ScanOp::Min] {
@@ -172,7 +172,7 @@ fn of_shards_without_survivors(devices: &[Device]) {
         if length == 0 {
             continue;
         }
-        // Burn's sum of nothing is no step of the graph; an expansion is one.
+        // Burn's sum of nothing is not a step of the graph; an expansion is.
         let mask = tensor::<bool, 1>(&[false; 4], [4], &left.device());
         let zeros = left.flatten::<1>(0, 1).expand_by_mask(mask);
         let gradient = leaf.grad(&zeros.sum().backward());

@@ -83,7 +83,7 @@ pub fn random_recurrences(devices: &[Device]) {
     }
 }
 
-/// One decay for all elements, one a line, one a step for all lines.
+/// One decay for all elements, one per line, one per step for all lines.
 pub fn decays_that_broadcast(devices: &[Device]) {
     let shape = [3, 400];
     let values: Vec<f32> = (0..1200).map(random).collect();
@@ -127,7 +127,7 @@ pub fn decays_that_broadcast(devices: &[Device]) {
     }
 }
 
-/// Where the product of a shard's decays leaves the range, the shards behind it get what docs/distributed.md says.
+/// Where the product of a shard's decays leaves the range, later shards get what docs/distributed.md says.
 pub fn ends_of_the_range(devices: &[Device]) {
     let shards = devices.len();
     assert!(shards > 2, "a shard leaves, one multiplies, one receives");
@@ -135,7 +135,7 @@ pub fn ends_of_the_range(devices: &[Device]) {
         let (mut x, mut decay) = (vec![0.; 3 * shards], vec![1.; 3 * shards]);
         x[2] = left;
         decay[3..5].copy_from_slice(&decays);
-        // The loop gives 1 behind the shard, or what the state times both decays is.
+        // After the shard the loop gives 1, or the state times both decays.
         decay[6] = if decays[0] < 1.0 { 1e30 } else { 1.0 };
         let split = |values: &[f32]| {
             let lengths = vec![3; shards];

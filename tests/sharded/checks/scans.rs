@@ -1,4 +1,4 @@
-//! Scans of shards against the oracle, which knows of no shards.
+//! Scans of shards against the oracle, which knows nothing about shards.
 
 use burn::tensor::{Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
@@ -87,7 +87,7 @@ pub fn halves_are_rounded_once(devices: &[Device]) {
     one::<bf16>(devices);
 }
 
-/// NaN and infinities in one shard show in the shards behind it.
+/// NaN and infinities in one shard show in later shards.
 pub fn what_is_not_finite(devices: &[Device]) {
     let len = 300;
     let lengths = uneven_lengths(len, devices.len(), 4);

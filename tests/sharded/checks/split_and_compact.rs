@@ -8,7 +8,7 @@ use crate::common::element::{Element, numbered};
 use crate::common::views::masks;
 use crate::common::{assert_same, host, oracle, split_by_lengths, tensor};
 
-/// There and back: from every device over all of them to every device.
+/// From every device, over all of them, to every device.
 pub fn split_and_gather(devices: &[Device]) {
     fn one<T: Element>(devices: &[Device]) {
         if !all_hold::<T>(devices) {

@@ -69,7 +69,7 @@ unsafe fn mul_64(left: __m256i, right: __m256i) -> __m256i {
     }
 }
 
-/// Unsigned numbers as signed ones of the same order.
+/// Unsigned numbers as signed ones in the same order.
 ///
 /// # Safety
 ///

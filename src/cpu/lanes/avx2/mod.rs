@@ -14,7 +14,7 @@
 mod shuffles;
 
 /// Implements [`Lanes`] for a register. Registers differ in loads and stores, in the operators, and in the names of the
-/// shuffles. A value has a proof of AVX2 beside its register.
+/// shuffles. A value holds its register and a proof of AVX2.
 macro_rules! lanes {
     (
         $(#[$doc:meta])*

@@ -138,7 +138,7 @@ macro_rules! shuffles {
     };
 }
 
-/// The cast of a register that has floats already.
+/// The cast of a register that already holds floats.
 #[inline(always)]
 pub(super) fn same<R>(register: R) -> R {
     register

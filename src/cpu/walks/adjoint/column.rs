@@ -69,9 +69,10 @@ impl<T: Element> Flows<'_, T> {
                 of_decay,
                 start: state.offset,
             };
-            state.offset = match lines.reverse {
-                true => lanes::run(Scan::<T, true>(step)),
-                false => lanes::run(Scan::<T, false>(step)),
+            state.offset = if lines.reverse {
+                lanes::run(Scan::<T, true>(step))
+            } else {
+                lanes::run(Scan::<T, false>(step))
             };
         }
     }
@@ -134,12 +135,11 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
         seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
         let was_exact =
             was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
-        let rest = match was_exact {
-            true => rest,
-            false => {
-                u = start;
-                0..len
-            }
+        let rest = if was_exact {
+            rest
+        } else {
+            u = start;
+            0..len
         };
         tile.each::<REVERSE>(rest, |at, decay, flow| {
             let g = flow.add(u);

@@ -8,7 +8,7 @@
 //! gradient of the initial   u[0]
 //! ```
 //!
-//! The state is `u`, and an element is the map `u ↦ decay·u + decay·flow`: a recurrence like the other, see
+//! The state is `u`, and an element is the map `u ↦ decay·u + decay·flow`: a recurrence like the first, see
 //! [`affine`](super::affine).
 
 mod column;
@@ -110,9 +110,10 @@ impl<T: Element> Walk for Flows<'_, T> {
         let is_last = block.lines.end == self.lines().len;
         // SAFETY: the caller's promise.
         unsafe {
-            match self.lines().are_rows() {
-                true => self.walk_column(&block, &mut states[0], writes),
-                false => self.walk_columns(&block, states, writes),
+            if self.lines().are_rows() {
+                self.walk_column(&block, &mut states[0], writes)
+            } else {
+                self.walk_columns(&block, states, writes)
             }
         }
         if writes && is_last {
@@ -143,9 +144,10 @@ impl<T: Element> Flows<'_, T> {
     /// The results of the recurrence one step before a line in memory.
     fn before<'b>(&'b self, block: &Block, line: usize, room: &'b mut Room<T>) -> &'b [T] {
         let lines = self.lines();
-        let line = match lines.reverse {
-            true => line.checked_sub(1),
-            false => Some(line + 1).filter(|&line| line < lines.len),
+        let line = if lines.reverse {
+            line.checked_sub(1)
+        } else {
+            Some(line + 1).filter(|&line| line < lines.len)
         };
         match line {
             Some(line) => (self.before).line(block.plane, line, block.columns.clone(), room),

@@ -22,7 +22,7 @@ pub(in super::super) struct Inputs<'a, T> {
 /// Room for a line of each input, or for a chunk.
 pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
-/// The room that a walk needs beside its states.
+/// The room that a walk needs in addition to its states.
 pub(in super::super) struct Rooms<T: Element> {
     pub(in super::super) gathered: Gathered<T>,
     pub(in super::super) of_values: T::Scratch,
@@ -112,9 +112,10 @@ impl<'a, T: Element> Inputs<'a, T> {
         let mut rooms = [room(), room()];
         for chunk in self.lines.chunks(block.lines.clone()) {
             let tile = self.tile(block.plane, chunk, &mut rooms);
-            *total = match self.lines.reverse {
-                true => lanes::run(Fold::<T, true, ADJOINT>(tile, *total)),
-                false => lanes::run(Fold::<T, false, ADJOINT>(tile, *total)),
+            *total = if self.lines.reverse {
+                lanes::run(Fold::<T, true, ADJOINT>(tile, *total))
+            } else {
+                lanes::run(Fold::<T, false, ADJOINT>(tile, *total))
             };
         }
     }

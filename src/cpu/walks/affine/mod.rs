@@ -1,6 +1,6 @@
 //! Maps `h ↦ a·h + b`, one for each step of a recurrence, and their composition.
 //!
-//! A single column is bound by the latency of its two operations. There a vector of the processor composes its own
+//! A single column is bound by the latency of its two operations. So a vector of the processor composes its own
 //! elements first (Kogge & Stone 1973):
 //!
 //! ```text
@@ -58,7 +58,7 @@ impl<A: Accumulator> Affine<A> {
         }
     }
 
-    /// The state behind a piece of this total, if walking the piece leads to the same state, up to rounding.
+    /// The state after a piece of this total, if walking the piece leads to the same state, up to rounding.
     pub(super) fn behind(self, total: Self) -> Option<Self> {
         let is_finite = |x: A| x.mul(A::ZERO) == A::ZERO;
         let is_exact = is_finite(total.factor) && is_finite(total.offset);

@@ -38,8 +38,8 @@ impl<T: Element> Tile<'_, T> {
         }
     }
 
-    /// The factors and the offsets of the vector at `first`, and its decays: each lane is composed with the lanes before
-    /// it, in the order of the walk.
+    /// The factors and the offsets of the vector at `first`, and its decays: each lane is composed with the lanes
+    /// before it, in the order of the walk.
     ///
     /// # Safety
     ///
@@ -62,9 +62,10 @@ impl<T: Element> Tile<'_, T> {
             )
         };
         let value = if ADJOINT { decay.mul(value) } else { value };
-        let (mut factor, mut offset) = match REVERSE {
-            true => (decay.reversed(), value.reversed()),
-            false => (decay, value),
+        let (mut factor, mut offset) = if REVERSE {
+            (decay.reversed(), value.reversed())
+        } else {
+            (decay, value)
         };
         let (one, zero) = (L::splat(proof, T::Acc::ONE), L::splat(proof, T::Acc::ZERO));
         for step in 0..L::STEPS {
@@ -76,7 +77,7 @@ impl<T: Element> Tile<'_, T> {
     }
 
     /// Whether all products of decays within a vector of `lanes` are normal numbers, or zero because a decay is. `from`
-    /// is the place of the first vector. It is asked only where a decay is small.
+    /// is the place of the first vector. It is called only where a decay is small.
     #[cold]
     pub(in super::super) fn composes(&self, from: usize, lanes: usize) -> bool {
         let mut vectors = self.decay[from..].chunks_exact(lanes);
@@ -93,7 +94,7 @@ impl<T: Element> Tile<'_, T> {
         })
     }
 
-    /// The place of the first vector, and the elements beside the vectors, which come last in the order of the walk.
+    /// The place of the first vector, and the elements outside the vectors, which come last in the order of the walk.
     #[inline(always)]
     pub(in super::super) fn parts<const REVERSE: bool>(
         &self,
@@ -101,9 +102,10 @@ impl<T: Element> Tile<'_, T> {
     ) -> (usize, Range<usize>) {
         let len = self.len();
         let rest = len % lanes;
-        match REVERSE {
-            true => (rest, 0..rest),
-            false => (0, len - rest..len),
+        if REVERSE {
+            (rest, 0..rest)
+        } else {
+            (0, len - rest..len)
         }
     }
 }
