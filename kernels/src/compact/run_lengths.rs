@@ -21,7 +21,7 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Writes the lengths of runs from the positions at which they begin; 0 behind them if `fills`. A unit has a vector of
+/// Writes the lengths of runs from the positions at which they begin, and then zeros if `fills`. A unit has a vector of
 /// runs.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn lengths_kernel<I: Numeric, N: Size>(
@@ -62,11 +62,11 @@ fn lengths_kernel<I: Numeric, N: Size>(
 }
 
 /// Finds the runs of equal elements. Writes the value of each into `output`, its length into `lengths`, and the number
-/// of runs into `count`. Behind them [`Emit::Values`] writes zeros; with [`Emit::ValuesUnpadded`] the rest is
+/// of runs into `count`. After them [`Emit::Values`] writes zeros; with [`Emit::ValuesUnpadded`] the rest is
 /// unspecified. NaN equals nothing, and is a run of one element.
 ///
 /// `values` may have any strides, and are read in place and in row-major order. `output` and `lengths` are contiguous
-/// and as long. Lengths and count have the type `index`. Two launches. Nothing waits for the device.
+/// and have the same length. Lengths and count have the type `index`. Two launches. Nothing waits for the device.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub fn run_lengths(
     let address_type = heads.required_address_type(index.size());
     let lanes = lanes_of(client, len, &[(&lengths, index.size())]);
     let vectors = len / lanes;
-    // SAFETY: as many lengths and positions as elements; units beyond them do nothing.
+    // SAFETY: there are as many lengths and positions as elements; units past them do nothing.
     unsafe {
         lengths_kernel::launch_unchecked(
             client,

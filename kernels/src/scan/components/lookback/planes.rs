@@ -16,7 +16,7 @@ use crate::scan::components::tile_state::{
 };
 use cubecl::prelude::*;
 
-/// Searches until it is known what precedes the own block, or a tile is missing.
+/// Searches until it is known what precedes the tile's own block, or a tile is missing.
 #[cube]
 pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,
