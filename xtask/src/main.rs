@@ -76,7 +76,7 @@ usage: cargo xtask COMMAND [OPTIONS]
       --build               do not serve it: the folder is target/web/page
       --port N              serve it at this port (default 8080)
 
-  test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is no part of this repository.
+  test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is not part of this repository.
       --simulator DIR       the folder with its sim.py
       --built DIR           what its build.sh filled (default: the variable SIM_DIR)
       --headlines           only the cases whose cycles count
