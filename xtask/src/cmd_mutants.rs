@@ -141,7 +141,7 @@ const PARTS: [Part; 4] = [
 /// unstable and asks for this variable at run time. The compiler does not see it.
 const FAIL_FAST_IS_ALLOWED: &str = "env RUSTC_BOOTSTRAP=1";
 
-/// After this time a mutant counts as one that loops for ever.
+/// After this time a mutant counts as one that loops forever.
 const TIMEOUT_SECONDS: &str = "150";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {

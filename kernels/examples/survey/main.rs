@@ -12,8 +12,8 @@
 //!   device's queue. Wrong results are not timed.
 //! - Reports: a table on standard output, a CSV file, and the throughput of the inclusive scans against n as an SVG.
 //!
-//! `--help` lists the options. It follows the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only and ends
-//! at sums of 2^30.
+//! `--help` lists the options. The program follows the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only
+//! and ends at sums of 2^30.
 
 mod algorithms;
 #[path = "../common/mod.rs"]

@@ -64,7 +64,7 @@ pub struct Access {
     pub by_elements: bool,
     /// Segments extend against the direction of the scan.
     pub opposed: bool,
-    /// By a launch that writes totals of parts, and no results.
+    /// The launch writes totals of parts, and no results.
     pub for_totals: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The lookback of one plane: a unit for each tile of a block, everything in registers.
 //!
 //! Each round issues all its loads, of the aggregates and of the prefix before them, before it waits for any: one trip
-//! to memory a round. Ballots steer the loop. They are the same in every unit, so the plane never diverges. Each unit
+//! to memory per round. Ballots steer the loop. They are the same in every unit, so the plane never diverges. Each unit
 //! keeps the total of one block, unit 0 of the nearest.
 //!
 //! Needs plane operations in control flow that is not uniform across the cube. One unit of the plane may just have
