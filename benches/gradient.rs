@@ -4,10 +4,10 @@
 //! cargo bench --bench gradient
 //! cargo bench --bench gradient -- gradient-sum/flex
 //! ```
-//! One round is the forward scan and `backward` from a gradient of ones, and ends with the gradient of the
-//! input. The declared bytes are the bytes of two scans. `copy-by-add` is one copy, so compare bytes a second.
-//! `install()` is not called: `burn` is Burn without this crate. On Cube its kernel is quadratic in the length
-//! and measured only up to 2^14.
+//! One round is the forward scan and `backward` from a gradient of ones, and ends with the gradient of the input. The
+//! declared bytes are the bytes of two scans. `copy-by-add` is one copy, so compare bytes per second. `install()` is
+//! not called: `burn` is Burn without this crate. On Cube its kernel is quadratic in the length and measured only up to
+//! 2^14.
 
 mod common;
 

@@ -4,8 +4,8 @@
 //! cargo bench --bench ragged
 //! cargo bench --bench ragged -- segment-reduce/flex
 //! ```
-//! Rows have 0 to 512 elements, most of them few, and one row has a sixteenth of all. Runs have 4 elements on
-//! average. `compact-along` stands beside `burn-scan-flat`, which compacts the same tensor as a whole by
+//! Rows have 0 to 512 elements, most have few, and one row has a sixteenth of all. Runs have 4 elements on average.
+//! `compact-along` stands beside `burn-scan-flat`, which compacts the same tensor as a whole by
 //! `compact_by_mask_padded`. The peers in Python have the same data.
 
 mod common;
@@ -34,7 +34,7 @@ fn ragged(criterion: &mut Criterion) {
     }
 }
 
-/// The lengths of rows of together 2^power elements.
+/// The lengths of rows that have 2^power elements in all.
 fn lengths(power: u32) -> Vec<usize> {
     let mut lengths: Vec<usize> = (0..1 << (power - 8))
         .map(|i| hash(i) % 1000)
@@ -138,9 +138,10 @@ fn run_lengths(criterion: &mut Criterion, place: &Place, elements: usize) {
     };
     let check = |(values, lengths): (Tensor<1, Int>, Tensor<1, Int>)| {
         let (runs, of_runs) = expected();
-        match host_indices(lengths) == of_runs {
-            true => check_equal(&host::<i32, 1>(values), &runs),
-            false => Err("a length is wrong".to_owned()),
+        if host_indices(lengths) == of_runs {
+            check_equal(&host::<i32, 1>(values), &runs)
+        } else {
+            Err("a length is wrong".to_owned())
         }
     };
     let check_padded =
@@ -151,9 +152,10 @@ fn run_lengths(criterion: &mut Criterion, place: &Place, elements: usize) {
             }
             runs.resize(elements, 0);
             of_runs.resize(elements, 0);
-            match host_indices(lengths) == of_runs {
-                true => check_equal(&host::<i32, 1>(values), &runs),
-                false => Err("a length is wrong".to_owned()),
+            if host_indices(lengths) == of_runs {
+                check_equal(&host::<i32, 1>(values), &runs)
+            } else {
+                Err("a length is wrong".to_owned())
             }
         };
     let x = || input.tensor.clone();

@@ -4,13 +4,12 @@
 //! cargo bench --bench recurrence
 //! cargo bench --bench recurrence -- recurrence/flex
 //! ```
-//! Decays and values are small integers, so that every result is exact. `burn` is the loop, one step an
-//! operation, measured where it ends in time. `copy-by-mul` is Burn's product of the two inputs.
-//! `copy-parallel` (Flex) is a copy by all threads of half as many bytes again as the input. Both move the
-//! bytes of a recurrence: two streams in and one out. In `gradient-recurrence` a round is forward and backward,
-//! to the gradients of both inputs, and the declared bytes are those of two recurrences. Beside it stands
-//! `copy-by-add`, Burn's sum of the two inputs forward and backward: the cost of any backward in Burn, which
-//! first fills a tensor with ones.
+//! Decays and values are small integers, so that every result is exact. `burn` is the loop, one operation per step,
+//! measured where it finishes in time. `copy-by-mul` is Burn's product of the two inputs. `copy-parallel` (Flex) is a
+//! copy by all threads of half as many bytes again as the input. Both move the bytes of a recurrence: two streams in
+//! and one out. In `gradient-recurrence` a round is forward and backward, to the gradients of both inputs, and the
+//! declared bytes are those of two recurrences. Next to it is `copy-by-add`, Burn's sum of the two inputs forward and
+//! backward: the cost of any backward in Burn, which first fills a tensor with ones.
 
 mod common;
 
@@ -47,9 +46,10 @@ fn recurrences(criterion: &mut Criterion) {
             forward(criterion, place, [1 << 18, 64], 0, Decays::Varying);
         }
         backward(criterion, place, [1 << 10, 64], 0);
-        let (rows, columns) = match place.is_cube() {
-            true => ([16, 1 << 18], [1 << 16, 64]),
-            false => ([64, 1 << 18], [1 << 18, 64]),
+        let (rows, columns) = if place.is_cube() {
+            ([16, 1 << 18], [1 << 16, 64])
+        } else {
+            ([64, 1 << 18], [1 << 18, 64])
         };
         backward(criterion, place, rows, 1);
         backward(criterion, place, columns, 0);

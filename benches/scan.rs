@@ -45,7 +45,7 @@ fn scans(criterion: &mut Criterion) {
             case::<i32, 2>(criterion, place, [1, 1 << power], 1);
             case::<i64, 2>(criterion, place, [1, 1 << power], 1);
         }
-        // Odd lengths, which no vector divides, beside even lengths.
+        // Odd lengths, which no vector divides, and even lengths.
         for shape in [[1, (1 << 22) - 1], [84, 50_256], [84, 50_257]] {
             case::<f32, 2>(criterion, place, shape, 1);
         }

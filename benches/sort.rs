@@ -147,9 +147,12 @@ fn positions(criterion: &mut Criterion, place: &Place, shape: [usize; 2]) {
         read: elements * size_of::<f32>(),
         written: elements * size_of::<i32>(),
     };
-    let check = |found: Vec<usize>| match found == *expected {
-        true => Ok(()),
-        false => Err("the positions are not those of a stable sort".to_string()),
+    let check = |found: Vec<usize>| {
+        if found == *expected {
+            Ok(())
+        } else {
+            Err("the positions are not those of a stable sort".to_string())
+        }
     };
     case.contender(
         "burn-scan",
@@ -201,9 +204,10 @@ fn largest(criterion: &mut Criterion, place: &Place, shape: [usize; 2], k: usize
         || input.tensor.clone().radix_topk_with_indices(k, 1),
         |(values, positions)| {
             check_equal(&host::<f32, 2>(values), &expected.0)?;
-            match host_indices(positions) == expected.1 {
-                true => Ok(()),
-                false => Err("the positions are wrong".to_string()),
+            if host_indices(positions) == expected.1 {
+                Ok(())
+            } else {
+                Err("the positions are wrong".to_string())
             }
         },
     );

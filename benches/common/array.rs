@@ -7,7 +7,7 @@ use ndarray::{Array, ArrayView, Axis, Dimension};
 
 /// The inclusive sums of `input` seen as `[outer, len, inner]`.
 ///
-/// Dimensions of size 1 are dropped, as a caller would do: ndarray's inner loop runs along the last dimension.
+/// Dimensions of size 1 are dropped, as a caller would drop them: ndarray's inner loop runs along the last dimension.
 pub fn cumsum<T: Copy + AddAssign>(input: &[T], [outer, len, inner]: [usize; 3]) -> Vec<T> {
     match (outer, inner) {
         (1, 1) => sums(ArrayView::from(input), 0),

@@ -1,20 +1,21 @@
 //! The copy that the CPU engine is compared with: all threads, a fresh uninitialised output, huge pages.
 //!
-//! Each copy starts its threads, about 30 µs a thread, so small copies stay on one thread.
+//! Each copy starts its threads, about 30 µs per thread, so small copies stay on one thread.
 
 #![cfg(feature = "flex")]
 
 use std::mem::MaybeUninit;
 
-/// From this size, the memory bandwidth of further threads gains more than the start of a thread costs.
+/// From this size, the memory bandwidth of further threads saves more than the start of a thread costs.
 const PARALLEL_BYTES: usize = 4 << 20;
 
 /// A copy of `input`, in as many parts as there are cores.
 pub fn copy_parallel<T: Copy + Send + Sync>(input: &[T]) -> Vec<T> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = match size_of_val(input) < PARALLEL_BYTES {
-        true => 1,
-        false => cores,
+    let threads = if size_of_val(input) < PARALLEL_BYTES {
+        1
+    } else {
+        cores
     };
     let part = input.len().div_ceil(threads).max(1);
     let mut output = Vec::with_capacity(input.len());

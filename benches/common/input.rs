@@ -95,9 +95,10 @@ pub fn check_equal<T: Element>(output: &[T], expected: &[T]) -> Result<(), Strin
 }
 
 fn check_length<T>(output: &[T], expected: usize) -> Result<(), String> {
-    match output.len() == expected {
-        true => Ok(()),
-        false => Err(format!("{} elements, not {expected}", output.len())),
+    if output.len() == expected {
+        Ok(())
+    } else {
+        Err(format!("{} elements, not {expected}", output.len()))
     }
 }
 

@@ -79,9 +79,10 @@ impl Place {
             group,
             name: name.to_owned(),
             device: self.device.clone(),
-            batch_bytes: match self.is_cube() {
-                true => CUBE_BATCH_BYTES,
-                false => FLEX_BATCH_BYTES,
+            batch_bytes: if self.is_cube() {
+                CUBE_BATCH_BYTES
+            } else {
+                FLEX_BATCH_BYTES
             },
         }
     }
@@ -155,10 +156,10 @@ impl Case<'_> {
 
 /// The time of `rounds` runs of `op`, to the end of the device's queue.
 ///
-/// Each run is flushed: otherwise Burn's fusion would make one kernel of several additions to one tensor. The
-/// queue is waited for once a batch, so that a GPU sees the next launch before it has finished the last, as in
-/// a program. Outputs live to the end of their batch, because fusion does not write an output that is already
-/// dropped. They are freed outside of the measured time, for every contender alike.
+/// Each run is flushed: otherwise Burn's fusion would make one kernel of several additions to one tensor. The host
+/// waits for the queue once per batch, so that a GPU sees the next launch before it has finished the last, as in a
+/// program. Outputs live until the end of their batch, because fusion does not write an output that is already dropped.
+/// They are freed outside of the measured time, for every contender alike.
 fn timed<T>(device: &Device, batch: usize, rounds: u64, op: &mut impl FnMut() -> T) -> Duration {
     let mut total = Duration::ZERO;
     let mut left = usize::try_from(rounds).expect("a number of rounds");

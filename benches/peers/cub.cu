@@ -3,10 +3,11 @@
 //
 //   nvcc -O3 -std=c++17 -arch=native -o cub benches/peers/cub.cu && ./cub [LARGEST_POWER]
 //
-// n = 2^16, 2^20, 2^24, 2^28, passed as `int`, CUB's fastest offset type. One line of CSV a case:
+// n = 2^16, 2^20, 2^24, 2^28, passed as `int`, CUB's fastest offset type. One line of CSV per case:
 // op,dtype,n,median_us,min_us,gb_per_s,share_of_copy
 // Medians of 20 rounds by CUDA events, after 3 rounds that warm up. A round is 8 calls behind copies that keep the device
-// busy until the host has queued them. Temporary storage is allocated before. The data are integers from -2 to 2, so sums are exact in f32, and in f16 if they are accumulated in f32.
+// busy until the host has queued them. Temporary storage is allocated before. The data are integers from -2 to 2, so sums
+// are exact in f32, and in f16 if they are accumulated in f32.
 // By default CUB accumulates f16 in f16: `f16` is that (answer not checked). `f16-f32acc` has the accuracy of burn-scan, by
 // an iterator that widens to f32 and one that rounds the stored results.
 

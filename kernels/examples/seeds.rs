@@ -327,7 +327,7 @@ fn survey(client: &Client) -> bool {
     results.into_iter().all(|passed| passed)
 }
 
-/// The powers of two up to 2^`log`, and the sizes beside them.
+/// The powers of two up to 2^`log`, and the sizes next to them.
 fn sizes(log: u32) -> Vec<usize> {
     let beside = (0..=log).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]);
     let mut sizes: Vec<usize> = beside.filter(|size| *size > 0).collect();
@@ -351,7 +351,7 @@ fn report(name: &str, sizes: usize, passed: bool) -> bool {
     passed
 }
 
-/// Whether a device-level scan of `n` elements is right, or none where the routine refuses the problem.
+/// Whether a device-level scan of `n` elements is right, or `None` if the routine refuses the problem.
 fn run_routine(client: &Client, routine: RoutineKind, n: usize) -> Option<bool> {
     // Columns are dimensions after the axis.
     let (shape, axis) = match routine {

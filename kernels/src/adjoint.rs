@@ -1,7 +1,7 @@
 //! The gradient of a linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`, in two launches.
 //!
 //! ```text
-//! g[t] = flow[t] + decay[t+1]·g[t+1]       what flows back to values: a scan the other way, of its own operator
+//! g[t] = flow[t] + decay[t+1]·g[t+1]       what flows back to values: a scan the other way, with its own operator
 //! g[t]·h[t−1]                              what flows back to decays       } the second launch: each unit a vector,
 //! decay[0]·g[0]                            what flows back to initial ones } and a share of the lines
 //! ```
@@ -21,7 +21,7 @@ use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
 /// What a gradient is computed from, and where it is written. All tensors have the shape of the recurrence, except that
-/// the initial ones have size 1 along the axis.
+/// initial values have size 1 along the axis.
 #[derive(Clone, Debug)]
 pub struct RecurrenceGradients {
     /// What flows back to each result. Any strides.
@@ -34,7 +34,7 @@ pub struct RecurrenceGradients {
     pub of_values: TensorBinding,
     /// Receives what flows back to decays, contiguous.
     pub of_decay: TensorBinding,
-    /// What lines began with, if not 0; and what receives the flow back to it. Both contiguous.
+    /// The initial values of lines, if not 0, and the output for what flows back to them. Both contiguous.
     pub initial: Option<[TensorBinding; 2]>,
 }
 
@@ -62,7 +62,7 @@ struct Firsts {
     to_flow: usize,
 }
 
-/// The element before each lane of a vector along a row, or the one behind it. `neighbour` is the vector on that side.
+/// The element before each lane of a vector along a row, or the one after it. `neighbour` is the vector on that side.
 #[cube]
 fn moved<A: Numeric, N: Size>(
     own: Vector<A, N>,
@@ -205,7 +205,7 @@ pub fn recurrence_adjoint_with(
     Ok(())
 }
 
-/// Panics where a tensor is too small, and refuses outputs that overlap or are not contiguous.
+/// Panics if a tensor is too small, and refuses outputs that overlap or are not contiguous.
 #[track_caller]
 fn check(tensors: &RecurrenceGradients, axis: usize, dtype: ElemType) -> Result<(), ScanError> {
     let shape = &tensors.flow.shape;
@@ -233,7 +233,7 @@ fn check(tensors: &RecurrenceGradients, axis: usize, dtype: ElemType) -> Result<
     check_outputs(&read, &written)
 }
 
-/// The second launch: what flows back to decays and initial values, after the scan. There are elements.
+/// The second launch: what flows back to decays and initial values, after the scan. There is at least one element.
 fn launch_flows(
     client: &Client,
     tensors: RecurrenceGradients,
@@ -257,9 +257,10 @@ fn launch_flows(
     let lanes = lanes_of(client, len, &in_vectors);
     let vectors = shape.iter().product::<usize>() / lanes;
     let cubes = vectors.div_ceil(ELEMENTWISE_UNITS);
-    let [across, along] = match in_rows {
-        true => [1, shape[axis] / lanes],
-        false => [inner / lanes, shape[axis]],
+    let [across, along] = if in_rows {
+        [1, shape[axis] / lanes]
+    } else {
+        [inner / lanes, shape[axis]]
     };
     let first = if reverse { (along - 1) * across } else { 0 };
     let steps = StepsLaunch::new(
@@ -284,8 +285,8 @@ fn launch_flows(
         initials.push(initial.into_buffer_arg());
         of_initials.push(of_initial.into_buffer_arg());
     }
-    // SAFETY: it was checked that all tensors have these elements, and that the decays have those that their strides
-    // lead to; units beyond them do nothing.
+    // SAFETY: all tensors were checked to have these elements, and the decays those that their strides reach; units
+    // past them do nothing.
     unsafe {
         recurrence_flows_kernel::launch_unchecked(
             client,

@@ -1,4 +1,4 @@
-//! Indices that a tensor holds, none of which is trusted.
+//! Untrusted indices that a tensor holds.
 
 use cubecl::prelude::*;
 

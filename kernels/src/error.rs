@@ -26,7 +26,7 @@ pub enum ScanError {
         operand: &'static str,
         /// How many the operator has.
         expected: usize,
-        /// How many there are.
+        /// How many were given.
         found: usize,
     },
     /// The device binds fewer buffers to a kernel than the scan needs: its tensors, and one of its own.
@@ -58,8 +58,8 @@ pub enum ScanError {
     /// An output is not contiguous.
     #[error("the output must be contiguous")]
     InvalidOutput,
-    /// An output shares memory with another tensor of the call. Kernels read and write in no order, so an output must
-    /// not be an input.
+    /// An output shares memory with another tensor of the call. Kernels read and write in no fixed order, so an output
+    /// must not be an input.
     #[error("the {output} shares memory with the {other}")]
     OverlappingMemory {
         /// Which output.
@@ -70,10 +70,10 @@ pub enum ScanError {
     /// An operation whose tiles look back cannot run on the device, or in its present state.
     #[error("tiles cannot look back: {reason}")]
     LookbackUnsupported {
-        /// What stands in the way.
+        /// The reason.
         reason: &'static str,
     },
-    /// The device cannot count digits in shared memory, which sorts of lines longer than a tile do.
+    /// The device cannot count digits in shared memory, which sorts of lines longer than a tile need.
     #[error("the device {device} has no 32-bit atomic addition")]
     AtomicsUnsupported {
         /// The name of the device's runtime.
@@ -108,7 +108,7 @@ pub enum ScanError {
     Refused {
         /// The routine that was forced.
         routine: RoutineKind,
-        /// What stands in its way.
+        /// The reason.
         reason: String,
     },
 }
@@ -170,11 +170,11 @@ fn reach(tensor: &TensorBinding) -> usize {
         .sum::<usize>()
 }
 
-/// Kernels check no bounds, so a tensor must hold the `elements` that they read or write.
+/// Kernels do not check bounds, so a tensor must hold the `elements` that they read or write.
 ///
 /// # Panics
 ///
-/// Where it does not.
+/// If it does not.
 #[track_caller]
 pub(crate) fn expect_room(operand: &str, tensor: &TensorBinding, elements: usize) {
     let reach = reach(tensor);

@@ -84,8 +84,8 @@ pub fn combine<A: Numeric>(lhs: A, rhs: A, #[comptime] op: ScanOp) -> A {
 }
 
 /// The left operand if it is NaN, else the right one if it is, else `neither`. Without this, a compiler that assumes no
-/// NaN may turn a comparison and a selection into a maximum that drops NaN. Two selections and no `||`, which is a
-/// branch: with 32 of them in a loop a driver compiled for minutes.
+/// NaN may turn a comparison and a selection into a maximum that drops NaN. It makes two selections and uses no `||`,
+/// which is a branch: with 32 of them in a loop a driver compiled for minutes.
 #[cube]
 fn first_nan<A: Numeric>(lhs: A, rhs: A, neither: A) -> A {
     select(

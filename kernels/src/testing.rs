@@ -6,7 +6,7 @@
 //! binding                ├─────────────────→┤
 //! ```
 //!
-//! The binding includes the guard behind the data. Drivers drop writes beyond a binding, so a binding that ended with
+//! The binding includes the guard after the data. Drivers drop writes beyond a binding, so a binding that ended with
 //! the data would hide an overrun.
 
 use crate::scan::components::tile_state::{HALVES, block_words};
@@ -46,7 +46,7 @@ pub struct Guarded {
 }
 
 impl Guarded {
-    /// `data`, `offset` bytes behind an aligned position.
+    /// `data`, `offset` bytes after an aligned position.
     pub fn new<T: CubeElement>(client: &Client, data: &[T], offset: usize) -> Self {
         Self::from_bytes(client, T::as_bytes(data), offset)
     }
@@ -89,7 +89,7 @@ impl Guarded {
             panic!("written {} bytes before the data", self.data.start - at);
         }
         if let Some(at) = broken(self.data.end..bytes.len()) {
-            panic!("written {} bytes behind the data", at - self.data.end);
+            panic!("written {} bytes past the data", at - self.data.end);
         }
         T::from_bytes(&bytes[self.data.clone()]).to_vec()
     }
@@ -156,14 +156,16 @@ pub fn unsupported(what: &str) {
 /// What determines the order of a float sum: the class of the device, the units of a cube, and the vectors of a unit.
 pub fn tile_shape(client: &Client, launch: &LaunchOptions) -> (&'static str, usize, usize) {
     let tuning = Tuning::of(client, launch);
-    let class = match tuning.plane {
-        true => "planes",
-        false => "shared-memory",
+    let class = if tuning.plane {
+        "planes"
+    } else {
+        "shared-memory"
     };
     (class, tuning.units, tuning.vectors)
 }
 
-/// For states of one word: which half of a block's prefix a word behind the header is, or `None` if it is no prefix.
+/// For states of one word: which half of a block's prefix a word after the header is, or `None` if it is not of a
+/// prefix.
 pub fn prefix_half(
     client: &Client,
     launch: &LaunchOptions,

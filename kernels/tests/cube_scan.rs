@@ -210,8 +210,8 @@ fn configs(client: &Client, algorithm: Algorithm, op: ScanOp, units: usize) -> V
     }
 }
 
-/// Two operators for each cube size, and the other two in the other `turn`. Types differ in their operators and share the
-/// path through a cube, so each operator meets each size in one type.
+/// Two operators for each cube size, and the other two in the other `turn`. Types differ in their operators and share
+/// the path through a cube, so each operator meets each size in one type.
 fn every_case<T: Element>(algorithm: Algorithm, turn: usize) {
     let client = client();
     for (nth, units) in SIZES.into_iter().enumerate() {
@@ -296,8 +296,8 @@ fn every_algorithm_is_stamped() {
     assert_eq!(STAMPED, Algorithm::all().collect::<Vec<_>>());
 }
 
-/// Bounds for planes smaller than the device's, as a device with varying planes has them. Down to planes of one
-/// unit, where the plane algorithms become their radix-2 forms.
+/// Bounds below the size of the device's planes, as a device with varying planes has them: down to one unit, where the
+/// plane algorithms become their radix-2 forms.
 #[test]
 fn a_lower_bound_of_the_plane_size_will_do() {
     let client = client();

@@ -15,7 +15,7 @@ use cubecl_scan::segments::segment_sums;
 use cubecl_scan::{ScanError, reference};
 use half::f16;
 
-/// One in `density` elements is a head, by a hash. None is where `density` is 0.
+/// One in `density` elements is a head, by a hash; none if `density` is 0.
 fn heads(n: usize, density: usize) -> Vec<u32> {
     let drawn = |i: usize| (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
     let is_head = |i: usize| density > 0 && drawn(i).is_multiple_of(density as u64);
@@ -90,7 +90,7 @@ fn long_lines() {
     }
 }
 
-/// Columns, lines enough to be walked whole, and empty tensors.
+/// Columns, enough lines to be walked whole, and empty tensors.
 #[test]
 fn many_lines() {
     let client = client();
@@ -167,7 +167,7 @@ fn heads_of_another_shape_are_refused() {
     );
 }
 
-/// The kernels check no bounds; the host does.
+/// The kernels do not check bounds; the host does.
 #[test]
 fn tensors_that_are_too_small_are_refused() {
     let client = client();

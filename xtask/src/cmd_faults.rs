@@ -1,8 +1,8 @@
-//! `cargo xtask faults`: plants mistakes in the kernels, in the CPU engine and in gradients, one at a time. Each must fail
-//! the test that the list names for it.
+//! `cargo xtask faults`: plants mistakes in the kernels, in the CPU engine and in gradients, one at a time. Each must
+//! fail the test that the list names for it.
 //!
-//! The lists are `kernels/tests/faults.txt` and `tests/faults.txt`. The mistakes go into a [`copy`](crate::copy) of the tree. First, every named
-//! test must exist and pass in the copy as it is. A test that does not end counts as failed.
+//! The lists are `kernels/tests/faults.txt` and `tests/faults.txt`. The mistakes go into a [`copy`](crate::copy) of the
+//! tree. First, every named test must exist and pass in the copy as it is. A test that does not end counts as failed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// The copy, and the drivers that the tests run on.
 struct Trial {
     copy: Copy,
-    /// By name. A fault that names no driver has the one that the command line asks for, if its package needs one.
+    /// By name. A fault that names no driver uses the one that the command line asks for, if its package needs one.
     drivers: BTreeMap<Option<String>, Env>,
 }
 

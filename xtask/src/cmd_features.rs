@@ -1,5 +1,5 @@
-//! `cargo xtask features`: clippy with each feature alone, and with all that build together. Without a word it also builds
-//! two programs that differ only in this crate, and compares their default devices.
+//! `cargo xtask features`: clippy with each feature alone, and with all that build together. Without a name it also
+//! builds two programs that differ only in this crate, and compares their default devices.
 //!
 //! Cargo names the features, so a new one is never left out. Warnings become errors by clippy's own arguments.
 //! `RUSTFLAGS` would rebuild every dependency.

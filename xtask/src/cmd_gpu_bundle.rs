@@ -11,7 +11,8 @@
 //! OUT/build.txt        commit, date and compiler of this build
 //! ```
 //!
-//! `--check` packs what `./run.sh check` runs: the bench `gpu_check` for wgpu and for CUDA, and the tests that it starts.
+//! `--check` packs what `./run.sh check` runs: the bench `gpu_check` for wgpu and for CUDA, and the tests that it
+//! starts.
 //!
 //! The name of a binary is PACKAGE.KIND.NAME, as in `cubecl-scan.bench.scan`.
 
@@ -156,7 +157,7 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<Vec<String>>
     Ok(binaries.into_iter().map(|binary| binary.name).collect())
 }
 
-/// What results are of: `key: value` lines.
+/// What results belong to: `key: value` lines.
 fn build_facts() -> String {
     let line = |key: &str, value: String| format!("{key}: {}\n", value.trim());
     [

@@ -5,7 +5,7 @@
 //! 2. NVRTC compiles every CUDA module for sm_90, and those at a GPU's own tuning for sm_80, too. Clang compiles every
 //!    HIP module for gfx942, and those at a GPU's own tuning for gfx1100, too.
 //! 3. The command reads the machine code of the modules at a GPU's own tuning: registers, spills, widths of accesses,
-//!    barriers. The table has CUB's kernels beside them.
+//!    barriers. The table has CUB's kernels next to them.
 //!
 //! The command fails if a compiler refuses a module, if a kernel spills, or if it accesses contiguous memory less
 //! widely than the GPU can.

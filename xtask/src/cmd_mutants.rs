@@ -1,7 +1,7 @@
 //! `cargo xtask mutants`: cargo-mutants on the code that plans on the host. A test must notice each mistake there.
 //!
-//! `cargo xtask faults` takes the kernels, where a person chose the mistakes. The whole suite takes minutes for one
-//! mutant, so each part of the code is tried against the tests that are meant to hold it. The mutants go into a
+//! `cargo xtask faults` covers the kernels, with mistakes that a person chose. The whole suite takes minutes for one
+//! mutant, so each part of the code is tried against the tests that are meant to cover it. The mutants go into a
 //! [`copy`](crate::copy) of the tree, and the CPU engine is a crate of its own there. The command prints the survivors,
 //! and `docs/testing.md` explains the known ones.
 
@@ -24,7 +24,7 @@ const SPEC: Spec = Spec {
     options: &["--driver"],
 };
 
-/// Code of the host, and the tests that hold it.
+/// Host code, and the tests that cover it.
 struct Part {
     name: &'static str,
     copy: fn() -> Result<Copy>,
@@ -33,7 +33,7 @@ struct Part {
     package: &'static [&'static str],
     /// The tests, as arguments of cargo.
     tests: &'static [&'static str],
-    /// The tests that do not run: those of what kernels do among themselves, and the longest.
+    /// The tests that do not run: those of what happens inside kernels, and the longest.
     skip: &'static [&'static str],
     env: &'static [(&'static str, &'static str)],
 }
@@ -141,7 +141,7 @@ const PARTS: [Part; 4] = [
 /// unstable and asks for this variable at run time. The compiler does not see it.
 const FAIL_FAST_IS_ALLOWED: &str = "env RUSTC_BOOTSTRAP=1";
 
-/// After this time a mutant counts as one that loops for ever.
+/// After this time a mutant counts as one that loops forever.
 const TIMEOUT_SECONDS: &str = "150";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {

@@ -2,12 +2,13 @@
 //!
 //! 1. Cargo resolves a manifest that asks only for a Burn after the pinned one. Its lock file names the newest such
 //!    version, and the CubeCL that goes with it.
-//! 2. In a [`copy`](crate::copy) of the tree, these versions replace those of which patches are admitted (`"~X"`).
+//! 2. In a [`copy`](crate::copy) of the tree, these versions replace those of packages that admit only patches
+//!    (`"~X"`).
 //! 3. `cargo check` compiles the copy. The command counts its errors and warnings by file.
 //! 4. The tests run if there is no error.
 //!
-//! With `--patch`, the copy takes the newest patches that the manifest admits instead. Then the command fails if the lock
-//! file has older ones, whatever the check says.
+//! With `--patch`, the copy takes the newest patches that the manifest admits instead. Then the command fails if the
+//! lock file has older ones, whatever the check says.
 //!
 //! `docs/compatibility.md` says what broke when this ran last.
 
@@ -109,7 +110,7 @@ fn newest_patches(copy: &Copy, manifest: &str) -> Result<()> {
     bail!("everything passes with them, and the lock file has older patches: run `cargo update`")
 }
 
-/// The lock file of the newest Burn that fits the first requirement which any version fits.
+/// The lock file of the newest Burn that meets the first requirement which any version meets.
 fn newest(copy: &Copy, requirements: &[String]) -> Result<Option<Lock>> {
     let folder = copy.tree.with_file_name("newest");
     write(&folder.join("src/lib.rs"), b"")?;

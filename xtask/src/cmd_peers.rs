@@ -1,9 +1,9 @@
 //! `cargo xtask peers`: the same work in other libraries, on this machine's CPU.
 //!
-//! It makes a Python venv under `target/peers`, and installs each library on its own: one that fails does not keep the
-//! others out. Then it runs `benches/peers/run.py`, and names what was left out and why.
+//! It makes a Python venv under `target/peers`, and installs each library on its own: a failure of one does not exclude
+//! the others. Then it runs `benches/peers/run.py`, and names what was left out and why.
 //!
-//! `--sorts` builds the crate `benches/peers/sorts`, of whose peers each gets a process of its own, and writes
+//! `--sorts` builds the crate `benches/peers/sorts`, runs each of its peers in a process of its own, and writes
 //! `peers-PEER.json` into `target/peers`, or into the folder of `--out`.
 
 use std::path::{Path, PathBuf};

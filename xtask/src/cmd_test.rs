@@ -3,10 +3,10 @@
 //! 1. [`drivers`] finds or gets a Vulkan driver.
 //! 2. The test `adapter` prints its adapter in one line `adapter: NAME …`. If the adapter does not start, nothing else
 //!    runs. So no Cube test is left out without a word.
-//! 3. The whole workspace with its default features. Beside it, one after another: the kernels' own tests; if the driver
-//!    is lavapipe, these on SwiftShader as well, with plane operations; the examples of the documentation; the public
-//!    contract without `fusion`, where operations run one by one. Drivers compile kernels on one thread of a process,
-//!    and two processes keep two cores busy.
+//! 3. The whole workspace with its default features. In parallel, one after another: the kernels' own tests; if the
+//!    driver is lavapipe, these on SwiftShader as well, with plane operations; the examples of the documentation; the
+//!    public contract without `fusion`, where operations run one by one. Drivers compile kernels on one thread of a
+//!    process, and two processes keep two cores busy.
 //!
 //! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU
 //! engine under valgrind, again in two processes.
@@ -168,7 +168,7 @@ impl<'a> Tests<'a> {
         adapter.filter(|_| started)
     }
 
-    /// The long tier. The tensors' laws take somewhat longer than the steps beside them.
+    /// The long tier. The tensors' laws take somewhat longer than the steps in parallel.
     fn long(&self, steps: &mut Steps) {
         let kernels = self.selected(&LONG_KERNEL_TESTS, &self.env);
         let beside = Beside::start(vec![
@@ -184,7 +184,7 @@ impl<'a> Tests<'a> {
         steps.join(beside);
     }
 
-    /// The normal tier: two lists of steps. Everything else took 2,225 s where what is beside it took 1,812 (2026-11-27).
+    /// The normal tier: two lists of steps. Everything else took 2,225 s, the steps in parallel 1,812 s (2026-11-27).
     fn all(&self, steps: &mut Steps, is_lavapipe: bool) -> Result<()> {
         let mut beside = vec![("kernels", Ok(self.selected(&KERNEL_TESTS, &self.env)))];
         if is_lavapipe && swiftshader::is_offered() {

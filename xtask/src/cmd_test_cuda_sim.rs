@@ -4,7 +4,7 @@
 //! 2. The simulator's own script compiles each module to the PTX that it can parse. The command names the others.
 //! 3. It runs each case, and the command compares the memory afterwards with the results of plain loops.
 //!
-//! The simulator is no part of this repository: `--simulator` names the folder with its `sim.py`, and `--built` the
+//! The simulator is not part of this repository: `--simulator` names the folder with its `sim.py`, and `--built` the
 //! folder that its `build.sh` filled. The headline cases print cycles. Cycles compare programs on a machine that does
 //! not exist.
 
@@ -29,7 +29,7 @@ const SPEC: Spec = Spec {
 };
 
 const MISSING: &str = "\
-the simulator is no part of this repository. It is a folder with `sim.py` and `build.sh`, made of GPGPU-Sim
+the simulator is not part of this repository. It is a folder with `sim.py` and `build.sh`, made of GPGPU-Sim
 (gpgpu-sim.org, with support for PTX 7.8), NVRTC and a runner of launches described in a text file; give it as
 --simulator DIR, and as --built DIR what its build.sh filled";
 

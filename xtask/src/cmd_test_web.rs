@@ -2,8 +2,8 @@
 //!
 //! 1. wasm-bindgen's test runner runs tests of `tests/` in headless Chromium on WebGPU and on the CPU of the page.
 //!    `tests/common/browser.rs` says how a test waits there, `examples/web/Cargo.toml` which tests these are.
-//! 2. The page checks itself, goes on after a panic and a lost GPU, draws and measures. A picture of it is taken and its
-//!    report read. Without WebGPU it says so.
+//! 2. The page checks itself, goes on after a panic and a lost GPU, draws and measures. The command takes a picture of
+//!    it and reads its report. Without WebGPU the page says so.
 
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,8 @@ const SPEC: Spec = Spec {
 /// The page's test shares the tests' build of Burn.
 const PROFILE: &str = "web-test";
 
-/// Fewer tests that passed are a mistake of the build: without any one of the larger files there are fewer. The sources
-/// have 352, each property on WebGPU and on the CPU.
+/// If fewer tests pass, the build is wrong: without any one of the larger files there are fewer. The sources have 352;
+/// each property is tested on WebGPU and on the CPU.
 const LEAST: usize = 340;
 
 /// A software adapter compiles some kernels for seconds, and the page reports at its end only.

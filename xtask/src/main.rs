@@ -56,7 +56,7 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver lavapipe     Mesa's software driver, also where there is a GPU
       --driver swiftshader  Chromium's software driver, unpacked (not installed) from Debian's
                             `chromium-common`; about 15 times slower: the kernels' own tests only
-      --heavy               the long tier instead: 20,000 drawn cases a law (feature `heavy`), and `memcheck`;
+      --heavy               the long tier instead: 20,000 drawn cases per law (feature `heavy`), and `memcheck`;
                             more than two hours
       -- ARGS               passed to `cargo test`, e.g. `-- --test adapter`; only that step runs then
 
@@ -76,7 +76,7 @@ usage: cargo xtask COMMAND [OPTIONS]
       --build               do not serve it: the folder is target/web/page
       --port N              serve it at this port (default 8080)
 
-  test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is no part of this repository.
+  test-cuda-sim Compile the kernels to PTX and run them on a GPU simulator, which is not part of this repository.
       --simulator DIR       the folder with its sim.py
       --built DIR           what its build.sh filled (default: the variable SIM_DIR)
       --headlines           only the cases whose cycles count
@@ -121,7 +121,7 @@ usage: cargo xtask COMMAND [OPTIONS]
                 this crate is slower. Takes two cores half an hour.
       --quick               the headline cases only, a few minutes; the page goes to target/report/quick
       --check               measure the headline cases of this tree and of the commit it stands on in turn; fails
-                            where one became more than 15 % slower. A quarter of an hour beside the builds
+                            where one became more than 15 % slower. A quarter of an hour besides the builds
       --against REVISION    with --check: that revision instead
       --device DEVICE       with --check: the cases of `flex` or `cube` only
       --gpu FILE            measure nothing: record the results.json that `./run.sh check` wrote on a GPU host

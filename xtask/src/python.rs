@@ -17,9 +17,10 @@ impl Venv {
     /// `target/NAME/venv`. Makes it where it is missing.
     pub(crate) fn get(name: &str) -> Result<Self> {
         let folder = target_dir().join(name).join("venv");
-        let python = folder.join(match cfg!(windows) {
-            true => "Scripts/python.exe",
-            false => "bin/python",
+        let python = folder.join(if cfg!(windows) {
+            "Scripts/python.exe"
+        } else {
+            "bin/python"
         });
         if !python.is_file() || !has_pip(&python) {
             make(&folder)?;
@@ -31,7 +32,7 @@ impl Venv {
         Command::new(&self.python)
     }
 
-    /// Installs packages from wheels. Those that are there already stay as they are.
+    /// Installs packages from wheels. Those already installed stay as they are.
     pub(crate) fn install(&self, packages: &[&str]) -> Result<()> {
         let mut command = self.command();
         command.args(["-m", "pip", "install", "--quiet"]);

@@ -72,7 +72,7 @@ if [ "$1" = check ]; then
   wait
   out=$PWD/results.json
   cd "$work"
-  # Kernels that one process has compiled are there for the next ones.
+  # The next processes reuse the kernels that one has compiled.
   printf '[compilation]\ncache = true\n[environment]\npath = "local"\n' > cubecl.toml
   export GPU_CHECK_WORK=$work
   status=0

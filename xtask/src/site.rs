@@ -32,7 +32,7 @@ impl Site {
         })
     }
 
-    /// Serves until this program is ended.
+    /// Serves until this program ends.
     pub(crate) fn serve(&self) -> Result<()> {
         loop {
             self.answer(self.server.recv()?, &mut |_| ());
@@ -72,7 +72,7 @@ impl Site {
         let (status, body) = match name.as_str() {
             "report" => {
                 let mut text = String::new();
-                // The page's own failure to send is noticed by its silence.
+                // If the page fails to send, its silence shows it.
                 let _ = request.as_reader().read_to_string(&mut text);
                 report(&text);
                 (200, Vec::new())
@@ -87,7 +87,7 @@ impl Site {
             .with_status_code(status)
             .with_header(header("Content-Type", kind(&name)))
             .with_header(header("Cache-Control", "no-store"));
-        // A browser that went away is noticed by its silence.
+        // If the browser went away, its silence shows it.
         let _ = request.respond(response);
     }
 
@@ -124,7 +124,7 @@ mod tests {
     fn exchange(line: &str, body: &str) -> (String, String) {
         let site = Site::open(0, &[&crate::process::root().join("xtask/webgpu")]).unwrap();
         let address = site.server.server_addr().to_ip().unwrap();
-        // Browsers open connections that they never use. Such a one does not block the others.
+        // Browsers open connections that they never use. Such a connection does not block the others.
         let _unused = TcpStream::connect(address).unwrap();
         let mut client = TcpStream::connect(address).unwrap();
         let head = format!("{line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n");

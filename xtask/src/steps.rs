@@ -12,7 +12,7 @@ use crate::process::{line_of, run_printing_to};
 /// A step: its name, how it ended, and how long it took.
 type Done = (String, Result<()>, Duration);
 
-/// Steps that run one by one, beside others. [`Steps::join`] shows what they print.
+/// Steps that run one by one, in parallel with others. [`Steps::join`] shows what they print.
 pub(crate) struct Beside(JoinHandle<Vec<(Done, Vec<u8>)>>);
 
 impl Beside {
@@ -54,7 +54,7 @@ impl Steps {
         self.note(name, result, start.elapsed())
     }
 
-    /// Waits for the steps that run beside the others, and shows what they printed.
+    /// Waits for the steps that run in parallel with the others, and shows what they printed.
     pub(crate) fn join(&mut self, beside: Beside) {
         let done = beside.0.join().expect("steps return their errors");
         for ((name, result, took), printed) in done {

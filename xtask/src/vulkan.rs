@@ -1,8 +1,8 @@
 //! Finds the Vulkan drivers of this Linux machine, and builds nothing for it.
 //!
-//! A driver can start when three things are there: the loader (`libvulkan.so.1`), a manifest (a JSON file that names
-//! the driver's library) in one of the loader's folders, and that library. A driver for hardware also needs a device
-//! node. Distributions install the drivers of all vendors together, so a manifest alone says nothing about a GPU.
+//! A driver can start when three things exist: the loader (`libvulkan.so.1`), a manifest (a JSON file that names the
+//! driver's library) in one of the loader's folders, and that library. A driver for hardware also needs a device node.
+//! Distributions install the drivers of all vendors together, so a manifest alone says nothing about a GPU.
 
 use std::env;
 use std::fmt;
@@ -96,7 +96,7 @@ impl fmt::Display for Machine {
     }
 }
 
-/// Whether Linux has a node of a GPU. A display alone (`/dev/dri/card0` of a virtual machine) is no GPU.
+/// Whether Linux has a node of a GPU. A display alone (`/dev/dri/card0` of a virtual machine) is not a GPU.
 fn has_gpu_node() -> bool {
     let render = |file: std::fs::DirEntry| file_name(&file.path()).starts_with("renderD");
     let nodes = ["/dev/nvidiactl", "/dev/dxg", "/dev/kgsl-3d0", "/dev/mali0"];

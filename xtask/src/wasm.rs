@@ -39,13 +39,12 @@ impl Wasm {
     pub(crate) fn get() -> Result<Self> {
         let line = ["--print", "target-libdir", "--target", TARGET];
         let is_there = Path::new(output("rustc", &line).trim()).is_dir();
-        let unpacked = match is_there {
-            true => None,
-            false => {
-                eprintln!("`rustup target add {TARGET}` would save a download of 140 MB");
-                let folder = target_dir().join("rust-web");
-                Some(debian::unpack(&folder, &PACKAGES)?.join("usr"))
-            }
+        let unpacked = if is_there {
+            None
+        } else {
+            eprintln!("`rustup target add {TARGET}` would save a download of 140 MB");
+            let folder = target_dir().join("rust-web");
+            Some(debian::unpack(&folder, &PACKAGES)?.join("usr"))
         };
         Ok(Self {
             programs: bindgen()?,
@@ -65,7 +64,7 @@ impl Wasm {
             libraries.push(usr.join("lib/x86_64-linux-gnu"));
             command
                 .arg("-Zbuild-std=std,panic_abort")
-                // For that option of a stable cargo.
+                // A stable cargo needs it for that option.
                 .env("RUSTC_BOOTSTRAP", "1")
                 .env("RUSTC", usr.join("bin/rustc"))
                 .env("LD_LIBRARY_PATH", libraries)

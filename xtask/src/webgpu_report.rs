@@ -14,7 +14,7 @@ use anyhow::ensure;
 
 use crate::Result;
 
-/// So many messages are printed in full. The rest is only counted.
+/// This many messages are printed in full. The rest are only counted.
 const SHOWN: usize = 20;
 
 #[derive(Default)]

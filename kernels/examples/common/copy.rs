@@ -30,7 +30,7 @@ pub fn width(client: &Client) -> usize {
         .unwrap_or(1)
 }
 
-/// Copies `words` words of 32 bits, but for the words after the last whole vector. Both buffers hold so many.
+/// Copies `words` words of 32 bits, except those after the last whole vector. Both buffers hold this many.
 pub fn copy(client: &Client, input: &Handle, output: &Handle, words: usize) {
     let width = width(client);
     let vectors = words / width;

@@ -24,7 +24,7 @@ impl Data {
         Data::Sparse,
     ];
 
-    /// `n` values, others for every `seed`.
+    /// `n` values, different for every `seed`.
     pub fn values(self, n: usize, seed: u64) -> Vec<i32> {
         (0..n as u64)
             .map(|i| {

@@ -83,9 +83,10 @@ fn index_of(text: &str) -> Result<usize, String> {
 /// The devices of this machine in the runtimes of this build, as `--device` spells them.
 fn present() -> String {
     let names: Vec<String> = Device::enumerate_all().iter().map(spell).collect();
-    match names.is_empty() {
-        true => "no device of the runtimes in this build".into(),
-        false => names.join(" "),
+    if names.is_empty() {
+        "no device of the runtimes in this build".into()
+    } else {
+        names.join(" ")
     }
 }
 

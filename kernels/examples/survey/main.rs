@@ -1,6 +1,6 @@
 //! Validates and times every cube-level algorithm and every device-level routine of `cubecl-scan`, and eight more
-//! algorithms for a cube (`algorithms`), over powers of two and sizes beside them. Compares each with a copy of as many
-//! elements on the same device in the same run.
+//! algorithms for a cube (`algorithms`), over powers of two and sizes next to them. Compares each with a copy of as
+//! many elements on the same device in the same run.
 //!
 //! ```text
 //! cargo run --release -p cubecl-scan --features wgpu --example survey [-- OPTIONS]
@@ -12,8 +12,8 @@
 //!   device's queue. Wrong results are not timed.
 //! - Reports: a table on standard output, a CSV file, and the throughput of the inclusive scans against n as an SVG.
 //!
-//! `--help` lists the options. After the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only and ends at
-//! sums of 2^30.
+//! `--help` lists the options. The program follows the survey of Smith ("GPUPrefixSums", 2023), which is inclusive only
+//! and ends at sums of 2^30.
 
 mod algorithms;
 #[path = "../common/mod.rs"]
@@ -93,12 +93,13 @@ fn run() -> Result<bool, String> {
 fn fits(device: &Opened, n: usize) -> Result<(), String> {
     let limit = device.client.properties().memory.max_page_size;
     let bytes = size_of::<i32>() as u64 * subject::capacity(n) as u64;
-    match bytes <= limit {
-        true => Ok(()),
-        false => Err(format!(
+    if bytes <= limit {
+        Ok(())
+    } else {
+        Err(format!(
             "n = {} needs buffers of {bytes} bytes, and this device allows {limit}",
             size::spell(n)
-        )),
+        ))
     }
 }
 

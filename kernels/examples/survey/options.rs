@@ -92,7 +92,7 @@ impl Options {
     }
 }
 
-/// Some small sizes that are no powers of two, then powers of two and their neighbours in turn.
+/// Some small sizes that are not powers of two, then powers of two and their neighbours in turn.
 fn default_sizes(largest: u32) -> Vec<usize> {
     let ladder = (8..=largest).map(|log| match log % 4 {
         1 => (1 << log) - 1,

@@ -74,9 +74,10 @@ pub fn svg(records: &[Record], device: &str) -> Result<String, Box<dyn Error>> {
 }
 
 fn lines(records: &[Record], wanted: impl Fn(Kind) -> bool) -> Vec<Line> {
-    let smallest = match records.iter().any(|record| record.n >= UNITS) {
-        true => UNITS,
-        false => 0,
+    let smallest = if records.iter().any(|record| record.n >= UNITS) {
+        UNITS
+    } else {
+        0
     };
     let line = |(kind, colour): (Kind, RGBColor)| {
         let inclusive = of_kind(records, kind).filter(|record| !record.subject.exclusive);
@@ -184,7 +185,7 @@ impl Line {
     }
 }
 
-/// A dot, or a ring where n is no power of two.
+/// A dot, or a ring where n is not a power of two.
 fn mark<P: Copy>(at: P, colour: RGBColor, filled: bool) -> [Circle<P, i32>; 2] {
     let inside = if filled { colour } else { WHITE };
     [

@@ -125,9 +125,10 @@ impl Survey {
 
 /// On standard error, and only where that is a terminal.
 fn progress_bar(steps: usize) -> ProgressBar {
-    let target = match stderr().is_terminal() {
-        true => ProgressDrawTarget::stderr(),
-        false => ProgressDrawTarget::hidden(),
+    let target = if stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
     };
     let style = ProgressStyle::with_template("{elapsed_precise} {bar:40} {percent:>3} %  {msg}")
         .expect("a valid template");

@@ -1,6 +1,6 @@
 //! Numbers of elements as people write them: `1000`, `2^20`, `2^20-1`.
 
-/// The number, unless it is none or does not fit.
+/// The number. `None` if the text is not a number, or one that does not fit.
 pub fn parse(text: &str) -> Option<usize> {
     let Some(power) = text.strip_prefix("2^") else {
         return text.parse().ok();

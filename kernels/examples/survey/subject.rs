@@ -18,7 +18,7 @@ use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 
-/// Units of a cube of the survey's own kernels, if the device allows so many.
+/// Units of a cube of the survey's own kernels, if the device allows that many.
 pub const UNITS: usize = 256;
 /// The longest row of `SingleCube`. It fits a tile even without vectors, as rows of odd length are read.
 const ROW: usize = 1024;
@@ -37,7 +37,7 @@ pub struct Subject {
     pub exclusive: bool,
 }
 
-/// A tensor, and how many of its elements are data. Behind them are zeros.
+/// A tensor, and how many of its elements are data. Zeros follow them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Vec<usize>,
@@ -154,9 +154,10 @@ impl Subject {
                 (vec![rows, n / rows], 1, n / rows * rows)
             }
             Kind::Device(RoutineKind::Columns | RoutineKind::ColumnTiles) => {
-                let columns = match n.is_multiple_of(COLUMNS) {
-                    true => COLUMNS,
-                    false => n.min(COLUMNS - 1),
+                let columns = if n.is_multiple_of(COLUMNS) {
+                    COLUMNS
+                } else {
+                    n.min(COLUMNS - 1)
                 };
                 (vec![n / columns, columns], 0, n / columns * columns)
             }

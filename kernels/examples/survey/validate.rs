@@ -19,7 +19,7 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Of the values that the input holds.
+    /// Scans of these input values.
     pub fn new(values: Vec<i32>) -> Self {
         Self {
             values,

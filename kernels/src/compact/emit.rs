@@ -7,13 +7,13 @@ use cubecl::std::tensor::layout::linear::LinearView;
 #[derive_cube_comptime]
 #[non_exhaustive]
 pub enum Emit {
-    /// The values under `true`, zeros behind them.
+    /// The values under `true`, then zeros.
     Values,
-    /// The values under `true`; what is behind them is unspecified.
+    /// The values under `true`; what follows them is unspecified.
     ValuesUnpadded,
-    /// The row-major positions of the `true`s, zeros behind them.
+    /// The row-major positions of the `true`s, then zeros.
     Indices,
-    /// The row-major positions of the `true`s; what is behind them is unspecified.
+    /// The row-major positions of the `true`s; what follows them is unspecified.
     IndicesUnpadded,
     /// For each position its rank among the `true`s, or −1 under `false`.
     Destinations,

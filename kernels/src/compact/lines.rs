@@ -13,7 +13,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 /// Compacts each line of `values` along `axis` by `mask` (any non-zero is true): survivors first and in order, zeros
-/// behind them. Writes the number of survivors of each line into `counts`.
+/// after them. Writes the number of survivors of each line into `counts`.
 ///
 /// The first three tensors have one shape. Values and mask may have any strides and are read in place; `output` is
 /// contiguous. `counts` holds an `index` for each line, in row-major order of the other dimensions. Nothing waits for
@@ -24,7 +24,7 @@ use cubecl::prelude::*;
 ///
 /// # Errors
 ///
-/// [`ScanError::AxisOutOfRange`], else as [`compact`](super::compact()).
+/// [`ScanError::AxisOutOfRange`], otherwise as [`compact`](super::compact()).
 ///
 /// # Panics
 ///
@@ -66,9 +66,10 @@ pub fn compact_lines(
         emit: Emit::Values,
     };
     let plan = selection.plan(client, &[], launch)?;
-    match plan.per_unit {
-        true => per_unit::launch(client, plan, selection),
-        false => select::launch(client, &plan, selection),
+    if plan.per_unit {
+        per_unit::launch(client, plan, selection)
+    } else {
+        select::launch(client, &plan, selection)
     }
     Ok(())
 }

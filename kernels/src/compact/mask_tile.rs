@@ -25,7 +25,7 @@ use cubecl::std::tensor::layout::linear::LinearView;
 #[derive_cube_comptime]
 pub(crate) struct MaskConfig {
     pub tile: TileConfig,
-    /// 32-bit words of a ballot that can have bits.
+    /// 32-bit words of a ballot that can have bits set.
     pub ballot_words: usize,
     pub lookback: LookbackConfig,
     pub mark: Mark,
@@ -83,7 +83,7 @@ pub(super) fn units_before(#[comptime] word: usize) -> u32 {
 fn differ<M: Numeric>(before: M, own: M) -> bool {
     let elem = elem_type_of::<M>();
     if comptime!(elem.is_float()) {
-        // The bits tell a NaN, because shader compilers may assume that there is none.
+        // The bits decide, because shader compilers may assume that NaN does not occur.
         let (left, right) = (f32::cast_from(before), f32::cast_from(own));
         before != own || is_nan::<f32>(left) || is_nan::<f32>(right)
     } else {
@@ -167,8 +167,8 @@ fn count_stripe(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -
     Stripe { earlier, total }
 }
 
-/// The marks of the unit's `k`-th vector of the tile that begins at the row's vector `first`. Beyond the row nothing
-/// is marked. No unit branches, because a plane votes next.
+/// The marks of the unit's `k`-th vector of the tile that begins at the row's vector `first`. Nothing is marked past
+/// the row. No unit branches, because a plane votes next.
 #[cube]
 fn marks_in_row<M: Numeric, N: Size>(
     mask: &LinearView<'_, Vector<M, N>>,
@@ -198,7 +198,7 @@ fn rake(totals: &mut Shared<[u32]>, #[comptime] tile: TileConfig) -> u32 {
 
 #[cube]
 impl MaskTile {
-    /// Loads a tile. Nothing beyond its row survives.
+    /// Loads a tile. Nothing past its row survives.
     pub fn load<M: Numeric, N: Size>(
         mask: &LinearView<'_, Vector<M, N>>,
         row: Row,

@@ -4,9 +4,9 @@
 //!   each position.
 //! - [`compact_lines`]: the same for each line along an axis.
 //! - [`run_lengths`]: the runs of equal elements, and their lengths.
-//! - [`expand`]: the way back.
+//! - [`expand`]: the inverse of [`compact()`].
 //! - [`gather`] and [`scatter`]: move slices to and from destinations. Each is the adjoint of the other.
-//! - [`scatter_ranks`]: scatters to destinations that are ranks, and writes zeros behind them.
+//! - [`scatter_ranks`]: scatters to destinations that are ranks, and writes zeros after them.
 //! - [`partition_ranks`]: the destinations of a stable grouping by key.
 //!
 //! ```text

@@ -3,7 +3,7 @@
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Copies the first of the `entries` entries of each key, and the entry behind all.
+/// Copies the first of the `entries` entries of each key, and the entry after all of them.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn copy_offsets_kernel<I: Numeric>(
     entry_offsets: &[u32],

@@ -180,7 +180,7 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
         );
     };
     // SAFETY: mask, values and output hold the same number of elements, and a part ends with its line; a rank is below
-    // the number of trues of the line, and its tail begins behind them; there is a count for each line.
+    // the number of trues of the line, and its tail begins after them; there is a count for each line.
     let write = |states| unsafe {
         write_parts_kernel::launch_unchecked(
             client,

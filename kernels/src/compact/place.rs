@@ -104,7 +104,7 @@ pub fn expand(
     place(client, Some(packed), mask, (output, dtype), None, launch)
 }
 
-/// Places the values of `packed`, or without it destinations, whose number `count` receives.
+/// Places the values of `packed`. Without it, places destinations and writes their number into `count`.
 pub(super) fn place(
     client: &Client,
     packed: Option<TensorBinding>,

@@ -76,7 +76,7 @@ pub(super) struct Plan {
     pub cube_count: CubeCount,
     pub cube_dim: CubeDim,
     pub address_type: AddressType,
-    /// Lanes of a vector, in the mask and in all tensors beside it.
+    /// Lanes of a vector, in the mask and in all tensors accessed with it.
     pub lanes: usize,
     /// Vectors of a line.
     pub vectors: usize,
@@ -96,8 +96,8 @@ const SHORT_LINE: usize = 32;
 const FEWEST_UNITS: usize = MAX_BLOCK;
 
 impl Plan {
-    /// `beside` are the tensors that are read or written in vectors at the positions of the mask. `staged` is the bytes
-    /// of an element that a tile keeps in shared memory, or 0.
+    /// `beside` holds the tensors that are read or written in vectors at the positions of the mask. `staged` is the
+    /// size in bytes of an element that a tile keeps in shared memory, or 0.
     pub fn new(
         client: &Client,
         mask: &Typed,
@@ -122,14 +122,13 @@ impl Plan {
         }
         let vectors = lines.len / lanes;
         let is_default = launch == LaunchOptions::default();
-        let units = match lines.is_flat() || !is_default {
-            true => tuning.units,
+        let units = if lines.is_flat() || !is_default {
+            tuning.units
+        } else {
             // For many short lines, a cube no larger than a line.
-            false => {
-                let fewest = FEWEST_UNITS.max(hardware.plane_size_max as usize);
-                let wanted = vectors.div_ceil(tile_vectors).next_power_of_two();
-                wanted.max(fewest).min(tuning.units)
-            }
+            let fewest = FEWEST_UNITS.max(hardware.plane_size_max as usize);
+            let wanted = vectors.div_ceil(tile_vectors).next_power_of_two();
+            wanted.max(fewest).min(tuning.units)
         };
         let max_planes = (units * tuning.max_planes).div_ceil(tuning.units);
         let counts = [units, tile_vectors];

@@ -26,8 +26,8 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Makes all further checks, then the plan. `others` are written beside the tensors of the selection; each has the
-    /// bytes of its elements.
+    /// Makes all further checks, then the plan. `others` are further outputs, each with the size of its elements in
+    /// bytes.
     pub fn plan(
         &self,
         client: &Client,

@@ -36,7 +36,7 @@ impl CubeScanConfig {
         }
     }
 
-    /// Uses plane operations in `Raking` and `RakingMemoize`, or does not, whatever the device advertises.
+    /// Sets whether `Raking` and `RakingMemoize` use plane operations, whatever the device advertises.
     pub fn with_plane_ops(self, plane_ops: bool) -> Self {
         Self { plane_ops, ..self }
     }
@@ -61,7 +61,7 @@ impl CubeScanConfig {
 
     /// The values a raking unit walks.
     pub(super) fn raking_segment(&self) -> usize {
-        // If the device does not say how large a plane is, as many raking units as planes of most GPUs have units.
+        // If the device does not tell the size of a plane: the units of a plane on most GPUs.
         let plane = if self.plane_size_min > 1 {
             self.plane_size_min
         } else {

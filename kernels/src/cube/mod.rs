@@ -17,7 +17,7 @@
 //!
 //! # Example
 //!
-//! Each cube scans its 256 elements; the storage serves twice.
+//! Each cube scans its 256 elements; the storage is used twice.
 //!
 //! ```no_run
 //! use cubecl::{client::Client, prelude::*};
@@ -42,7 +42,7 @@
 //!     let config = CubeScanConfig::new(client, algorithm, ScanOp::Sum, 256);
 //!     let counts = client.create_from_slice(u32::as_bytes(&[3; 1024]));
 //!     let (offsets, totals) = (client.empty(1024 * 4), client.empty(4 * 4));
-//!     // SAFETY: the buffers hold as many elements as is said here.
+//!     // SAFETY: the buffers hold `len` elements.
 //!     let buffer = |handle, len| unsafe { BufferArg::from_raw_parts(handle, len) };
 //!     offsets::launch(
 //!         client,

@@ -29,8 +29,8 @@ pub(super) fn last_unit_of_plane() -> u32 {
     max(min(first + PLANE_DIM, CUBE_DIM) - first, 1u32) - 1
 }
 
-/// This plane scans the elements of `shared` from `first` to before `end` in place, and returns their total. With it
-/// `PlaneScans` scans the totals of its planes.
+/// Scans the elements of `shared` from `first` to before `end` in place, by this plane, and returns their total.
+/// `PlaneScans` uses it for the totals of its planes.
 ///
 /// - `identity`: the identity of `op`, as for [`cube_inclusive_scan()`](crate::cube::cube_inclusive_scan()).
 /// - `steps`: each step scans as many neighbouring elements as the plane has units. There must be enough steps for the

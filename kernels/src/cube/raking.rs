@@ -1,4 +1,4 @@
-//! Raking: Merrill & Grimshaw, "Parallel Scan for Stream Architectures" (2009), as CUB's `BlockScanRaking` has it.
+//! Raking: Merrill & Grimshaw, "Parallel Scan for Stream Architectures" (2009), as in CUB's `BlockScanRaking`.
 //!
 //! As many units *rake* as a plane has. Each walks a segment of shared memory to reduce it. Their totals are scanned.
 //! Then each walks its segment again, with the total before it. Few barriers, and 2n combinations, most of them without
@@ -11,9 +11,9 @@
 //! down    each walks again         a ab …  a..d …  a..g …  a..j …
 //! ```
 //!
-//! With plane operations the totals stay in registers. Without, every raking unit folds the totals before it. That is
-//! no slower than one unit folding for all, and saves a barrier. Segments lie an odd number of elements apart, so that
-//! the raking units of a step access different banks. The memoizing form keeps the segment in registers and reads
+//! With plane operations the totals stay in registers. Without them, every raking unit folds the totals before it. That
+//! is no slower than one unit folding for all, and saves a barrier. Segments lie an odd number of elements apart, so
+//! that the raking units of a step access different banks. The memoizing form keeps the segment in registers and reads
 //! shared memory once.
 
 use super::config::{CubeScanConfig, cube_scan_storage};

@@ -26,9 +26,9 @@ pub struct CubeScan<A: Numeric> {
 ///   `sync_cube` the caller may use it again, also for another scan.
 ///
 /// The whole cube calls it in uniform control flow. `CUBE_DIM` is `config.units`. If the algorithm uses planes, unit
-/// `i` of plane `j` must be unit `j * PLANE_DIM + i` of the cube. It is on every backend of CubeCL for cubes of one
-/// dimension. No value passes from later units to earlier ones: the last units of a tile that is not full may bring any
-/// value, such as the identity.
+/// `i` of plane `j` must be unit `j * PLANE_DIM + i` of the cube. This holds on every backend of CubeCL for cubes of
+/// one dimension. No value passes from later units to earlier ones: the last units of a tile that is not full may bring
+/// any value, such as the identity.
 #[cube]
 pub fn cube_inclusive_scan<A: Numeric>(
     value: A,

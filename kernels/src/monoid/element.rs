@@ -9,7 +9,7 @@ pub struct Element<A: Numeric> {
     pub values: Sequence<A>,
     /// Whether another segment begins here, in the order of the scan. False unless the operator has
     /// [`STARTS`](super::Operator::STARTS). Where the scan goes against the direction in which starts are marked, the
-    /// first position of a line is no start.
+    /// first position of a line is not a start.
     pub starts: bool,
     /// Whether a segment ends here, in the order of the scan. Set only where the scan goes against the direction in
     /// which starts are marked.

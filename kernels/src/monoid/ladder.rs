@@ -1,4 +1,5 @@
-//! The inclusive scan over the units of a plane, for any operator: a Kogge-Stone ladder of shuffles (Kogge & Stone 1973).
+//! The inclusive scan over the units of a plane, for any operator: a Kogge-Stone ladder of shuffles (Kogge & Stone
+//! 1973).
 //!
 //! After step `d` a unit holds the total of the `2d` units that end with it.
 //!

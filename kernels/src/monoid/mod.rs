@@ -54,7 +54,7 @@ pub trait Monoid<A: Numeric>: Send + Sync + 'static {
     /// Distinguishes the operators of one family when a kernel is compiled.
     type Config: CubeComptime + Send + Sync;
 
-    /// The state of no elements. `seed` is a scalar of the launch. It is there for identities that are no literal of a
+    /// The state of no elements. `seed` is a scalar of the launch. It serves identities that have no literal in a
     /// shader language, such as infinity.
     fn identity(seed: A, #[comptime] config: Self::Config) -> Self::State;
 

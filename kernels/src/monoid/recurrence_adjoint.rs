@@ -30,7 +30,7 @@ impl Operator for RecurrenceAdjoint {
     }
 }
 
-/// The map up to the last result, and the decay behind it.
+/// The map up to the last result, and the decay after it.
 type Flow<A> = Pair<Pair<A, A>, A>;
 
 #[cube]

@@ -13,7 +13,7 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// The facts of one call. A tensor is `[outer…, len, inner]` around the scan axis. Without a dimension behind the axis,
+/// The facts of one call. A tensor is `[outer…, len, inner]` around the scan axis. Without a dimension after the axis,
 /// lines are rows: their elements lie side by side. Otherwise lines are columns: neighbouring columns lie side by side.
 pub(crate) struct Call<'a, O: Operator> {
     pub client: &'a Client,
@@ -84,9 +84,10 @@ impl<'a, O: Operator> Call<'a, O> {
         if launch.strategy == Default::default() {
             lines = lines.with_single_elements_as_rows();
         }
-        let largest = match O::POSITIONS {
-            true => dtype.size().max(positions.size()),
-            false => dtype.size(),
+        let largest = if O::POSITIONS {
+            dtype.size().max(positions.size())
+        } else {
+            dtype.size()
         };
         let widths = |common_alignment| {
             widest_vector(client.io_optimized_vector_sizes(largest), common_alignment)
@@ -120,9 +121,10 @@ impl<'a, O: Operator> Call<'a, O> {
             options,
             op,
         };
-        match launch.batch_invariant {
-            true => call.batch_invariant(),
-            false => call,
+        if launch.batch_invariant {
+            call.batch_invariant()
+        } else {
+            call
         }
     }
 
@@ -131,17 +133,19 @@ impl<'a, O: Operator> Call<'a, O> {
     fn tile_lanes(&self) -> usize {
         let smallest = self.client.properties().hardware.plane_size_min as usize;
         let refuses = self.tuning.plane && self.widest_vector > smallest;
-        match self.lines.inner.is_empty() && !refuses {
-            true => self.widest_vector,
-            false => self.lanes,
+        if self.lines.inner.is_empty() && !refuses {
+            self.widest_vector
+        } else {
+            self.lanes
         }
     }
 
     /// Elements of one access to a row in tiles.
     pub(crate) fn stored_lanes_in_tiles(&self) -> usize {
-        match self.lanes < self.tile_lanes() {
-            true => 1,
-            false => self.lanes,
+        if self.lanes < self.tile_lanes() {
+            1
+        } else {
+            self.lanes
         }
     }
 
@@ -185,7 +189,7 @@ impl<'a, O: Operator> Call<'a, O> {
         }
     }
 
-    /// The same of a launch for totals.
+    /// The same for a launch that writes totals.
     pub(crate) fn access_for_totals(&self) -> Access {
         Access {
             for_totals: true,
@@ -195,10 +199,7 @@ impl<'a, O: Operator> Call<'a, O> {
 
     /// Elements of one access to a row.
     fn stored_lanes(&self) -> usize {
-        match self.by_elements {
-            true => 1,
-            false => self.lanes,
-        }
+        if self.by_elements { 1 } else { self.lanes }
     }
 
     /// The dimensions before the axis. Strides are in accesses to a row.

@@ -146,9 +146,10 @@ fn refusal<O: Operator>(call: &Call<O>, routine: RoutineKind) -> Option<String> 
 /// reduce-then-scan. `can_look_back`: tiles can communicate.
 fn infer(lines: &Lines, tile: usize, column_tiles: bool, can_look_back: bool) -> RoutineKind {
     if !lines.inner.is_empty() {
-        match column_tiles && can_look_back {
-            true => RoutineKind::ColumnTiles,
-            false => RoutineKind::Columns,
+        if column_tiles && can_look_back {
+            RoutineKind::ColumnTiles
+        } else {
+            RoutineKind::Columns
         }
     } else if lines.len() <= tile {
         RoutineKind::SingleCube

@@ -1,5 +1,4 @@
-//! Lines that are split into parts: reduce, then scan. Any kernel may walk the parts: [`before_part()`] finds what precedes
-//! one.
+//! Lines split into parts: reduce, then scan. Any kernel may walk the parts: [`before_part()`] finds what precedes one.
 //!
 //! ```text
 //! launch 1   each part: its total
@@ -32,7 +31,7 @@ const UNITS: usize = 64;
 /// Lines, `[outer, parts, inner]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Parts {
-    /// Lines one behind the other.
+    /// Lines one after the other.
     pub outer: usize,
     /// Parts of a line.
     pub parts: usize,
@@ -56,8 +55,8 @@ impl Parts {
     }
 
     /// Launches the kernels that walk the parts. `totals` writes the state of each part into its buffer. `scan` reads
-    /// from that buffer what [`before_part()`] needs. If lines have one part only `scan` is called, and does not read
-    /// its buffer.
+    /// from that buffer what [`before_part()`] needs. If lines have one part, only `scan` is called, and it does not
+    /// read its buffer.
     ///
     /// The two types are of elements and of their accumulator. Nothing waits for the device.
     pub(crate) fn launch<O: Operator>(

@@ -1,4 +1,4 @@
-//! A scan of what is not in memory: planned first, and launched with operands of the caller's.
+//! A scan of what is not in memory: planned first, and launched with the caller's operands.
 //!
 //! The plan says how the kernels access what they read and write. The caller then makes the operands. Their
 //! [`ScanArgs`](super::ScanArgs) compute elements where they are read, and take results where they are written.
@@ -55,7 +55,7 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
     }
 
     /// The elements of an access. All operands are accessed in vectors of this length, or element by element. A vector
-    /// may cover the end of a line and the begin of the next one.
+    /// may cover the end of a line and the start of the next one.
     pub fn width(&self) -> usize {
         match self.routine {
             RoutineKind::Columns | RoutineKind::ColumnTiles => self.call.lanes,

@@ -101,7 +101,7 @@ impl Lines {
         }
     }
 
-    /// Whether the rows of each input lie one behind the other, without gaps.
+    /// Whether the rows of each input lie one after the other, without gaps.
     pub(crate) fn is_contiguous_rows(&self) -> bool {
         let follows = |dim: &Dim| dim.strides.iter().all(|stride| *stride == self.len());
         self.inner.is_empty()
@@ -115,9 +115,10 @@ impl Lines {
     /// The common alignment of inputs and outputs, which begin at `offset`: see [`widest_vector`].
     pub(crate) fn common_alignment(&self, offset: usize) -> usize {
         let or = |bits, dim: &Dim| dim.strides.iter().fold(bits, |bits, stride| bits | stride);
-        let line = match self.inner.is_empty() {
-            true => self.len(),
-            false => or(self.inner_count(), &self.axis),
+        let line = if self.inner.is_empty() {
+            self.len()
+        } else {
+            or(self.inner_count(), &self.axis)
         };
         self.outer.iter().fold(offset | line, or)
     }

@@ -104,11 +104,11 @@ pub(crate) fn prefixes_of(
     scan(client, counts, prefixes, 1, word, ScanOp::Sum, options)
 }
 
-/// A buffer of at least `words` words beside its header, and the epoch bits of this launch.
+/// A buffer of at least `words` words after its header, and the epoch bits of this launch.
 pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     let words = words + HEADER_WORDS;
     if let Some((handle, epoch)) = testing::guarded_words(client, HEADER_WORDS, words) {
-        // SAFETY: the handle was made with this many words, and a guard behind them.
+        // SAFETY: the handle was made with this many words, and a guard after them.
         let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
         return (arg, epoch_bits_of(epoch));
     }
@@ -125,8 +125,8 @@ fn stream_of(client: &Client) -> StreamId {
     client.empty(size_of::<u32>()).stream
 }
 
-/// So many words of zeros. The device's thread notes on the buffer whether allocation or writing failed, and this asks
-/// for it: a buffer in the cache must really be cleared.
+/// This many words of zeros. The device's thread notes on the buffer whether allocation or writing failed, and this
+/// function asks for it: a buffer in the cache must really be cleared.
 fn cleared(client: &Client, words: usize) -> Made<Handle> {
     let handle = client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
     match client.check([&handle]) {

@@ -8,9 +8,9 @@ use super::components::stall::Stall;
 pub enum Strategy {
     /// By rules on the shape and the device. Nothing is measured at run time, so results do not depend on timing.
     ///
-    /// - nothing after the axis, rows of at most half a tile, contiguous: [`RoutineKind::SingleCube`], several rows a
+    /// - nothing after the axis, rows of at most half a tile, contiguous: [`RoutineKind::SingleCube`], several rows per
     ///   cube;
-    /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row a cube;
+    /// - nothing after the axis, rows of at most one tile: [`RoutineKind::SingleCube`], one row per cube;
     /// - nothing after the axis, longer rows: [`RoutineKind::SinglePass`] if the device has 32-bit atomics, else
     ///   [`RoutineKind::ReduceThenScan`];
     /// - anything after the axis: [`RoutineKind::ColumnTiles`] where whole columns would leave the device idle, if they
@@ -66,7 +66,7 @@ pub struct LaunchOptions {
     pub stall: Option<Stall>,
     /// Whether the bits of a line depend on that line alone: its elements, their type, the operator and the direction.
     /// Otherwise the number of lines and where they lie in memory may decide how a line is cut. Short rows whose length
-    /// is no power of two then have a cube each, and columns are scanned in tiles of one shape, even if they are few.
-    /// Outputs begin at a multiple of 16 bytes. While a CUDA graph is captured, long rows have other bits.
+    /// is not a power of two then have a cube each, and columns are scanned in tiles of one shape, even if they are
+    /// few. Outputs begin at a multiple of 16 bytes. While a CUDA graph is captured, long rows have other bits.
     pub batch_invariant: bool,
 }

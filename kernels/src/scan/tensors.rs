@@ -15,7 +15,7 @@ const OUTPUT: &str = "output";
 const STARTS: &str = "starts";
 const POSITIONS: &str = "positions";
 
-/// Buffers that a kernel binds beside the tensors: through it cubes, or launches, tell each other what they found.
+/// Buffers that a kernel binds besides the tensors: through one, cubes or launches tell each other what they found.
 /// CubeCL's limit already leaves room for its own buffers.
 const OWN_BUFFERS: usize = 1;
 

@@ -1,4 +1,4 @@
-//! Offsets on the device, none of which is trusted.
+//! Untrusted offsets on the device.
 
 use crate::checked_index::checked_index;
 use cubecl::ir::ElemType;

@@ -111,7 +111,7 @@ fn mark(
 }
 
 /// The segment of each of `len` elements. Segments begin at `offsets`; the last offset is the end of the last segment.
-/// Elements behind it get the number of segments.
+/// Elements after it get the number of segments.
 ///
 /// Both tensors are contiguous and have the type of the offsets. If offsets decrease, or leave `0..=len`, the result is
 /// unspecified, but nothing out of bounds is read or written. Nothing waits for the device.

@@ -11,7 +11,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 /// Writes row `j` of `values`, `[rows, width]`, into the rows of `output` from `offsets[j]` up to the next offset.
-/// `output` has `total` rows; zeros behind the last offset. There is one offset more than rows.
+/// `output` has `total` rows, with zeros after the last offset. There is one more offset than rows.
 ///
 /// All tensors are contiguous. If offsets decrease, or leave `0..=total`, the result is unspecified, but nothing out of
 /// bounds is read or written. Nothing waits for the device.

@@ -37,8 +37,8 @@ pub fn masks(n: usize) -> Vec<(&'static str, Vec<u32>)> {
     ]
 }
 
-/// Compacts on the device. Returns the output and the count. All buffers lie between guards, `offset` bytes
-/// behind an aligned position. The inputs must not change.
+/// Compacts on the device. Returns the output and the count. All buffers lie between guards, `offset` bytes after an
+/// aligned position. The inputs must not change.
 pub fn device_compact(
     client: &Client,
     values: &[i32],
@@ -114,7 +114,7 @@ pub fn device_compact_lines(
     (output.read(client), counts.read(client))
 }
 
-/// What must come of it.
+/// The expected result of [`device_compact_lines`].
 pub fn compacted_lines(
     values: &[i32],
     mask: &[u32],
@@ -160,7 +160,7 @@ pub fn device_run_lengths(
     (output, lengths, count.read::<i32>(client)[0])
 }
 
-/// What must come of it.
+/// The expected result of [`device_run_lengths`].
 pub fn encoded(values: &[i32]) -> (Vec<i32>, Vec<i32>, i32) {
     let runs: Vec<&[i32]> = values.chunk_by(|a, b| a == b).collect();
     let padded = |of: &dyn Fn(&[i32]) -> i32| {

@@ -9,7 +9,7 @@ use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
 use cubecl_scan::testing::Guarded;
 
 /// Sorts lines of `len` on the device, or finds their `k` largest keys. Returns keys and positions. All buffers lie
-/// between guards, `offset` bytes behind an aligned position. The input must not change.
+/// between guards, `offset` bytes after an aligned position. The input must not change.
 pub fn device_sort<T: CubeElement + Numeric>(
     client: &Client,
     keys: &[T],
@@ -42,7 +42,7 @@ pub fn device_sort<T: CubeElement + Numeric>(
     (keys_out.read(client), positions.read(client))
 }
 
-/// What is asked of a sort.
+/// What a sort is asked for.
 #[derive(Clone, Copy, Debug)]
 pub enum SortForm {
     Whole(SortOptions),

@@ -50,7 +50,7 @@ fn values_and_outputs_of_another_size_than_the_mask() {
     assert_eq!(read::<i32>(&client, output, 65), [i32::MIN + 7; 65]);
 }
 
-/// The kernel checks no bounds, and without values no buffer of the output's size is there.
+/// The kernel does not check bounds, and without values no buffer has the output's size.
 #[test]
 fn values_asked_for_but_not_given() {
     let client = client();

@@ -1,4 +1,4 @@
-//! Nothing is written beside an output or a scratch buffer, and no input is modified.
+//! Nothing is written outside of an output or a scratch buffer, and no input is modified.
 //!
 //! Each buffer lies between guards. The tests check the guards after the launch. Inputs are surrounded by
 //! values that would show in a result. Buffers start at every element offset from 0 to 16 that the device

@@ -4,7 +4,7 @@ use crate::common::client;
 use cubecl::prelude::*;
 use cubecl_scan::testing::Guarded;
 
-/// Writes one element, in the output or behind it.
+/// Writes one element, in the output or past it.
 #[cube(launch_unchecked)]
 fn overrun_kernel(output: &mut [u32], at: usize) {
     output[at] = 0;
@@ -13,7 +13,7 @@ fn overrun_kernel(output: &mut [u32], at: usize) {
 fn overrun(at: usize) {
     let client = client();
     let output = Guarded::empty(&client, 40, 0);
-    // SAFETY: the buffer continues behind the ten elements.
+    // SAFETY: the buffer continues after the ten elements.
     unsafe {
         let binding = BufferArg::from_raw_parts(output.handle(), 10);
         let (one, units) = (CubeCount::new_single(), CubeDim::new_single());
@@ -28,7 +28,7 @@ fn the_last_element_may_be_written() {
 }
 
 #[test]
-#[should_panic(expected = "written 0 bytes behind the data")]
+#[should_panic(expected = "written 0 bytes past the data")]
 fn an_overrun_is_seen() {
     overrun(10);
 }

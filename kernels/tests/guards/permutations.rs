@@ -7,7 +7,7 @@ use cubecl_scan::compact::{PermutationShape, gather, scatter, scatter_ranks};
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::testing::Guarded;
 
-/// Destinations out of range on either side, by one and by much.
+/// Destinations out of range on either side, by one and by far more.
 #[test]
 fn slices_move_to_nothing_but_their_destinations() {
     let client = client();
@@ -58,18 +58,21 @@ fn slices_move_to_nothing_but_their_destinations() {
     }
 }
 
-/// Zeros stand behind the taken destinations: none, some, all are taken.
+/// Zeros follow the taken destinations: none, some and all are taken.
 #[test]
-fn slices_move_to_ranks_with_zeros_behind() {
+fn slices_move_to_ranks_and_zeros_follow() {
     let client = client();
     let int = i32::elem_type_native();
     for offset in offsets(&client, size_of::<i32>()) {
         for (outer, slices, inner) in [(1, 1000, 1), (3, 9, 1), (1, 9, 5), (2, 40, 64)] {
             for kept in [0, slices / 3, slices] {
                 // The last slices are kept, in reverse order.
-                let rank = |slice: usize| match slice + kept >= slices {
-                    true => (slices - 1 - slice) as i32,
-                    false => -1,
+                let rank = |slice: usize| {
+                    if slice + kept >= slices {
+                        (slices - 1 - slice) as i32
+                    } else {
+                        -1
+                    }
                 };
                 let list: Vec<i32> = (0..slices).map(rank).collect();
                 let elements = outer * slices * inner;

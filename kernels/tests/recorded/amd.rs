@@ -1,5 +1,5 @@
-//! The GPUs that are played: what CubeCL would find on an MI300X and on a Radeon 7900, and the HIP C++ that it
-//! would hand to AMD's compiler.
+//! The GPUs that are emulated: what CubeCL would find on an MI300X and on a Radeon 7900, and the HIP C++ that it would
+//! hand to AMD's compiler.
 
 use super::gpu;
 pub use super::gpu::MAX_BUFFERS;

@@ -1,4 +1,4 @@
-//! The browsers that are played: what CubeCL would find on a WebGPU device, and the WGSL that it would compile.
+//! The browsers that are emulated: what CubeCL would find on a WebGPU device, and the WGSL that it would compile.
 //!
 //! CubeCL is not compiled for wasm here, which changes two things in its WGSL. This file redoes both. In a
 //! browser every buffer has memory of its own, so a buffer that a kernel only reads is bound read-only. And

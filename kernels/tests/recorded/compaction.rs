@@ -27,7 +27,7 @@ fn small() -> LaunchOptions {
     }
 }
 
-/// The launch, and how its tiles are called.
+/// The name of the tiles, and the launch.
 type Form = (&'static str, LaunchOptions);
 
 fn stalled(launch: LaunchOptions) -> LaunchOptions {
@@ -251,9 +251,12 @@ fn record_reduction(client: &Client, group: &str, width: usize) {
     };
     let totals: Vec<i32> = (0..rows * width).map(total).collect();
     let row = |id: i32| (0..width).map(move |column| (id as usize, column));
-    let value = |(id, column): (usize, usize)| match id < rows {
-        true => data[id * width + column],
-        false => 0,
+    let value = |(id, column): (usize, usize)| {
+        if id < rows {
+            data[id * width + column]
+        } else {
+            0
+        }
     };
     let repeated: Vec<i32> = ids.iter().flat_map(|&id| row(id)).map(value).collect();
     case(client, group, &format!("rows of {width}"), || {

@@ -1,11 +1,11 @@
 //! The record as files: CUDA C++ to compile, and a job for the simulator from each case.
 //!
 //! ```text
-//! modules.txt            FILE DEVICE ENTRY UNITS(3) SHARED_BYTES CASE, a line a module
+//! modules.txt            FILE DEVICE ENTRY UNITS(3) SHARED_BYTES CASE, one line per module
 //! modules/N.cu
 //! cases/N/name           group and name
 //! cases/N/job            buffers, launches and what is read back, in the simulator's language
-//! cases/N/wanted         FILE OFFSET WANTED, a line a range of a buffer that is read back
+//! cases/N/wanted         FILE OFFSET WANTED, one line per range of a buffer that is read back
 //! cases/N/*.bin
 //! ```
 //!

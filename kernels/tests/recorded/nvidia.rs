@@ -1,4 +1,4 @@
-//! The GPU that is played: what CubeCL would find on an H100, and the CUDA C++ that it would hand to NVIDIA's
+//! The GPU that is emulated: what CubeCL would find on an H100, and the CUDA C++ that it would hand to NVIDIA's
 //! compiler.
 
 use super::gpu;

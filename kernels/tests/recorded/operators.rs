@@ -38,7 +38,7 @@ fn bits(values: &[f32]) -> Vec<u32> {
 /// What a case writes: its floats, and its positions if it has any.
 type Written = (Vec<(Handle, Vec<f32>)>, Vec<(Handle, Vec<i32>)>);
 
-/// Computes a case on the device, beside what it must write.
+/// Computes a case on the device, and what it must write.
 fn computed<O: Oracle>(client: &Client, case_of: Case) -> Written {
     let inputs = O::elements(case_of.shape.iter().product());
     let initial = initial::<O>(case_of);
@@ -104,7 +104,7 @@ fn record_operator<O: Oracle>(client: &Client, group: &str, segmented: bool) {
     }
 }
 
-/// The gradient of a recurrence, of rows or of columns, beside what it must be.
+/// The gradient of a recurrence, of rows or of columns, and what it must be.
 fn adjoint(
     client: &Client,
     (launch, shape): (LaunchOptions, [usize; 3]),

@@ -1,4 +1,4 @@
-//! The devices that are played, one for each size of planes.
+//! The devices that are emulated, one for each size of planes.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(dead_code, reason = "a browser's, NVIDIA's, or AMD's")]

@@ -1,5 +1,5 @@
-//! A CubeCL device that plays another one: [`target`](super::target) compiles each launch, and the device
-//! records it.
+//! A CubeCL device that emulates another one: [`target`](super::target) compiles each launch, and the device records
+//! it.
 
 use super::planes::Planes;
 use super::record::record;

@@ -20,7 +20,7 @@ fn small(routine: RoutineKind) -> LaunchOptions {
     }
 }
 
-/// The launch, and how it is called.
+/// The name of the launch, and the launch.
 type Form = (&'static str, LaunchOptions);
 
 const ASCENDING: SortForm = SortForm::Whole(SortOptions {

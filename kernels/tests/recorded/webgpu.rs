@@ -1,10 +1,10 @@
 //! Everything this crate asks of a browser's WebGPU device, recorded: `cargo xtask test-webgpu` runs it there.
 //!
-//! The crate's own functions are called on a CubeCL device ([`server`]) that compiles every kernel to WGSL and
-//! runs none. It records modules, buffers, writes, bindings, scalars and grids, with the order and the contents
-//! that a browser would get. Beside each case stands the result of the plain loops of `reference`. Three
-//! devices are played: one without plane operations, one with planes of 4, which Chromium's SwiftShader has,
-//! and one with planes of 8 to 128, whose kernels are compiled only.
+//! The crate's own functions are called on a CubeCL device ([`server`]) that compiles every kernel to WGSL and runs
+//! none. It records modules, buffers, writes, bindings, scalars and grids, with the order and the contents that a
+//! browser would get. Each case has the result of the plain loops of `reference`. Three devices are emulated: one
+//! without plane operations, one with planes of 4, which Chromium's SwiftShader has, and one with planes of 8 to 128,
+//! whose kernels are compiled only.
 //!
 //! Without a browser this test asserts that every kernel of the crate is launched, compiles, and keeps to the
 //! limits that WebGPU promises everywhere. With the feature `lowering`, each module is also written in the

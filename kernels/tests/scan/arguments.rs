@@ -1,5 +1,6 @@
-//! Kernels with arguments of a caller's: what is scanned is computed from two tensors where it is read, and what is
-//! written is computed from the results. Every routine must give the bits that it gives for the same elements in memory.
+//! Kernels with a caller's arguments: what is scanned is computed from two tensors where it is read, and what is
+//! written is computed from the results. Every routine must give the bits that it gives for the same elements in
+//! memory.
 
 use super::*;
 use cubecl::client::Client;
@@ -10,7 +11,7 @@ use cubecl_scan::scan::{
     Access, Load, LoadExpand, Operands, PlannedScan, Reads, ScanArgs, Store, StoreExpand, Writes,
 };
 
-/// The sum of two tensors is scanned, and twice the results are written.
+/// Scans the sum of two tensors, and writes each result times two.
 struct SumsDoubled;
 
 /// Two terms of one input, of which an access has `width` elements.

@@ -18,8 +18,8 @@ fn sum_bits(client: &Client, view: &View, axis: usize, launch: LaunchOptions) ->
     bits(&device_scan(client, &data, view, axis, ScanOp::Sum, options, launch).expect("supported"))
 }
 
-/// Calls `run` beside threads whose work starts and stops several times a run: steady load would change the
-/// schedule only once.
+/// Calls `run` next to threads whose work starts and stops several times per run: steady load would change the schedule
+/// only once.
 pub(crate) fn under_load<R>(run: impl FnOnce() -> R) -> R {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {

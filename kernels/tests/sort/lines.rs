@@ -214,7 +214,7 @@ fn short_lines_that_share_a_cube() {
     }
 }
 
-/// At the device's own tuning. The line has more tiles than look back by choice.
+/// At the device's own tuning. The line has too many tiles for them to look back unless forced.
 #[test]
 fn a_long_line() {
     let client = client();
@@ -246,7 +246,7 @@ fn many_lines() {
     }
 }
 
-/// Keys above so many bits keep the order of those below.
+/// Only this many of the lowest bits count.
 #[test]
 fn the_lowest_bits() {
     let client = client();

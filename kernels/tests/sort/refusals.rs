@@ -33,7 +33,7 @@ fn bits_that_keys_do_not_have() {
 }
 
 #[test]
-fn more_than_there_are() {
+fn more_keys_than_a_line_has() {
     let client = client();
     let (keys, output) = (upload(&client, &[1i32; 8]), sentinel(&client, 10));
     let outputs = SortOutputs {
@@ -75,9 +75,12 @@ fn outputs_that_are_not_asked_for() {
             }
             .expect("supported");
             let untouched = vec![i32::MIN + 7; kept];
-            let wanted = |written, expected: &[i32]| match written {
-                true => expected.to_vec(),
-                false => untouched.clone(),
+            let wanted = |written, expected: &[i32]| {
+                if written {
+                    expected.to_vec()
+                } else {
+                    untouched.clone()
+                }
             };
             let found = read::<i32>(&client, keys_out, kept);
             assert_eq!(found, wanted(with_keys, &expected_keys), "{form:?}");

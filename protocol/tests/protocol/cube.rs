@@ -58,7 +58,7 @@ struct Lookback<'a> {
     base: State,
     /// The totals of the blocks between the next block and the goal. The block nearest to the goal is the first.
     totals: Vec<State>,
-    /// The total of the tiles of the own block before this tile, and with this tile.
+    /// The total of the block's tiles before this tile, and including it.
     own_before: Option<State>,
     own_total: State,
     /// The missing tile of the row.

@@ -63,7 +63,7 @@ pub enum Mistake {
     EpochIgnored,
     /// A value counts as soon as its low half does.
     HalfNew,
-    /// A tile publishes its aggregate after its prefix. This is no mistake: no cube relies on the order.
+    /// A tile publishes its aggregate after its prefix. This is not a mistake: no cube relies on the order.
     AggregateLast,
     /// The prefix of a block lacks its last tile.
     PrefixWithoutOwn,
@@ -88,7 +88,7 @@ pub enum Mistake {
 /// One launch.
 pub struct Launch {
     pub shape: Shape,
-    /// The number of the launch. Each launch has other data.
+    /// The number of the launch. Each launch has different data.
     pub number: u32,
     pub memory: Memory,
     pub mistake: Mistake,

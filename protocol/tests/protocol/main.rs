@@ -8,7 +8,7 @@
 //!                            run             launches on threads, one after the other in the same words
 //!                            tiles           that every tile learns what it must, in every schedule
 //!                            mistakes        that each mistake is found
-//! the CPU engine             engine          its own code for carries and the buffer cache, with loom's atomics and lock
+//! the CPU engine             engine          its code for carries and the buffer cache, with loom's atomics and lock
 //! the checker                explore         every schedule, or all with a few interruptions
 //!                            shared_word     words that loom explores in full, and tests of that
 //! ```

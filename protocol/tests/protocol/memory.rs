@@ -155,8 +155,8 @@ impl Memory {
         }
     }
 
-    /// Reads the words of a value once, up to the first foreign word. The words behind it make no difference, and a
-    /// read that is left out only leaves more values for later reads.
+    /// Reads the words of a value once, up to the first foreign word. The words after it make no difference, and a read
+    /// that is left out only leaves more values for later reads.
     pub fn peek(&self, thread: usize, place: Place) -> Option<State> {
         let mut value = 0;
         for word in 0..self.state_words {

@@ -39,7 +39,7 @@ fn a_prefix_lacks_the_last_tile() {
 /// The order in which a tile publishes its two values makes no difference: each value is whole or does not count, and
 /// no reader infers one from the other.
 #[test]
-fn an_aggregate_behind_the_prefix_is_harmless() {
+fn an_aggregate_after_the_prefix_is_harmless() {
     for shape in [Shape::row(3, 1, 1), Shape::row(3, 2, 1)] {
         for tiles in [TILES, &[&[0, 2], &[1]], &[&[0], &[1, 2]]] {
             explore(&format!("{shape:?} {tiles:?}"), move || {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::metadata::packages;
 
-/// So many messages of a file are printed. The rest is only counted.
+/// This many messages of a file are printed. The rest are only counted.
 const SHOWN: usize = 10;
 
 /// A line, and the message with its code.

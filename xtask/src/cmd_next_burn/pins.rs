@@ -1,5 +1,5 @@
-//! The packages of a manifest of which only patches are admitted (`burn = { version = "~1.2.3", .. }`), and the versions
-//! that replace theirs.
+//! The packages of which a manifest admits only patches (`burn = { version = "~1.2.3", .. }`), and the versions that
+//! replace theirs.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ fn pin(line: &str) -> Option<(&str, &str)> {
     Some((name, version.split_once('"')?.0))
 }
 
-/// What a version after `pinned` fits: the next minor version, or else the next major one. `-0` admits pre-releases.
-/// Cargo admits those of this one version only, and releases of all later versions.
+/// The requirements for a version after `pinned`: the next minor version, or else the next major one. `-0` admits
+/// pre-releases. Cargo admits those of this one version only, and releases of all later versions.
 pub(crate) fn requirements(pinned: &str) -> Result<Vec<String>> {
     let mut parts = pinned.split('.').map(str::parse::<u32>);
     let mut part = || parts.next()?.ok();
@@ -74,7 +74,7 @@ impl Lock {
         moved.collect()
     }
 
-    /// The locked packages of which the manifest's lines admit only patches.
+    /// The locked packages of which the manifest admits only patches.
     pub(crate) fn pinned<'a>(&'a self, manifest: &'a str) -> impl Iterator<Item = &'a str> {
         pins(manifest)
             .into_keys()

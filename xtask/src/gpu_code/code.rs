@@ -36,7 +36,7 @@ pub(crate) const HEAD: &str = "\
 |---|---|---|---|---|---|---|---|---|---|
 ";
 
-/// A line of the table. It leaves out the case's group. A launch asks for `shared` bytes beside those of the code.
+/// A line of the table. It leaves out the case's group. A launch asks for `shared` bytes besides those of the code.
 pub(crate) fn row(
     arch: &str,
     case: &str,
@@ -80,7 +80,7 @@ pub(crate) fn narrow(case: &str, kernel: &str, code: &Code) -> Vec<String> {
     wrong
 }
 
-/// How many single values a kernel reads or writes beside its tile.
+/// How many single values a kernel reads or writes besides its tile.
 fn narrow_accesses(kernel: &str, what: &str, case: &str) -> u32 {
     match (kernel, what) {
         // Totals are words, and a cube reads all totals of a line.
@@ -89,8 +89,8 @@ fn narrow_accesses(kernel: &str, what: &str, case: &str) -> u32 {
         (_, "loads") if case.contains("Segmented") => u32::MAX,
         // One state for each lane.
         ("column_totals", "stores") | ("column_scan", "loads") => 8,
-        // A survivor goes to the place that its number gives, and a key to that of its rank. Neighbours stay beside one
-        // another.
+        // A survivor goes to the place that its number gives, and a key to that of its rank. Neighbours stay next to
+        // one another.
         ("compact" | "move_keys" | "select_keys" | "sort_in_cube", "stores") => u32::MAX,
         // Counts of digits and flags of passes are words.
         ("count_passes" | "count_turn", "stores") | ("schedule", _) => u32::MAX,

@@ -18,7 +18,7 @@ pub(crate) struct Module {
     /// The kernel's own name, without types and hashes.
     pub(crate) kernel: String,
     pub(crate) units: u32,
-    /// Bytes that the launch asks for beside those that the code declares.
+    /// Bytes that the launch asks for besides those that the code declares.
     pub(crate) shared: u32,
     /// The case that launched it first: `GROUP, NAME`.
     pub(crate) case: String,

@@ -26,7 +26,7 @@ pub(crate) struct Benches {
 }
 
 impl Benches {
-    /// Builds the benches of the workspace. `cargo_args` are such as `--features cuda`.
+    /// Builds the benches of the workspace. `cargo_args` are arguments such as `--features cuda`.
     pub(crate) fn build(env: &Env, cargo_args: &[String]) -> Result<Self> {
         let workspace = Copy {
             tree: root(),
@@ -169,9 +169,10 @@ enum Said<'a> {
 impl<'a> Said<'a> {
     fn of(line: &'a str) -> Self {
         if let Some(case) = line.strip_prefix("Benchmarking ") {
-            match case.contains(": ") {
-                true => Self::Nothing,
-                false => Self::Begins(case),
+            if case.contains(": ") {
+                Self::Nothing
+            } else {
+                Self::Begins(case)
             }
         } else if let Some(adapter) = line.strip_prefix("cube: ") {
             Self::Adapter(adapter)

@@ -113,9 +113,10 @@ impl<'a> Name<'a> {
 
 /// `2^24` for a power of two with many digits.
 fn size_label(size: usize) -> String {
-    match size.is_power_of_two() && size > 999 {
-        true => format!("2^{}", size.ilog2()),
-        false => size.to_string(),
+    if size.is_power_of_two() && size > 999 {
+        format!("2^{}", size.ilog2())
+    } else {
+        size.to_string()
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) fn measures(folder: &Path) -> Result<Vec<Measure>> {
     Ok(found)
 }
 
-/// `None` if it is no case of this crate: criterion's folder may hold other benches.
+/// `None` if it is not a case of this crate: criterion's folder may hold other benches.
 fn measure(benchmark: &Value, estimates: &Value) -> Option<Measure> {
     let case = benchmark["group_id"].as_str()?;
     Name::parse(case)?;

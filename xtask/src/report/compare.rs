@@ -5,8 +5,8 @@
 //! well be 0.5 or 1.5 for unchanged code, because a process is fast or slow by where its memory lies. The median of the
 //! ratios is steadier, and [`Interval`] says how much so. More rounds follow until that is enough.
 //!
-//! Ratios of another day do not serve: for unchanged code the ratio to the copy has doubled from day to day. The
-//! fastest samples do not serve either: in twelve rounds they differed by 29 %.
+//! Ratios of another day are no help: for unchanged code the ratio to the copy has doubled from day to day. Nor are the
+//! fastest samples: in twelve rounds they differed by 29 %.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};

@@ -1,7 +1,7 @@
 //! The results of the bench `gpu_check`, from a GPU of this project or of a reader: `report --gpu results.json`.
 //!
 //! The program has made its own page, which says what falls short of the goals. Here it becomes a section of
-//! docs/performance.md, with the build and the host that it is of.
+//! docs/performance.md, with the build and the host that gave it.
 
 use std::path::Path;
 

@@ -32,7 +32,7 @@ impl Interval {
     }
 }
 
-/// How many of `n` values may lie outside on either side. So few heads in `n` throws of a coin are rare enough.
+/// How many of `n` values may lie outside on either side. This few heads in `n` throws of a coin are rare enough.
 fn outside(n: usize) -> usize {
     let (mut k, mut ways, mut at_most) = (0, 1.0, 0.0);
     loop {

@@ -1,4 +1,4 @@
-//! What a figure depends on beside the code: processor, system, compiler, commit, date.
+//! What a figure depends on besides the code: processor, system, compiler, commit, date.
 
 use std::time::SystemTime;
 

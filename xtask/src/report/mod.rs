@@ -69,9 +69,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         return check::run(&args);
     }
     // The figures of a reduced set have a page of their own, and replace nothing.
-    let (home, work) = match args.flag("--quick") {
-        true => (Home::in_folder(&work_folder("quick")), work_folder("quick")),
-        false => (Home::of_repository(), work_folder("all")),
+    let (home, work) = if args.flag("--quick") {
+        (Home::in_folder(&work_folder("quick")), work_folder("quick"))
+    } else {
+        (Home::of_repository(), work_folder("all"))
     };
     if let Some(results) = args.last("--gpu") {
         home.record_gpu(Path::new(results))?;

@@ -116,11 +116,10 @@ fn section(run: &Run, plots: &[(String, String)]) -> String {
     let images: String = images.collect();
     let slower = table::slower(run);
     let tables = table::tables(run);
-    let wrong = match run.measures.iter().any(|measure| measure.wrong) {
-        true => {
-            "\n† computes something else, such as sums rounded at every step, and is measured all the same.\n"
-        }
-        false => "",
+    let wrong = if run.measures.iter().any(|measure| measure.wrong) {
+        "\n† computes something else, such as sums rounded at every step, and is measured all the same.\n"
+    } else {
+        ""
     };
     format!(
         "\n### {}\n\n| | |\n|---|---|\n{facts}\n#### Where it is slower\n\n{slower}{images}{tables}{wrong}",

@@ -15,7 +15,7 @@ use crate::Result;
 
 pub(crate) const CPU: &str = "peers-cpu.json";
 const GPU: &str = "peers-gpu.json";
-/// Of the crate `sorts`, with their places.
+/// Those of the crate `sorts`, with their places.
 const SORTS: [(&str, &str); 3] = [
     ("peers-lampshade.json", "cube"),
     ("peers-massively.json", "cube"),

@@ -18,7 +18,7 @@ const DRAWN: [(&str, &str); 4] = [
     ("cumsum-installed", "dim1"),
 ];
 
-/// A curve has at least so many lengths.
+/// A curve has at least this many lengths.
 const FEWEST: usize = 3;
 
 /// A contender and its points: elements, GB/s.

@@ -84,7 +84,7 @@ pub(crate) struct Measure {
     pub(crate) median_ns: f64,
     pub(crate) low_ns: f64,
     pub(crate) high_ns: f64,
-    /// What the operation cannot avoid to read and write.
+    /// What the operation must read and write.
     pub(crate) bytes: u64,
     pub(crate) wrong: bool,
 }

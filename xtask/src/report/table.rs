@@ -147,9 +147,10 @@ fn speedup(by: f64) -> String {
             format!("{by:.0}")
         }
     };
-    match by < 1.0 {
-        true => format!("**{}× slower**", digits(1.0 / by)),
-        false => format!("{}× faster", digits(by)),
+    if by < 1.0 {
+        format!("**{}× slower**", digits(1.0 / by))
+    } else {
+        format!("{}× faster", digits(by))
     }
 }
 

@@ -1,8 +1,8 @@
 //! Sorts of lampshade, massively and rdst, each in a process of its own: `sort-peers PEER FILE.json`.
 //!
 //! lampshade and massively take the adapter that wgpu prefers, as CubeCL does in the benches. Inputs lie on the device
-//! before the clock starts, and it stops when the device has finished. Each answer is checked before it is measured. The
-//! file has the form of `run.py`'s.
+//! before the clock starts, and it stops when the device has finished. Each answer is checked before it is measured.
+//! The file has the form of `run.py`'s.
 
 mod by_lampshade;
 mod by_massively;

@@ -13,8 +13,8 @@
 //! down 1      a    ab   abc  a..d a..e a..f a..g a..h
 //! ```
 //!
-//! A cube that is no power of two acts like one padded with the identity. Nothing flows from later units to earlier
-//! ones, so the padding is neither stored nor combined.
+//! A cube whose size is not a power of two acts like one padded with the identity. Nothing flows from later units to
+//! earlier ones, so the padding is neither stored nor combined.
 
 use super::config::doublings;
 use cubecl::prelude::*;

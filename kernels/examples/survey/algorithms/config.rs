@@ -21,7 +21,7 @@ impl Config {
     pub fn new(client: &Client, algorithm: Algorithm, op: ScanOp, units: usize) -> Self {
         let published = match algorithm {
             Algorithm::Published(published) => published,
-            // What stands in where planes have one unit.
+            // The replacement where planes have one unit.
             _ => CubeScanAlgorithm::Raking,
         };
         Self {
@@ -30,8 +30,8 @@ impl Config {
         }
     }
 
-    /// The algorithm that runs. A plane of one unit is no radix: then an algorithm built on planes becomes the one that
-    /// it generalises.
+    /// The algorithm that runs. A plane of one unit is not a radix: then an algorithm built on planes becomes the one
+    /// that it generalises.
     pub(super) fn effective(&self) -> Algorithm {
         use Algorithm::*;
         match self.algorithm {

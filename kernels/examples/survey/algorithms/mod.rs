@@ -1,4 +1,4 @@
-//! Cube-level scans: the library's own, and eight more, of the literature and of the GPU prefix-sum survey (Smith,
+//! Cube-level scans: the library's own, and eight more, from the literature and from the GPU prefix-sum survey (Smith,
 //! "GPUPrefixSums", 2023). All are called alike, and all return the same for an associative operator.
 //!
 //! | algorithm | barriers after the first store | work | plane operations |
@@ -93,7 +93,7 @@ fn published<A: Numeric>(
     }
 }
 
-/// Reads a unit's result from shared memory. It holds the inclusive scan of the cube, complete and behind a barrier.
+/// Reads a unit's result from shared memory. It holds the inclusive scan of the cube, complete and after a barrier.
 #[cube]
 fn read_scanned<A: Numeric>(
     shared: &mut Shared<[A]>,

@@ -1,7 +1,7 @@
 //! Brent & Kung's tree with the plane as its radix, from the survey "GPUPrefixSums" (Smith 2023).
 //!
 //! A level up scans, plane by plane, the ends of the blocks of the level below. A level down hands each block's end to
-//! the block behind it. For n units in planes of p there are ⌈logₚ n⌉ levels up, and one fewer down.
+//! the block after it. For n units in planes of p there are ⌈logₚ n⌉ levels up, and one fewer down.
 //!
 //! ```text
 //! planes of 4    a b c d       │ e f g h       │ i j k l       │ m n

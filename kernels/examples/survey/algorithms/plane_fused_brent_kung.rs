@@ -3,7 +3,7 @@
 //!
 //! As soon as the ends of the blocks of one width are scanned, the units between combine them into their values. So
 //! each level leaves blocks that are wholly scanned, and there is no way down. The fan of a level and the scan of the
-//! next touch different elements and share one superstep: one barrier a level instead of two.
+//! next touch different elements and share one superstep: one barrier per level instead of two.
 //!
 //! ```text
 //! planes of 4     a b c d       │ e f g h       │ i j k l       │ m n

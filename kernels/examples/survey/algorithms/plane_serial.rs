@@ -1,4 +1,4 @@
-//! The serial scan with the plane as its word: one plane walks the cube, as many values a step as it has units. From
+//! The serial scan with the plane as its word: one plane walks the cube, as many values per step as it has units. From
 //! the survey "GPUPrefixSums" (Smith 2023), which calls it warp-sized-radix serial.
 //!
 //! ```text
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Two barriers, whatever the size, but the other planes wait. Good for a cube of few planes, and for the totals of
-//! other algorithms: `PlaneScans` of the library scans those of its planes so.
+//! other algorithms: `PlaneScans` of the library scans those of its planes this way.
 
 use cubecl::prelude::*;
 use cubecl_scan::cube::{CubeScanConfig, plane_scan_in_place};

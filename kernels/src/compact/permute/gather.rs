@@ -83,9 +83,9 @@ pub fn gather(
         return Ok(());
     };
     let from_destinations = bindable(client, from_destinations);
-    match launch.of_elements {
+    if launch.of_elements {
         // SAFETY: units beyond the slices do nothing, and a destination is checked before it is read.
-        true => unsafe {
+        unsafe {
             gather_elements_kernel::launch_unchecked(
                 client,
                 launch.cubes,
@@ -100,9 +100,10 @@ pub fn gather(
                 dtype,
                 index,
             );
-        },
+        }
+    } else {
         // SAFETY: as above.
-        false => unsafe {
+        unsafe {
             gather_kernel::launch_unchecked(
                 client,
                 launch.cubes,
@@ -116,7 +117,7 @@ pub fn gather(
                 dtype,
                 index,
             );
-        },
+        }
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(super) struct Launch {
 }
 
 impl Tensors<'_> {
-    /// Checks the tensors, and panics where one is too small. Returns none if there is nothing to move.
+    /// Checks the tensors, and panics if one is too small. Returns `None` if there is nothing to move.
     #[track_caller]
     pub fn launch(
         &self,
@@ -62,9 +62,10 @@ impl Tensors<'_> {
             Output::Destinations => check_outputs(&[slices, list], &[destinations]),
         }?;
         let of_elements = shape.outer == 1 && shape.inner == 1;
-        let (len, other) = match of_elements {
-            true => (shape.slices, list),
-            false => (shape.inner, destinations),
+        let (len, other) = if of_elements {
+            (shape.slices, list)
+        } else {
+            (shape.inner, destinations)
         };
         let lanes = lanes_of(client, len, &[(slices.1, slices.2), (other.1, other.2)]);
         Ok(Some(Launch {

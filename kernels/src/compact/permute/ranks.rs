@@ -1,4 +1,4 @@
-//! To destinations that are ranks, with zeros behind the last.
+//! From slices to destinations that are ranks, with zeros after the last.
 
 use super::scatter::scatter;
 use super::shape::PermutationShape;
@@ -10,7 +10,7 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// Writes zeros behind the destinations that are taken, in vectors. The last entry of `taken` says how many are taken.
+/// Writes zeros after the destinations that are taken, in vectors. The last entry of `taken` says how many are taken.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn zero_behind_kernel<T: Numeric, I: Numeric, N: Size>(
     to_destinations: &mut [Vector<T, N>],
@@ -39,7 +39,7 @@ const ZEROS: usize = 64;
 /// [`scatter`] for destinations that are ranks: each from 0 on occurs once. Their number is the last entry of `taken`,
 /// which has the type of the list. [`partition_ranks`](crate::compact::partition_ranks()) writes such destinations and
 /// such offsets; [`Emit::Destinations`](crate::compact::Emit::Destinations) such destinations and such a count.
-/// `to_destinations` may hold anything before the call: zeros are written behind the taken destinations.
+/// `to_destinations` may hold anything before the call: zeros are written after the taken destinations.
 ///
 /// # Errors
 ///

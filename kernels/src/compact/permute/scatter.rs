@@ -79,9 +79,9 @@ pub fn scatter(
     let Some(launch) = tensors.launch(client, Output::Destinations, &shape)? else {
         return Ok(());
     };
-    match launch.of_elements {
+    if launch.of_elements {
         // SAFETY: units beyond the slices do nothing, and a destination is checked before it is written.
-        true => unsafe {
+        unsafe {
             scatter_elements_kernel::launch_unchecked(
                 client,
                 launch.cubes,
@@ -96,9 +96,10 @@ pub fn scatter(
                 dtype,
                 index,
             );
-        },
+        }
+    } else {
         // SAFETY: as above.
-        false => unsafe {
+        unsafe {
             scatter_kernel::launch_unchecked(
                 client,
                 launch.cubes,
@@ -112,7 +113,7 @@ pub fn scatter(
                 dtype,
                 index,
             );
-        },
+        }
     }
     Ok(())
 }

@@ -56,7 +56,7 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let lanes = N::value().comptime();
         let mut stage = Shared::<[V]>::new_slice(comptime!(staged_elements(lanes, config.tile)));
         stage_survivors::<V, N>(&mut stage, &tile_mask, &loaded, own.unit);
-        // A barrier is in here: all survivors are staged before any is written.
+        // This includes a barrier: all survivors are staged before any is written.
         let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, words, config);
         let rank = before + own.unit;
         let (front, survivors) = (before as usize, own.survivors as usize);
@@ -76,9 +76,9 @@ pub(super) fn launch(client: &Client, plan: &Plan, selection: Selection) {
     if let Some(room) = selection.positions {
         positions.push(room.into_buffer_arg());
     }
-    // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by its
-    // row; a rank is below the number of trues, and the tail begins behind them; the state holds an aggregate and a
-    // fallback for each tile, and a prefix for each block; there is a count for each row.
+    // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by its row; a
+    // rank is below the number of trues, and the tail begins after them; the state holds an aggregate and a fallback
+    // for each tile, and a prefix for each block; there is a count for each row.
     unsafe {
         compact_kernel::launch_unchecked(
             client,

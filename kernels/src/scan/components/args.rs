@@ -7,7 +7,7 @@
 //!           Writes ── Store     the same of an output
 //! ```
 //!
-//! Only entry kernels are generic over [`ScanArgs`]. What is below them does not know what reads and writes: [`Reads`]
+//! Only entry kernels are generic over [`ScanArgs`]. The code below them does not know what reads and writes: [`Reads`]
 //! and [`Writes`] call a [`Load`] and a [`Store`] while the kernel is expanded.
 
 #![expect(
@@ -24,18 +24,18 @@ use cubecl::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// What an input is read by.
+/// Reads an input.
 #[cube]
 pub trait Load<T: Numeric, N: Size> {
-    /// Vector `at` of an input. An element may be read more than once. `again` says that another cube or launch reads it
-    /// as well, and that only a total depends on this reading.
+    /// Vector `at` of an input. An element may be read more than once. `again` says that another cube or launch reads
+    /// it as well, and that only a total depends on this reading.
     fn vector(&self, #[comptime] input: usize, at: usize, #[comptime] again: bool) -> Vector<T, N>;
 
     /// Element `at`, for rows that are read element by element.
     fn element(&self, #[comptime] input: usize, at: usize, #[comptime] again: bool) -> T;
 }
 
-/// What an output is written by. Every element is written once.
+/// Writes an output. Every element is written once.
 #[cube]
 pub trait Store<T: Numeric, N: Size> {
     /// Writes vector `at`.
@@ -51,7 +51,7 @@ pub trait ScanArgs: Send + Sync + 'static {
     /// The argument of a kernel, of elements `T`, starts `B` and positions `P`.
     type Tensors<T: Numeric, N: Size, B: Numeric, P: Numeric>: LaunchArg;
 
-    /// Opens it, where the kernel begins.
+    /// Opens it when the kernel begins.
     fn open<T: Numeric, N: Size, B: Numeric, P: Numeric>(
         tensors: &mut Self::Tensors<T, N, B, P>,
     ) -> (Reads<T, N, B>, Writes<T, N, P>);
@@ -64,7 +64,7 @@ pub struct Access {
     pub by_elements: bool,
     /// Segments extend against the direction of the scan.
     pub opposed: bool,
-    /// By a launch that writes totals of parts, and no results.
+    /// The launch writes totals of parts, and no results.
     pub for_totals: bool,
 }
 
@@ -90,7 +90,7 @@ pub struct Reads<T: Numeric, N: Size, B: Numeric> {
     /// The number of inputs.
     #[cube(comptime)]
     pub(crate) inputs: usize,
-    /// Not zero where a segment begins, contiguous. One tensor or none.
+    /// Contiguous, and not zero where a segment begins. One tensor or none.
     pub(crate) starts: Sequence<&'static [B]>,
     /// Segments extend against the direction of the scan.
     #[cube(comptime)]
@@ -101,7 +101,7 @@ pub struct Reads<T: Numeric, N: Size, B: Numeric> {
 
 #[cube]
 impl<T: Numeric, N: Size, B: Numeric> Reads<T, N, B> {
-    /// Of inputs without segments, from the identity on.
+    /// For inputs without segments, whose lines begin with the identity.
     pub fn new<L: Load<T, N> + CubeType<ExpandType: 'static>>(
         load: L,
         #[comptime] inputs: usize,
@@ -155,7 +155,7 @@ pub struct Writes<T: Numeric, N: Size, P: Numeric> {
 
 #[cube]
 impl<T: Numeric, N: Size, P: Numeric> Writes<T, N, P> {
-    /// Of outputs without positions.
+    /// For outputs without positions.
     pub fn new<S: Store<T, N> + CubeType<ExpandType: 'static>>(
         store: S,
         #[comptime] outputs: usize,

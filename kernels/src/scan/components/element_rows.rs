@@ -1,9 +1,9 @@
-//! Rows whose ends vectors straddle: rows of an odd length, or with an odd offset.
+//! Rows whose ends lie inside vectors: rows of an odd length, or with an odd offset.
 //!
 //! Elements are read and written one by one, and form vectors in between. So tiles keep their size, and only memory
 //! accesses differ from other rows. A plane reads neighbouring elements together. Its units exchange them until each
 //! has the elements of its own vector ([`plane_transpose`](super::plane_transpose)). Results go back the same way. (CUB
-//! reads all rows so: `BLOCK_LOAD_WARP_TRANSPOSE`.) Without planes, each unit reads its own elements.
+//! reads all rows this way: `BLOCK_LOAD_WARP_TRANSPOSE`.) Without planes, each unit reads its own elements.
 //!
 //! Beyond the end of a row its last element is read again.
 
@@ -32,7 +32,7 @@ fn element_of_turn<N: Size>(
     }
 }
 
-/// The elements of the unit's own vector, for those that it has read.
+/// Exchanges the elements that the unit has read for those of its own vector.
 #[cube]
 fn hand_over<A: Numeric>(
     elements: Array<A>,
@@ -46,7 +46,7 @@ fn hand_over<A: Numeric>(
     }
 }
 
-/// The elements that the unit writes, for those of its own vector.
+/// Exchanges the elements of the unit's own vector for those that it writes.
 #[cube]
 fn hand_back<A: Numeric>(
     elements: Array<A>,

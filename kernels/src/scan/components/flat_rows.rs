@@ -1,4 +1,4 @@
-//! Rows one behind the other, read as one flat sequence of vectors. A row may begin in the middle of a vector.
+//! Rows one after the other, read as one flat sequence of vectors. A row may begin in the middle of a vector.
 //!
 //! In reverse the sequence is walked from its end: the first row in the order of the scan is the last in memory.
 
@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 pub(crate) struct FlatRows {
     /// Elements of a row.
     pub len: usize,
-    /// Of the tensor.
+    /// Vectors of the tensor.
     pub vectors: usize,
     pub rows: usize,
 }

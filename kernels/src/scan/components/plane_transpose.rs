@@ -6,9 +6,9 @@
 //! ```
 //!
 //! A unit has `n` elements and sends one in each of `n` rounds. Each round is a permutation of the units: no two units
-//! ask the same one. For this, a unit is one element behind the unit before it in the same stripe. So which element a
-//! unit sends in a round depends on the unit. It rotates its elements before the first round and after the last, with a
-//! select for each bit of the distance (Catanzaro, Keller & Garland, "A decomposition for in-place matrix
+//! ask the same unit. For this, a unit lags one element behind the unit before it in the same stripe. So which element
+//! a unit sends in a round depends on the unit. It rotates its elements before the first round and after the last, with
+//! a select for each bit of the distance (Catanzaro, Keller & Garland, "A decomposition for in-place matrix
 //! transposition", 2014).
 
 use super::plane_scan::{lane_of_unit, plane_units};

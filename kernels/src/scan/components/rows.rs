@@ -20,13 +20,13 @@ pub(crate) struct RowsView {
 #[derive(CubeType, CubeLaunch)]
 pub(crate) struct OuterDims {
     shape: Sequence<FastDivmod<usize>>,
-    /// Of each input.
+    /// The strides of each input.
     strides: Sequence<Sequence<usize>>,
 }
 
 #[cube]
 impl OuterDims {
-    /// Where choice `index` of their coordinates begins in each input, `first` further on.
+    /// Where combination `index` of their coordinates begins in each input, plus `first`.
     pub fn begins(&self, index: usize, first: usize) -> Sequence<usize> {
         let rank = self.shape.len().comptime();
         let mut rest = index;

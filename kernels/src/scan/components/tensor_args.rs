@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 /// Tensors in memory.
 pub struct TensorArgs;
 
-/// Inputs in vectors, or element by element: one of both is empty.
+/// Inputs in vectors, or element by element: one of the two is empty.
 #[derive(CubeType, CubeLaunch)]
 pub struct Inputs<T: Numeric, N: Size> {
     vectors: Sequence<&'static [Vector<T, N>]>,
@@ -126,9 +126,10 @@ impl Operands for ScanTensors {
 impl Access {
     /// The tensors that are accessed in vectors, and those accessed element by element.
     fn deal<'t>(&self, tensors: &'t [TensorBinding]) -> [&'t [TensorBinding]; 2] {
-        match self.by_elements {
-            true => [&[], tensors],
-            false => [tensors, &[]],
+        if self.by_elements {
+            [&[], tensors]
+        } else {
+            [tensors, &[]]
         }
     }
 }

@@ -116,13 +116,13 @@ pub fn fallback_at(
     aggregate_at(index, lane, block, words) + comptime!(HALVES * words * block)
 }
 
-/// The first word of a block's prefix, the total of its row up to and with the block. The others follow it.
+/// The first word of a block's prefix, the total of its row up to and including the block. The others follow it.
 #[cube]
 pub fn prefix_at(index: usize, #[comptime] block: usize, #[comptime] words: usize) -> usize {
     aggregate_at(index, 0, block, words) + comptime!(2 * HALVES * words * block)
 }
 
-/// The words of a launch behind the header, for states of `words` words.
+/// The words of a launch after the header, for states of `words` words.
 pub fn launch_words(blocks: usize, block: usize, words: usize) -> usize {
     blocks * block_words(block, words)
 }

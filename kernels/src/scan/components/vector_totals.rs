@@ -1,8 +1,7 @@
 //! From the totals of vectors to what precedes each of them in its row.
 //!
-//! The vectors of a cube or of a plane lie one behind the other, and rows begin and end anywhere among them. A vector's
-//! *reach* is how many vectors back the row begins that its last element belongs to. A scan of totals never combines
-//! across it.
+//! The vectors of a cube or of a plane lie one after the other, and rows begin and end anywhere among them. A vector's
+//! *reach* is how many vectors back the row of its last element begins. A scan of totals never combines across it.
 //!
 //! ```text
 //! rows of 3 vectors    │ a b c │ d e f │ g h

@@ -7,8 +7,8 @@
 //! launch 3   cube c: begin with what precedes chunk c, walk its tiles again and write the scan
 //! ```
 //!
-//! There are about as many chunks as cubes fit the device. A row of one chunk needs the last launch only. If that chunk
-//! is one tile, this is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
+//! There are about as many chunks as cubes that fit the device. A row of one chunk needs the last launch only. If that
+//! chunk is one tile, this is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
 use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;

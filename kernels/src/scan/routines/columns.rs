@@ -1,5 +1,5 @@
-//! `columns`: a scan with dimensions behind its axis. Neighbouring units take neighbouring columns with vector loads
-//! and walk the axis. So the loads of a plane are coalesced, and the scan needs no communication.
+//! `columns`: a scan with dimensions after its axis. Neighbouring units take neighbouring columns with vector loads and
+//! walk the axis. So the loads of a plane are coalesced, and the scan needs no communication.
 //!
 //! ```text
 //!              columns →            few columns: the axis is split into chunks

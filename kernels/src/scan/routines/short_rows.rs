@@ -1,4 +1,4 @@
-//! `single_cube` for rows much shorter than a tile: several rows a cube or a plane, one launch. See
+//! `single_cube` for rows much shorter than a tile: several rows per cube or plane, one launch. See
 //! [`flat_tile`](super::super::components::flat_tile).
 //!
 //! Needs nothing of the device. With plane operations the totals of vectors are scanned by shuffles, otherwise in
@@ -51,7 +51,8 @@ pub(crate) fn short_rows_kernel<
 /// Planes have rows of their own if these fill at least this number of eighths of a plane.
 const FULL_EIGHTHS: usize = 7;
 
-/// The rows that fit a number of vectors. A span is whole vectors: with vectors of 4, rows of 6 come in pairs and rows of 7 in fours.
+/// The rows that fit a number of vectors. A span is whole vectors: with vectors of 4, rows of 6 come in pairs and rows
+/// of 7 in fours.
 fn rows_in<O: Operator>(call: &Call<O>, vectors: usize) -> usize {
     let lanes = call.flat_lanes;
     let together = lanes / gcd(lanes, call.len());
@@ -73,7 +74,7 @@ fn rows_per_plane<O: Operator>(call: &Call<O>) -> Option<usize> {
     (rows * call.len() * 8 >= vectors * call.flat_lanes * FULL_EIGHTHS && rows > 0).then_some(rows)
 }
 
-/// Whether rows lie one behind the other without gaps, and several fit a cube.
+/// Whether rows lie one after the other without gaps, and several fit a cube.
 pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
     call.lines.is_contiguous_rows()
         && rows_per_span(call) >= 2
@@ -85,15 +86,16 @@ pub(crate) fn fits_plane<O: Operator>(call: &Call<O>) -> bool {
     call.len() <= call.tuning.equal_planes * call.tuning.vectors
 }
 
-/// Whether every row begins at a stripe, or at a multiple of its length in one. Then its place among the others does not
-/// show in its bits: a ladder or a rake reaches back to the row's begin, and no farther.
+/// Whether every row begins at a stripe, or at a multiple of its length in one. Then its place among the others does
+/// not show in its bits: a ladder or a rake reaches back to the start of the row, and no farther.
 pub(crate) fn keeps_places<O: Operator>(call: &Call<O>) -> bool {
     let tuning = &call.tuning;
     let vectors = call.len() / call.widest_vector;
     // The vectors that are scanned together, and those of stripes that hand their totals on.
-    let [stripe, stripes] = match tuning.plane {
-        true => [1, tuning.vectors].map(|vectors| tuning.equal_planes * vectors),
-        false => [Rake::new(tuning.vectors * tuning.units, tuning.units).share(); 2],
+    let [stripe, stripes] = if tuning.plane {
+        [1, tuning.vectors].map(|vectors| tuning.equal_planes * vectors)
+    } else {
+        [Rake::new(tuning.vectors * tuning.units, tuning.units).share(); 2]
     };
     let divides = |small: usize, large: usize| small > 0 && large.is_multiple_of(small);
     divides(call.widest_vector, call.len())

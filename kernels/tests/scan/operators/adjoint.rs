@@ -128,7 +128,7 @@ fn decays_that_are_broadcast() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_calls_are_refused() {
     let client = client();
     let view = View::contiguous(&[2, 3]);
     let room = |n| tensor(sentinel(&client, n), &view);

@@ -1,5 +1,5 @@
-//! With `batch_invariant`, a line has the same bits whatever lies beside it, and wherever it lies. The elements round by
-//! the order in which they are combined.
+//! With `batch_invariant`, a line has the same bits whatever lies next to it, and wherever it lies. The rounding of
+//! results depends on the order in which elements are combined.
 
 use super::*;
 use cubecl_scan::monoid::{Fold, LinearRecurrence, LogSumExp};

@@ -1,7 +1,7 @@
-//! A thousand runs of each float operator, under load, with and without stalled tiles, with low and with
-//! default spin limits: one pattern of bits. Where planes are forced, on a slow driver that runs them, a quarter of that.
+//! A thousand runs of each float operator, under load, with and without stalled tiles, with low and with default spin
+//! limits: one pattern of bits. Where planes are forced the driver is slow, and makes a quarter of the runs.
 //!
-//! The elements round by the order in which they are combined.
+//! The rounding of results depends on the order in which elements are combined.
 
 use super::*;
 use crate::determinism::under_load;

@@ -1,5 +1,5 @@
-//! Operators that do not fold one accumulator, and what every operator may have beside its elements: segments
-//! and initial values.
+//! Operators that do not fold one accumulator, and what every operator may have besides its elements: segments and
+//! initial values.
 //!
 //! An [`Oracle`] says in plain Rust what an operator means, and one loop over it gives the results that every
 //! routine must return. Elements are chosen such that results are exact in any order, except in
@@ -36,9 +36,10 @@ fn found<O: Operator>(
     let (outputs, positions) = start::<O>(client, case, op, inputs, initial, starts);
     let outputs = outputs.into_iter();
     let outputs = outputs.map(|it| read::<f32>(client, it, elements));
-    let positions = match O::POSITIONS {
-        true => read::<i32>(client, positions, elements),
-        false => vec![],
+    let positions = if O::POSITIONS {
+        read::<i32>(client, positions, elements)
+    } else {
+        vec![]
     };
     (outputs.collect(), positions)
 }
@@ -58,9 +59,10 @@ fn check_case<O: Oracle>(client: &Client, case: Case) {
         ));
         return;
     }
-    let (got, got_positions) = match case.segmented {
-        true => found::<Segmented<O::Operator>>(client, case, op, &inputs, &initial, &starts),
-        false => found::<O::Operator>(client, case, op, &inputs, &initial, &starts),
+    let (got, got_positions) = if case.segmented {
+        found::<Segmented<O::Operator>>(client, case, op, &inputs, &initial, &starts)
+    } else {
+        found::<O::Operator>(client, case, op, &inputs, &initial, &starts)
     };
     for (part, (got, expected)) in got.iter().zip(&outputs).enumerate() {
         let wrong = (0..elements).find(|&i| !O::is_close(got[i], expected[i]));

@@ -48,9 +48,10 @@ fn lines(
 ) -> impl Iterator<Item = Vec<usize>> {
     (0..outer * inner).map(move |line| {
         let line = (0..len).map(|along| (line / inner * len + along) * inner + line % inner);
-        match options.reverse {
-            true => line.rev().collect(),
-            false => line.collect(),
+        if options.reverse {
+            line.rev().collect()
+        } else {
+            line.collect()
         }
     })
 }
@@ -77,25 +78,29 @@ pub fn expected<O: Oracle>(
     let mut positions = vec![0; elements];
     for (line, places) in lines(case.shape, case.options).enumerate() {
         let first: Vec<f32> = initial.iter().map(|values| values[line]).collect();
-        let mut running = match case.resumes {
-            true => O::resume(&first),
-            false => O::identity(),
+        let mut running = if case.resumes {
+            O::resume(&first)
+        } else {
+            O::identity()
         };
         for at in places {
             let position = at / inner % len;
-            let marked = match case.options.reverse {
-                true => position + 1 < len && starts[at + inner] != 0,
-                false => starts[at] != 0,
+            let marked = if case.options.reverse {
+                position + 1 < len && starts[at + inner] != 0
+            } else {
+                starts[at] != 0
             };
-            let before = match case.segmented && marked {
-                true => O::identity(),
-                false => running,
+            let before = if case.segmented && marked {
+                O::identity()
+            } else {
+                running
             };
             let values: Vec<f32> = inputs.iter().map(|input| input[at]).collect();
             running = O::combine(&before, &O::read(&values, position));
-            let (written, found) = match case.options.exclusive {
-                true => O::write(&before),
-                false => O::write(&running),
+            let (written, found) = if case.options.exclusive {
+                O::write(&before)
+            } else {
+                O::write(&running)
             };
             positions[at] = found;
             for (output, value) in outputs.iter_mut().zip(written) {

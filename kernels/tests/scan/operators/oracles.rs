@@ -105,9 +105,10 @@ impl Oracle for ResetRecurrences {
     }
 
     fn combine(before: &[f32; 2], element: &[f32; 2]) -> [f32; 2] {
-        match element[0] == 0. {
-            true => [1., element[1]],
-            false => Recurrences::combine(before, element),
+        if element[0] == 0. {
+            [1., element[1]]
+        } else {
+            Recurrences::combine(before, element)
         }
     }
 
@@ -136,16 +137,18 @@ impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
     type State = (f32, i32);
 
     fn config() -> Extremum {
-        match LARGEST {
-            true => Extremum::Max,
-            false => Extremum::Min,
+        if LARGEST {
+            Extremum::Max
+        } else {
+            Extremum::Min
         }
     }
 
     fn identity() -> (f32, i32) {
-        match LARGEST {
-            true => (f32::NEG_INFINITY, -1),
-            false => (f32::INFINITY, -1),
+        if LARGEST {
+            (f32::NEG_INFINITY, -1)
+        } else {
+            (f32::INFINITY, -1)
         }
     }
 
@@ -158,14 +161,12 @@ impl<const LARGEST: bool> Oracle for Extrema<LARGEST> {
     }
 
     fn combine(lhs: &(f32, i32), rhs: &(f32, i32)) -> (f32, i32) {
-        let beats = match LARGEST {
-            true => rhs.0 >= lhs.0,
-            false => rhs.0 <= lhs.0,
+        let beats = if LARGEST {
+            rhs.0 >= lhs.0
+        } else {
+            rhs.0 <= lhs.0
         };
-        match rhs.0.is_nan() || beats {
-            true => *rhs,
-            false => *lhs,
-        }
+        if rhs.0.is_nan() || beats { *rhs } else { *lhs }
     }
 
     fn write(state: &(f32, i32)) -> (Vec<f32>, i32) {
@@ -222,9 +223,10 @@ impl Oracle for LogSums {
     }
 
     fn write(&(largest, sum): &(f64, f64)) -> (Vec<f32>, i32) {
-        let result = match largest == f64::NEG_INFINITY {
-            true => largest,
-            false => largest + sum.ln(),
+        let result = if largest == f64::NEG_INFINITY {
+            largest
+        } else {
+            largest + sum.ln()
         };
         (vec![result as f32], -1)
     }

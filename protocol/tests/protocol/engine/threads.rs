@@ -7,7 +7,7 @@ use loom::cell::UnsafeCell;
 use std::alloc::Layout;
 use std::sync::Arc;
 
-/// The carry behind a block. It depends on the order of the blocks.
+/// The carry after a block. It depends on the order of the blocks.
 fn behind(step: usize, carry: usize) -> usize {
     carry * 10 + step + 1
 }
@@ -104,7 +104,7 @@ fn trim(list: &List, most: usize) -> Vec<Buffer> {
     freed
 }
 
-/// Runs `work(number)` on each of `threads` threads, and then takes what is left in the list. All in all these must be
+/// Runs `work(number)` on each of `threads` threads, and then takes what is left in the list. Together these must be
 /// `count` buffers, `most` of which are in the list.
 fn with_buffers(
     list: &Arc<List>,
@@ -128,9 +128,8 @@ fn with_buffers(
     assert_eq!(all, count, "none is lost, none is doubled");
 }
 
-/// Each thread gives buffers and then takes one; a thread that gives none writes to
-/// all in the list and trims it. No buffer is lost or has two
-/// owners, and there are never more than `most` in the list.
+/// Each thread gives buffers and then takes one; a thread that gives none writes to all in the list and trims it. No
+/// buffer is lost or has two owners, and there are never more than `most` in the list.
 pub fn keep(given: &'static [usize], most: usize) {
     let count = given.iter().sum();
     with_buffers(

@@ -80,8 +80,8 @@ fn bits(op: &str) -> u32 {
     }
 }
 
-/// How many units a multiprocessor holds. A cube has `units` and so many bytes of `shared` memory, and a SIMD holds
-/// `planes`.
+/// How many units a multiprocessor holds. A cube has `units` units and `shared` bytes of shared memory, and a SIMD
+/// holds `planes` planes.
 pub(crate) fn resident(planes: u32, units: u32, shared: u32, on: Multiprocessor) -> u32 {
     let cubes = planes * SIMDS / units.div_ceil(on.plane);
     let room = on.shared.checked_div(shared).unwrap_or(cubes);

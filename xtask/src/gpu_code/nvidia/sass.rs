@@ -36,8 +36,8 @@ impl Code {
         }
     }
 
-    /// How many threads a multiprocessor of compute capability 8.0 or 9.0 holds. A cube has `units`, and `shared` bytes
-    /// beside those that the code declares.
+    /// How many threads a multiprocessor of compute capability 8.0 or 9.0 holds. A cube has `units` units, and `shared`
+    /// bytes besides those that the code declares.
     pub(crate) fn resident(&self, units: u32, shared: u32, on: Multiprocessor) -> u32 {
         let warps = units.div_ceil(32);
         // A warp gets registers 256 at a time. A cube gets shared memory 128 bytes at a time, and the system takes 1
@@ -70,9 +70,10 @@ fn opcode(line: &str) -> Option<&str> {
     }
     let mut words = rest.split_whitespace();
     let first = words.next()?;
-    let op = match first.starts_with('@') {
-        true => words.next()?,
-        false => first,
+    let op = if first.starts_with('@') {
+        words.next()?
+    } else {
+        first
     };
     let op = op.trim_end_matches(';');
     op.starts_with(|c: char| c.is_ascii_uppercase())

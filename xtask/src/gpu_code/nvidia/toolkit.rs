@@ -10,7 +10,7 @@ use crate::Result;
 use crate::process::run_reading;
 use crate::python::Venv;
 
-/// The compiler is of the CUDA release that `gpu-code` looks at. The disassembler is newer and reads its code.
+/// The compiler is from the CUDA release that `gpu-code` looks at. The disassembler is newer and reads its code.
 const PACKAGES: [&str; 5] = [
     "nvidia-cuda-nvrtc-cu12==12.9.86",
     "nvidia-cuda-runtime-cu12==12.9.79",
@@ -61,9 +61,10 @@ impl Toolkit {
             .arg(out);
         let mut refused = Vec::new();
         let done = run_reading(&mut command, false, |line| refused.push(line.to_owned()));
-        match refused.is_empty() {
-            true => done.map(|()| refused),
-            false => Ok(refused),
+        if refused.is_empty() {
+            done.map(|()| refused)
+        } else {
+            Ok(refused)
         }
     }
 

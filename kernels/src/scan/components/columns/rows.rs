@@ -85,7 +85,7 @@ pub(crate) fn fold_rows<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
 }
 
-/// Writes the scan of one loaded row. `running` precedes it, and has the row added.
+/// Writes the scan of one loaded row. `running` is what precedes it, and the row is added to it.
 #[cube]
 #[allow(
     clippy::too_many_arguments,

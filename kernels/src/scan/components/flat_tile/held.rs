@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 #[derive(CubeType)]
 pub(super) struct Held<T: Numeric, N: Size> {
     pub(super) loaded: Sequence<Sequence<Vector<T, N>>>,
-    /// Of each element, in the order of the scan.
+    /// The edges at each element, in the order of the scan.
     pub(super) edges: Sequence<Edges>,
 }
 

@@ -1,4 +1,4 @@
-//! A cube's part of rows that lie one behind the other, each shorter than the cube's tile.
+//! A cube's part of rows that lie one after the other, each shorter than the cube's tile.
 //!
 //! The tensor is read as one flat sequence of vectors. Units of a plane (without plane operations: of the cube) take
 //! vectors side by side, so every access is coalesced, whatever the length of a row:
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! A unit has several such vectors, a stripe apart. A stripe hands the total of its last row on to the next one, and a
-//! plane to the planes behind it, through shared memory: unless each plane has whole rows.
+//! plane to the planes after it, through shared memory, unless each plane has whole rows.
 
 mod held;
 mod preceding;
@@ -39,9 +39,10 @@ pub(crate) struct FlatTileConfig {
 impl FlatTileConfig {
     /// States in shared memory.
     fn shared_states(&self) -> usize {
-        match self.planes_alone {
-            true => 1,
-            false => self.tile.shared_states(),
+        if self.planes_alone {
+            1
+        } else {
+            self.tile.shared_states()
         }
     }
 
@@ -90,7 +91,7 @@ impl Stripes {
         }
     }
 
-    /// How many vectors the unit's `k`-th one is behind the first.
+    /// How many vectors the unit's `k`-th one lies after the first.
     fn behind(&self, #[comptime] k: usize) -> usize {
         k * self.apart + self.own
     }

@@ -39,7 +39,7 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
         let within = place.within;
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
-        // From the row's begin to the last element, and to the first.
+        // From the start of the row to the last element, and to the first.
         let reach = (within + lanes - 1) % flat.len / lanes;
         let reach_of_first = within.div_ceil(lanes);
         let inclusive = ladder_within::<A, M>(
@@ -90,7 +90,7 @@ pub(super) fn before_plane<A: Numeric, M: Monoid<A>>(
     for earlier in first..plane {
         let total = M::State::get(&*shared, earlier);
         let with = join::<A, M>(&prefix, &total, op);
-        // The first total may hold what the row resumes from, which is no operand on the right.
+        // The first total may hold what the row resumes from, which must be a left operand.
         prefix = M::State::select(earlier == first, &total, &with);
     }
     prefix

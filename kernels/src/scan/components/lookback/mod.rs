@@ -5,8 +5,8 @@
 //! floats whose bits do not depend on the schedule.
 //!
 //! The tiles of a row form blocks. Every tile publishes its *aggregate*. The last tile of a block also publishes the
-//! block's *prefix*, the total of the row up to and with the block. A tile reads the aggregates of its own block, and
-//! the prefix of the block before. If that prefix is not published yet, the tile keeps the total of that block and
+//! block's *prefix*, the total of the row up to and including the block. A tile reads the aggregates of its own block,
+//! and the prefix of the block before. If that prefix is not published yet, the tile keeps the total of that block and
 //! looks one block further back.
 //!
 //! ```text
@@ -39,8 +39,8 @@ use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, pr
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
-/// The tile of this cube. Where cubes start in the order of their positions, it is the position: a cube that starts
-/// early by way of exception finds tiles missing, and computes them. Elsewhere cubes take tickets.
+/// The tile of this cube. Where cubes start in the order of their positions, it is the position: a cube that
+/// exceptionally starts early finds tiles missing, and computes them. Elsewhere cubes take tickets.
 #[cube]
 pub(crate) fn tile_of_cube(
     state: &[Atomic<u32>],
@@ -63,7 +63,7 @@ pub(crate) fn tile_of_cube(
     }
 }
 
-/// In place of a tile's number: no tile is missing.
+/// Takes the place of a tile's number if no tile is missing.
 const NONE: u32 = u32::MAX;
 
 /// How far one tile has looked back. Positions are the same in every unit that looks back. States are valid in the
@@ -85,20 +85,20 @@ pub(crate) struct Lookback<S: State> {
     within: usize,
     /// The block to look at next.
     block: usize,
-    /// The search is for what precedes this block: the own block, or one further back than totals are kept for.
+    /// The search is for what precedes this block: the tile's own, or one further back than totals are kept for.
     goal: usize,
-    /// It is known what precedes this block: `base`.
+    /// `base` is what precedes this block.
     base_block: usize,
     base: S,
     /// How many totals are kept: of the blocks between the next one and the goal.
     count: u32,
     totals: S,
-    /// The total of the own block before this tile, and up to and with it.
+    /// The total of the tile's own block before the tile, and up to and including it.
     own_before: S,
     own_total: S,
     /// The missing tile of the row, or [`NONE`].
     missing: usize,
-    /// For all units: the missing tile, and what precedes the own tile.
+    /// For all units: the missing tile, and what precedes this tile.
     decision: Shared<[u32]>,
     result: S::Shared,
     storage: shared::Storage<S>,
@@ -197,7 +197,7 @@ impl<S: State> Lookback<S> {
         missing != NONE
     }
 
-    /// The unit that leads tells all others the result. `base` is what precedes the own block.
+    /// The leading unit tells all others the result. `base` is what precedes the tile's own block.
     fn conclude<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],

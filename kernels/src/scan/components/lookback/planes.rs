@@ -1,7 +1,7 @@
 //! The lookback of one plane: a unit for each tile of a block, everything in registers.
 //!
 //! Each round issues all its loads, of the aggregates and of the prefix before them, before it waits for any: one trip
-//! to memory a round. Ballots steer the loop. They are the same in every unit, so the plane never diverges. Each unit
+//! to memory per round. Ballots steer the loop. They are the same in every unit, so the plane never diverges. Each unit
 //! keeps the total of one block, unit 0 of the nearest.
 //!
 //! Needs plane operations in control flow that is not uniform across the cube. One unit of the plane may just have
@@ -16,7 +16,7 @@ use crate::scan::components::tile_state::{
 };
 use cubecl::prelude::*;
 
-/// Searches until it is known what precedes the own block, or a tile is missing.
+/// Searches until it is known what precedes the tile's own block, or a tile is missing.
 #[cube]
 pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,

@@ -45,7 +45,7 @@ impl<S: State> Storage<S> {
     }
 }
 
-/// Searches until it is known what precedes the own block, or a tile is missing. Only unit 0 has valid states.
+/// Searches until it is known what precedes the tile's own block, or a tile is missing. Only unit 0 has valid states.
 #[cube]
 pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,

@@ -50,9 +50,10 @@ impl TileConfig {
 
     /// The states in shared memory that a tile needs.
     pub(crate) fn shared_states(&self) -> usize {
-        match self.plane {
-            true => self.totals() + 1,
-            false => self.rake().states(),
+        if self.plane {
+            self.totals() + 1
+        } else {
+            self.rake().states()
         }
     }
 
