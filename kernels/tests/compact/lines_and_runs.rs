@@ -64,3 +64,12 @@ fn runs() {
         }
     }
 }
+
+/// A unit writes several vectors of lengths.
+#[test]
+fn more_runs_than_units() {
+    let client = client();
+    let values: Vec<i32> = (0..3 << 19).map(|i| i % 3).collect();
+    let found = device_run_lengths(&client, &values, launch(), 0);
+    assert!(found == encoded(&values));
+}

@@ -72,10 +72,8 @@ fn count_digits_kernel<K: Numeric>(
             }
         }
     }
-    if CUBE_POS < of.tiles {
-        if CUBE_POS == 0 && UNIT_POS == 0 {
-            counts[of.groups * of.tiles] = 0u32;
-        }
+    if CUBE_POS == 0 && UNIT_POS == 0 {
+        counts[of.groups * of.tiles] = 0u32;
     }
 }
 
