@@ -251,9 +251,9 @@ impl<'a, 'c> Passes<'a, 'c> {
         let tuning = Tuning::of(sort.client, &sort.launch);
         let config = PassConfig {
             digits: self.digits,
-            lookback: self
-                .looks_back
-                .then(|| StripConfig::new(sort.digits.digits(), lines, sort.launch.stall)),
+            lookback: self.looks_back.then(|| {
+                StripConfig::new(sort.digits.digits(), lines, size_of::<u32>(), &sort.launch)
+            }),
             cubes_in_order: tuning.cubes_in_order,
             writes_keys: outputs.keys.is_some(),
             writes_positions: outputs.positions.is_some(),

@@ -13,13 +13,14 @@ fn long_rows() -> View {
     View::contiguous(&[2, ROW])
 }
 
-/// Two strips of columns, the second one not full, in 109 tiles of two rows.
-fn long_columns() -> (LaunchOptions, View) {
+/// Groups of columns of two strips, the second one not full, in 109 tiles of two rows: four strips in long blocks, or six
+/// in short ones.
+fn long_columns(groups: usize) -> (LaunchOptions, View) {
     let launch = LaunchOptions {
         units: Some(64),
         ..small_tile(RoutineKind::ColumnTiles)
     };
-    (launch, View::contiguous(&[2, 108 * 2 + 1, 35]))
+    (launch, View::contiguous(&[groups, 108 * 2 + 1, 35]))
 }
 
 /// Rows and columns scan inclusive or both exclusive and reverse, in turns.
@@ -29,7 +30,7 @@ fn check_stall(turn: usize, stall: Stall, spin_limit: Option<u32>) {
         let client = client();
         let shapes = [
             (small_tile(RoutineKind::SinglePass), long_rows()),
-            long_columns(),
+            long_columns(2 + turn % 2),
         ];
         for (nth, (launch, view)) in shapes.into_iter().enumerate() {
             let launch = LaunchOptions {

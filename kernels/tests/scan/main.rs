@@ -129,7 +129,8 @@ stamp!(
     2 * 32 + 1,
     |len| (vec![2, len, 5], 1)
 );
-// Two strips of columns, the second one not full, in tiles of two rows and blocks of 32 tiles.
+// Two strips for each group of columns, the second one not full, in tiles of two rows. Four strips have blocks of 32
+// tiles, and six have blocks of eight.
 stamp!(
     column_tiles,
     LaunchOptions {
@@ -137,7 +138,7 @@ stamp!(
         ..small_tile(RoutineKind::ColumnTiles)
     },
     2 * 33 + 1,
-    |len| (vec![2, len, 35], 1)
+    |len| (vec![2 + len % 2, len, 35], 1)
 );
 // A strip of two vectors, four rows a unit.
 stamp!(

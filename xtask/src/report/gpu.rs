@@ -1,7 +1,8 @@
 //! The results of the bench `gpu_check`, from a GPU of this project or of a reader: `report --gpu results.json`.
 //!
 //! The program has made its own page, which says what falls short of the goals. Here it becomes a section of
-//! docs/performance.md, with the build and the host that gave it.
+//! docs/performance.md, with the build and the host that gave it. Results of other commits stay where their files have
+//! names of their own.
 
 use std::path::Path;
 
@@ -65,8 +66,11 @@ fn section(results: &Value) -> Result<String> {
         format!("| {key} | {value} |\n")
     });
     let facts: String = facts.collect();
+    let build = results["facts"]["build"].as_str().unwrap_or_default();
+    let commit = build.lines().find_map(|line| line.strip_prefix("commit: "));
     Ok(format!(
-        "\n### {name}\n\n| | |\n|---|---|\n{facts}\n{}\n",
+        "\n### {name}, commit {}\n\n| | |\n|---|---|\n{facts}\n{}\n",
+        commit.unwrap_or("unknown"),
         page.trim()
     ))
 }
@@ -95,7 +99,7 @@ mod tests {
         assert!(runs.join("gpu-nvidia-h100-80gb.json").is_file());
         let sections = sections(&runs).unwrap();
         assert!(
-            sections.starts_with("\n### nvidia-h100-80gb\n"),
+            sections.starts_with("\n### nvidia-h100-80gb, commit 1\n"),
             "{sections}"
         );
         for part in [

@@ -62,7 +62,7 @@ fn equal_lines<O: Operator>(
         }
         let two = of([1, 2]);
         let first: Vec<f32> = two.into_iter().step_by(2).collect();
-        for [outer, inner] in [[1, 3], [1, 8], [2, 17], [1, 260]] {
+        for [outer, inner] in [[1, 3], [1, 8], [2, 17], [3, 260]] {
             let found = of([outer, inner]);
             let expected = first.iter().flat_map(|&x| vec![x; inner]);
             let expected: Vec<f32> = expected.collect();

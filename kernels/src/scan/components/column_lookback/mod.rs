@@ -10,10 +10,14 @@
 //! before t  =              (P  ⊕        total)  ⊕ own             own  the aggregates before t in its own block
 //! ```
 //!
-//! First the unit folds the aggregates before its tile in the own block. Then it reads the prefix of the block before.
-//! While that is missing, it goes to the nearest block further back whose prefix is published, and walks forward from
-//! there, block by block. With every step it reads the prefix of the block before its own again. So prefixes of blocks
-//! follow one another by the latency of one word, and a tile that starts far behind them need not walk.
+//! In a launch of few strips, blocks are long. First the unit folds the aggregates before its tile in the own block. Then
+//! it reads the prefix of the block before. While that is missing, it goes to the nearest block further back whose prefix
+//! is published, and walks forward from there, block by block. With every step it reads the prefix of the block before its
+//! own again. So prefixes of blocks follow one another by the latency of one word, and a tile that starts far after them
+//! need not walk.
+//!
+//! In a launch of many strips, blocks are short, and each prefix was folded from the left: `before t = ((P ⊕ a) ⊕ a) ⊕ a`.
+//! The unit goes to the nearest published prefix at once, and walks forward from there.
 //!
 //! **Order.** The aggregates of a block are folded from left to right, and so are the blocks. The result has the same
 //! bits, wherever the walk began.
@@ -52,20 +56,18 @@ const POLLS: u32 = 16;
 #[derive(CubeType)]
 pub(crate) struct StripLookback<S: State> {
     own: StripTile,
-    /// The column of the strip.
-    column: usize,
-    /// What precedes the block `block`. The search ends at the own block.
-    base: S,
+    /// The first word of the column in the first tile of the strip.
+    first_word: usize,
+    /// The block whose aggregates are folded: first the own one, then the first whose prefix is not known, up to the
+    /// own one.
     block: usize,
-    /// The aggregates from the tile `begin` up to `next` are folded into `total`, and will be up to `end`.
-    total: S,
-    begin: usize,
-    next: usize,
-    end: usize,
-    /// These tiles are of the own block.
     in_own: bool,
+    /// What precedes that block, unless it is still the own one at first.
+    base: S,
+    /// The fold of its aggregates before the tile `next`.
+    total: S,
+    next: usize,
     own_before: S,
-    is_known: bool,
     /// How often a missing word is read.
     spin_limit: u32,
 }
@@ -80,35 +82,50 @@ impl<S: State> StripLookback<S> {
         words: TileWords,
         #[comptime] config: StripConfig,
     ) -> StripLookback<S> {
-        let begin = own.tile / config.block * config.block;
+        let block = own.tile / config.block;
+        let state_words = S::words().comptime();
+        let tile_words = comptime!(tile_words(config.columns, state_words));
         StripLookback::<S> {
             own,
-            column,
-            base: S::copy(first),
-            block: 0usize.runtime(),
-            total: S::copy(first),
-            begin,
-            next: usize::copy(&begin),
-            end: own.tile,
+            first_word: own.strip * words.per_row * tile_words + HEADER_WORDS + column,
+            next: block * config.block,
+            block,
             in_own: true.runtime(),
+            base: S::copy(first),
+            total: S::copy(first),
             own_before: S::copy(first),
-            is_known: false.runtime(),
             spin_limit: words.spin_limit,
+        }
+    }
+
+    /// Whether it is known what precedes the tile.
+    fn is_known(&self, #[comptime] config: StripConfig) -> bool {
+        if comptime!(config.folds_blocks()) {
+            !self.in_own && self.block == self.own.tile / config.block
+        } else {
+            self.next == self.own.tile
+        }
+    }
+
+    /// The tile at which the fold of the block ends.
+    fn end(&self, #[comptime] config: StripConfig) -> usize {
+        if comptime!(config.folds_blocks()) {
+            min((self.block + 1) * config.block, self.own.tile)
+        } else {
+            self.own.tile
         }
     }
 
     /// The first word of a value of a tile of the strip.
     fn value_at(
         &self,
-        words: TileWords,
         tile: usize,
         #[comptime] value: usize,
         #[comptime] config: StripConfig,
     ) -> usize {
         let state_words = S::words().comptime();
         let each = comptime!(HALVES * config.columns * state_words);
-        let tile = self.own.strip * words.per_row + tile;
-        tile * comptime!(VALUES * each) + comptime!(HEADER_WORDS + value * each) + self.column
+        self.first_word + tile * comptime!(VALUES * each) + comptime!(value * each)
     }
 
     fn publish(
@@ -120,7 +137,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] value: usize,
         #[comptime] config: StripConfig,
     ) {
-        let at = self.value_at(words, tile, value, config);
+        let at = self.value_at(tile, value, config);
         publish::<S>(state, at, config.columns, total, words.epoch_bits);
     }
 
@@ -132,7 +149,7 @@ impl<S: State> StripLookback<S> {
         #[comptime] value: usize,
         #[comptime] config: StripConfig,
     ) -> Peek<S> {
-        let at = self.value_at(words, tile, value, config);
+        let at = self.value_at(tile, value, config);
         peek::<S>(state, at, config.columns, words.epoch_bits)
     }
 
@@ -159,7 +176,7 @@ impl<S: State> StripLookback<S> {
     ) {
         self.publish(state, words, self.next, aggregate, FALLBACK, config);
         self.spin_limit = 1u32;
-        self.take::<A, M>(true.runtime(), aggregate, op);
+        self.take::<A, M>(true.runtime(), aggregate, config, op);
     }
 
     /// Publishes the prefix of the tile's block, if the tile is its last.
@@ -173,8 +190,11 @@ impl<S: State> StripLookback<S> {
     ) {
         let is_last = self.own.tile % config.block == config.block - 1;
         if is_last && !is_stalled(self.own.number, Publication::Prefix, config.stall) {
-            let total = join::<A, M>(&self.own_before, aggregate, op);
-            let prefix = join::<A, M>(&self.base, &total, op);
+            let mut prefix = join::<A, M>(&self.base, aggregate, op);
+            if comptime!(config.folds_blocks()) {
+                let total = join::<A, M>(&self.own_before, aggregate, op);
+                prefix = join::<A, M>(&self.base, &total, op);
+            }
             self.publish(state, words, self.own.tile, &prefix, PREFIX, config);
         }
     }
@@ -187,18 +207,25 @@ impl<S: State> StripLookback<S> {
         #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) -> bool {
+        if comptime!(!config.folds_blocks()) && self.in_own {
+            self.in_own = false;
+            self.find_prefix(state, words, config);
+            self.next = self.block * config.block;
+        }
         let mut is_missing = false.runtime();
-        while !self.is_known && !is_missing {
+        while !self.is_known(config) && !is_missing {
             self.fold::<A, M>(state, words, config, op);
-            is_missing = !self.is_known && self.next < self.end;
-            if !self.is_known && !is_missing {
-                self.conclude::<A, M>(state, words, config, op);
+            if !self.is_known(config) {
+                is_missing = self.next < self.end(config);
+                if !is_missing {
+                    self.conclude::<A, M>(state, words, config, op);
+                }
             }
         }
         is_missing
     }
 
-    /// Folds the aggregates up to `end`, until one is missing, or until it is known what precedes the own block.
+    /// Folds the aggregates of the block, until one is missing, or until it is known what precedes the own block.
     fn fold<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
@@ -209,26 +236,27 @@ impl<S: State> StripLookback<S> {
         let state_words = S::words().comptime();
         let batch = comptime!(config.at_once(state_words));
         let mut spins = 0u32;
-        while !self.is_known && self.next < self.end && spins < self.spin_limit {
+        let end = self.end(config);
+        while !self.is_known(config) && self.next < end && spins < self.spin_limit {
+            if comptime!(config.folds_blocks()) && !self.in_own {
+                let _ = self.read_prefix(state, words, config);
+            }
             let mut aggregates = Sequence::<Peek<S>>::new();
             #[unroll]
             for i in 0..batch {
                 aggregates.push(self.peek(state, words, self.next + i, AGGREGATE, config));
             }
-            if !self.in_own {
-                self.read_prefix(state, words, config);
-            }
             let from = usize::copy(&self.next);
             #[unroll]
             for i in 0..batch {
                 let aggregate = &aggregates[i];
-                let is_next = self.next == from + i && from + i < self.end;
-                self.take::<A, M>(is_next && aggregate.present, &aggregate.value, op);
+                let is_next = self.next == from + i && from + i < end;
+                self.take::<A, M>(is_next && aggregate.present, &aggregate.value, config, op);
             }
             spins += 1u32;
             if self.next == from {
                 let fallback = self.peek(state, words, from, FALLBACK, config);
-                self.take::<A, M>(fallback.present, &fallback.value, op);
+                self.take::<A, M>(fallback.present, &fallback.value, config, op);
             }
             if self.next != from {
                 spins = 0u32;
@@ -236,7 +264,7 @@ impl<S: State> StripLookback<S> {
         }
     }
 
-    /// Goes on to the next block, after all aggregates up to `end`.
+    /// Goes on to the next block.
     fn conclude<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
@@ -252,24 +280,21 @@ impl<S: State> StripLookback<S> {
             self.base = join::<A, M>(&self.base, &self.total, op);
             self.block += 1;
         }
-        self.is_known = self.block == self.own.tile / config.block;
-        self.begin = self.block * config.block;
         self.next = self.block * config.block;
-        self.end = self.block * config.block + config.block;
     }
 
-    /// Reads the prefix of the block before the own one.
+    /// Reads the prefix of the block before the own one. Whether it is published: then the own block follows.
     fn read_prefix(
         &mut self,
         state: &[Atomic<u32>],
         words: TileWords,
         #[comptime] config: StripConfig,
-    ) {
+    ) -> bool {
         let own_block = self.own.tile / config.block;
         let near = self.peek(state, words, own_block * config.block - 1, PREFIX, config);
         self.base = S::select(near.present, &near.value, &self.base);
         self.block = select(near.present, own_block, self.block);
-        self.is_known = near.present;
+        near.present
     }
 
     /// Waits a while for the prefix of the block before the own one, then walks back to the nearest prefix.
@@ -282,12 +307,12 @@ impl<S: State> StripLookback<S> {
         let own_block = self.own.tile / config.block;
         let polls = min(self.spin_limit, POLLS);
         let mut spins = 0u32;
-        while !self.is_known && own_block > 0 && spins < polls {
-            self.read_prefix(state, words, config);
+        let mut found = own_block == 0;
+        while comptime!(config.folds_blocks()) && !found && spins < polls {
+            found = self.read_prefix(state, words, config);
             spins += 1u32;
         }
         let mut block = usize::copy(&own_block);
-        let mut found = self.is_known || own_block == 0;
         while !found && block > 0 {
             let mut prefixes = Sequence::<Peek<S>>::new();
             #[unroll]
@@ -316,11 +341,17 @@ impl<S: State> StripLookback<S> {
         &mut self,
         condition: bool,
         aggregate: &S,
+        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) {
-        let with = join::<A, M>(&self.total, aggregate, op);
-        let with = S::select(self.next == self.begin, aggregate, &with);
-        self.total = S::select(condition, &with, &self.total);
+        if comptime!(config.folds_blocks()) {
+            let with = join::<A, M>(&self.total, aggregate, op);
+            let with = S::select(self.next % config.block == 0, aggregate, &with);
+            self.total = S::select(condition, &with, &self.total);
+        } else {
+            let with = join::<A, M>(&self.base, aggregate, op);
+            self.base = S::select(condition, &with, &self.base);
+        }
         self.next = select(condition, self.next + 1, self.next);
     }
 
@@ -335,7 +366,11 @@ impl<S: State> StripLookback<S> {
         #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) -> S {
-        let before = join::<A, M>(&self.base, &self.own_before, op);
-        S::select(self.own.tile % config.block > 0, &before, &self.base)
+        if comptime!(config.folds_blocks()) {
+            let before = join::<A, M>(&self.base, &self.own_before, op);
+            S::select(self.own.tile % config.block > 0, &before, &self.base)
+        } else {
+            S::copy(&self.base)
+        }
     }
 }

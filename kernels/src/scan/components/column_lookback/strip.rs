@@ -9,14 +9,13 @@
 //! value   │ low halves of all columns of the strip │ their high halves │ … the next word of the states
 //! ```
 
+use crate::scan::LaunchOptions;
 use crate::scan::components::stall::Stall;
 use crate::scan::components::tile_state::HALVES;
 use cubecl::prelude::*;
 
-/// Tiles of a block. Prefixes of blocks follow one another, so the tiles of a single strip advance faster in long
-/// blocks. But a tile reads the aggregates before it in its own block first. On an H200 (2026-11-27, NVRTC 13.0) the sum
-/// of f32 [2^16, 128], one strip, takes 38 µs in long blocks, and took 62 in short ones; [2^14, 1024], eight strips, 60
-/// and 47 µs; [4096, 4096], 32 strips, 61 and 43 µs.
+/// Tiles of a block. On an H200 (2026-11-27, NVRTC 13.0) the sum of f32 [2^16, 128], one strip, takes 38 µs in long
+/// blocks and 62 in short ones; [2^14, 1024], eight strips, 60 and 47 µs; [4096, 4096], 32 strips, 61 and 43 µs.
 const LONG_BLOCK: usize = 32;
 const SHORT_BLOCK: usize = 8;
 
@@ -46,23 +45,27 @@ pub(crate) struct StripConfig {
 }
 
 impl StripConfig {
-    /// For a launch of `strips` strips.
-    pub fn new(columns: usize, strips: usize, stall: Option<Stall>) -> Self {
+    /// For a launch of `strips` strips of elements of `size` bytes. Long blocks of 64-bit elements take more registers
+    /// than there are, compiled for sm_80 and sm_90.
+    pub fn new(columns: usize, strips: usize, size: usize, launch: &LaunchOptions) -> Self {
+        let serves = launch.batch_invariant || strips <= STRIPS_IN_LONG_BLOCKS;
+        let is_long = serves && size < size_of::<u64>();
         Self {
             columns,
-            block: if strips <= STRIPS_IN_LONG_BLOCKS {
-                LONG_BLOCK
-            } else {
-                SHORT_BLOCK
-            },
-            stall,
+            block: if is_long { LONG_BLOCK } else { SHORT_BLOCK },
+            stall: launch.stall,
         }
+    }
+
+    /// Blocks are folded apart from what precedes them. Otherwise a unit folds all aggregates from a prefix on.
+    pub(crate) fn folds_blocks(&self) -> bool {
+        self.block == LONG_BLOCK
     }
 
     /// Aggregates that are read at once.
     pub(super) fn at_once(&self, words: usize) -> usize {
         let [long, short] = WORDS_AT_ONCE;
-        let all = if self.block == LONG_BLOCK {
+        let all = if self.folds_blocks() && words == 1 {
             long
         } else {
             short

@@ -77,11 +77,12 @@ impl Shape {
 
     /// Rows that wait in shared memory if it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits
     /// take 64 registers and no spills with half of their rows there, and two cubes share a multiprocessor with 96 KiB.
-    /// Other types take up to 103 registers, or spill. With all rows there they take 64, and two cubes share the 164
+    /// In long blocks that takes six of eight rows. Other types take up to 103 registers, or spill. With all rows there they take 64, and two cubes share the 164
     /// KiB of an A100. With all rows of 64 bits there, the compiler aims at three cubes, with 40 registers and spills;
     /// with one of eight left it does not.
-    fn staged<O: Operator>(&self, call: &Call<O>) -> usize {
+    fn staged<O: Operator>(&self, call: &Call<O>, strip: StripConfig) -> usize {
         match (call.types[0].size(), call.state_words()) {
+            (4, 1) if strip.folds_blocks() => self.rows - self.rows / 4,
             (4, 1) => self.rows / 2,
             (8, 2) => self.rows - self.rows / 8,
             _ => self.rows,
@@ -89,6 +90,8 @@ impl Shape {
     }
 
     pub fn config<O: Operator>(&self, call: &Call<O>, strips: usize) -> ColumnTileConfig {
+        let (columns, size) = (self.width * call.lanes, call.types[0].size());
+        let strip = StripConfig::new(columns, strips, size, &call.launch);
         ColumnTileConfig {
             width: self.width,
             height: self.height,
@@ -99,8 +102,8 @@ impl Shape {
                 prefetch_depth: self.rows,
                 overshoots: true,
             },
-            wait: call.waiting(self.units(), self.rows, self.staged(call)),
-            strip: StripConfig::new(self.width * call.lanes, strips, call.launch.stall),
+            wait: call.waiting(self.units(), self.rows, self.staged(call, strip)),
+            strip,
             cubes_in_order: call.tuning.cubes_in_order,
         }
     }
