@@ -10,9 +10,7 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::compact::{Emit, PermutationShape, compact, partition_ranks, scatter_ranks};
 use cubecl_scan::monoid::LinearRecurrence;
-use cubecl_scan::scan::{
-    LaunchOptions, RoutineKind, ScanOptions, ScanTensors, Strategy, scan_operator, scan_with,
-};
+use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator, scan_with};
 use cubecl_scan::{ScanError, ScanOp, reference};
 use half::f16;
 use serde_json::json;
@@ -54,83 +52,6 @@ pub fn run(client: &Client) {
     bench.partition(1 << 24, 256, false);
     bench.run_lengths(1 << 24, Emit::ValuesUnpadded);
     bench.run_lengths(1 << 24, Emit::Values);
-}
-
-/// One row with other cubes than the device's own tuning has, and columns by both routines.
-pub fn tuning(client: &Client) {
-    let mut bench = Bench::new(client);
-    let shapes = [
-        [1 << 20, 8],
-        [1 << 22, 4],
-        [1 << 18, 64],
-        [1 << 16, 128],
-        [1 << 14, 1024],
-        [4096, 4096],
-    ];
-    for shape in shapes {
-        for routine in [RoutineKind::Columns, RoutineKind::ColumnTiles] {
-            let launch = LaunchOptions {
-                strategy: Strategy::Forced(routine),
-                ..LaunchOptions::default()
-            };
-            let tuned = format!(", {routine:?}");
-            bench.sum_with::<f32>(shape, 0, |value| value as f32, (&tuned, launch));
-            if shape[1] == 64 {
-                bench.recurrence(shape, 0, (&tuned, launch));
-            }
-        }
-    }
-    for (units, vectors) in [(512, 4), (512, 6), (512, 8)] {
-        let launch = LaunchOptions {
-            units: Some(units),
-            vectors: Some(vectors),
-            ..LaunchOptions::default()
-        };
-        let tuned = format!(", {units} units by {vectors}");
-        for power in [22, 24, 26, 28] {
-            bench.sum_with::<f32>([1, 1 << power], 1, |value| value as f32, (&tuned, launch));
-        }
-    }
-}
-
-/// The end of the name of a case with the option.
-pub const INVARIANT: &str = ", batch-invariant";
-
-/// What it costs that a line's bits depend on that line alone: each case as it is, and with the option.
-pub fn invariance(client: &Client) {
-    let mut bench = Bench::new(client);
-    let invariant = LaunchOptions {
-        batch_invariant: true,
-        ..LaunchOptions::default()
-    };
-    let rows = [
-        [1, 1 << 20],
-        [1, 1 << 24],
-        [64, 4096],
-        [1024, 256],
-        [16_384, 16],
-        [32, 8191],
-        [4096, 4096],
-        [65_536, 256],
-        [84, 50_257],
-        [1 << 20, 16],
-        [1 << 20, 3],
-        [1 << 19, 33],
-        [1 << 18, 100],
-        [1 << 16, 1000],
-        [8, 1 << 18],
-    ];
-    let columns = [[4096, 4096], [1 << 20, 8], [1 << 16, 128], [1 << 18, 64]];
-    let rows = rows.map(|shape| (shape, 1));
-    let columns = columns.map(|shape| (shape, 0));
-    for form in [("", LaunchOptions::default()), (INVARIANT, invariant)] {
-        for (shape, axis) in rows.into_iter().chain(columns) {
-            bench.sum_with::<f32>(shape, axis, |value| value as f32, form);
-        }
-        for (shape, axis) in [([1, 1 << 24], 1), ([64, 1 << 18], 1), ([1 << 18, 64], 0)] {
-            bench.recurrence(shape, axis, form);
-        }
-    }
 }
 
 impl<'a> Bench<'a> {
@@ -183,7 +104,7 @@ impl<'a> Bench<'a> {
         self.sum_with(shape, axis, from, ("", LaunchOptions::default()));
     }
 
-    fn sum_with<T>(
+    pub fn sum_with<T>(
         &mut self,
         shape: [usize; 2],
         axis: usize,
@@ -266,7 +187,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Of f32, decays 0 and ±1.
-    fn recurrence(
+    pub fn recurrence(
         &mut self,
         shape: [usize; 2],
         axis: usize,

@@ -17,6 +17,7 @@ mod common;
 #[allow(dead_code, reason = "the records have more cases")]
 #[path = "../../kernels/tests/recorded/compaction.rs"]
 mod compaction;
+mod compared;
 #[path = "../../kernels/examples/common/copy.rs"]
 mod copy;
 mod facts;
@@ -178,11 +179,8 @@ fn run_stage(name: &str, args: &[String]) {
         "large" => right::large(&client),
         "fast" => fast::run(&client),
         "sorting" => sorting::run(&client),
-        "invariance" => fast::invariance(&client),
-        "tuning" => {
-            fast::tuning(&client);
-            sorting::tuning(&client);
-        }
+        "invariance" => compared::invariance(&client),
+        "tuning" => compared::tuning(&client),
         "burns-own" => unmodified::without_install(&cube.device),
         "planted" => {}
         _ => panic!("no stage `{name}`"),

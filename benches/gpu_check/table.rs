@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::fast::INVARIANT;
+use crate::compared::INVARIANT;
 use crate::journal::{Ended, Verdict};
 use crate::results::Part;
 

@@ -87,7 +87,7 @@ pub(super) fn sort_long(
     Ok(())
 }
 
-/// Where digits begin in lines, `[lines, passes, digits, parts]`, and behind that the schedule, if there are several
+/// Where digits begin in lines, `[lines, passes, digits, parts]`, and after that the schedule, if there are several
 /// passes. WebGPU promises so few buffers that both share one. Without lookback there is one pass, that of the turn.
 struct Table {
     words: Words,

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Digits are counted in shared memory by atomic additions. One ranking at the end brings what is kept together, in the
-//! order of the input, and equal keys behind.
+//! order of the input, and equal keys after it.
 
 use super::problem::{Sort, Source};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass};

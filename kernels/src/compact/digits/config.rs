@@ -74,7 +74,7 @@ impl DigitConfig {
         }
     }
 
-    /// For tiles with so much shared memory beside their words.
+    /// For tiles that have this shared memory beside their words.
     pub fn new(client: &Client, launch: &LaunchOptions, beside: Beside) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;

@@ -42,7 +42,7 @@ pub(super) struct DigitPass {
     pub num_keys: u32,
 }
 
-/// Writes `counts[digit, tile]`, and a zero behind them: so their scan ends with the number of keys.
+/// Writes `counts[digit, tile]`, and a zero after them: so their scan ends with the number of keys.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn count_digits_kernel<K: Numeric>(
     keys: &[K],
@@ -161,7 +161,7 @@ impl Digits<'_> {
         }
     }
 
-    /// Where each tile's keys of each digit begin; behind that, how many keys have a digit.
+    /// Where each tile's keys of each digit begin; after that, how many keys have a digit.
     fn digit_offsets(
         &self,
         keys: BufferArg,

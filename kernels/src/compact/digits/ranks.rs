@@ -33,7 +33,7 @@ pub(crate) struct RankedTile {
     pub digits: Array<u32>,
     /// Their places in the sorted tile; unspecified for a key without a digit.
     pub places: Array<u32>,
-    /// The place of each digit's first key; behind them the number of keys with a digit.
+    /// The place of each digit's first key; after them the number of keys with a digit.
     pub starts: Shared<[u32]>,
     /// Room for the tile, with counters while it is ranked.
     pub words: Shared<[u32]>,

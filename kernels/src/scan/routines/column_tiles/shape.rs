@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 
 #[derive_cube_comptime]
 pub(crate) struct ColumnTileConfig {
-    /// Units side by side, and one behind the other along the axis.
+    /// Units side by side, and one after the other along the axis.
     pub width: usize,
     pub height: usize,
     /// What each unit holds, and where its rows wait.
@@ -44,7 +44,7 @@ impl ColumnTileConfig {
 /// The shape of the tiles of a call.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
-    /// Units side by side, and one behind the other.
+    /// Units side by side, and one after the other.
     pub width: usize,
     pub height: usize,
     /// Rows of a unit.
