@@ -220,11 +220,11 @@ impl<'a> Bench<'a> {
     fn partition(&mut self, n: usize, num_keys: usize, moves: bool) {
         let what = if moves { "" } else { ", destinations alone" };
         let name = format!("partition f32 1x{n} by {num_keys} keys{what}");
-        let peer = match moves {
-            true => format!("partition/u32/{n}/keys{num_keys}"),
-            false => String::new(),
+        let (peer, bytes) = if moves {
+            (format!("partition/u32/{n}/keys{num_keys}"), 12 * n)
+        } else {
+            (String::new(), 8 * n)
         };
-        let bytes = if moves { 12 * n } else { 8 * n };
         self.case::<i32>(&name, (4 * n, bytes), &peer, |client| {
             let keys: Vec<i32> = (0..n)
                 .map(|at| (crate::common::mixed(at) as usize % num_keys) as i32)
@@ -239,9 +239,10 @@ impl<'a> Bench<'a> {
             let (keys, input) = (upload(client, &keys), upload(client, &data));
             let [ranks, output] = [client.empty(4 * n), client.empty(4 * n)];
             let starts = client.empty(4 * (num_keys + 1));
-            let moved = match moves {
-                true => (output.clone(), expected),
-                false => (ranks.clone(), places),
+            let moved = if moves {
+                (output.clone(), expected)
+            } else {
+                (ranks.clone(), places)
             };
             let expected = vec![moved, (starts.clone(), offsets)];
             let launch = move |client: &Client| {
@@ -266,7 +267,7 @@ impl<'a> Bench<'a> {
         });
     }
 
-    /// With zeros behind the runs, or as CUB leaves them.
+    /// With zeros after the runs, or without, as CUB leaves them.
     fn run_lengths(&mut self, n: usize, emit: Emit) {
         let (padded, peer, bytes) = match emit {
             Emit::Values => (", padded", String::new(), 12 * n),

@@ -14,7 +14,7 @@ use super::problem::{Sort, Source};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass};
 use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
-use crate::compact::digits::ranks::place_of_key;
+use crate::compact::digits::ranks::{clear, place_of_key};
 use crate::compact::unused;
 use crate::monoid::Fold;
 use crate::scan::components::cube_totals::scan_totals;
@@ -114,14 +114,7 @@ fn tell_apart<K: Numeric>(
     // From the highest digit on.
     for turn in 0..comptime!(config.digits.all_passes()) {
         let pass = comptime!(config.digits.all_passes() - 1) - turn;
-        #[unroll]
-        for step in 0..comptime!(digits.digits().div_ceil(digits.units)) {
-            let counter = step * digits.units + UNIT_POS as usize;
-            if counter < comptime!(digits.digits()) {
-                counters[counter].store(0u32);
-            }
-        }
-        sync_cube();
+        clear(&counters, comptime!(digits.digits()), digits.units);
         #[unroll]
         for k in 0..digits.keys {
             if states[k] == OPEN {

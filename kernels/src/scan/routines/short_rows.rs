@@ -78,7 +78,7 @@ fn rows_per_plane<O: Operator>(call: &Call<O>) -> Option<usize> {
 pub(crate) fn fits<O: Operator>(call: &Call<O>) -> bool {
     call.lines.is_contiguous_rows()
         && rows_per_span(call) >= 2
-        && (!call.launch.batch_invariant || keeps_places(call) || fits_plane(call))
+        && (!call.launch.batch_invariant || call.keeps_places())
 }
 
 /// Whether a plane holds a row, element by element. If it has no other, no other decides its bits.

@@ -190,11 +190,12 @@ impl<S: State> StripLookback<S> {
     ) {
         let is_last = self.own.tile % config.block == config.block - 1;
         if is_last && !is_stalled(self.own.number, Publication::Prefix, config.stall) {
-            let mut prefix = join::<A, M>(&self.base, aggregate, op);
-            if comptime!(config.folds_blocks()) {
+            let prefix = if comptime!(config.folds_blocks()) {
                 let total = join::<A, M>(&self.own_before, aggregate, op);
-                prefix = join::<A, M>(&self.base, &total, op);
-            }
+                join::<A, M>(&self.base, &total, op)
+            } else {
+                join::<A, M>(&self.base, aggregate, op)
+            };
             self.publish(state, words, self.own.tile, &prefix, PREFIX, config);
         }
     }

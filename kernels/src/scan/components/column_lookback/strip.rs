@@ -65,11 +65,7 @@ impl StripConfig {
     /// Aggregates that are read at once.
     pub(super) fn at_once(&self, words: usize) -> usize {
         let [long, short] = WORDS_AT_ONCE;
-        let all = if self.folds_blocks() && words == 1 {
-            long
-        } else {
-            short
-        };
+        let all = if self.folds_blocks() { long } else { short };
         (all / (HALVES * words)).max(1)
     }
 }

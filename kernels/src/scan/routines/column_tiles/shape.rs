@@ -77,9 +77,9 @@ impl Shape {
 
     /// Rows that wait in shared memory if it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits
     /// take 64 registers and no spills with half of their rows there, and two cubes share a multiprocessor with 96 KiB.
-    /// In long blocks that takes six of eight rows. Other types take up to 103 registers, or spill. With all rows there they take 64, and two cubes share the 164
-    /// KiB of an A100. With all rows of 64 bits there, the compiler aims at three cubes, with 40 registers and spills;
-    /// with one of eight left it does not.
+    /// In long blocks that takes six of eight rows. Other types take up to 103 registers, or spill. With all rows there
+    /// they take 64, and two cubes share the 164 KiB of an A100. With all rows of 64 bits there, the compiler aims at
+    /// three cubes, with 40 registers and spills; with one of eight left it does not.
     fn staged<O: Operator>(&self, call: &Call<O>, strip: StripConfig) -> usize {
         match (call.types[0].size(), call.state_words()) {
             (4, 1) if strip.folds_blocks() => self.rows - self.rows / 4,
