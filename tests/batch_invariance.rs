@@ -113,7 +113,9 @@ fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
     let counts = match len {
         0..=49 => (2..=17).collect(),
         50..=5000 => vec![2, 5, 9, 17],
-        _ => vec![9],
+        _ if is_flex(device) => vec![9],
+        // A software driver spends its time on these.
+        _ => vec![3],
     };
     for count in counts {
         let what = format!("{count} lines of {len}, {what}");

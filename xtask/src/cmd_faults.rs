@@ -91,7 +91,7 @@ impl Trial {
                 continue;
             }
             let chosen = name.as_deref().unwrap_or(driver);
-            let env = drivers::for_tests(chosen)?;
+            let env = drivers::for_kernels(chosen)?;
             drivers.insert(name, env);
         }
         let copy = copy_sources()?;

@@ -1,12 +1,14 @@
 //! `cargo xtask test`: every test of the workspace on Flex and on Cube.
 //!
-//! 1. [`drivers`] finds or gets a Vulkan driver.
+//! 1. [`drivers`] finds or gets a Vulkan driver: that of a GPU, else SwiftShader, else lavapipe.
 //! 2. The test `adapter` prints its adapter in one line `adapter: NAME …`. If the adapter does not start, nothing else
 //!    runs. So no Cube test is left out without a word.
-//! 3. The whole workspace with its default features. In parallel, one after another: the kernels' own tests; if the
-//!    driver is lavapipe, these on SwiftShader as well, with plane operations; the examples of the documentation; the
-//!    public contract without `fusion`, where operations run one by one. Drivers compile kernels on one thread of a
-//!    process, and two processes keep two cores busy.
+//! 3. The whole workspace with its default features. In parallel, one after another: the kernels' own tests, on
+//!    SwiftShader with plane operations; what works in another way without them, on SwiftShader as it is; what depends
+//!    on the driver's memory and schedule, on lavapipe; the examples of the documentation. Drivers compile kernels on
+//!    one thread of a process, and two processes keep two cores busy.
+//!
+//! `--without-fusion` runs the public contract without the feature `fusion`, where operations run one by one.
 //!
 //! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU
 //! engine under valgrind, again in two processes.
@@ -25,16 +27,15 @@ use crate::drivers::{self, Env};
 use crate::metadata::{packages, targets};
 use crate::process::{cargo, root, run as run_to_success, run_reading};
 use crate::steps::{Beside, Steps};
-use crate::swiftshader;
 
 const SPEC: Spec = Spec {
-    flags: &["--heavy"],
+    flags: &["--heavy", "--without-fusion"],
     options: &["--driver"],
 };
 
 /// The contract without fusion. The rest of the selection is that of the other steps, so most dependencies are built
-/// already: this takes one minute, and `burn-scan` alone took six. The CPU engine takes longest to compile, and these
-/// tests need neither its speed nor its large inputs, so it stays unoptimised.
+/// already. The CPU engine takes longest to compile, and these tests need neither its speed nor its large inputs, so it
+/// stays unoptimised.
 const NO_FUSION: [&str; 8] = [
     "--workspace",
     // The examples are built with fusion.
@@ -60,6 +61,14 @@ const KERNEL_TESTS: [&str; 8] = [
     "sort",
 ];
 
+/// Those whose routines have a form of their own without plane operations.
+const PLANELESS_TESTS: [&str; 4] = ["scan", "compact", "cube_scan", "sort"];
+
+/// Those that another driver may answer otherwise: what is read and written outside, and tiles that wait for others.
+/// lavapipe takes several times as long as SwiftShader to compile a kernel, and does not run all.
+const LAVAPIPE_TESTS: [&str; 4] = ["guards", "kernel_properties", "outputs", "segments"];
+const WAITING_TILES: [&str; 5] = ["--test", "scan", "--", "fallback::", "determinism::"];
+
 /// The tests that have a long form: the kernels' and the tensors'.
 const LONG_KERNEL_TESTS: [&str; 2] = ["kernel_properties", "scan"];
 const LONG_TESTS: [&str; 3] = ["properties", "concurrency", "contract"];
@@ -80,39 +89,37 @@ const WITHOUT_FUSION: [&str; 12] = [
     "stays_in_the_graph",
 ];
 
-const ON_SWIFTSHADER: &str = "kernels on SwiftShader, plane operations forced";
-
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let args = Args::parse(args, &SPEC)?;
     args.no_words("; arguments for cargo test go after `--`")?;
-    let driver = args.last("--driver").unwrap_or("system");
     let is_long = args.flag("--heavy");
+    let driver = match args.last("--driver") {
+        Some(driver) => driver,
+        None if is_long => "system",
+        None => drivers::soonest(),
+    };
     let tests = Tests::new(drivers::for_tests(driver)?, is_long, &args.rest);
     let mut steps = Steps::default();
+    if args.flag("--without-fusion") {
+        steps.step("contract, without fusion", || tests.without_fusion());
+        return steps.finish();
+    }
     let Some(adapter) = tests.adapter(&mut steps) else {
         eprintln!(
-            "no adapter, no tests; `cargo xtask test --driver lavapipe` uses the software driver"
+            "no adapter, no tests; `cargo xtask test --driver lavapipe` uses Mesa's software driver"
         );
         return steps.finish();
     };
     if is_long {
         tests.long(&mut steps);
-    } else if driver == "swiftshader" {
-        println!(
-            "SwiftShader is about 15 times slower than lavapipe: only the kernels' own tests run on it"
-        );
-        let mut kernels = tests.selected(&KERNEL_TESTS, &tests.env);
-        steps.step(ON_SWIFTSHADER, || run_to_success(&mut kernels));
     } else if !args.rest.is_empty() {
-        println!(
-            "arguments were given for cargo test: the steps without fusion and on SwiftShader are left out"
-        );
+        println!("arguments were given for cargo test: they go to all tests, on one driver");
         let mut workspace = tests.selected(&[], &tests.env);
         steps.step("workspace, default features", || {
             run_to_success(&mut workspace)
         });
     } else {
-        tests.all(&mut steps, adapter.contains("llvmpipe"))?;
+        tests.all(&mut steps, driver)?;
     }
     let result = steps.finish();
     println!("{adapter}");
@@ -184,33 +191,20 @@ impl<'a> Tests<'a> {
         steps.join(beside);
     }
 
-    /// The normal tier: two lists of steps. Everything else took 2,225 s, the steps in parallel 1,812 s (2026-11-27).
-    fn all(&self, steps: &mut Steps, is_lavapipe: bool) -> Result<()> {
-        let mut beside = vec![("kernels", Ok(self.selected(&KERNEL_TESTS, &self.env)))];
-        if is_lavapipe && swiftshader::is_offered() {
-            let env = drivers::for_tests("swiftshader");
-            let command = env.map(|env| self.selected(&KERNEL_TESTS, &env));
-            beside.push((ON_SWIFTSHADER, command));
-        } else {
-            println!(
-                "SwiftShader is left out: it follows lavapipe, where Debian's package chromium-common is offered"
-            );
-        }
+    /// The normal tier: two lists of steps.
+    fn all(&self, steps: &mut Steps, driver: &str) -> Result<()> {
+        let mut beside = self.kernels(driver);
         let workspace = |kind: &[&str]| {
             let mut command = self.workspace(&self.env);
             command.args(kind);
             Ok(command)
         };
-        let mut without_fusion = cargo_test(&NO_FUSION, &self.env);
-        without_fusion.args(["--test", "contract", "--test", "gradients", "--"]);
-        without_fusion.args(WITHOUT_FUSION);
         beside.extend([
             (
                 "what runs on a GPU notices planted faults",
                 workspace(&["--bench", "gpu_check"]),
             ),
             ("examples in the documentation", workspace(&["--doc"])),
-            ("contract, without fusion", Ok(without_fusion)),
         ]);
         let beside = Beside::start(beside);
         let others = others_than_kernels()?;
@@ -220,6 +214,40 @@ impl<'a> Tests<'a> {
         });
         steps.join(beside);
         Ok(())
+    }
+
+    /// The kernels' own tests, on each driver that has something to say about them.
+    fn kernels(&self, driver: &str) -> Vec<(&'static str, Result<Command>)> {
+        if driver != "swiftshader" {
+            println!("the kernels' own tests run on this driver alone, not on SwiftShader");
+            return vec![("kernels", Ok(self.selected(&KERNEL_TESTS, &self.env)))];
+        }
+        let with_planes = drivers::for_kernels(driver);
+        let lavapipe = || drivers::for_tests("lavapipe");
+        let waiting = |env: Env| {
+            let mut command = self.workspace(&env);
+            command.args(WAITING_TILES);
+            command
+        };
+        let planeless = self.selected(&PLANELESS_TESTS, &self.env);
+        vec![
+            (
+                "kernels, with plane operations",
+                with_planes.map(|env| self.selected(&KERNEL_TESTS, &env)),
+            ),
+            ("kernels, without them", Ok(planeless)),
+            (
+                "kernels on lavapipe",
+                lavapipe().map(|env| self.selected(&LAVAPIPE_TESTS, &env)),
+            ),
+            ("waiting tiles on lavapipe", lavapipe().map(waiting)),
+        ]
+    }
+
+    fn without_fusion(&self) -> Result<()> {
+        let mut command = cargo_test(&NO_FUSION, &self.env);
+        command.args(["--test", "contract", "--test", "gradients", "--"]);
+        run_to_success(command.args(WITHOUT_FUSION))
     }
 }
 

@@ -15,15 +15,35 @@ use crate::vulkan::{Machine, OVERRIDES};
 /// Variables that make a process use the driver.
 pub(crate) type Env = Vec<(&'static str, OsString)>;
 
-/// The variables of a driver, and those that the tests read: a device must start, and SwiftShader runs plane operations
-/// although it does not advertise them.
+/// The variables of a driver, and one that the tests read: a device must start.
 pub(crate) fn for_tests(name: &str) -> Result<Env> {
     let mut env = get(name)?;
     env.push(("BURN_SCAN_REQUIRE_CUBE", "1".into()));
+    Ok(env)
+}
+
+/// The same, with plane operations where only SwiftShader has them: it runs them although it does not advertise them.
+pub(crate) fn for_kernels(name: &str) -> Result<Env> {
+    let mut env = for_tests(name)?;
     if name == "swiftshader" {
         env.push(("BURN_SCAN_FORCE_PLANE", "1".into()));
     }
     Ok(env)
+}
+
+/// The driver that is soonest done with the tests: a GPU's or the one that a variable names, else SwiftShader. It
+/// compiles a kernel in a fraction of lavapipe's time: the contract took 125 s on it, and over 400 s on lavapipe
+/// (2026-11-27).
+pub(crate) fn soonest() -> &'static str {
+    let is_chosen = OVERRIDES
+        .iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let is_linux = cfg!(target_os = "linux");
+    if !is_linux || is_chosen || Machine::look().has_gpu() || !swiftshader::is_offered() {
+        "system"
+    } else {
+        "swiftshader"
+    }
 }
 
 /// The driver that `--driver NAME` asks for.

@@ -7,8 +7,8 @@ use fs_err as fs;
 
 use crate::Result;
 use crate::debian;
-use crate::drivers::{Env, pin};
-use crate::process::{output, target_dir};
+use crate::drivers::{Env, as_root, pin};
+use crate::process::{in_path, output, run, target_dir};
 
 /// Debian's package that has it.
 const PACKAGE: &str = "chromium-common";
@@ -32,13 +32,27 @@ pub(crate) fn get() -> Result<Env> {
     Ok(env)
 }
 
-/// Whether this machine's package lists have it. Ubuntu's do not.
+/// Whether this machine's package lists have it. Ubuntu's do not. A fresh machine has no lists, and gets them.
 pub(crate) fn is_offered() -> bool {
+    if in_path("apt-get")
+        && !has_lists()
+        && let Err(error) = run(&mut as_root(&["apt-get", "update"]))
+    {
+        eprintln!("no lists of packages: {error:#}");
+    }
     let policy = output("apt-cache", &["policy", PACKAGE]);
     let candidate = policy
         .lines()
         .find_map(|line| line.trim().strip_prefix("Candidate:"));
     candidate.is_some_and(|version| version.trim() != "(none)")
+}
+
+fn has_lists() -> bool {
+    let lists = std::fs::read_dir("/var/lib/apt/lists")
+        .into_iter()
+        .flatten();
+    let mut names = lists.flatten().map(|file| file.file_name());
+    names.any(|name| name.to_string_lossy().contains("_Packages"))
 }
 
 fn unpack(folder: &Path, driver: &Path) -> Result<()> {

@@ -63,6 +63,11 @@ impl Machine {
         self.loader && self.drivers.iter().any(starts)
     }
 
+    /// Whether a GPU's driver can start.
+    pub(crate) fn has_gpu(&self) -> bool {
+        self.loader && self.drivers.iter().any(|d| matches!(d.state, State::Gpu))
+    }
+
     /// The manifest of Mesa's software driver, if this driver can start.
     pub(crate) fn lavapipe(&self) -> Option<&Path> {
         let found = self.drivers.iter().find(|driver| {

@@ -71,15 +71,25 @@ impl<A: Accumulator> Behind<'_, A> {
         plane: Plane,
     ) {
         match self {
-            Self::Starts(starts) => {
+            Self::Starts(starts) if Self::has_starts::<O>() => {
                 scan_lines::<A, O, true>(input, output, carries, starts, plane);
             }
-            Self::Nothing => scan_lines::<A, O, false>(input, output, carries, &[], plane),
-            Self::Total(total) => {
+            Self::Total(total) if Self::has_totals::<O>() => {
                 scan_lines::<A, O, false>(input, output, carries, &[], plane);
                 fold_lines::<A, O>(input, total, plane.reverse);
             }
+            _ => scan_lines::<A, O, false>(input, output, carries, &[], plane),
         }
+    }
+
+    /// Whether a tile is scanned from the identity. Otherwise the compiler leaves that loop out, a third of the code.
+    const fn has_starts<O: Operator<A>>() -> bool {
+        O::IN_TILES && !A::EXACT
+    }
+
+    /// Whether totals are found apart from the carries.
+    const fn has_totals<O: Operator<A>>() -> bool {
+        !O::EXACT && !Self::has_starts::<O>()
     }
 }
 
@@ -273,7 +283,7 @@ impl Plane {
         for tile in Self::tiles::<T, O>(lines) {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
-            if O::IN_TILES && !T::Acc::EXACT && !is_first {
+            if Behind::<T::Acc>::has_starts::<O>() && !is_first {
                 // Clearing a room for the widest block would take as long as walking a tile of few columns.
                 let mut room = [const { MaybeUninit::uninit() }; WIDEST];
                 let local = &mut room[..columns.len()];
@@ -296,7 +306,7 @@ impl Plane {
                         unsafe { self.walk_column::<T, O>(input, output, lines, column, *carry) }
                     };
                 }
-            } else if is_last || is_first {
+            } else if is_last || is_first || !Behind::<T::Acc>::has_totals::<O>() {
                 // The total of a first tile is the carry out of it.
                 let behind = Behind::Nothing;
                 // SAFETY: the caller's promise.
