@@ -129,7 +129,7 @@ impl Log {
 
     /// The names of all kernels so far. Another thread writes the log, so this waits a moment for it.
     fn settled(&self) -> Vec<String> {
-        sleep(Duration::from_secs(1));
+        sleep(Duration::from_millis(400));
         let log = fs::read_to_string(&self.0).unwrap_or_default();
         // `| 530.9µs   | CopyKernel_386c367a`
         let kernel = |line: &str| Some(line.strip_prefix("| ")?.split_once("| ")?.1.to_owned());

@@ -127,12 +127,17 @@ where
 
 fn every_size_and_density(device: &Device) {
     for (turn, n) in SIZES.into_iter().enumerate() {
-        for (name, kept) in sampled(masks(n), device, turn, 2) {
+        for (name, kept) in sampled(masks(n), device, turn, 3) {
             check::<f32>(name, &kept, device);
         }
         let kept: Vec<bool> = (0..n).map(half).collect();
-        check::<i32>("half", &kept, device);
-        check::<bool>("half", &kept, device);
+        for is_bool in sampled([false, true], device, turn, 2) {
+            if is_bool {
+                check::<bool>("half", &kept, device);
+            } else {
+                check::<i32>("half", &kept, device);
+            }
+        }
     }
 }
 
@@ -141,7 +146,7 @@ fn large_sizes(device: &Device) {
         let kept: Vec<bool> = (0..n).map(half).collect();
         check::<f32>("half", &kept, device);
     }
-    for (name, kept) in masks(40 * TILE + 17) {
+    for (name, kept) in sampled(masks(40 * TILE + 17), device, 0, 2) {
         check::<i32>(name, &kept, device);
         check::<bool>(name, &kept, device);
     }

@@ -147,7 +147,7 @@ fn large_sizes(device: &Device) {
         check::<f32, 1>("mixed", &mixed(n), [n], 0, device);
     }
     if takes_all(device) {
-        let n = (1 << 22) + 1;
+        let n = (1 << 21) + 1;
         check::<u32, 1>("random", &numbered(n), [n], 0, device);
         let [rows, len] = [3, 200_000];
         check::<f32, 2>("mixed", &mixed(rows * len), [rows, len], 1, device);

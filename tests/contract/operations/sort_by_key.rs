@@ -49,7 +49,8 @@ fn values_by_key(device: &Device) {
 /// Keys with higher bits set are equal where the lowest are, and negative keys are large.
 fn only_the_lowest_bits(device: &Device) {
     let n = TILE + 100;
-    for (turn, bits) in [1, 3, 8, 9, 16, 31, 32].into_iter().enumerate() {
+    let all = [1, 3, 8, 9, 31, 16, 32];
+    for (turn, bits) in sampled(all, device, 0, 2).into_iter().enumerate() {
         for order in sampled(ORDERS, device, turn, 2) {
             let keys: Vec<i32> = (0..n).map(|i| hash(i) as i32).collect();
             let lowest: Vec<u32> = keys
