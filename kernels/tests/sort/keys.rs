@@ -60,13 +60,19 @@ where
         return;
     }
     let width = 8 * size_of::<T>() as u32;
+    // Keys become codes of an order before planes see them.
+    let orders = if launch().plane == Some(true) {
+        &ORDERS[width as usize / 8 % 2..][..1]
+    } else {
+        &ORDERS[..]
+    };
     let keys: Vec<T> = (0..1000).map(|i| from(hard_bits(i, width))).collect();
     for (what, len, launch) in [
         ("a line of many tiles", 1000, small_tile()),
         ("short lines", 10, launch()),
         ("lines in passes that share a cube", 10, in_passes()),
     ] {
-        for order in ORDERS {
+        for &order in orders {
             check_sort(&client, what, &keys, len, ordered(order), launch);
         }
     }
