@@ -256,8 +256,8 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// The tests of the workspace that are neither [`KERNEL_TESTS`] nor [`PROTOCOL`]. `cargo xtask gpu-code` runs those that need `cuda-source`,
-/// and `cargo xtask test-web` those that need `browser`.
+/// The tests of the workspace that are neither [`KERNEL_TESTS`] nor [`PROTOCOL`]. `cargo xtask gpu-code` runs those that
+/// need `cuda-source`, and `cargo xtask test-web` those that need `browser`.
 fn others_than_kernels() -> Result<Vec<String>> {
     let of_others = ["cuda-source", "browser"];
     let runs = |required: &[Value]| {
