@@ -67,7 +67,8 @@ const PLANELESS_TESTS: [&str; 5] = ["scan", "compact", "cube_scan", "sort", "ker
 /// Those that another driver may answer otherwise: what is read and written outside, and tiles that wait for others.
 /// lavapipe takes several times as long as SwiftShader to compile a kernel, and does not run all.
 const LAVAPIPE_TESTS: [&str; 3] = ["guards", "outputs", "segments"];
-const WAITING_TILES: [&str; 5] = ["--test", "scan", "--", "fallback::", "determinism::"];
+/// Those of `scan`.
+const WAITING_TILES: [&str; 2] = ["fallback::", "determinism::"];
 
 /// The model checker takes a minute and a half, and runs in parallel with the tensors' tests.
 const PROTOCOL: &str = "protocol";
@@ -204,7 +205,7 @@ impl<'a> Tests<'a> {
             Ok(command)
         };
         beside.extend([
-            ("protocol", workspace(&["--test", PROTOCOL])),
+            ("protocol", Ok(self.selected(&[PROTOCOL], &self.env))),
             (
                 "what runs on a GPU notices planted faults",
                 workspace(&["--bench", "gpu_check"]),
@@ -230,8 +231,8 @@ impl<'a> Tests<'a> {
         let with_planes = drivers::for_kernels(driver);
         let lavapipe = || drivers::for_tests("lavapipe");
         let waiting = |env: Env| {
-            let mut command = self.workspace(&env);
-            command.args(WAITING_TILES);
+            let mut command = self.selected(&["scan"], &env);
+            command.arg("--").args(WAITING_TILES);
             command
         };
         let planeless = self.selected(&PLANELESS_TESTS, &self.env);

@@ -7,7 +7,7 @@ use anyhow::ensure;
 use fs_err as fs;
 
 use crate::Result;
-use crate::drivers::as_root;
+use crate::drivers::update_lists;
 use crate::process::{in_path, run};
 
 /// Downloads packages and unpacks them in `folder`, once. Returns the tree of their files.
@@ -29,7 +29,7 @@ pub(crate) fn unpack(folder: &Path, packages: &[&str]) -> Result<PathBuf> {
         run(&mut command)
     };
     download().or_else(|_| {
-        run(&mut as_root(&["apt-get", "update"]))?;
+        update_lists()?;
         download()
     })?;
     // The name that is returned marks success.

@@ -135,9 +135,14 @@ pub(crate) fn apt_install(package: &str, options: &[&str]) -> Result<()> {
         may_install,
         "cannot install {package} here (not root, no sudo)"
     );
-    run(&mut as_root(&["apt-get", "update"]))?;
+    update_lists()?;
     let mut command = as_root(&["apt-get", "install", "-y"]);
     run(command.args(options).arg(package))
+}
+
+/// Updates apt's lists of packages.
+pub(crate) fn update_lists() -> Result<()> {
+    run(&mut as_root(&["apt-get", "update"]))
 }
 
 fn is_root() -> bool {
@@ -145,7 +150,7 @@ fn is_root() -> bool {
 }
 
 /// `line` as root. apt asks no question.
-pub(crate) fn as_root(line: &[&str]) -> Command {
+fn as_root(line: &[&str]) -> Command {
     let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive"];
     words.extend(line);
     if !is_root() {

@@ -7,8 +7,8 @@ use fs_err as fs;
 
 use crate::Result;
 use crate::debian;
-use crate::drivers::{Env, as_root, pin};
-use crate::process::{in_path, output, run, target_dir};
+use crate::drivers::{Env, pin, update_lists};
+use crate::process::{in_path, output, target_dir};
 
 /// Debian's package that has it.
 const PACKAGE: &str = "chromium-common";
@@ -36,7 +36,7 @@ pub(crate) fn get() -> Result<Env> {
 pub(crate) fn is_offered() -> bool {
     if in_path("apt-get")
         && !has_lists()
-        && let Err(error) = run(&mut as_root(&["apt-get", "update"]))
+        && let Err(error) = update_lists()
     {
         eprintln!("no lists of packages: {error:#}");
     }
