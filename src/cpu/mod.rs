@@ -47,7 +47,7 @@ pub(crate) use compress::Index;
 pub(crate) use expand::expand;
 pub(crate) use partition::partition_ranks;
 pub(crate) use permute::{gather, scatter};
-pub(crate) use ragged::{repeat_rows, run_lengths, segment_ids, segment_starts};
+pub(crate) use ragged::{Bounds, repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use sort::{Floats, Integers, argsort, first, sort};
@@ -120,31 +120,41 @@ pub(crate) fn segmented_scan<T: Element>(
     exclusive: bool,
     lines: Lines,
 ) -> Vec<T> {
+    let wrapping = values.cast::<T::Wrapping>();
     match op {
-        Op::Sum => fold_scan::<T, Plain<Sum>>(values, starts, exclusive, lines),
-        Op::Prod => fold_scan::<T, Plain<Prod>>(values, starts, exclusive, lines),
+        Op::Sum => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Sum>>(
+            &wrapping, starts, exclusive, lines,
+        )),
+        Op::Prod => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Prod>>(
+            &wrapping, starts, exclusive, lines,
+        )),
         Op::Max => fold_scan::<T, Plain<Max>>(values, starts, exclusive, lines),
         Op::Min => fold_scan::<T, Plain<Min>>(values, starts, exclusive, lines),
     }
 }
 
-/// Reduces the rows of each segment of `values`, `len` rows of `width` elements, by an operator. Segment `j` has the
-/// rows `offsets[j]..offsets[j + 1]`; the result of an empty segment is the identity.
+/// Reduces the rows of each segment of `values`, rows of `width` elements, by an operator. The result of an empty
+/// segment is the identity.
 ///
 /// # Panics
 ///
-/// If there are no offsets, or if there are not `len * width` values.
-pub(crate) fn segment_reduce<T: Element, I: Index>(
+/// If the values are not the rows that the bounds are of.
+pub(crate) fn segment_reduce<T: Element>(
     values: &[T],
-    offsets: &[I],
-    [len, width]: [usize; 2],
+    bounds: &Bounds,
+    width: usize,
     op: Op,
 ) -> Vec<T> {
+    let wrapping = bytemuck::cast_slice::<T, T::Wrapping>(values);
     match op {
-        Op::Sum => ragged::segment_reduce::<T, Plain<Sum>, I>(values, offsets, len, width),
-        Op::Prod => ragged::segment_reduce::<T, Plain<Prod>, I>(values, offsets, len, width),
-        Op::Max => ragged::segment_reduce::<T, Plain<Max>, I>(values, offsets, len, width),
-        Op::Min => ragged::segment_reduce::<T, Plain<Min>, I>(values, offsets, len, width),
+        Op::Sum => bytemuck::cast_vec(ragged::segment_reduce::<T::Wrapping, Plain<Sum>>(
+            wrapping, bounds, width,
+        )),
+        Op::Prod => bytemuck::cast_vec(ragged::segment_reduce::<T::Wrapping, Plain<Prod>>(
+            wrapping, bounds, width,
+        )),
+        Op::Max => ragged::segment_reduce::<T, Plain<Max>>(values, bounds, width),
+        Op::Min => ragged::segment_reduce::<T, Plain<Min>>(values, bounds, width),
     }
 }
 
@@ -153,12 +163,12 @@ pub(crate) fn segment_reduce<T: Element, I: Index>(
 /// # Panics
 ///
 /// As [`segment_reduce`].
-pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>, I: Index>(
+pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>>(
     values: &[T],
-    offsets: &[I],
-    [len, width]: [usize; 2],
+    bounds: &Bounds,
+    width: usize,
 ) -> Vec<T> {
-    ragged::segment_reduce::<T, LogSumExp, I>(values, offsets, len, width)
+    ragged::segment_reduce::<T, LogSumExp>(values, bounds, width)
 }
 
 /// The logarithm of running sums of exponentials, of each segment on its own if `starts` is given, see

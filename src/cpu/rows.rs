@@ -5,14 +5,13 @@
 //! of a row alone decides how it is split, and carries are always combined in order. So the bits of a result do not
 //! depend on the number of threads.
 
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::lanes::{Kernel, run};
 use super::parallel::{self, GRAIN, PARALLEL};
-use super::traits::{Element, Lanes, Operator};
-use super::{shared_row, short_rows, tile};
+use super::tile::scan_rows;
+use super::traits::{Element, Operator};
+use super::{shared_row, short_rows};
 
 /// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of
 /// [`shared_row`].
@@ -26,7 +25,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     exclusive: bool,
 ) {
     if input.len() < PARALLEL {
-        return scan_rows::<T, O, REVERSE>(input, output, len, exclusive);
+        return scan_each::<T, O, REVERSE>(input, output, len, exclusive);
     }
     let rows = input.len() / len;
     // Both ways give the same bits, so the number of threads may decide.
@@ -40,7 +39,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
         let share = GRAIN.div_ceil(len).next_multiple_of(set) * len;
         parallel::for_each_part(output, share, &|first, output| {
             let input = &input[first..first + output.len()];
-            scan_rows::<T, O, REVERSE>(input, output, len, exclusive);
+            scan_each::<T, O, REVERSE>(input, output, len, exclusive);
         });
     } else {
         for (input, output) in input.chunks_exact(len).zip(output.chunks_exact_mut(len)) {
@@ -50,23 +49,17 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// Scans rows on this thread.
-fn scan_rows<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn scan_each<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
     exclusive: bool,
 ) {
     if len <= short_rows::SHORT {
-        return short_rows::scan::<T, O, REVERSE>(input, output, len, exclusive);
+        short_rows::scan::<T, O, REVERSE>(input, output, len, exclusive);
+    } else {
+        scan_rows::<T, O, REVERSE>(input, output, len, O::IDENTITY, exclusive);
     }
-    run(Rows::<T, O, REVERSE> {
-        input,
-        output,
-        len,
-        carry: O::IDENTITY,
-        exclusive,
-        operator: PhantomData,
-    });
 }
 
 /// Scans a row, its whole tiles on all threads.
@@ -79,14 +72,8 @@ fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     let (tiles, tail) = input.split_at(whole);
     let (tiles_output, tail_output) = output.split_at_mut(whole);
     let mut scan_tail = |carry| {
-        run(Rows::<T, O, REVERSE> {
-            input: tail,
-            output: tail_output,
-            len: tail.len().max(1),
-            carry,
-            exclusive,
-            operator: PhantomData,
-        })
+        let len = tail.len().max(1);
+        scan_rows::<T, O, REVERSE>(tail, tail_output, len, carry, exclusive)
     };
     if REVERSE {
         let carry = scan_tail(O::IDENTITY);
@@ -94,37 +81,5 @@ fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     } else {
         let carry = shared_row::scan::<T, O, REVERSE>(tiles, tiles_output, O::IDENTITY, exclusive);
         scan_tail(carry);
-    }
-}
-
-/// Rows of `len` elements, each scanned from `carry`. The result is the carry out of the last row.
-pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
-    pub(super) input: &'a [T],
-    pub(super) output: &'a mut [MaybeUninit<T>],
-    pub(super) len: usize,
-    pub(super) carry: T::Acc,
-    pub(super) exclusive: bool,
-    pub(super) operator: PhantomData<O>,
-}
-
-impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_, T, O, REVERSE> {
-    type Output = T::Acc;
-
-    #[inline(always)]
-    fn run<L: Lanes<T>>(self, proof: L::Proof) -> T::Acc {
-        let mut carry = self.carry;
-        let rows = self.input.chunks_exact(self.len);
-        for (input, output) in rows.zip(self.output.chunks_exact_mut(self.len)) {
-            carry = self.carry;
-            let tiles = input.len().div_ceil(TILE);
-            // A loop, since a closure would not be compiled for the lanes.
-            for tile in 0..tiles {
-                let first = if REVERSE { tiles - 1 - tile } else { tile } * TILE;
-                let last = input.len().min(first + TILE);
-                let (input, output) = (&input[first..last], &mut output[first..last]);
-                carry = tile::scan::<T, O, L, REVERSE>(proof, input, output, carry, self.exclusive);
-            }
-        }
-        carry
     }
 }

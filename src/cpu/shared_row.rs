@@ -21,10 +21,9 @@ use core::ops::Range;
 use super::buffer::Shared;
 use super::carries::Carries;
 use super::element::TILE;
-use super::lanes::{Kernel, run};
 use super::parallel;
-use super::tile::{self, Total};
-use super::traits::{Element, Lanes, Operator};
+use super::tile::{self, Total, scan_rows};
+use super::traits::{Element, Operator};
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
 /// take a fifth of the time of the scan.
@@ -90,93 +89,38 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
             let totals = self.totals::<REVERSE>(input);
             let find = |step, carry| self.carry_behind::<REVERSE>(step, carry);
             let carry = self.carries.wait(step, SPIN_LIMIT, find);
-            let (starts, carry) = self.starts::<REVERSE>(input, &totals, carry);
-            self.carries.publish(step + 1, carry);
-            run(Scan::<T, O, REVERSE> {
-                input,
-                // SAFETY: each block is taken once.
-                output: unsafe { self.output.slice(block) },
-                starts: &starts,
-                exclusive: self.exclusive,
-                operator: PhantomData,
-            });
+            (self.carries).publish(step + 1, carry_out::<T, O, REVERSE>(input, &totals, carry));
+            // SAFETY: each block is taken once.
+            let output = unsafe { self.output.slice(block) };
+            scan_rows::<T, O, REVERSE>(input, output, input.len(), carry, self.exclusive);
         }
     }
 
     /// The totals of the tiles of a block.
     fn totals<const REVERSE: bool>(&self, input: &[T]) -> [Total<T::Acc>; TILES] {
         let mut totals = [Total::nothing::<O>(); TILES];
-        run(Totals::<T, O, REVERSE> {
-            input,
-            totals: &mut totals[..input.len() / TILE],
-            operator: PhantomData,
-        });
+        tile::find_totals::<T, O, REVERSE>(input, &mut totals[..input.len() / TILE]);
         totals
-    }
-
-    /// The carry into each tile, and the carry out of the last.
-    fn starts<const REVERSE: bool>(
-        &self,
-        input: &[T],
-        totals: &[Total<T::Acc>; TILES],
-        mut carry: T::Acc,
-    ) -> ([T::Acc; TILES], T::Acc) {
-        let mut starts = [O::IDENTITY; TILES];
-        let tiles = input.len() / TILE;
-        for step in 0..tiles {
-            let at = if REVERSE { tiles - 1 - step } else { step };
-            let tile = &input[at * TILE..(at + 1) * TILE];
-            starts[at] = carry;
-            carry = tile::carry_behind::<T, O, REVERSE>(tile, carry, totals[at]);
-        }
-        (starts, carry)
     }
 
     /// The carry out of a block, from the carry into it.
     fn carry_behind<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
         let input = &self.input[self.block::<REVERSE>(step)];
-        let totals = self.totals::<REVERSE>(input);
-        self.starts::<REVERSE>(input, &totals, carry).1
+        carry_out::<T, O, REVERSE>(input, &self.totals::<REVERSE>(input), carry)
     }
 }
 
-/// The total of each tile.
-struct Totals<'a, T: Element, O, const REVERSE: bool> {
-    input: &'a [T],
-    totals: &'a mut [Total<T::Acc>],
-    operator: PhantomData<O>,
-}
-
-impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<'_, T, O, REVERSE> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes<T>>(self, proof: L::Proof) {
-        tile::totals::<T, O, L, REVERSE>(proof, self.input, self.totals);
+/// The carry out of tiles of these totals.
+fn carry_out<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+    input: &[T],
+    totals: &[Total<T::Acc>; TILES],
+    mut carry: T::Acc,
+) -> T::Acc {
+    let tiles = input.len() / TILE;
+    for step in 0..tiles {
+        let at = if REVERSE { tiles - 1 - step } else { step };
+        let tile = &input[at * TILE..(at + 1) * TILE];
+        carry = tile::carry_behind::<T, O, REVERSE>(tile, carry, totals[at]);
     }
-}
-
-/// The scan of each tile from the carry into it. The totals are known. The scan of [`rows`](super::rows) would compute
-/// them a second time, which takes a twentieth of the time where everything is in the cache.
-struct Scan<'a, T: Element, O, const REVERSE: bool> {
-    input: &'a [T],
-    output: &'a mut [MaybeUninit<T>],
-    starts: &'a [T::Acc],
-    exclusive: bool,
-    operator: PhantomData<O>,
-}
-
-impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Scan<'_, T, O, REVERSE> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes<T>>(self, proof: L::Proof) {
-        let tiles = self
-            .input
-            .chunks_exact(TILE)
-            .zip(self.output.chunks_exact_mut(TILE));
-        for (&start, (input, output)) in self.starts.iter().zip(tiles) {
-            tile::scan::<T, O, L, REVERSE>(proof, input, output, start, self.exclusive);
-        }
-    }
+    carry
 }

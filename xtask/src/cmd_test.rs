@@ -70,6 +70,9 @@ const LAVAPIPE_TESTS: [&str; 3] = ["guards", "outputs", "segments"];
 /// Those of `scan`.
 const WAITING_TILES: [&str; 2] = ["fallback::", "determinism::"];
 
+/// Names the adapter, and runs first.
+const ADAPTER: &str = "adapter";
+
 /// The model checker takes a minute and a half, and runs in parallel with the tensors' tests.
 const PROTOCOL: &str = "protocol";
 
@@ -155,10 +158,17 @@ impl<'a> Tests<'a> {
         cargo_test(&["--workspace", "--features", &self.features], env)
     }
 
-    /// The tests of these names, or all. After a failure the others still run.
+    /// The tests of these names with the one that names the adapter, or all. After a failure the others still run.
+    ///
+    /// The adapter's test has all dependencies. Without it, cargo builds those that procedural macros have in common
+    /// with the remote tests in another form for the kernels' tests, and CubeCL with them: a minute of processor time.
     fn selected(&self, names: &[&str], env: &Env) -> Command {
         let mut command = self.workspace(env);
         command.arg("--no-fail-fast");
+        let mut names = names.to_vec();
+        if !names.is_empty() {
+            names.push(ADAPTER);
+        }
         command.args(names.iter().flat_map(|name| ["--test", name]));
         command.args(self.rest);
         command
@@ -169,7 +179,7 @@ impl<'a> Tests<'a> {
         let mut adapter = None;
         let started = steps.step("adapter", || {
             let mut command = self.workspace(&self.env);
-            command.args(["--test", "adapter", "--", "--nocapture"]);
+            command.args(["--test", ADAPTER, "--", "--nocapture"]);
             run_reading(&mut command, true, |line| {
                 adapter = adapter.take().or(adapter_of(line))
             })?;
@@ -257,8 +267,8 @@ impl<'a> Tests<'a> {
     }
 }
 
-/// The tests of the workspace that are neither [`KERNEL_TESTS`] nor [`PROTOCOL`]. `cargo xtask gpu-code` runs those that
-/// need `cuda-source`, and `cargo xtask test-web` those that need `browser`.
+/// The tests of the workspace that are neither [`KERNEL_TESTS`], nor [`PROTOCOL`], nor [`ADAPTER`]. `cargo xtask gpu-code`
+/// runs those that need `cuda-source`, and `cargo xtask test-web` those that need `browser`.
 fn others_than_kernels() -> Result<Vec<String>> {
     let of_others = ["cuda-source", "browser"];
     let runs = |required: &[Value]| {
@@ -267,7 +277,9 @@ fn others_than_kernels() -> Result<Vec<String>> {
             .any(|feature| of_others.iter().any(|of| feature == of))
     };
     let mut names = targets(&packages(&root())?, "test", runs);
-    names.retain(|name| name != PROTOCOL && !KERNEL_TESTS.contains(&name.as_str()));
+    names.retain(|name| {
+        ![PROTOCOL, ADAPTER].contains(&name.as_str()) && !KERNEL_TESTS.contains(&name.as_str())
+    });
     Ok(names)
 }
 

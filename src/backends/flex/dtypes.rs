@@ -53,10 +53,10 @@ macro_rules! by_int {
     };
 }
 
-/// Runs `$body` with `$T` an integer of the size of `$tensor`'s elements: selections do not need the type itself.
+/// Runs `$body` with `$T` an integer of the size of `$dtype`, for what moves elements, and for indices that are written.
 macro_rules! by_size {
-    ($tensor:expr, $T:ident => $body:expr) => {
-        match $tensor.dtype().size() {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match burn::tensor::DType::size(&$dtype) {
             1 => {
                 type $T = u8;
                 $body

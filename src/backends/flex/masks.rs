@@ -1,6 +1,6 @@
 //! Positions of masks, and destinations of keys.
 
-use super::dtypes::by_int;
+use super::dtypes::{by_int, by_size};
 use super::slices::{count_tensor, elements, mask_bytes, tensor};
 use crate::cpu;
 use burn::backend::TensorMetadata;
@@ -9,7 +9,7 @@ use burn_flex::FlexTensor;
 
 pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
     let mask = mask.to_contiguous();
-    by_int!(int.into(), I => {
+    by_size!(int.into(), I => {
         let mut indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
         let count = indices.len();
         let len = mask.shape().num_elements();
@@ -20,7 +20,7 @@ pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTen
 
 pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
     let mask = mask.to_contiguous();
-    by_int!(int.into(), I => {
+    by_size!(int.into(), I => {
         let indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
         let count = indices.len();
         tensor(indices, [count].into(), int.into())
@@ -30,7 +30,7 @@ pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
 pub(super) fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
     let mask = mask.to_contiguous();
     let shape = mask.shape();
-    by_int!(int.into(), I => {
+    by_size!(int.into(), I => {
         let rows = cpu::argwhere::<I>(&mask_bytes(&mask), &shape);
         let count = rows.len() / shape.num_dims();
         tensor(rows, [count, shape.num_dims()].into(), int.into())
@@ -57,7 +57,7 @@ pub(super) fn partition_ranks(
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
     let keys = keys.to_contiguous();
-    by_int!(keys.dtype(), K => by_int!(int.into(), I => {
+    by_int!(keys.dtype(), K => by_size!(int.into(), I => {
         let (destinations, offsets) = cpu::partition_ranks::<K, I>(elements(&keys), num_keys);
         (
             tensor(destinations, keys.shape(), int.into()),

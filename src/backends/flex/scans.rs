@@ -1,6 +1,6 @@
 //! Scans, recurrences and their adjoints.
 
-use super::dtypes::{by_float, by_int, by_number};
+use super::dtypes::{by_float, by_number, by_size};
 use super::slices::{around, elements, lines, mask_bytes, tensor, view};
 use crate::cpu;
 use crate::ops::with_dim;
@@ -123,7 +123,7 @@ pub(super) fn extremum_with_indices(
 ) -> (FlexTensor, FlexTensor) {
     let shape = input.shape();
     let lines = lines(&shape, dim, false);
-    by_number!(input.dtype(), T => by_int!(int.into(), I => {
+    by_number!(input.dtype(), T => by_size!(int.into(), I => {
         let (values, positions) = cpu::extremum::<T, I>(&view(&input, dim), is_max, lines);
         (
             tensor(values, shape.clone(), input.dtype()),

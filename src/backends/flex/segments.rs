@@ -12,9 +12,9 @@ use burn_flex::FlexTensor;
 
 pub(super) fn segment_ids(offsets: FlexTensor, len: usize) -> FlexTensor {
     let offsets = offsets.to_contiguous();
-    by_int!(offsets.dtype(), I => {
-        let ids = cpu::segment_ids::<I>(elements(&offsets), len);
-        tensor(ids, [len].into(), offsets.dtype())
+    let bounds = bounds(&offsets, len);
+    by_size!(offsets.dtype(), I => {
+        tensor(cpu::segment_ids::<I>(&bounds), [len].into(), offsets.dtype())
     })
 }
 
@@ -29,18 +29,23 @@ pub(super) fn segment_starts(offsets: FlexTensor, len: usize, bool_dtype: BoolDT
 pub(super) fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp) -> FlexTensor {
     let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
     let shape = values.shape();
-    let sizes = [shape[0], shape[1..].iter().product()];
+    let (bounds, width) = (bounds(&offsets, shape[0]), shape[1..].iter().product());
     let reduced = with_dim(&shape, 0, offsets.shape()[0] - 1);
-    by_int!(offsets.dtype(), I => match op {
+    match op {
         ScanOp::LogSumExp => by_float!(values.dtype(), T => {
-            let totals = cpu::segment_log_sum_exp::<T, I>(elements(&values), elements(&offsets), sizes);
+            let totals = cpu::segment_log_sum_exp::<T>(elements(&values), &bounds, width);
             tensor(totals, reduced, values.dtype())
         }),
         op => by_number!(values.dtype(), T => {
-            let totals = cpu::segment_reduce::<T, I>(elements(&values), elements(&offsets), sizes, fold(op));
+            let totals = cpu::segment_reduce::<T>(elements(&values), &bounds, width, fold(op));
             tensor(totals, reduced, values.dtype())
         }),
-    })
+    }
+}
+
+/// The rows of contiguous offsets, in `len` elements.
+fn bounds(offsets: &FlexTensor, len: usize) -> cpu::Bounds {
+    by_int!(offsets.dtype(), I => cpu::Bounds::new::<I>(elements(offsets), len))
 }
 
 pub(super) fn segment_sums(
@@ -63,8 +68,9 @@ pub(super) fn repeat_rows(values: FlexTensor, offsets: FlexTensor, total: usize)
     let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
     let shape = values.shape();
     let width = shape[1..].iter().product();
-    by_size!(values, T => by_int!(offsets.dtype(), I => {
-        let rows = cpu::repeat_rows::<T, I>(elements(&values), elements(&offsets), total, width);
+    let bounds = bounds(&offsets, total);
+    by_size!(values.dtype(), T => {
+        let rows = cpu::repeat_rows::<T>(elements(&values), &bounds, width);
         tensor(rows, with_dim(&shape, 0, total), values.dtype())
-    }))
+    })
 }

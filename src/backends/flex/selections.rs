@@ -39,7 +39,7 @@ fn compact(values: FlexTensor, mask: FlexTensor, _int: IntDType) -> FlexTensor {
     if cpu::all_true(&mask) {
         return flat(values);
     }
-    by_size!(values, T => {
+    by_size!(values.dtype(), T => {
         let kept = cpu::compact::<T>(elements(&values), &mask);
         let shape = [kept.len()].into();
         tensor(kept, shape, values.dtype())
@@ -57,7 +57,7 @@ fn compact_padded(
     if cpu::all_true(&mask) {
         return (flat(values), count_tensor(mask.len(), int));
     }
-    by_size!(values, T => {
+    by_size!(values.dtype(), T => {
         let (kept, count) = cpu::compact_padded::<T>(elements(&values), &mask);
         let shape = [kept.len()].into();
         (tensor(kept, shape, values.dtype()), count_tensor(count, int))
@@ -76,7 +76,7 @@ fn front(values: FlexTensor, count: usize) -> FlexTensor {
 
 fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
     let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
-    by_size!(values, T => {
+    by_size!(values.dtype(), T => {
         let expanded = cpu::expand::<T>(elements(&values), &mask_bytes(&mask));
         tensor(expanded, mask.shape(), values.dtype())
     })
@@ -87,7 +87,7 @@ fn compact_dim(values: FlexTensor, mask: FlexTensor, dim: usize, _int: IntDType)
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let mask = mask_bytes(&mask);
-    by_size!(values, T => {
+    by_size!(values.dtype(), T => {
         let kept = cpu::compact_rows::<T>(elements(&values), &mask, outer, inner);
         tensor(kept, with_dim(&shape, dim, cpu::count_true(&mask)), values.dtype())
     })
@@ -102,7 +102,7 @@ fn compact_dim_padded(
     let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
-    by_size!(values, T => {
+    by_size!(values.dtype(), T => {
         let (kept, count) =
             cpu::compact_rows_padded::<T>(elements(&values), &mask_bytes(&mask), outer, inner);
         (tensor(kept, shape, values.dtype()), count_tensor(count, int))
@@ -113,7 +113,7 @@ fn expand_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
     let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
-    by_size!(values, T => {
+    by_size!(values.dtype(), T => {
         let expanded = cpu::expand_rows::<T>(elements(&values), &mask_bytes(&mask), outer, inner);
         tensor(expanded, with_dim(&shape, dim, mask.shape()[0]), values.dtype())
     })
@@ -129,7 +129,7 @@ fn compact_along(
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let lines = [outer, shape[dim], inner];
-    by_size!(values, T => by_int!(int.into(), I => {
+    by_size!(values.dtype(), T => by_size!(int.into(), I => {
         let (kept, counts) = cpu::compact_lines::<T, I>(elements(&values), &mask_bytes(&mask), lines);
         let counts = tensor(counts, with_dim(&shape, dim, 1), int.into());
         (tensor(kept, shape, values.dtype()), counts)
@@ -154,7 +154,7 @@ fn encode(values: FlexTensor, int: IntDType, padded: bool) -> (FlexTensor, FlexT
     let values = values.to_contiguous();
     macro_rules! runs {
         ($T:ty) => {
-            by_int!(int.into(), I => {
+            by_size!(int.into(), I => {
                 let runs = cpu::run_lengths::<$T, I>(elements(&values), padded);
                 let len = [runs.values.len()];
                 (
@@ -171,13 +171,13 @@ fn encode(values: FlexTensor, int: IntDType, padded: bool) -> (FlexTensor, FlexT
         DType::F32 | DType::Flex32 => runs!(f32),
         DType::F16 => runs!(f16),
         DType::BF16 => runs!(bf16),
-        _ => by_size!(values, T => runs!(T)),
+        _ => by_size!(values.dtype(), T => runs!(T)),
     }
 }
 
 fn scatter_to(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTensor) -> FlexTensor {
     let (values, destinations) = (values.to_contiguous(), destinations.to_contiguous());
-    by_size!(values, T => by_int!(destinations.dtype(), I => {
+    by_size!(values.dtype(), T => by_int!(destinations.dtype(), I => {
         let scattered = cpu::scatter::<T, I>(elements(&values), elements(&destinations));
         tensor(scattered, values.shape(), values.dtype())
     }))
@@ -185,7 +185,7 @@ fn scatter_to(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTensor
 
 fn gather_from(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTensor) -> FlexTensor {
     let (values, destinations) = (values.to_contiguous(), destinations.to_contiguous());
-    by_size!(values, T => by_int!(destinations.dtype(), I => {
+    by_size!(values.dtype(), T => by_int!(destinations.dtype(), I => {
         let gathered = cpu::gather::<T, I>(elements(&values), elements(&destinations));
         tensor(gathered, values.shape(), values.dtype())
     }))

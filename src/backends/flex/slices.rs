@@ -1,7 +1,7 @@
 //! Tensors as slices, slices as tensors.
 
 use super::cached_bytes;
-use super::dtypes::by_int;
+use super::dtypes::by_size;
 use crate::cpu::{self, Index};
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_flex::{FlexTensor, Layout};
@@ -65,7 +65,7 @@ pub(super) fn mask_tensor(bytes: Vec<u8>, dtype: BoolDType) -> FlexTensor {
 
 /// A count as a tensor of one element.
 pub(super) fn count_tensor(count: usize, int_dtype: IntDType) -> FlexTensor {
-    by_int!(int_dtype.into(), I => tensor(vec![I::from_usize(count)], [1].into(), int_dtype.into()))
+    by_size!(int_dtype.into(), I => tensor(vec![I::from_usize(count)], [1].into(), int_dtype.into()))
 }
 
 /// The products of the dimensions before and after `dim`.

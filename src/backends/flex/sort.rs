@@ -1,6 +1,6 @@
 //! Sorts on the CPU engine.
 
-use super::dtypes::{by_int, by_size};
+use super::dtypes::by_size;
 use super::slices::{around, elements, tensor};
 use crate::SortOrder;
 use crate::cpu;
@@ -68,7 +68,7 @@ fn sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
 fn argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
     let keys = keys.to_contiguous();
     let lines = axis(&keys, dim);
-    by_order!(keys.dtype(), descending(order), (B, order) => by_int!(int.into(), I => {
+    by_order!(keys.dtype(), descending(order), (B, order) => by_size!(int.into(), I => {
         let positions = cpu::argsort::<B, _, I>(elements(&keys), lines, order);
         tensor(positions, keys.shape(), int.into())
     }))
@@ -85,7 +85,7 @@ fn first(
     let keys = keys.to_contiguous();
     let lines = axis(&keys, dim);
     let shape = with_dim(&keys.shape(), dim, k);
-    by_order!(keys.dtype(), descending(order), (B, order) => by_int!(int.into(), I => {
+    by_order!(keys.dtype(), descending(order), (B, order) => by_size!(int.into(), I => {
         let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, k, order);
         (
             tensor(values, shape.clone(), keys.dtype()),
@@ -113,7 +113,7 @@ fn sort_bits(
     let keys = keys.to_contiguous();
     let shape = keys.shape();
     let lines = [1, shape[0], 1];
-    by_size!(keys, B => by_int!(int.into(), I => {
+    by_size!(keys.dtype(), B => by_size!(int.into(), I => {
         let order = cpu::Integers::lowest(bits, descending(order));
         let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, shape[0], order);
         (

@@ -1,6 +1,7 @@
 //! The loops over the lines of a tile.
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use super::super::column_groups::column_groups;
 use super::super::traits::{Accumulator, Operator};
@@ -13,9 +14,13 @@ pub(super) const MOST: usize = 16;
 ///
 /// In very short lines the loop over a line costs more than the work in it. There both are copied to arrays of constant
 /// length, for which the inlined kernel has no such loop and no carry in memory: sums of 2^21 lines of two `f32` take
-/// 3.1 ms instead of 8.8 ms.
+/// 3.1 ms instead of 8.8 ms. Lines of more than [`MOST`] columns are `WIDE`: the code for short ones is left out.
 #[inline(always)]
-fn with_carries<A: Copy>(carries: &mut [A], starts: &[A], mut kernel: impl FnMut(&mut [A], &[A])) {
+fn with_carries<A: Copy, const WIDE: bool>(
+    carries: &mut [A],
+    starts: &[A],
+    mut kernel: impl FnMut(&mut [A], &[A]),
+) {
     #[inline(always)]
     fn with_array<A: Copy, const WIDTH: usize>(
         carries: &mut [A],
@@ -30,6 +35,7 @@ fn with_carries<A: Copy>(carries: &mut [A], starts: &[A], mut kernel: impl FnMut
     }
 
     match carries.len() {
+        _ if WIDE => kernel(carries, starts),
         2 => with_array::<A, 2>(carries, starts, &mut kernel),
         3 => with_array::<A, 3>(carries, starts, &mut kernel),
         4 => with_array::<A, 4>(carries, starts, &mut kernel),
@@ -41,29 +47,26 @@ fn with_carries<A: Copy>(carries: &mut [A], starts: &[A], mut kernel: impl FnMut
 
 /// Folds whole lines into `carries`, in the order of the scan.
 #[inline(always)]
-pub(super) fn fold_lines<A: Accumulator, O: Operator<A>>(
+pub(super) fn fold_lines<A: Accumulator, O: Operator<A>, const WIDE: bool>(
     input: &[A],
     carries: &mut [A],
     reverse: bool,
 ) {
-    with_carries(
+    with_carries::<A, WIDE>(
         carries,
         &[O::IDENTITY; MOST],
         #[inline(always)]
         |carries, _| {
             let width = carries.len();
-            let fold_line = |line: &[A]| {
+            for place in lines_of(input.len(), width, reverse) {
+                // SAFETY: the place lies in the input.
+                let line = unsafe { input.get_unchecked(place) };
                 column_groups::<A>(width, reverse, |columns| {
                     let carries = &mut carries[columns.clone()];
                     for (carry, &element) in carries.iter_mut().zip(&line[columns]) {
                         *carry = O::combine(*carry, element);
                     }
                 });
-            };
-            if reverse {
-                input.chunks_exact(width).rev().for_each(fold_line);
-            } else {
-                input.chunks_exact(width).for_each(fold_line);
             }
         },
     );
@@ -72,7 +75,7 @@ pub(super) fn fold_lines<A: Accumulator, O: Operator<A>>(
 /// Scans whole lines from `carries`, in the order of the scan. If lines follow others (`BEHIND`), `starts` precede the
 /// tile and are combined with each result.
 #[inline(always)]
-pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const BEHIND: bool>(
+pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const BEHIND: bool, const WIDE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
@@ -82,27 +85,42 @@ pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const BEHIND: bool>(
     }: Plane,
 ) {
     let nothing = [O::IDENTITY; MOST];
-    with_carries(
+    assert!(input.len() == output.len());
+    with_carries::<A, WIDE>(
         carries,
         if BEHIND { starts } else { &nothing },
         #[inline(always)]
         |carries, starts| {
             let width = carries.len();
-            let lines = input
-                .chunks_exact(width)
-                .zip(output.chunks_exact_mut(width));
             // Not `for_each`: the compiler does not inline its closure.
-            if reverse {
-                for (line, output) in lines.rev() {
-                    scan_line::<A, O, BEHIND>(line, output, carries, starts, exclusive, true);
-                }
-            } else {
-                for (line, output) in lines {
-                    scan_line::<A, O, BEHIND>(line, output, carries, starts, exclusive, false);
-                }
+            for place in lines_of(input.len(), width, reverse) {
+                // SAFETY: the place lies in the input, and in the output, which is as long.
+                let (line, output) = unsafe {
+                    (
+                        input.get_unchecked(place.clone()),
+                        output.get_unchecked_mut(place),
+                    )
+                };
+                scan_line::<A, O, BEHIND>(line, output, carries, starts, exclusive, reverse);
             }
         },
     );
+}
+
+/// The places of whole lines, in the order of the scan: one loop for both directions.
+#[inline(always)]
+fn lines_of(len: usize, width: usize, reverse: bool) -> impl Iterator<Item = Range<usize>> {
+    let lines = len / width;
+    let (mut next, step) = if reverse {
+        (lines.saturating_sub(1) * width, width.wrapping_neg())
+    } else {
+        (0, width)
+    };
+    (0..lines).map(move |_| {
+        let first = next;
+        next = next.wrapping_add(step);
+        first..first + width
+    })
 }
 
 #[inline(always)]

@@ -63,7 +63,7 @@ enum Behind<'a, A> {
 impl<A: Accumulator> Behind<'_, A> {
     /// Scans whole lines from `carries`.
     #[inline(always)]
-    fn walk<O: Operator<A>>(
+    fn walk<O: Operator<A>, const WIDE: bool>(
         &mut self,
         input: &[A],
         output: &mut [MaybeUninit<A>],
@@ -72,13 +72,13 @@ impl<A: Accumulator> Behind<'_, A> {
     ) {
         match self {
             Self::Starts(starts) if Self::has_starts::<O>() => {
-                scan_lines::<A, O, true>(input, output, carries, starts, plane);
+                scan_lines::<A, O, true, WIDE>(input, output, carries, starts, plane);
             }
             Self::Total(total) if Self::has_totals::<O>() => {
-                scan_lines::<A, O, false>(input, output, carries, &[], plane);
-                fold_lines::<A, O>(input, total, plane.reverse);
+                scan_lines::<A, O, false, WIDE>(input, output, carries, &[], plane);
+                fold_lines::<A, O, WIDE>(input, total, plane.reverse);
             }
-            _ => scan_lines::<A, O, false>(input, output, carries, &[], plane),
+            _ => scan_lines::<A, O, false, WIDE>(input, output, carries, &[], plane),
         }
     }
 
@@ -261,7 +261,7 @@ impl Plane {
                 &input[tile.start * self.inner..tile.end * self.inner],
                 scratch,
             );
-            vectorize(|| fold_lines::<T::Acc, O>(tile, carries, self.reverse));
+            vectorize(|| fold_lines::<T::Acc, O, false>(tile, carries, self.reverse));
         }
     }
 
@@ -355,11 +355,11 @@ impl Plane {
                 // If this is inlined, lines of 4,096 `f32` take a fifth more time. If it is a call, lines of 16 take up
                 // to a third more.
                 if width > MOST {
-                    vectorize(|| behind.walk::<O>(input, output, carries, self));
+                    vectorize(|| behind.walk::<O, true>(input, output, carries, self));
                 } else {
                     vectorize(
                         #[inline(always)]
-                        || behind.walk::<O>(input, output, carries, self),
+                        || behind.walk::<O, false>(input, output, carries, self),
                     );
                 }
             });

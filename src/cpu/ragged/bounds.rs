@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::super::compress::Index;
 
 /// The places in `0..len` where rows start, in order, and where the last row ends.
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     offsets: Vec<usize>,
     len: usize,
 }
@@ -16,7 +16,7 @@ impl Bounds {
     /// # Panics
     ///
     /// If there are no offsets.
-    pub(super) fn new<I: Index>(offsets: &[I], len: usize) -> Self {
+    pub(crate) fn new<I: Index>(offsets: &[I], len: usize) -> Self {
         assert!(
             !offsets.is_empty(),
             "rows have one offset more than there are rows"

@@ -11,6 +11,7 @@ mod bounds;
 mod reduce;
 mod run_lengths;
 
+pub(crate) use bounds::Bounds;
 pub(crate) use reduce::segment_reduce;
 pub(crate) use run_lengths::run_lengths;
 
@@ -21,12 +22,10 @@ use super::buffer::Output;
 use super::compact::BLOCK;
 use super::compress::{Index, Word};
 use super::parallel::{self, PARALLEL};
-use bounds::Bounds;
 
-/// The row of each of `len` elements. After the last row it is the number of rows.
-pub(crate) fn segment_ids<I: Index>(offsets: &[I], len: usize) -> Vec<I> {
-    let bounds = Bounds::new(offsets, len);
-    filled(&bounds, 1, |row, slots| {
+/// The row of each element. After the last row it is the number of rows.
+pub(crate) fn segment_ids<I: Index>(bounds: &Bounds) -> Vec<I> {
+    filled(bounds, 1, |row, slots| {
         slots.fill(MaybeUninit::new(I::from_usize(row)));
     })
 }
@@ -48,19 +47,13 @@ pub(crate) fn segment_starts<I: Index>(offsets: &[I], len: usize) -> Vec<u8> {
 /// # Panics
 ///
 /// If there is not one offset more than rows.
-pub(crate) fn repeat_rows<T: Word, I: Index>(
-    values: &[T],
-    offsets: &[I],
-    total: usize,
-    width: usize,
-) -> Vec<T> {
-    let bounds = Bounds::new(offsets, total);
+pub(crate) fn repeat_rows<T: Word>(values: &[T], bounds: &Bounds, width: usize) -> Vec<T> {
     assert_eq!(
         values.len(),
         bounds.rows() * width,
         "one row for each length"
     );
-    filled(&bounds, width, |row, slots| {
+    filled(bounds, width, |row, slots| {
         let value = values.get(row * width..(row + 1) * width);
         match (value, width) {
             (None, _) => slots.fill(MaybeUninit::new(T::default())),

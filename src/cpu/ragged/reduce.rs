@@ -13,7 +13,6 @@
 use core::ops::Range;
 
 use super::super::buffer::{Output, Shared, SharedSlice};
-use super::super::compress::Index;
 use super::super::element::TILE;
 use super::super::parallel;
 use super::super::traits::Element;
@@ -31,20 +30,18 @@ const COLUMNS: usize = TILE;
 ///
 /// # Panics
 ///
-/// If there are no offsets, or if the values are not `len` rows.
-pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>, I: Index>(
+/// If the values are not the rows that the bounds are of.
+pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>>(
     values: &[T],
-    offsets: &[I],
-    len: usize,
+    bounds: &Bounds,
     width: usize,
 ) -> Vec<T> {
-    assert_eq!(values.len(), len * width, "whole rows");
-    let bounds = Bounds::new(offsets, len);
+    assert_eq!(values.len(), bounds.len() * width, "whole rows");
     let mut output = Output::new(bounds.rows() * width);
     if width > 0 {
         let reduction = Reduction::<T, F> {
             values,
-            bounds: &bounds,
+            bounds,
             width,
             rows: BLOCK / width.min(COLUMNS),
             output: Shared::new(output.slots()),

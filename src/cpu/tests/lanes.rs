@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use super::super::lanes::{run, run_portable};
 use super::super::operator::{Max, Min, Prod, Sum};
-use super::super::rows::Rows;
+use super::super::tile::Rows;
 use super::super::traits::{Element, Operator};
 use super::*;
 

@@ -25,10 +25,89 @@
 
 mod walk;
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
+use super::lanes::{self, Kernel};
 use super::traits::{Accumulator, Element, Lanes, MOST_LANES, Operator};
+
+/// Scans rows of `len` elements tile by tile, each row from `carry`. Returns the carry out of the last row.
+pub(super) fn scan_rows<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+    input: &[T],
+    output: &mut [MaybeUninit<T>],
+    len: usize,
+    carry: T::Acc,
+    exclusive: bool,
+) -> T::Acc {
+    lanes::run(Rows::<T, O, REVERSE> {
+        input,
+        output,
+        len,
+        carry,
+        exclusive,
+        operator: PhantomData,
+    })
+}
+
+/// Finds the totals of whole tiles.
+pub(super) fn find_totals<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+    tiles: &[T],
+    totals: &mut [Total<T::Acc>],
+) {
+    lanes::run(Totals::<T, O, REVERSE> {
+        tiles,
+        totals,
+        operator: PhantomData,
+    });
+}
+
+/// The work of [`scan_rows`].
+pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
+    pub(super) input: &'a [T],
+    pub(super) output: &'a mut [MaybeUninit<T>],
+    pub(super) len: usize,
+    pub(super) carry: T::Acc,
+    pub(super) exclusive: bool,
+    pub(super) operator: PhantomData<O>,
+}
+
+impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_, T, O, REVERSE> {
+    type Output = T::Acc;
+
+    #[inline(always)]
+    fn run<L: Lanes<T>>(self, proof: L::Proof) -> T::Acc {
+        let mut carry = self.carry;
+        let rows = self.input.chunks_exact(self.len);
+        for (input, output) in rows.zip(self.output.chunks_exact_mut(self.len)) {
+            carry = self.carry;
+            let tiles = input.len().div_ceil(TILE);
+            // A loop, since a closure would not be compiled for the lanes.
+            for tile in 0..tiles {
+                let first = if REVERSE { tiles - 1 - tile } else { tile } * TILE;
+                let last = input.len().min(first + TILE);
+                let (input, output) = (&input[first..last], &mut output[first..last]);
+                carry = scan::<T, O, L, REVERSE>(proof, input, output, carry, self.exclusive);
+            }
+        }
+        carry
+    }
+}
+
+struct Totals<'a, T: Element, O, const REVERSE: bool> {
+    tiles: &'a [T],
+    totals: &'a mut [Total<T::Acc>],
+    operator: PhantomData<O>,
+}
+
+impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<'_, T, O, REVERSE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes<T>>(self, proof: L::Proof) {
+        totals::<T, O, L, REVERSE>(proof, self.tiles, self.totals);
+    }
+}
 
 /// The last prefix of a tile, and what the operator has noted of the prefixes that it is made of.
 #[derive(Clone, Copy)]
@@ -56,7 +135,7 @@ impl<A: Accumulator> Total<A> {
 
 /// The totals of whole tiles, one in each lane, as many tiles at once as there are lanes.
 #[inline(always)]
-pub(super) fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     tiles: &[T],
     totals: &mut [Total<T::Acc>],
@@ -130,18 +209,15 @@ fn array<T: Element, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
 
 /// Scans a tile, or what is left of a row after the last whole one, from `start`. Returns the carry out of it.
 #[inline(always)]
-pub(super) fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,
     exclusive: bool,
 ) -> T::Acc {
-    let (total, is_regular) = if exclusive {
-        walk::walk::<T, O, L, REVERSE, true>(proof, input, output, start)
-    } else {
-        walk::walk::<T, O, L, REVERSE, false>(proof, input, output, start)
-    };
+    let (total, is_regular) =
+        walk::walk::<T, O, L, REVERSE>(proof, input, output, start, exclusive);
     if O::EXACT {
         // The tile was scanned from `start`.
         return total;
@@ -149,14 +225,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: 
     if is_regular {
         return O::combine(start, total);
     }
-    scan_in_order::<T, O, REVERSE>(input, output, start, exclusive);
-    if input.len() < TILE {
-        return fold_in_order::<T, O, REVERSE>(input, start);
-    }
-    // The prefixes between those of whole vectors do not count here.
-    let mut total = [Total::nothing::<O>()];
-    totals::<T, O, L, REVERSE>(proof, input, &mut total);
-    carry_behind::<T, O, REVERSE>(input, start, total[0])
+    scan_again::<T, O, REVERSE>(input, output, start, exclusive)
 }
 
 /// The carry out of a tile whose total is known.
@@ -173,8 +242,25 @@ pub(super) fn carry_behind<T: Element, O: Operator<T::Acc>, const REVERSE: bool>
     }
 }
 
-/// Scans from `carry` one by one.
+/// Scans a tile in order. Returns the carry out of it, as [`carry_behind`] finds it.
 #[cold]
+fn scan_again<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+    input: &[T],
+    output: &mut [MaybeUninit<T>],
+    start: T::Acc,
+    exclusive: bool,
+) -> T::Acc {
+    scan_in_order::<T, O, REVERSE>(input, output, start, exclusive);
+    if input.len() < TILE {
+        return fold_in_order::<T, O, REVERSE>(input, start);
+    }
+    // The prefixes between those of whole vectors do not count here.
+    let mut total = [Total::nothing::<O>()];
+    find_totals::<T, O, REVERSE>(input, &mut total);
+    carry_behind::<T, O, REVERSE>(input, start, total[0])
+}
+
+/// Scans from `carry` one by one.
 fn scan_in_order<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],

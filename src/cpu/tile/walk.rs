@@ -6,44 +6,50 @@ use core::mem::MaybeUninit;
 use super::super::traits::{Element, Lanes, MOST_LANES, Operator};
 
 /// Scans from `start`. Returns the last prefix, and whether all prefixes are regular after `start`.
+///
+/// An exclusive scan is the inclusive scan without the last element, stored one place further along, after `start`.
 #[inline(always)]
-pub(super) fn walk<
-    T: Element,
-    O: Operator<T::Acc>,
-    L: Lanes<T>,
-    const REVERSE: bool,
-    const EXCLUSIVE: bool,
->(
+pub(super) fn walk<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,
+    exclusive: bool,
 ) -> (T::Acc, bool) {
-    assert!(input.len() == output.len());
+    let len = input.len();
+    assert!(len == output.len());
+    let shift = usize::from(exclusive && len > 0);
+    // The place in memory of some elements, from the first of them along the scan.
+    let place = |along: usize, count: usize| {
+        if REVERSE { len - along - count } else { along }
+    };
+    if shift == 1 {
+        output[place(0, 1)].write(T::from_acc(start));
+    }
     let identity = L::splat(proof, O::IDENTITY);
     let start_lanes = L::splat(proof, start);
     let mut walk = Walk::<T, O, L> {
-        from: input.as_ptr(),
-        to: output.as_mut_ptr().cast(),
         start: start_lanes,
         prefix: if O::EXACT { start_lanes } else { identity },
         seen: (identity, identity),
-        operator: PhantomData,
+        types: PhantomData,
     };
-    let vectors = input.len() / L::COUNT;
-    let rest = vectors * L::COUNT..input.len();
-    // SAFETY: each vector and the rest lie in both slices.
+    let (from, to) = (input.as_ptr(), output.as_mut_ptr().cast::<T>());
+    let stored = len - shift;
+    let vectors = stored / L::COUNT;
+    let done = vectors * L::COUNT;
+    // SAFETY: both slices have the places of `stored` elements, and the input those of all.
     unsafe {
-        if REVERSE {
-            walk.rest::<REVERSE, EXCLUSIVE>(rest.start, rest.len());
-            for vector in (0..vectors).rev() {
-                walk.vector::<REVERSE, EXCLUSIVE>(vector * L::COUNT);
-            }
-        } else {
-            for vector in 0..vectors {
-                walk.vector::<REVERSE, EXCLUSIVE>(vector * L::COUNT);
-            }
-            walk.rest::<REVERSE, EXCLUSIVE>(rest.start, rest.len());
+        let (read, written) = (from.add(place(0, done)), to.add(place(shift, done)));
+        for step in 0..vectors {
+            let vector = if REVERSE { vectors - 1 - step } else { step };
+            let at = vector * L::COUNT;
+            walk.step::<REVERSE>(read.add(at), written.add(at));
+        }
+        let (count, kept) = (len - done, stored - done);
+        if count > 0 {
+            let read = from.add(place(done, count));
+            walk.rest::<REVERSE>([count, kept], read, to.add(place(done + shift, kept)));
         }
     }
     let mut last = O::IDENTITY;
@@ -53,40 +59,23 @@ pub(super) fn walk<
 
 /// A walk through the vectors of a tile.
 struct Walk<T, O, L> {
-    from: *const T,
-    to: *mut T,
     /// What precedes the tile, in every lane.
     start: L,
     /// What precedes the next vector in the tile; if any order is exact, in the row.
     prefix: L,
     /// What the operator has noted of the prefixes.
     seen: (L, L),
-    operator: PhantomData<O>,
+    types: PhantomData<(T, O)>,
 }
 
 impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
-    /// Scans the vector at `at`.
+    /// Scans the vector at `from`.
     ///
-    /// # Safety
-    ///
-    /// Both slices have a vector there.
-    #[inline(always)]
-    unsafe fn vector<const REVERSE: bool, const EXCLUSIVE: bool>(&mut self, at: usize) {
-        // SAFETY: the caller's promise.
-        let (from, to) = unsafe { (self.from.add(at), self.to.add(at)) };
-        // SAFETY: as above.
-        unsafe { self.step::<REVERSE, EXCLUSIVE>(from, to) };
-    }
-
     /// # Safety
     ///
     /// There is a vector at `from` and room for one at `to`.
     #[inline(always)]
-    unsafe fn step<const REVERSE: bool, const EXCLUSIVE: bool>(
-        &mut self,
-        from: *const T,
-        to: *mut T,
-    ) {
+    unsafe fn step<const REVERSE: bool>(&mut self, from: *const T, to: *mut T) {
         let proof = self.start.proof();
         // SAFETY: the caller has a vector there.
         let x = unsafe { L::load(proof, from) };
@@ -95,38 +84,38 @@ impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
         let prefix = O::combine_lanes(before, local);
         self.seen = O::watch(self.seen, prefix);
         self.prefix = O::combine_lanes(before, local.last());
-        let shown = if EXCLUSIVE {
-            prefix.shift_in(before)
-        } else {
-            prefix
-        };
         let scanned = if O::EXACT {
-            shown
+            prefix
         } else {
-            O::combine_lanes(self.start, shown)
+            O::combine_lanes(self.start, prefix)
         };
         // SAFETY: the caller has room for a vector there.
         unsafe { if REVERSE { scanned.reversed() } else { scanned }.store(to) };
     }
 
-    /// Scans the `len` elements at `at`, filled up to a vector with identities.
+    /// Scans the `count` elements at `from`, filled up to a vector with identities, and stores the first `kept` results
+    /// of the scan.
     ///
     /// # Safety
     ///
-    /// Both slices have these elements, which are fewer than lanes.
+    /// There are that many elements at `from`, no more than lanes, and there is room for the results at `to`.
     #[inline(always)]
-    unsafe fn rest<const REVERSE: bool, const EXCLUSIVE: bool>(&mut self, at: usize, len: usize) {
-        if len == 0 {
-            return;
-        }
+    unsafe fn rest<const REVERSE: bool>(
+        &mut self,
+        [count, kept]: [usize; 2],
+        from: *const T,
+        to: *mut T,
+    ) {
+        // The place in the room of the first elements of the scan.
+        let first = |count| if REVERSE { L::COUNT - count } else { 0 };
         let mut room = [T::from_acc(O::IDENTITY); MOST_LANES];
         let room = room.as_mut_ptr();
         // SAFETY: the room is large enough for a vector, and is read before it is written; the caller answers for the
-        // slices.
+        // rest.
         unsafe {
-            room.copy_from_nonoverlapping(self.from.add(at), len);
-            self.step::<REVERSE, EXCLUSIVE>(room, room);
-            self.to.add(at).copy_from_nonoverlapping(room, len);
+            room.add(first(count)).copy_from_nonoverlapping(from, count);
+            self.step::<REVERSE>(room, room);
+            to.copy_from_nonoverlapping(room.add(first(kept)), kept);
         }
     }
 

@@ -56,16 +56,14 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
 
 impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     /// The extremum and its position.
-    type State = (T::Acc, I);
+    type State = (T::Acc, usize);
 
-    const ROUNDS: bool = false;
+    fn rounds(&self) -> bool {
+        false
+    }
 
     fn lines(&self) -> Lines {
         self.lines
-    }
-
-    fn begin(&self, _plane: usize, _column: usize) -> Self::State {
-        self.identity()
     }
 
     fn identity(&self) -> Self::State {
@@ -74,7 +72,7 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
         } else {
             T::Acc::HIGHEST
         };
-        (beaten, I::default())
+        (beaten, 0)
     }
 
     fn fold(&self, block: Block, totals: &mut [Self::State]) {
@@ -104,8 +102,8 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
         let (mut gathered, mut nowhere, mut no_places) = (room(), room(), room());
         let mut scratch = T::Scratch::default();
         let (mut extrema, mut places) = ([T::Acc::ZERO; TILE], [I::default(); TILE]);
-        for (column, state) in states.iter().enumerate() {
-            (extrema[column], places[column]) = *state;
+        for (column, &(extremum, place)) in states.iter().enumerate() {
+            (extrema[column], places[column]) = (extremum, I::from_usize(place));
         }
         for line in lines {
             let line = self.lines.stored(line);
@@ -139,7 +137,7 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
             }
         }
         for (column, state) in states.iter_mut().enumerate() {
-            *state = (extrema[column], places[column]);
+            *state = (extrema[column], places[column].to_usize());
         }
     }
 }
@@ -148,7 +146,7 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
-    unsafe fn walk_column(&self, block: Block, state: &mut (T::Acc, I), writes: bool) {
+    unsafe fn walk_column(&self, block: Block, state: &mut (T::Acc, usize), writes: bool) {
         let (is_max, reverse) = (self.is_max, self.lines.reverse);
         let (mut gathered, mut nowhere, mut no_places) = (room(), room(), room());
         let mut scratch = T::Scratch::default();
@@ -169,10 +167,10 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
                 for step in 0..len {
                     let at = if reverse { len - 1 - step } else { step };
                     if Self::beats(is_max, values[at], extremum) {
-                        (extremum, place) = (values[at], I::from_usize(chunk.start + at));
+                        (extremum, place) = (values[at], chunk.start + at);
                     }
                     slots[at].write(extremum);
-                    positions[at].write(place);
+                    positions[at].write(I::from_usize(place));
                 }
             });
         }

@@ -121,7 +121,9 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     type State = Since<F::State>;
 
     // A tile is a piece, and ends by joining its total.
-    const ROUNDS: bool = F::ROUNDS && !F::IN_TILES;
+    fn rounds(&self) -> bool {
+        F::ROUNDS && !F::IN_TILES
+    }
 
     fn lines(&self) -> Lines {
         self.lines
@@ -133,10 +135,6 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
         } else {
             PIECE_OF_COLUMNS
         }
-    }
-
-    fn begin(&self, _plane: usize, _column: usize) -> Self::State {
-        Self::NOTHING
     }
 
     fn identity(&self) -> Self::State {

@@ -75,11 +75,14 @@ struct Block {
 }
 
 /// The state of a walk, and how an element changes it.
+///
+/// [`run`] calls a walk through a reference, a few times for each piece. So what splits and joins pieces is compiled
+/// once for each type of state, and not for each walk.
 trait Walk: Sync {
     type State: Copy + Send + Sync;
 
     /// Whether walking through a piece rounds differently from joining its total.
-    const ROUNDS: bool;
+    fn rounds(&self) -> bool;
 
     fn lines(&self) -> Lines;
 
@@ -92,8 +95,10 @@ trait Walk: Sync {
         }
     }
 
-    /// The state before the first line of a column.
-    fn begin(&self, plane: usize, column: usize) -> Self::State;
+    /// The states before the first line of some columns.
+    fn begin(&self, _plane: usize, columns: Range<usize>) -> Vec<Self::State> {
+        vec![self.identity(); columns.len()]
+    }
 
     /// The total of no lines.
     fn identity(&self) -> Self::State;
@@ -113,7 +118,7 @@ trait Walk: Sync {
 }
 
 /// Walks all planes.
-fn run<W: Walk>(walk: &W) {
+fn run<S: Copy + Send + Sync>(walk: &dyn Walk<State = S>) {
     let lines = walk.lines();
     if lines.is_empty() {
         return;
@@ -145,24 +150,21 @@ fn run<W: Walk>(walk: &W) {
 }
 
 /// Some columns of a plane.
-struct Strip<'a, W: Walk> {
-    walk: &'a W,
+struct Strip<'a, S> {
+    walk: &'a dyn Walk<State = S>,
     plane: usize,
     columns: Range<usize>,
     /// The states after the pieces that were walked.
-    states: Vec<W::State>,
+    states: Vec<S>,
 }
 
-impl<'a, W: Walk> Strip<'a, W> {
-    fn new(walk: &'a W, plane: usize, columns: Range<usize>) -> Self {
-        let states = (columns.clone())
-            .map(|column| walk.begin(plane, column))
-            .collect();
+impl<'a, S: Copy + Send + Sync> Strip<'a, S> {
+    fn new(walk: &'a dyn Walk<State = S>, plane: usize, columns: Range<usize>) -> Self {
         Self {
             walk,
             plane,
+            states: walk.begin(plane, columns.clone()),
             columns,
-            states,
         }
     }
 
@@ -185,7 +187,7 @@ impl<'a, W: Walk> Strip<'a, W> {
 
     /// Moves the states past a piece that has these totals. Where a total may not be joined, the state is the one that
     /// `walked` leads to.
-    fn advance(&mut self, totals: &[W::State], walked: impl FnOnce(&Self) -> Vec<W::State>) {
+    fn advance(&mut self, totals: &[S], walked: impl FnOnce(&Self) -> Vec<S>) {
         let behind: Vec<_> = (self.states.iter().zip(totals))
             .map(|(&state, &total)| self.walk.behind(state, total))
             .collect();
@@ -202,7 +204,7 @@ impl<'a, W: Walk> Strip<'a, W> {
     /// Walks on this thread.
     fn walk_in_order(&mut self) {
         let last = self.pieces() - 1;
-        if !W::ROUNDS || last == 0 {
+        if !self.walk.rounds() || last == 0 {
             let block = self.block(0..self.walk.lines().len);
             // SAFETY: no other task has these columns of this plane.
             return unsafe { self.walk.walk(block, &mut self.states, true) };
@@ -257,8 +259,8 @@ impl<'a, W: Walk> Strip<'a, W> {
         &self,
         first: usize,
         share: usize,
-        states: &mut [W::State],
-        each: &(impl Fn(Block, &mut [W::State]) + Sync),
+        states: &mut [S],
+        each: &(dyn Fn(Block, &mut [S]) + Sync),
     ) {
         let width = self.columns.len();
         parallel::for_each_part(states, share, &|at, states| {

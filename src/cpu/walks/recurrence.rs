@@ -8,6 +8,7 @@
 //! elements are composed first, see [`affine`](super::affine).
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use super::super::buffer::Output;
 use super::super::column_groups::column_groups;
@@ -67,17 +68,22 @@ fn state_behind<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: 
 impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     type State = Affine<T::Acc>;
 
-    const ROUNDS: bool = true;
+    fn rounds(&self) -> bool {
+        true
+    }
 
     fn lines(&self) -> Lines {
         self.inputs.lines
     }
 
-    fn begin(&self, plane: usize, column: usize) -> Self::State {
-        let initial = self
-            .initial
-            .map(|initial| initial[plane * self.lines().inner + column]);
-        Affine::state(initial.map_or(T::Acc::ZERO, T::to_acc))
+    fn begin(&self, plane: usize, columns: Range<usize>) -> Vec<Self::State> {
+        let Some(initial) = self.initial else {
+            return vec![self.identity(); columns.len()];
+        };
+        let first = plane * self.lines().inner;
+        (initial[first + columns.start..first + columns.end].iter())
+            .map(|initial| Affine::state(initial.to_acc()))
+            .collect()
     }
 
     fn identity(&self) -> Self::State {

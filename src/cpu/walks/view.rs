@@ -65,6 +65,21 @@ impl<'a, T: Copy> View<'a, T> {
         Self::new(elements, 0, &[outer, len, inner], &strides, 1)
     }
 
+    /// The same elements as a type of the same size.
+    pub(crate) fn cast<U: Copy + bytemuck::Pod>(&self) -> View<'a, U>
+    where
+        T: bytemuck::Pod,
+    {
+        View {
+            elements: bytemuck::cast_slice(self.elements),
+            start: self.start,
+            planes: self.planes.clone(),
+            lines: self.lines,
+            step: self.step,
+            columns: self.columns.clone(),
+        }
+    }
+
     /// The view as a walk goes through it.
     pub(super) fn along(&self, lines: &Lines) -> Self {
         let mut view = self.clone();

@@ -84,14 +84,12 @@ struct Flows<'a, T: Element> {
 impl<T: Element> Walk for Flows<'_, T> {
     type State = Affine<T::Acc>;
 
-    const ROUNDS: bool = true;
+    fn rounds(&self) -> bool {
+        true
+    }
 
     fn lines(&self) -> Lines {
         self.inputs.lines
-    }
-
-    fn begin(&self, _plane: usize, _column: usize) -> Self::State {
-        self.identity()
     }
 
     fn identity(&self) -> Self::State {
