@@ -104,42 +104,11 @@ pub(crate) fn run<O: Operator, D: Operands>(
     operands: &D,
     routine: RoutineKind,
 ) -> Result<(), ScanError> {
-    if let Some(reason) = refusal(&call, routine) {
+    if let Some(reason) = routines::refusal(routine, &call) {
         return Err(ScanError::Refused { routine, reason });
     }
-    match routine {
-        RoutineKind::ColumnTiles => routines::column_tiles::launch(call, operands),
-        RoutineKind::Columns => routines::columns::launch(call, operands),
-        RoutineKind::SingleCube if routines::short_rows::fits(&call) => {
-            routines::short_rows::launch(call, operands);
-        }
-        RoutineKind::SingleCube => routines::chunked::launch(call.in_tiles(), operands, 1),
-        RoutineKind::SinglePass => routines::single_pass::launch(call.in_tiles(), operands),
-        RoutineKind::ReduceThenScan => {
-            let chunks = routines::chunked::chunks_per_row(&call);
-            routines::chunked::launch(call.in_tiles(), operands, chunks);
-        }
-    }
+    routines::launch(routine, call, operands);
     Ok(())
-}
-
-/// Why a routine cannot serve. `None` if it can.
-fn refusal<O: Operator>(call: &Call<O>, routine: RoutineKind) -> Option<String> {
-    let walks_columns = matches!(routine, RoutineKind::Columns | RoutineKind::ColumnTiles);
-    let has_columns = !call.lines.inner.is_empty();
-    match routine {
-        _ if walks_columns && !has_columns => Some("there is no dimension after the axis".into()),
-        _ if !walks_columns && has_columns => Some("the axis is not the innermost".into()),
-        RoutineKind::SingleCube if call.tiles_per_row() > 1 => Some(format!(
-            "a row of {} elements does not fit a tile of {}",
-            call.len(),
-            call.tile_elements()
-        )),
-        RoutineKind::SinglePass | RoutineKind::ColumnTiles => {
-            scratch::unsupported_reason(call.client).map(String::from)
-        }
-        _ => None,
-    }
 }
 
 /// The rules of [`Strategy::Inferred`]. `column_tiles`: tiles of columns serve better than whole columns and

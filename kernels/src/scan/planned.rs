@@ -8,7 +8,7 @@ use super::call::Call;
 use super::components::args::Operands;
 use super::launch::{routine_of, run};
 use super::problem::Lines;
-use super::routines::short_rows;
+use super::routines;
 use super::strategy::{LaunchOptions, RoutineKind};
 use super::tensors::types;
 use crate::ScanError;
@@ -57,11 +57,7 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
     /// The elements of an access. All operands are accessed in vectors of this length, or element by element. A vector
     /// may cover the end of a line and the start of the next one.
     pub fn width(&self) -> usize {
-        match self.routine {
-            RoutineKind::Columns | RoutineKind::ColumnTiles => self.call.lanes,
-            RoutineKind::SingleCube if short_rows::fits(&self.call) => self.call.flat_lanes,
-            _ => self.call.stored_lanes_in_tiles(),
-        }
+        routines::width(self.routine, &self.call)
     }
 
     /// Launches the scan. `address_type` reaches all elements of the operands. Nothing waits for the device.

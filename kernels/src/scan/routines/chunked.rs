@@ -10,6 +10,7 @@
 //! There are about as many chunks as cubes that fit the device. A row of one chunk needs the last launch only. If that
 //! chunk is one tile, this is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
 
+use super::{Routine, unless_rows};
 use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
@@ -155,8 +156,25 @@ pub(crate) fn chunk_scan_kernel<
     }
 }
 
+pub(crate) struct ReduceThenScan;
+
+impl Routine for ReduceThenScan {
+    fn refusal<O: Operator>(call: &Call<O>) -> Option<String> {
+        unless_rows(call)
+    }
+
+    fn width<O: Operator>(call: &Call<O>) -> usize {
+        call.stored_lanes_in_tiles()
+    }
+
+    fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+        let chunks = chunks_per_row(&call);
+        launch(call.in_tiles(), operands, chunks);
+    }
+}
+
 /// Chunks of a row. The chunks of all rows saturate the device with about one wave of cubes.
-pub(crate) fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
+fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     if call.launch.batch_invariant {
         return 1;
     }
@@ -172,7 +190,7 @@ use chunk_scan_kernel as scan;
 use chunk_totals_kernel as totals;
 
 /// Launches with each row split into at most `chunks_per_row` chunks.
-pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chunks_per_row: usize) {
+pub(super) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chunks_per_row: usize) {
     let [dtype, accumulator, ..] = call.types;
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row.div_ceil(chunks_per_row);

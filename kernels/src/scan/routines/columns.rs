@@ -8,6 +8,7 @@
 //!                                   launch 3  begin with what precedes the chunk, then walk
 //! ```
 
+use super::{Routine, unless_columns};
 use crate::monoid::{Monoid, Operator, StateOf, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::args::{Operands, ScanArgs};
@@ -139,7 +140,23 @@ fn config<O: Operator>(call: &Call<O>, split: Split, carry_in: CarryIn) -> Colum
 use column_scan_kernel as scan;
 use column_totals_kernel as totals;
 
-pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+pub(crate) struct Columns;
+
+impl Routine for Columns {
+    fn refusal<O: Operator>(call: &Call<O>) -> Option<String> {
+        unless_columns(call)
+    }
+
+    fn width<O: Operator>(call: &Call<O>) -> usize {
+        call.lanes
+    }
+
+    fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+        launch(call, operands);
+    }
+}
+
+fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let [dtype, accumulator, ..] = call.types;
     let (outer, columns) = (call.rows(), call.lines.inner_count() / call.lanes);
     let split = Split::of_columns(&call.tuning, columns * outer, call.len());

@@ -8,6 +8,7 @@
 //! Needs 32-bit atomic load, store and add, but no forward progress between cubes. See
 //! [`lookback`](crate::scan::components::lookback).
 
+use super::{Routine, unless_rows, unless_words};
 use crate::monoid::{Monoid, Operator, State, StateOf, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
@@ -92,7 +93,23 @@ pub(crate) fn single_pass_kernel<
 
 use single_pass_kernel as kernel;
 
-pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+pub(crate) struct SinglePass;
+
+impl Routine for SinglePass {
+    fn refusal<O: Operator>(call: &Call<O>) -> Option<String> {
+        unless_rows(call).or_else(|| unless_words(call))
+    }
+
+    fn width<O: Operator>(call: &Call<O>) -> usize {
+        call.stored_lanes_in_tiles()
+    }
+
+    fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+        launch(call.in_tiles(), operands);
+    }
+}
+
+fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let tiles_per_row = call.tiles_per_row();
     let tiles = tiles_per_row * call.rows();
     let lookback = call.tuning.lookback(call.launch.stall);

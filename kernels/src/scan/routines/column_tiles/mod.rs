@@ -18,6 +18,7 @@ mod place;
 mod shape;
 mod tile;
 
+use super::{Routine, unless_columns, unless_words};
 use crate::monoid::Operator;
 use crate::scan::call::Call;
 use crate::scan::components::args::{Operands, ScanArgs};
@@ -105,7 +106,23 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
 
 use column_tiles_kernel as kernel;
 
-pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+pub(crate) struct ColumnTiles;
+
+impl Routine for ColumnTiles {
+    fn refusal<O: Operator>(call: &Call<O>) -> Option<String> {
+        unless_columns(call).or_else(|| unless_words(call))
+    }
+
+    fn width<O: Operator>(call: &Call<O>) -> usize {
+        call.lanes
+    }
+
+    fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
+        launch(call, operands);
+    }
+}
+
+fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
     let shape = Shape::of(&call);
     let tile_rows = shape.height * shape.rows;
     let tiles = call.len().div_ceil(tile_rows);
