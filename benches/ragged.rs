@@ -66,8 +66,8 @@ fn segment_reduce(criterion: &mut Criterion, place: &Place, power: u32) {
     let check = |found: Tensor<1>| {
         let mut rest = &input.values[..];
         let sums = lengths.iter().map(|&length| {
-            let (row, behind) = rest.split_at(length);
-            rest = behind;
+            let (row, others) = rest.split_at(length);
+            rest = others;
             row.iter().sum()
         });
         check_equal(&host::<f32, 1>(found), &sums.collect::<Vec<_>>())

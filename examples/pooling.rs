@@ -143,9 +143,9 @@ impl Sequences {
         let mut features = vec![0.0; SEQUENCES * row];
         let mut rest = &self.features[..];
         for (row, &length) in features.chunks_mut(row).zip(&self.lengths) {
-            let (own, behind) = rest.split_at(length * FEATURES);
+            let (own, others) = rest.split_at(length * FEATURES);
             row[..own.len()].copy_from_slice(own);
-            rest = behind;
+            rest = others;
         }
         let shape = [SEQUENCES, LONGEST, FEATURES];
         let features = TensorData::new(features, shape);
@@ -174,7 +174,7 @@ impl Sequences {
         let mut rest = &self.features[..];
         let mut pooled = Vec::new();
         for &length in &self.lengths {
-            let (own, behind) = rest.split_at(length * FEATURES);
+            let (own, others) = rest.split_at(length * FEATURES);
             let of = |feature: usize| own.iter().skip(feature).step_by(FEATURES);
             pooled.extend((0..FEATURES).map(|feature| {
                 let sum: f64 = of(feature).map(|&x| f64::from(x)).sum();
@@ -182,7 +182,7 @@ impl Sequences {
             }));
             pooled
                 .extend((0..FEATURES).map(|feature| of(feature).fold(f32::MIN, |a, &b| a.max(b))));
-            rest = behind;
+            rest = others;
         }
         pooled
     }

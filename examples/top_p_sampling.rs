@@ -94,10 +94,10 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         TEXTS - again
     );
     let total: usize = host.sizes.iter().sum();
-    let behind = &host.nuclei[total..];
+    let padding = &host.nuclei[total..];
     checks.check(
         "zeros after the nuclei",
-        behind.iter().all(|&token| token == 0),
+        padding.iter().all(|&token| token == 0),
     );
 
     time_each_step(&device, &logits, &uniform, &sorted, &nuclei);

@@ -145,8 +145,8 @@ impl Inputs {
     fn check_segments(&self, context: impl Fn() -> String) {
         let (mut ids, mut largest, mut rest) = (Vec::new(), Vec::new(), &self.values[..]);
         for (row, &length) in self.rows.iter().enumerate() {
-            let (own, behind) = rest.split_at(length);
-            rest = behind;
+            let (own, others) = rest.split_at(length);
+            rest = others;
             ids.extend(vec![row; length]);
             largest.push(own.iter().copied().max().unwrap_or(i32::MIN));
         }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `cargo xtask gpu-bundle OUT --check` packs it with the script that runs it. Each stage is a process, or several that
-//! share the cases: a kernel that hangs ends its process, and the stages behind it still run. `BURN_SCAN_DEVICE` names
+//! share the cases: a kernel that hangs ends its process, and the stages after it still run. `BURN_SCAN_DEVICE` names
 //! the back end of a process. Without arguments this program tests itself with two kernels that fail on purpose.
 
 #[path = "../common/mod.rs"]

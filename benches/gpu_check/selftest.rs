@@ -1,5 +1,5 @@
 //! The test of the supervisor: of two planted kernels one hangs and one is wrong. Both must be named, and what stands
-//! behind them must run.
+//! after them must run.
 
 use std::io;
 use std::process::Command;
@@ -54,7 +54,7 @@ fn faults(shown: &Shown) -> Vec<&'static str> {
         faults.push("the kernel that is wrong was not named");
     }
     if verdict(IS_RIGHT) != Some((Verdict::Right, "")) || !shown.unfinished.is_empty() {
-        faults.push("the cases behind them did not run");
+        faults.push("the cases after them did not run");
     }
     faults
 }

@@ -1,7 +1,7 @@
 //! The process of one stage: it takes case after case until its time is up.
 //!
 //! A case that panics is wrong, and ends the process: a device that has failed would fail every case after it. The
-//! supervisor starts the next process behind that case.
+//! supervisor starts the next process after that case.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! Runs the processes of a stage and watches the clock: a case that hangs is named and killed, and the next process goes
-//! on behind it.
+//! on after it.
 
 use std::fs::{self, File};
 use std::io;
@@ -133,7 +133,7 @@ impl<'a> Shard<'a> {
         self.journal.with_extension("txt")
     }
 
-    /// Looks what the process has done. If it is over, starts the next one behind the case that ended it.
+    /// Looks what the process has done. If it is over, starts the next one after the case that ended it.
     fn look(
         &mut self,
         program: &impl Fn() -> Command,

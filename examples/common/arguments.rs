@@ -21,11 +21,11 @@ impl Arguments {
         let known: Vec<&str> = brackets.collect();
         // The usage line's word for the option's value. Empty for a flag.
         let value_of = |option: &str| {
-            let behind = |shown: &&str| match shown.split_once(' ') {
+            let value = |shown: &&str| match shown.split_once(' ') {
                 Some((name, value)) => (name == option).then(|| value.to_string()),
                 None => (*shown == option).then(String::new),
             };
-            known.iter().find_map(behind)
+            known.iter().find_map(value)
         };
         let mut parsed = Self {
             name,

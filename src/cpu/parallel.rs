@@ -1,7 +1,7 @@
 //! Loops on all threads.
 //!
 //! rayon's loops are compiled anew for each body, and the engine has hundreds of bodies, one for each type and
-//! operator. Here the body is behind a reference, and the loops are compiled once. The reference costs one indirect
+//! operator. Here the body is a reference, and the loops are compiled once. The reference costs one indirect
 //! call per task of microseconds. So no other file of the engine calls rayon's loops.
 
 use rayon::prelude::*;

@@ -87,9 +87,12 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
             let block = self.block::<REVERSE>(step);
             let input = &self.input[block.clone()];
             let totals = self.totals::<REVERSE>(input);
-            let find = |step, carry| self.carry_behind::<REVERSE>(step, carry);
+            let find = |step, carry| self.carry_out::<REVERSE>(step, carry);
             let carry = self.carries.wait(step, SPIN_LIMIT, find);
-            (self.carries).publish(step + 1, carry_out::<T, O, REVERSE>(input, &totals, carry));
+            (self.carries).publish(
+                step + 1,
+                carry_out_of_tiles::<T, O, REVERSE>(input, &totals, carry),
+            );
             // SAFETY: each block is taken once.
             let output = unsafe { self.output.slice(block) };
             scan_rows::<T, O, REVERSE>(input, output, input.len(), carry, self.exclusive);
@@ -104,14 +107,14 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
     }
 
     /// The carry out of a block, from the carry into it.
-    fn carry_behind<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
+    fn carry_out<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
         let input = &self.input[self.block::<REVERSE>(step)];
-        carry_out::<T, O, REVERSE>(input, &self.totals::<REVERSE>(input), carry)
+        carry_out_of_tiles::<T, O, REVERSE>(input, &self.totals::<REVERSE>(input), carry)
     }
 }
 
 /// The carry out of tiles of these totals.
-fn carry_out<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn carry_out_of_tiles<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
     totals: &[Total<T::Acc>; TILES],
     mut carry: T::Acc,
@@ -120,7 +123,7 @@ fn carry_out<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     for step in 0..tiles {
         let at = if REVERSE { tiles - 1 - step } else { step };
         let tile = &input[at * TILE..(at + 1) * TILE];
-        carry = tile::carry_behind::<T, O, REVERSE>(tile, carry, totals[at]);
+        carry = tile::carry_out::<T, O, REVERSE>(tile, carry, totals[at]);
     }
     carry
 }

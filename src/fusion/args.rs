@@ -111,9 +111,10 @@ impl<T: Numeric, N: Size> Store<T, N> for Opened {
 #[cube]
 fn read<T: Numeric, N: Size>(opened: &Opened, at: usize, #[comptime] again: bool) -> Vector<T, N> {
     let mut opened = opened.clone();
-    let operations = comptime!(match again {
-        true => without_writes(&opened.operations.load),
-        false => opened.operations.load.clone(),
+    let operations = comptime!(if again {
+        without_writes(&opened.operations.load)
+    } else {
+        opened.operations.load.clone()
     });
     let values = fuse_on_read::<T, N>(
         &opened.inputs,

@@ -9,7 +9,7 @@ use burn::backend::tensor::{BoolTensor, FloatTensor};
 use burn::tensor::{IndexingUpdateOp, Shape, Slice};
 
 /// [`ScanOps::float_scan_from`] by operations that every backend has.
-pub(crate) fn float_scan_behind<B: ScanOps>(
+pub(crate) fn float_scan_from_by_scan<B: ScanOps>(
     tensor: FloatTensor<B>,
     initial: FloatTensor<B>,
     dim: usize,
@@ -17,7 +17,7 @@ pub(crate) fn float_scan_behind<B: ScanOps>(
     options: ScanOptions,
 ) -> FloatTensor<B> {
     let scan = |tensor| B::float_scan(tensor, dim, op, options.inclusive());
-    scan_behind(
+    scan_from_by_scan(
         tensor,
         initial,
         dim,
@@ -29,7 +29,7 @@ pub(crate) fn float_scan_behind<B: ScanOps>(
 }
 
 /// A scan from `initial` as an inclusive scan of `initial` and the elements that it sees.
-pub(super) fn scan_behind<T: TensorMetadata>(
+pub(super) fn scan_from_by_scan<T: TensorMetadata>(
     tensor: T,
     initial: T,
     dim: usize,

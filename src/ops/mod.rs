@@ -25,7 +25,7 @@ mod sort;
 pub(crate) mod specs;
 
 #[cfg(feature = "autodiff")]
-pub(crate) use composed::{adjoint_by_scan, float_scan_behind};
+pub(crate) use composed::{adjoint_by_scan, float_scan_from_by_scan};
 pub use scans::ScanOps;
 pub use selections::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps};
 pub(crate) use slices::{coordinates, first, first_slices, read_count, with_dim};

@@ -1,7 +1,8 @@
 //! Scans, recurrences and segments, and the positions of masks and keys.
 
 use super::composed::{
-    adjoint_by_scan, adjoint_from_by_scan, float_scan_behind, scan_behind, segment_sums_by_index,
+    adjoint_by_scan, adjoint_from_by_scan, float_scan_from_by_scan, scan_from_by_scan,
+    segment_sums_by_index,
 };
 #[cfg(feature = "fusion")]
 use super::specs;
@@ -48,7 +49,7 @@ pub trait ScanOps: Backend {
         op: ScanOp,
         options: ScanOptions,
     ) -> FloatTensor<Self> {
-        float_scan_behind::<Self>(tensor, initial, dim, op, options)
+        float_scan_from_by_scan::<Self>(tensor, initial, dim, op, options)
     }
 
     /// As [`int_scan`](Self::int_scan), but each line starts with `initial` instead of the identity. `initial` has size
@@ -62,7 +63,7 @@ pub trait ScanOps: Backend {
         options: ScanOptions,
     ) -> IntTensor<Self> {
         let scan = |tensor| Self::int_scan(tensor, dim, op, options.inclusive());
-        scan_behind(
+        scan_from_by_scan(
             tensor,
             initial,
             dim,

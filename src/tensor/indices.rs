@@ -179,18 +179,18 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 
     fn compact_indices_padded(self, size: usize, fill: i64) -> (Tensor<1, Int>, Tensor<1, Int>) {
-        let (positions, is_behind, count) =
+        let (positions, is_padding, count) =
             first_indices("Compact Indices Padded", self, size, 1, fill);
         let positions = match size {
             0 => positions,
-            _ => positions.mask_fill(is_behind, fill),
+            _ => positions.mask_fill(is_padding, fill),
         };
         (positions, count)
     }
 
     fn compact_argwhere_padded(self, size: usize, fill: i64) -> (Tensor<2, Int>, Tensor<1, Int>) {
         let shape = self.shape();
-        let (positions, is_behind, count) =
+        let (positions, is_padding, count) =
             first_indices("Compact Argwhere Padded", self, size, D, fill);
         let int = positions.device().settings().int_dtype;
         if size == 0 {
@@ -198,11 +198,11 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
             return (Tensor::from_dispatch(rows), count);
         }
         // What follows the positions is arbitrary.
-        let positions = positions.mask_fill(is_behind.clone(), 0);
+        let positions = positions.mask_fill(is_padding.clone(), 0);
         let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);
         let rows = Tensor::<2, Int>::from_dispatch(rows);
-        let is_behind = is_behind.reshape([size, 1]).expand([size, D]);
-        (rows.mask_fill(is_behind, fill), count)
+        let is_padding = is_padding.reshape([size, 1]).expand([size, D]);
+        (rows.mask_fill(is_padding, fill), count)
     }
 
     fn count_true(self) -> Tensor<1, Int> {
@@ -241,12 +241,12 @@ fn first_indices<const D: usize>(
     } else {
         positions
     };
-    let is_behind = match size {
+    let is_padding = match size {
         0 => Tensor::<1, Bool>::empty([0], &device),
         _ => Tensor::<1, Int>::arange(0..size as i64, &device)
             .greater_equal(count.clone().expand([size])),
     };
-    (positions, is_behind, count)
+    (positions, is_padding, count)
 }
 
 /// The positions of the trues, as many as there are.

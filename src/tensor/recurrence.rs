@@ -52,8 +52,8 @@ pub trait TensorRecurrence<const D: usize>: Sized {
     /// let device = burn::tensor::Device::flex();
     /// let rewards = Tensor::<1>::from_data([1., 0., 2.], &device);
     /// let discount = Tensor::<1>::from_data([0.5], &device);
-    /// let value_behind = Tensor::<1>::from_data([8.], &device);
-    /// let options = RecurrenceOptions::default().reverse().initial(value_behind);
+    /// let value_after = Tensor::<1>::from_data([8.], &device);
+    /// let options = RecurrenceOptions::default().reverse().initial(value_after);
     /// let returns = rewards.linear_recurrence_with(discount, 0, options);
     /// assert_eq!(returns.into_data().try_to_vec::<f32>().unwrap(), [2.5, 3., 6.]);
     /// ```

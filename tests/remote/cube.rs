@@ -1,4 +1,4 @@
-//! A Cube device behind WebSocket, which fuses as on its own machine, and its bool tensors.
+//! A Cube device over WebSocket, which fuses as on its own machine, and its bool tensors.
 
 use burn::backend::Cube;
 use burn::server::RemoteServer;
@@ -13,7 +13,7 @@ use crate::servers::{at, connect, serve};
 
 on_every_device![has_the_settings_of_the_local_device];
 
-/// The remote device has the bool, int and float dtypes of the device behind it.
+/// The remote device has the bool, int and float dtypes of the device that it stands for.
 fn has_the_settings_of_the_local_device(device: &Device) {
     let (found, local) = (device.settings(), Device::flex().settings());
     assert_eq!(found.bool_dtype, local.bool_dtype);

@@ -123,30 +123,30 @@ fn in_silence(rounds: usize, others: &[Device], end: fn(&mut Served)) {
 }
 
 #[test]
-fn a_server_that_ends_behind_websocket() {
+fn a_server_that_ends_over_websocket() {
     let beside = servers::websocket();
     let others = [Device::flex(), beside.clone()];
-    for _ in 0..rounds_here("a_server_that_ends_behind_websocket") {
+    for _ in 0..rounds_here("a_server_that_ends_over_websocket") {
         ends(Served::over_websocket(), Served::kill, SOON);
         others_go_on(&others);
     }
 }
 
 #[test]
-fn a_server_that_ends_behind_iroh() {
+fn a_server_that_ends_over_iroh() {
     let beside = servers::iroh();
     let others = [Device::flex(), beside.clone()];
-    let rounds = rounds_here("a_server_that_ends_behind_iroh");
+    let rounds = rounds_here("a_server_that_ends_over_iroh");
     in_silence(rounds, &others, Served::kill);
 }
 
 /// The server hangs, as with a pulled cable: nothing arrives, and no message says so.
 #[cfg(unix)]
 #[test]
-fn a_server_that_hangs_behind_iroh() {
+fn a_server_that_hangs_over_iroh() {
     let beside = servers::iroh();
     let others = [Device::flex(), beside.clone()];
-    let rounds = rounds_here("a_server_that_hangs_behind_iroh");
+    let rounds = rounds_here("a_server_that_hangs_over_iroh");
     in_silence(rounds, &others, |server| server.stop());
 }
 

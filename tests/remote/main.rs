@@ -1,4 +1,4 @@
-//! Remote devices: the public contract on Flex behind WebSocket and behind Iroh, and faults that occur only in a
+//! Remote devices: the public contract on Flex over WebSocket and over Iroh, and faults that occur only in a
 //! network.
 //!
 //! The tests of the contract come from `tests/contract`. Every test that runs on each device has its own session, so

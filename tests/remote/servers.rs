@@ -116,7 +116,7 @@ impl Drop for Session {
     }
 }
 
-/// Flex behind WebSocket.
+/// Flex over WebSocket.
 pub fn websocket() -> Session {
     static SESSIONS: LazyLock<Sessions> = LazyLock::new(|| Sessions::of(at(serve(flex()))));
     SESSIONS.take()
@@ -128,7 +128,7 @@ pub fn another_websocket() -> Session {
     SESSIONS.take()
 }
 
-/// Flex behind Iroh without relays.
+/// Flex over Iroh without relays.
 pub fn iroh() -> Session {
     static SESSIONS: LazyLock<Sessions> = LazyLock::new(|| {
         let (transport, port) = iroh_transport();

@@ -5,8 +5,9 @@
 //! 3. It runs each case, and the command compares the memory afterwards with the results of plain loops.
 //!
 //! The simulator is not part of this repository: `--simulator` names the folder with its `sim.py`, and `--built` the
-//! folder that its `build.sh` filled. The headline cases print cycles. Cycles compare programs on a machine that does
-//! not exist.
+//! folder that its `build.sh` filled. The headline cases print cycles, which compare programs on a machine that does
+//! not exist, and sectors, the pieces of 32 bytes that the accesses of all warps touch. Strided accesses touch more than
+//! a copy of the same bytes does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -35,6 +36,19 @@ the simulator is not part of this repository. It is a folder with `sim.py` and `
 
 /// The group of the cases whose cycles count.
 const HEADLINE: &str = "headline";
+
+/// The headline cases that read and write as much as a copy does, in full tiles, by the beginnings of their names.
+const LIKE_A_COPY: [&str; 6] = [
+    "sum of 2^18 f32",
+    "sum of 2^20 f32",
+    "rows of [64, 4096] f32",
+    "rows of [1024, 256] f32",
+    "rows of [16384, 16] f32",
+    "columns of [1024, 1024] f32",
+];
+
+/// The most sectors of such a case, as a multiple of a copy's.
+const MOST_SECTORS: f64 = 1.25;
 
 /// A case may take this many seconds.
 const PATIENCE: &str = "1200";
@@ -94,11 +108,18 @@ fn cases(words: &[String], headlines: bool) -> Result<Vec<Case>> {
 
 /// How a case ended.
 enum Outcome {
-    /// The cycles of its launches, by kernel.
-    Right(Vec<(String, u64)>),
+    Right(Counts),
     Wrong(String),
     /// The simulator cannot run a module of the case.
     Unknown(String),
+}
+
+/// What the simulator counted.
+struct Counts {
+    /// The cycles of the launches, by kernel.
+    cycles: Vec<(String, u64)>,
+    /// The sectors of all launches, as a multiple of those of the inputs and outputs.
+    sectors: f64,
 }
 
 struct Simulator {
@@ -154,7 +175,8 @@ impl Simulator {
             compiled().insert(module);
         }
         let mut command = self.command("run");
-        command.arg(&job);
+        let log = case.folder.join("log");
+        command.arg(&job).arg("--log").arg(&log);
         command.args(["--config", "h100q", "--timeout", PATIENCE]);
         let out = command.output()?;
         let said = String::from_utf8_lossy(&out.stdout);
@@ -162,8 +184,14 @@ impl Simulator {
             let why = said.lines().find(|line| line.starts_with("JOB failed"));
             bail!("{}", why.unwrap_or("the simulator ended"));
         }
-        compare(&case.folder)?;
-        Ok(Outcome::Right(said.lines().filter_map(launch).collect()))
+        let written = compare(&case.folder)?;
+        let moved = (read_from_host(&case.folder, &text)? + written) as f64 / SECTOR;
+        let touched = sectors(&fs::read_to_string(&log)?).context("no sectors in the log")?;
+        fs::remove_file(&log)?;
+        Ok(Outcome::Right(Counts {
+            cycles: said.lines().filter_map(launch).collect(),
+            sectors: touched as f64 / moved,
+        }))
     }
 
     /// Makes `N.ptx` from `N.cu`. `N.againI.ptx` is the same with another name of its kernel.
@@ -205,9 +233,33 @@ fn launch(line: &str) -> Option<(String, u64)> {
     Some((kernel, cycles.parse().ok()?))
 }
 
-/// Compares the memory after a case with the wanted bytes.
-fn compare(folder: &Path) -> Result<()> {
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// The sectors of all reads and writes. The log has the counts so far after each launch.
+fn sectors(log: &str) -> Option<u64> {
+    ["R", "W"].into_iter().try_fold(0, |sum, access| {
+        let name =
+            format!("Total_core_cache_stats_breakdown[GLOBAL_ACC_{access}][TOTAL_ACCESS] = ");
+        let (_, count) = log.rsplit_once(&name)?;
+        let count: u64 = count.lines().next()?.trim().parse().ok()?;
+        Some(sum + count)
+    })
+}
+
+/// The bytes of the buffers that a job fills from files.
+fn read_from_host(folder: &Path, job: &str) -> Result<u64> {
+    let buffers = job.lines().filter_map(|line| line.strip_prefix("buffer "));
+    let files = buffers.filter_map(|buffer| buffer.split_once(" in "));
+    files
+        .map(|(_, file)| Ok(fs::metadata(folder.join(file))?.len()))
+        .sum()
+}
+
+/// Compares the memory after a case with the wanted bytes, and says how many there are.
+fn compare(folder: &Path) -> Result<u64> {
     let list = fs::read_to_string(folder.join("wanted"))?;
+    let mut bytes = 0;
     for line in list.lines() {
         let mut words = line.split(' ');
         let mut word = || words.next().with_context(|| format!("`{line}`"));
@@ -226,8 +278,9 @@ fn compare(folder: &Path) -> Result<()> {
             let (wrong, all) = (wrong.len(), wanted.len());
             bail!("{wrong} of {all} bytes, the first at {first}");
         }
+        bytes += wanted.len() as u64;
     }
-    Ok(())
+    Ok(bytes)
 }
 
 fn report(cases: &[Case], outcomes: &[Outcome], headlines: bool) -> Result<()> {
@@ -236,10 +289,18 @@ fn report(cases: &[Case], outcomes: &[Outcome], headlines: bool) -> Result<()> {
     for (case, outcome) in cases.iter().zip(outcomes) {
         let counts = groups.entry(&case.group).or_default();
         match outcome {
-            Outcome::Right(cycles) => {
+            Outcome::Right(found) => {
                 counts[0] += 1;
                 if headlines {
-                    print_cycles(&case.name, cycles);
+                    print_counts(&case.name, found);
+                }
+                let is_copy = LIKE_A_COPY.iter().any(|name| case.name.starts_with(name));
+                if headlines && is_copy && found.sectors > MOST_SECTORS {
+                    let sectors = found.sectors;
+                    wrong.push(format!(
+                        "{}: {sectors:.2} × the sectors of a copy",
+                        case.name
+                    ));
                 }
             }
             Outcome::Wrong(why) => {
@@ -260,13 +321,15 @@ fn report(cases: &[Case], outcomes: &[Outcome], headlines: bool) -> Result<()> {
     Ok(())
 }
 
-fn print_cycles(case: &str, cycles: &[(String, u64)]) {
-    let total: u64 = cycles.iter().map(|(_, cycles)| cycles).sum();
-    let each: Vec<_> = cycles
+fn print_counts(case: &str, found: &Counts) {
+    let total: u64 = found.cycles.iter().map(|(_, cycles)| cycles).sum();
+    let each: Vec<_> = found
+        .cycles
         .iter()
         .map(|(kernel, cycles)| format!("{kernel} {cycles}"))
         .collect();
-    println!("{case}: {total} cycles ({})", each.join(", "));
+    let (each, sectors) = (each.join(", "), found.sectors);
+    println!("{case}: {total} cycles ({each}), {sectors:.2} × the sectors of a copy");
 }
 
 #[cfg(test)]
@@ -278,5 +341,18 @@ mod tests {
         let line = "LAUNCH scan_kernel_f32_0a1b cycles=7164 instructions=3 wall=1.0";
         assert_eq!(launch(line), Some(("scan".to_owned(), 7164)));
         assert_eq!(launch("JOB ok"), None);
+    }
+
+    #[test]
+    fn the_last_sectors_count() {
+        let after = |read: u64, written: u64| {
+            format!(
+                "\tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][HIT] = 9\n\
+                 \tTotal_core_cache_stats_breakdown[GLOBAL_ACC_R][TOTAL_ACCESS] = {read}\n\
+                 \tTotal_core_cache_stats_breakdown[GLOBAL_ACC_W][TOTAL_ACCESS] = {written}\n"
+            )
+        };
+        assert_eq!(sectors(&(after(1, 2) + &after(30, 40))), Some(70));
+        assert_eq!(sectors("no launch"), None);
     }
 }

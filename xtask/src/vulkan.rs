@@ -115,11 +115,14 @@ fn has_gpu_node() -> bool {
 
 fn state(manifest: &Path, library: bool, gpu: bool) -> State {
     let name = file_name(manifest);
-    match library {
-        false => State::NoLibrary,
-        true if name.starts_with("lvp_icd") || name.contains("swiftshader") => State::Software,
-        true if gpu => State::Gpu,
-        true => State::NoGpu,
+    if !library {
+        State::NoLibrary
+    } else if name.starts_with("lvp_icd") || name.contains("swiftshader") {
+        State::Software
+    } else if gpu {
+        State::Gpu
+    } else {
+        State::NoGpu
     }
 }
 

@@ -194,8 +194,8 @@ async fn totals(device: Device) -> Outcome {
     let expected: Vec<f32> = lengths
         .iter()
         .map(|&length| {
-            let (row, behind) = rest.split_at(length as usize);
-            rest = behind;
+            let (row, others) = rest.split_at(length as usize);
+            rest = others;
             row.iter().sum()
         })
         .collect();

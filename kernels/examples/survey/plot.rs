@@ -206,10 +206,12 @@ fn whole(values: &[f64]) -> Range<f64> {
         .copied()
         .fold(f64::NEG_INFINITY, f64::max)
         .ceil();
-    match low < high {
-        true => low..high,
-        false if low.is_finite() => low..low + 1.0,
-        false => 0.0..1.0,
+    if low < high {
+        low..high
+    } else if low.is_finite() {
+        low..low + 1.0
+    } else {
+        0.0..1.0
     }
 }
 

@@ -221,10 +221,10 @@ impl<S: State, R: State> State for Pair<S, R> {
     }
 
     fn from_words(words: &Sequence<u32>, #[comptime] first: usize) -> Pair<S, R> {
-        let behind = S::words().comptime();
+        let of_first = S::words().comptime();
         Pair::<S, R> {
             first: S::from_words(words, first),
-            second: R::from_words(words, comptime!(first + behind)),
+            second: R::from_words(words, comptime!(first + of_first)),
         }
     }
 

@@ -69,12 +69,12 @@ pub fn recurrence_adjoint<T: Scalar>(
     let mut carried = T::identity(ScanOp::Sum);
     let mut line = 0;
     walk(shape, axis, !reverse, |i, at| {
-        let behind = if i == 0 {
+        let next = if i == 0 {
             T::identity(ScanOp::Sum)
         } else {
             carried
         };
-        let g = T::accumulate(behind, flow[at], ScanOp::Sum);
+        let g = T::accumulate(next, flow[at], ScanOp::Sum);
         carried = times(g, decay[at]);
         of_values[at] = T::finish(g);
         let is_first = i + 1 == shape[axis];

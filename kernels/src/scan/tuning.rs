@@ -133,23 +133,22 @@ impl Tuning {
         let [smallest, largest] = facts.plane_sizes;
         let advertised = facts.plane_ops && smallest > 1;
         let plane = options.plane.unwrap_or(advertised);
-        let class = match plane {
-            true => Self::planes(),
-            false => Self::shared_memory(),
+        let class = if plane {
+            Self::planes()
+        } else {
+            Self::shared_memory()
         };
         // Kernels with plane operations need whole planes.
-        let whole = match plane {
-            true => largest.max(1) as usize,
-            false => 1,
-        };
+        let whole = if plane { largest.max(1) as usize } else { 1 };
         let most = (facts.most_units / whole).max(1) * whole;
         let units = options.units.unwrap_or(class.units).max(1);
         let units = units.next_multiple_of(whole).min(most);
         // A caller who forces plane operations on a device that does not advertise them forces all of them.
         let in_registers = plane && (facts.plane_branches || !facts.plane_ops);
-        let block = match in_registers {
-            true => smallest.max(1) as usize,
-            false => units,
+        let block = if in_registers {
+            smallest.max(1) as usize
+        } else {
+            units
         };
         Self {
             units,
@@ -157,13 +156,15 @@ impl Tuning {
             max_planes: units.div_ceil(smallest.max(1) as usize),
             spin_limit: options.spin_limit.unwrap_or(class.spin_limit).max(1),
             block: block.min(MAX_BLOCK),
-            plane_size: match plane && facts.planes_in_order && smallest == largest {
-                true => largest as usize,
-                false => 0,
+            plane_size: if plane && facts.planes_in_order && smallest == largest {
+                largest as usize
+            } else {
+                0
             },
-            equal_planes: match plane && smallest == largest {
-                true => largest as usize,
-                false => 0,
+            equal_planes: if plane && smallest == largest {
+                largest as usize
+            } else {
+                0
             },
             lookback_in_registers: in_registers,
             cubes_in_order: facts.cubes_in_order,

@@ -32,16 +32,18 @@ pub(super) struct CountConfig {
 impl CountConfig {
     /// Words of counts in shared memory; flags follow.
     fn counts(&self) -> usize {
-        match self.counts {
-            true => self.digits.all_passes() * self.digits.tile.digits(),
-            false => 0,
+        if self.counts {
+            self.digits.all_passes() * self.digits.tile.digits()
+        } else {
+            0
         }
     }
 
     fn words(&self) -> usize {
-        let flags = match self.differs {
-            true => self.digits.all_passes(),
-            false => 0,
+        let flags = if self.differs {
+            self.digits.all_passes()
+        } else {
+            0
         };
         self.counts() + flags
     }

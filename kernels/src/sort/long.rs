@@ -148,9 +148,10 @@ impl<'a, 'c> Passes<'a, 'c> {
         let tiles = self.tiles_of_part();
         let parts = self.tiles.div_ceil(tiles);
         let flags = if config.differs { lines * passes } else { 0 };
-        let table = match self.looks_back {
-            true => self.table(lines * passes, parts, flags),
-            false => self.table(lines, self.tiles, flags),
+        let table = if self.looks_back {
+            self.table(lines * passes, parts, flags)
+        } else {
+            self.table(lines, self.tiles, flags)
         };
         if !config.counts && !config.differs {
             return Ok(table);
@@ -297,12 +298,11 @@ impl<'a, 'c> Passes<'a, 'c> {
     /// The words through which tiles tell their counts.
     fn words(&self, tuning: &Tuning) -> (BufferArg, TileWordsLaunch) {
         let (lines, tiles) = (self.source.lines[0], self.tiles);
-        let (state, epoch_bits) = match self.looks_back {
-            true => {
-                let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
-                scratch::take(self.sort.client, words)
-            }
-            false => (self.stand_ins[4].clone().into_buffer_arg(), 0),
+        let (state, epoch_bits) = if self.looks_back {
+            let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
+            scratch::take(self.sort.client, words)
+        } else {
+            (self.stand_ins[4].clone().into_buffer_arg(), 0)
         };
         let layout = TileWordsLaunch::new(lines * tiles, tiles, epoch_bits, tuning.spin_limit);
         (state, layout)

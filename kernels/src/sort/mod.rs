@@ -154,9 +154,10 @@ pub fn sort(
         positions: None,
         lines: shape,
     };
-    match lines * len == 0 || outputs.is_empty() {
-        true => Ok(()),
-        false => sort_lines(&sort, source, outputs, len),
+    if lines * len == 0 || outputs.is_empty() {
+        Ok(())
+    } else {
+        sort_lines(&sort, source, outputs, len)
     }
 }
 

@@ -147,9 +147,10 @@ fn check_bits(dtype: ElemType, bits: Option<u32>) -> Result<(), ScanError> {
 /// Refuses lines whose last position the type does not hold.
 fn check_positions(len: usize, index: ElemType) -> Result<(), ScanError> {
     let last = len.saturating_sub(1) as i128;
-    match last > integer_limits(index).1 {
-        true => Err(ScanError::PositionsTooLarge { len, index }),
-        false => Ok(()),
+    if last > integer_limits(index).1 {
+        Err(ScanError::PositionsTooLarge { len, index })
+    } else {
+        Ok(())
     }
 }
 

@@ -42,9 +42,9 @@ pub(super) fn gradient<B: ScanBackend>(
     let reaching = B::float_reset_recurrence(grad, next, scan.dim, options.reversed());
     let zeros = B::bool_into_float(is_zero(input.clone()), dtype);
     let zeros_before = scan.scan(zeros, ScanOp::Sum, options.exclusive());
-    let is_behind = B::float_greater_elem(zeros_before, 0.5.into(), bools);
+    let is_after_zero = B::float_greater_elem(zeros_before, 0.5.into(), bools);
     let before = scan.scan(input, ScanOp::Prod, options.exclusive());
-    let before = without(before, is_behind);
+    let before = without(before, is_after_zero);
     let nothing = B::bool_or(is_zero(reaching.clone()), is_zero(before.clone()));
     without(B::float_mul(before, reaching), nothing)
 }

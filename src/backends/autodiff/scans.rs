@@ -105,7 +105,7 @@ pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
         OpsKind::Tracked(prep) if op == ScanOp::Sum => prep.finish(scan, forward()),
         // This is composed of steps that have gradients.
         OpsKind::Tracked(_) => {
-            ops::float_scan_behind::<Autodiff<B, C>>(tensor, initial, dim, op, options)
+            ops::float_scan_from_by_scan::<Autodiff<B, C>>(tensor, initial, dim, op, options)
         }
         OpsKind::UnTracked(prep) => prep.finish(forward()),
     }

@@ -113,8 +113,8 @@ impl<B: ScanBackend> Reduction<B> {
                     B::float_segmented_scan(input, starts, 0, ScanOp::Prod, options.exclusive())
                 };
                 let before = others(ScanOptions::default());
-                let behind = others(ScanOptions::default().reverse());
-                let grad = B::float_mul(g, B::float_mul(before, behind));
+                let after = others(ScanOptions::default().reverse());
+                let grad = B::float_mul(g, B::float_mul(before, after));
                 self.within_segments(grad, &ids)
             }
             ScanOp::Max | ScanOp::Min => {

@@ -81,13 +81,13 @@ fn recurrences_twice() {
         for (which, leaf) in leaves.iter().enumerate() {
             let found = host(Once::grad(leaf, &gradients).expect("tracked"));
             for (at, &found) in found.iter().enumerate() {
-                let [ahead, behind] = [STEP, -STEP].map(|step| {
+                let [above, below] = [STEP, -STEP].map(|step| {
                     let mut moved = inputs.clone();
                     moved[which][at] += step;
                     let moved = moved.each_ref().map(|values| upload(values));
                     host(sum_of_gradients::<Flex>(moved, way))[0]
                 });
-                let expected = (ahead - behind) / (2.0 * STEP);
+                let expected = (above - below) / (2.0 * STEP);
                 let close = (found - expected).abs() <= 1e-6 * expected.abs().max(1.0);
                 assert!(
                     close,

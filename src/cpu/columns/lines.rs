@@ -72,10 +72,10 @@ pub(super) fn fold_lines<A: Accumulator, O: Operator<A>, const WIDE: bool>(
     );
 }
 
-/// Scans whole lines from `carries`, in the order of the scan. If lines follow others (`BEHIND`), `starts` precede the
+/// Scans whole lines from `carries`, in the order of the scan. If lines follow others (`FOLLOWS`), `starts` precede the
 /// tile and are combined with each result.
 #[inline(always)]
-pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const BEHIND: bool, const WIDE: bool>(
+pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const FOLLOWS: bool, const WIDE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
@@ -88,7 +88,7 @@ pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const BEHIND: bool, con
     assert!(input.len() == output.len());
     with_carries::<A, WIDE>(
         carries,
-        if BEHIND { starts } else { &nothing },
+        if FOLLOWS { starts } else { &nothing },
         #[inline(always)]
         |carries, starts| {
             let width = carries.len();
@@ -101,7 +101,7 @@ pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const BEHIND: bool, con
                         output.get_unchecked_mut(place),
                     )
                 };
-                scan_line::<A, O, BEHIND>(line, output, carries, starts, exclusive, reverse);
+                scan_line::<A, O, FOLLOWS>(line, output, carries, starts, exclusive, reverse);
             }
         },
     );
@@ -124,7 +124,7 @@ fn lines_of(len: usize, width: usize, reverse: bool) -> impl Iterator<Item = Ran
 }
 
 #[inline(always)]
-fn scan_line<A: Accumulator, O: Operator<A>, const BEHIND: bool>(
+fn scan_line<A: Accumulator, O: Operator<A>, const FOLLOWS: bool>(
     line: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
@@ -137,14 +137,14 @@ fn scan_line<A: Accumulator, O: Operator<A>, const BEHIND: bool>(
         let output = &mut output[columns.clone()];
         let carries = &mut carries[columns.clone()];
         // Nothing precedes the other lines.
-        let starts = if BEHIND { &starts[columns] } else { line };
+        let starts = if FOLLOWS { &starts[columns] } else { line };
         for (((output, &element), carry), &start) in
             output.iter_mut().zip(line).zip(carries).zip(starts)
         {
             let before = *carry;
             *carry = O::combine(before, element);
             let shown = if exclusive { before } else { *carry };
-            output.write(if BEHIND {
+            output.write(if FOLLOWS {
                 O::combine(start, shown)
             } else {
                 shown

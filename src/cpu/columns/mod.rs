@@ -52,7 +52,7 @@ struct Plane {
 }
 
 /// What else a walk through a tile does.
-enum Behind<'a, A> {
+enum Extra<'a, A> {
     Nothing,
     /// It combines what precedes the tile with each result.
     Starts(&'a [A]),
@@ -60,7 +60,7 @@ enum Behind<'a, A> {
     Total(&'a mut [A]),
 }
 
-impl<A: Accumulator> Behind<'_, A> {
+impl<A: Accumulator> Extra<'_, A> {
     /// Scans whole lines from `carries`.
     #[inline(always)]
     fn walk<O: Operator<A>, const WIDE: bool>(
@@ -283,7 +283,7 @@ impl Plane {
         for tile in Self::tiles::<T, O>(lines) {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
-            if Behind::<T::Acc>::has_starts::<O>() && !is_first {
+            if Extra::<T::Acc>::has_starts::<O>() && !is_first {
                 // Clearing a room for the widest block would take as long as walking a tile of few columns.
                 let mut room = [const { MaybeUninit::uninit() }; WIDEST];
                 let local = &mut room[..columns.len()];
@@ -292,8 +292,8 @@ impl Plane {
                 let local = unsafe { local.assume_init_mut() };
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let behind = Behind::Starts(&*carries);
-                    self.walk_tile::<T, O>(input, output, tile.clone(), &columns, local, behind);
+                    let extra = Extra::Starts(&*carries);
+                    self.walk_tile::<T, O>(input, output, tile.clone(), &columns, local, extra);
                 }
                 for ((carry, &total), column) in
                     carries.iter_mut().zip(&*local).zip(columns.clone())
@@ -306,18 +306,18 @@ impl Plane {
                         unsafe { self.walk_column::<T, O>(input, output, lines, column, *carry) }
                     };
                 }
-            } else if is_last || is_first || !Behind::<T::Acc>::has_totals::<O>() {
+            } else if is_last || is_first || !Extra::<T::Acc>::has_totals::<O>() {
                 // The total of a first tile is the carry out of it.
-                let behind = Behind::Nothing;
+                let extra = Extra::Nothing;
                 // SAFETY: the caller's promise.
-                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, behind) };
+                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, extra) };
             } else {
                 let [mut starts, mut room] = [[O::IDENTITY; WIDEST]; 2];
                 let (starts, local) = (&mut starts[..columns.len()], &mut room[..columns.len()]);
                 starts.copy_from_slice(carries);
-                let behind = Behind::Total(local);
+                let extra = Extra::Total(local);
                 // SAFETY: the caller's promise.
-                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, behind) };
+                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, extra) };
                 for ((carry, &start), &total) in carries.iter_mut().zip(&*starts).zip(&*local) {
                     if O::is_regular(start, total) {
                         *carry = O::combine(start, total);
@@ -339,7 +339,7 @@ impl Plane {
         lines: Range<usize>,
         columns: &Range<usize>,
         carries: &mut [T::Acc],
-        mut behind: Behind<'_, T::Acc>,
+        mut extra: Extra<'_, T::Acc>,
     ) {
         let width = columns.len();
         let scratch = &mut T::Scratch::default();
@@ -355,11 +355,11 @@ impl Plane {
                 // If this is inlined, lines of 4,096 `f32` take a fifth more time. If it is a call, lines of 16 take up
                 // to a third more.
                 if width > MOST {
-                    vectorize(|| behind.walk::<O, true>(input, output, carries, self));
+                    vectorize(|| extra.walk::<O, true>(input, output, carries, self));
                 } else {
                     vectorize(
                         #[inline(always)]
-                        || behind.walk::<O, false>(input, output, carries, self),
+                        || extra.walk::<O, false>(input, output, carries, self),
                     );
                 }
             });

@@ -105,10 +105,10 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
             }
             let heads = self.heads_of(block, heads);
             let positions = positions_of(heads, positions);
-            let find = |block, carry| self.carry_behind(block, carry);
+            let find = |block, carry| self.carry_out(block, carry);
             let before = self.carries.wait(block, SPIN_LIMIT, find);
-            let behind = advance(before, block, positions);
-            self.carries.publish(block + 1, behind);
+            let after = advance(before, block, positions);
+            self.carries.publish(block + 1, after);
             self.write(block, positions, before);
         }
     }
@@ -134,7 +134,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
     }
 
     /// The carry out of a block, from the carry into it.
-    fn carry_behind(&self, block: usize, carry: Carry) -> Carry {
+    fn carry_out(&self, block: usize, carry: Carry) -> Carry {
         let heads = &mut [0; BLOCK];
         let positions = &mut [MaybeUninit::uninit(); BLOCK];
         advance(

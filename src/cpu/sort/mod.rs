@@ -62,10 +62,12 @@ pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
 ) -> (Vec<B>, Vec<I>) {
     assert!(k <= shape[1], "the first {k} of {}", shape[1]);
     let lines = Lines::new(values, shape);
-    match is_long(shape) {
-        _ if first::is_few(k, shape[1]) => lines.first::<O, I>(k, order),
-        false => lines.sort_with_positions::<O, u32, I>(k, order),
-        true => lines.sort_with_positions::<O, usize, I>(k, order),
+    if first::is_few(k, shape[1]) {
+        lines.first::<O, I>(k, order)
+    } else if is_long(shape) {
+        lines.sort_with_positions::<O, usize, I>(k, order)
+    } else {
+        lines.sort_with_positions::<O, u32, I>(k, order)
     }
 }
 

@@ -230,7 +230,7 @@ fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
 
 /// The carry out of a tile whose total is known.
 #[inline(always)]
-pub(super) fn carry_behind<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn carry_out<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     tile: &[T],
     start: T::Acc,
     total: Total<T::Acc>,
@@ -242,7 +242,7 @@ pub(super) fn carry_behind<T: Element, O: Operator<T::Acc>, const REVERSE: bool>
     }
 }
 
-/// Scans a tile in order. Returns the carry out of it, as [`carry_behind`] finds it.
+/// Scans a tile in order. Returns the carry out of it, as [`carry_out`] finds it.
 #[cold]
 fn scan_again<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     input: &[T],
@@ -257,7 +257,7 @@ fn scan_again<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     // The prefixes between those of whole vectors do not count here.
     let mut total = [Total::nothing::<O>()];
     find_totals::<T, O, REVERSE>(input, &mut total);
-    carry_behind::<T, O, REVERSE>(input, start, total[0])
+    carry_out::<T, O, REVERSE>(input, start, total[0])
 }
 
 /// Scans from `carry` one by one.

@@ -80,7 +80,7 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
         unsafe { self.walk(block, totals, false) };
     }
 
-    fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
+    fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
         Some(if Self::beats(self.is_max, total.0, state.0) {
             total
         } else {

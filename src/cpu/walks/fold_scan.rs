@@ -146,7 +146,7 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
         unsafe { self.walk(block, totals, false) };
     }
 
-    fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
+    fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
         if total.started {
             return Some(total);
         }

@@ -107,7 +107,7 @@ trait Walk: Sync {
     fn fold(&self, block: Block, totals: &mut [Self::State]);
 
     /// The state after a piece of this total, if walking the piece leads to the same state, up to rounding.
-    fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State>;
+    fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State>;
 
     /// Takes the states of a block's columns through it, and writes its results if `writes`.
     ///
@@ -188,16 +188,16 @@ impl<'a, S: Copy + Send + Sync> Strip<'a, S> {
     /// Moves the states past a piece that has these totals. Where a total may not be joined, the state is the one that
     /// `walked` leads to.
     fn advance(&mut self, totals: &[S], walked: impl FnOnce(&Self) -> Vec<S>) {
-        let behind: Vec<_> = (self.states.iter().zip(totals))
-            .map(|(&state, &total)| self.walk.behind(state, total))
+        let after: Vec<_> = (self.states.iter().zip(totals))
+            .map(|(&state, &total)| self.walk.after(state, total))
             .collect();
-        let walked = if behind.iter().all(Option::is_some) {
+        let walked = if after.iter().all(Option::is_some) {
             Vec::new()
         } else {
             walked(self)
         };
-        for (column, behind) in behind.into_iter().enumerate() {
-            self.states[column] = behind.unwrap_or_else(|| walked[column]);
+        for (column, after) in after.into_iter().enumerate() {
+            self.states[column] = after.unwrap_or_else(|| walked[column]);
         }
     }
 

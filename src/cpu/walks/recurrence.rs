@@ -56,12 +56,12 @@ struct Recurrence<'a, T: Element, const RESETS: bool> {
 
 /// The state after an element: a selection, not a branch, so that loops over columns are vectorized.
 #[inline(always)]
-fn state_behind<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
-    let behind = decay.mul(before).add(value);
+fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
+    let after = decay.mul(before).add(value);
     if RESETS && decay == A::ZERO {
         value
     } else {
-        behind
+        after
     }
 }
 
@@ -94,8 +94,8 @@ impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
         self.inputs.fold::<false>(block, totals);
     }
 
-    fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        state.behind(total)
+    fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
+        state.after(total)
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
@@ -122,7 +122,7 @@ impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
                         let carries = &mut carries[columns];
                         for (((&decay, &value), slot), carry) in elements.zip(carries) {
                             let before = *carry;
-                            *carry = state_behind::<_, RESETS>(before, decay, value);
+                            *carry = state_after::<_, RESETS>(before, decay, value);
                             slot.write(if exclusive { before } else { *carry });
                         }
                     });
@@ -235,7 +235,7 @@ impl<T: Element, const REVERSE: bool, const RESETS: bool> Kernel<T>
         };
         tile.each::<REVERSE>(rest, |at, decay, value| {
             let before = h;
-            h = state_behind::<_, RESETS>(before, decay, value);
+            h = state_after::<_, RESETS>(before, decay, value);
             output[at].write(T::from_acc(if exclusive { before } else { h }));
         });
         h

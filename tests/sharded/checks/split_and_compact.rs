@@ -62,8 +62,8 @@ pub fn shards_stay_on_their_devices(devices: &[Device]) {
     let tensors = sharded.reverse_cumsum().into_shards();
     for (number, (shard, device)) in tensors.into_iter().zip(devices).enumerate() {
         assert_eq!(shard.device(), *device);
-        let behind = 3.0 * (devices.len() - number) as f32;
-        assert_eq!(host::<f32, 1>(shard), [behind, behind - 1.0, behind - 2.0]);
+        let after = 3.0 * (devices.len() - number) as f32;
+        assert_eq!(host::<f32, 1>(shard), [after, after - 1.0, after - 2.0]);
     }
 }
 

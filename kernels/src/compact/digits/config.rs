@@ -78,15 +78,16 @@ impl DigitConfig {
     pub fn new(client: &Client, launch: &LaunchOptions, beside: Beside) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;
-        let config = match tuning.plane {
-            true => Self::with_planes(
+        let config = if tuning.plane {
+            Self::with_planes(
                 &tuning,
                 launch,
                 [hardware.plane_size_min, hardware.plane_size_max],
                 hardware.max_shared_memory_size,
                 beside,
-            ),
-            false => Self::without_planes(launch),
+            )
+        } else {
+            Self::without_planes(launch)
         };
         let word = Type::atomic(u32::elem_type_native());
         let usage = client.properties().atomic_type_usage(word);
@@ -164,9 +165,10 @@ impl DigitConfig {
 
     /// Words of shared memory: the counters, and later the keys in their new order.
     pub fn words(&self) -> usize {
-        let counted = match self.plane {
-            true => self.max_planes,
-            false => self.units,
+        let counted = if self.plane {
+            self.max_planes
+        } else {
+            self.units
         };
         (counted * self.digits()).max(self.tile())
     }

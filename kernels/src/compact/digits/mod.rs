@@ -121,9 +121,10 @@ pub(super) struct Digits<'a> {
 
 impl Digits<'_> {
     pub fn launch(self) -> Result<(), ScanError> {
-        match self.config.drops {
-            true => self.place(),
-            false => self.sort(),
+        if self.config.drops {
+            self.place()
+        } else {
+            self.sort()
         }
     }
 
@@ -155,9 +156,10 @@ impl Digits<'_> {
     }
 
     fn groups(&self) -> usize {
-        match self.config.drops {
-            true => self.num_keys,
-            false => self.config.digits(),
+        if self.config.drops {
+            self.num_keys
+        } else {
+            self.config.digits()
         }
     }
 

@@ -12,7 +12,7 @@ use cubecl::prelude::*;
 
 /// Writes zeros after the destinations that are taken, in vectors. The last entry of `taken` says how many are taken.
 #[cube(launch_unchecked, address_type = "dynamic")]
-fn zero_behind_kernel<T: Numeric, I: Numeric, N: Size>(
+fn zero_after_kernel<T: Numeric, I: Numeric, N: Size>(
     to_destinations: &mut [Vector<T, N>],
     taken: &[I],
     last: usize,
@@ -84,7 +84,7 @@ pub fn scatter_ranks(
     let address_type = to_destinations.required_address_type(1);
     // SAFETY: `scatter` has checked that the tensor holds these vectors; the kernel writes none past the end.
     unsafe {
-        zero_behind_kernel::launch_unchecked(
+        zero_after_kernel::launch_unchecked(
             client,
             cubes,
             CubeDim::new_1d(ELEMENTWISE_UNITS as u32),

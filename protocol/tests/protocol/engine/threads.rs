@@ -8,7 +8,7 @@ use std::alloc::Layout;
 use std::sync::Arc;
 
 /// The carry after a block. It depends on the order of the blocks.
-fn behind(step: usize, carry: usize) -> usize {
+fn after(step: usize, carry: usize) -> usize {
     carry * 10 + step + 1
 }
 
@@ -25,8 +25,8 @@ pub fn scan(threads: usize, blocks: usize, spin_limit: usize) {
                 if step >= blocks {
                     return;
                 }
-                let carry = carries.wait(step, spin_limit, behind);
-                carries.publish(step + 1, behind(step, carry));
+                let carry = carries.wait(step, spin_limit, after);
+                carries.publish(step + 1, after(step, carry));
                 // SAFETY: loom checks that no other thread has access to it.
                 outputs[step].with_mut(|output| unsafe { *output += carry + 1 });
             }
@@ -42,7 +42,7 @@ pub fn scan(threads: usize, blocks: usize, spin_limit: usize) {
             carry + 1,
             "each block is written once, from its carry"
         );
-        carry = behind(step, carry);
+        carry = after(step, carry);
     }
     assert_eq!(carries.get(blocks), carry);
 }

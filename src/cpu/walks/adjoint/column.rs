@@ -21,23 +21,22 @@ impl<T: Element> Flows<'_, T> {
         let lines = self.lines();
         let Range { start, end } = lines.chunk(plane, chunk);
         let room = &mut room[..chunk.len()];
-        match lines.reverse {
-            true if chunk.start > 0 => &self.results[start - 1..end - 1],
-            true => {
-                room[0].write(self.first(plane, 0));
-                room[1..].write_copy_of_slice(&self.results[start..end - 1]);
-                // SAFETY: all slots were written.
-                unsafe { room.assume_init_ref() }
+        if lines.reverse {
+            if chunk.start > 0 {
+                return &self.results[start - 1..end - 1];
             }
-            false if chunk.end < lines.len => &self.results[start + 1..end + 1],
-            false => {
-                let last = chunk.len() - 1;
-                room[..last].write_copy_of_slice(&self.results[start + 1..end]);
-                room[last].write(self.first(plane, 0));
-                // SAFETY: all slots were written.
-                unsafe { room.assume_init_ref() }
+            room[0].write(self.first(plane, 0));
+            room[1..].write_copy_of_slice(&self.results[start..end - 1]);
+        } else {
+            if chunk.end < lines.len {
+                return &self.results[start + 1..end + 1];
             }
+            let last = chunk.len() - 1;
+            room[..last].write_copy_of_slice(&self.results[start + 1..end]);
+            room[last].write(self.first(plane, 0));
         }
+        // SAFETY: all slots were written.
+        unsafe { room.assume_init_ref() }
     }
 
     /// # Safety
@@ -121,9 +120,9 @@ impl<T: Element, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
                 smallest = smallest.min(magnitude::<T, L>(decay));
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let u = a.mul(carry).add(b);
-                let behind = ordered(u.shift_in(carry));
+                let next = ordered(u.shift_in(carry));
                 carry = u.last();
-                let g = L::load(proof, tile.values.as_ptr().add(first)).add(behind);
+                let g = L::load(proof, tile.values.as_ptr().add(first)).add(next);
                 g.store(of_values.as_mut_ptr().add(first).cast());
                 let before = L::load(proof, before.as_ptr().add(first));
                 g.mul(before).store(of_decay.as_mut_ptr().add(first).cast());

@@ -100,8 +100,8 @@ impl<T: Element> Walk for Flows<'_, T> {
         self.inputs.fold::<true>(block, totals);
     }
 
-    fn behind(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        state.behind(total)
+    fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
+        state.after(total)
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {

@@ -59,7 +59,7 @@ impl<A: Accumulator> Affine<A> {
     }
 
     /// The state after a piece of this total, if walking the piece leads to the same state, up to rounding.
-    pub(super) fn behind(self, total: Self) -> Option<Self> {
+    pub(super) fn after(self, total: Self) -> Option<Self> {
         let is_finite = |x: A| x.mul(A::ZERO) == A::ZERO;
         let is_exact = is_finite(total.factor) && is_finite(total.offset);
         let h = self.offset;

@@ -52,11 +52,15 @@ fn count(code: &mut Code, line: &str) {
     let is_load = rest.starts_with("load");
     let is_store = rest.starts_with("store");
     match kind {
-        "global" | "flat" | "buffer" if is_load || is_store => match strong {
-            true => code.strong += 1,
-            false if is_load => *code.loads.entry(bits(rest)).or_default() += 1,
-            false => *code.stores.entry(bits(rest)).or_default() += 1,
-        },
+        "global" | "flat" | "buffer" if is_load || is_store => {
+            if strong {
+                code.strong += 1;
+            } else if is_load {
+                *code.loads.entry(bits(rest)).or_default() += 1;
+            } else {
+                *code.stores.entry(bits(rest)).or_default() += 1;
+            }
+        }
         "scratch" => code.spills += 1,
         "s" if rest.starts_with("barrier") => code.barriers += 1,
         _ => {}

@@ -28,7 +28,7 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
     let mut edges = Sequence::<Edges>::new();
     #[unroll]
     for k in 0..config.tile.vectors {
-        let vector = facts.stripes.first + facts.stripes.behind(k);
+        let vector = facts.stripes.first + facts.stripes.offset(k);
         let stored = stored_at(
             min(vector, flat.vectors - 1),
             flat.vectors,

@@ -92,7 +92,7 @@ impl Stripes {
     }
 
     /// How many vectors the unit's `k`-th one lies after the first.
-    fn behind(&self, #[comptime] k: usize) -> usize {
+    fn offset(&self, #[comptime] k: usize) -> usize {
         k * self.apart + self.own
     }
 }
@@ -146,11 +146,11 @@ pub(crate) fn scan_flat_tile<
     }
     #[unroll]
     for k in 0..config.tile.vectors {
-        let vector = stripes.first + stripes.behind(k);
+        let vector = stripes.first + stripes.offset(k);
         let mut place = flat.place(vector * lanes);
         let mut before = M::State::copy(&preceding.vectors[k]);
         if comptime!(config.planes_together()) {
-            let lacks = place.within.div_ceil(lanes) > stripes.behind(k);
+            let lacks = place.within.div_ceil(lanes) > stripes.offset(k);
             let full = join::<A, M>(&prefix, &before, op);
             before = M::State::select(lacks, &full, &before);
         }

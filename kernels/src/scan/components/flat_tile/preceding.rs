@@ -35,7 +35,7 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     let mut carry = M::State::copy(identity);
     #[unroll]
     for k in 0..config.tile.vectors {
-        let place = flat.place((stripes.first + stripes.behind(k)) * lanes);
+        let place = flat.place((stripes.first + stripes.offset(k)) * lanes);
         let within = place.within;
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
@@ -112,10 +112,10 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     let rake = comptime!(config.tile.rake());
     #[unroll]
     for k in 0..config.tile.vectors {
-        let place = flat.place((stripes.first + stripes.behind(k)) * lanes);
+        let place = flat.place((stripes.first + stripes.offset(k)) * lanes);
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
-        M::State::set(shared, place_of_total(stripes.behind(k), rake), &own);
+        M::State::set(shared, place_of_total(stripes.offset(k), rake), &own);
     }
     let rows = RowsOfVectors {
         last: flat.place(stripes.first * lanes).within + lanes - 1,
@@ -128,7 +128,7 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     for k in 0..config.tile.vectors {
         vectors.push(M::State::get(
             &*shared,
-            place_of_total(stripes.behind(k), rake),
+            place_of_total(stripes.offset(k), rake),
         ));
     }
     Preceding::<M::State> { vectors, total }

@@ -58,9 +58,10 @@ impl Shape {
             Some(_) => call.tuning.units,
             None => call.tuning.units.min(COLUMN_TILE_UNITS),
         };
-        let width = match call.launch.batch_invariant {
-            true => COLUMN_TILE_WIDTH,
-            false => columns.next_power_of_two().min(COLUMN_TILE_WIDTH),
+        let width = if call.launch.batch_invariant {
+            COLUMN_TILE_WIDTH
+        } else {
+            columns.next_power_of_two().min(COLUMN_TILE_WIDTH)
         };
         let width = width.min(units);
         let most = PREFETCH_DEPTH / O::INPUTS;
