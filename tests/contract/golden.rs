@@ -30,15 +30,15 @@ const RECORDED: [[u64; 5]; 8] = [
     [
         0x6d61_33c1_5043_6e84,
         0x4dc2_e25b_a139_6527,
-        0x7973_e0ba_601c_3661,
-        0x5cac_5a38_40f6_c64d,
+        0x9bb6_c5bc_8899_9b1e,
+        0x31dd_0b33_1250_c2ba,
         0x86a5_eeae_e3fc_8a6f,
     ],
     [
         0x17ab_ab73_ca8e_eac0,
         0xdf6c_0b7d_7e01_a727,
-        0xdbab_6de7_61eb_a8bd,
-        0x10e2_8b6a_df15_f6c9,
+        0x9310_1960_9b52_7262,
+        0xb521_23b0_ccfc_5356,
         0xef98_058f_97bd_8f98,
     ],
     [
@@ -58,8 +58,8 @@ const RECORDED: [[u64; 5]; 8] = [
     [
         0x7d53_316e_8c63_a997,
         0xd754_1a13_2da8_115e,
-        0x3b9b_3d2e_0a2c_a4c7,
-        0x9dcf_a972_63eb_c59c,
+        0xf8cc_3902_43ed_9f63,
+        0xf7fe_52a4_45d7_7dee,
         0x43b4_2c63_ff11_0682,
     ],
     [
