@@ -120,13 +120,18 @@ pub(crate) fn segmented_scan<T: Element>(
     exclusive: bool,
     lines: Lines,
 ) -> Vec<T> {
-    let wrapping = values.cast::<T::Wrapping>();
     match op {
         Op::Sum => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Sum>>(
-            &wrapping, starts, exclusive, lines,
+            &values.cast(),
+            starts,
+            exclusive,
+            lines,
         )),
         Op::Prod => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Prod>>(
-            &wrapping, starts, exclusive, lines,
+            &values.cast(),
+            starts,
+            exclusive,
+            lines,
         )),
         Op::Max => fold_scan::<T, Plain<Max>>(values, starts, exclusive, lines),
         Op::Min => fold_scan::<T, Plain<Min>>(values, starts, exclusive, lines),

@@ -321,11 +321,9 @@ fn print_counts(case: &str, found: &Counts) {
 
 /// The sectors as a multiple of those that a copy of the case's elements reads and writes, if it is like one.
 fn of_copy(case: &str, sectors: u64) -> Option<f64> {
-    // An odd length is accessed element by element.
-    let is_whole = !case.contains(" - 1");
     let (_, elements) = LIKE_A_COPY
         .iter()
-        .find(|(name, _)| is_whole && case.starts_with(name))?;
+        .find(|(name, _)| case.starts_with(name))?;
     Some(sectors as f64 / (2 * elements / IN_SECTOR) as f64)
 }
 

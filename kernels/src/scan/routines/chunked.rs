@@ -163,10 +163,6 @@ impl Routine for ReduceThenScan {
         unless_rows(call)
     }
 
-    fn width<O: Operator>(call: &Call<O>) -> usize {
-        call.stored_lanes_in_tiles()
-    }
-
     fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
         let chunks = chunks_per_row(&call);
         launch(call.in_tiles(), operands, chunks);

@@ -152,63 +152,60 @@ impl Routine for Columns {
     }
 
     fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-        launch(call, operands);
+        let [dtype, accumulator, ..] = call.types;
+        let (outer, columns) = (call.rows(), call.lines.inner_count() / call.lanes);
+        let split = Split::of_columns(&call.tuning, columns * outer, call.len());
+        let parts = Parts {
+            outer,
+            parts: split.parts,
+            inner: columns * call.lanes,
+        };
+        let config = config(&call, split, parts.carry_in());
+        let units = units_of_cube(&call);
+        let cube_dim = CubeDim::new_1d(units as u32);
+        let cubes = || cube_count(call.client, (outer * split.parts * columns).div_ceil(units));
+        let view = || columns_arg(&call, split);
+        // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements,
+        // and the kernel does nothing in units beyond them.
+        let totals = |states| unsafe {
+            column_totals_kernel::launch_unchecked::<O, D::Args>(
+                call.client,
+                cubes(),
+                cube_dim,
+                call.address_type,
+                call.lanes,
+                operands.tensors::<totals::T, totals::N, totals::B, totals::P>(
+                    call.access_for_totals(),
+                ),
+                states,
+                view(),
+                call.seed(),
+                ColumnsConfig {
+                    exclusive: false,
+                    carry_in: CarryIn::Whole,
+                    ..config
+                },
+                call.op,
+                call.types,
+            );
+        };
+        // SAFETY: as above; the outputs hold the same elements as the inputs.
+        let scan = |states| unsafe {
+            column_scan_kernel::launch_unchecked::<O, D::Args>(
+                call.client,
+                cubes(),
+                cube_dim,
+                call.address_type,
+                call.lanes,
+                operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
+                states,
+                view(),
+                call.seed(),
+                config,
+                call.op,
+                call.types,
+            );
+        };
+        parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
     }
-}
-
-fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-    let [dtype, accumulator, ..] = call.types;
-    let (outer, columns) = (call.rows(), call.lines.inner_count() / call.lanes);
-    let split = Split::of_columns(&call.tuning, columns * outer, call.len());
-    let parts = Parts {
-        outer,
-        parts: split.parts,
-        inner: columns * call.lanes,
-    };
-    let config = config(&call, split, parts.carry_in());
-    let units = units_of_cube(&call);
-    let cube_dim = CubeDim::new_1d(units as u32);
-    let cubes = || cube_count(call.client, (outer * split.parts * columns).div_ceil(units));
-    let view = || columns_arg(&call, split);
-    // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements,
-    // and the kernel does nothing in units beyond them.
-    let totals = |states| unsafe {
-        column_totals_kernel::launch_unchecked::<O, D::Args>(
-            call.client,
-            cubes(),
-            cube_dim,
-            call.address_type,
-            call.lanes,
-            operands
-                .tensors::<totals::T, totals::N, totals::B, totals::P>(call.access_for_totals()),
-            states,
-            view(),
-            call.seed(),
-            ColumnsConfig {
-                exclusive: false,
-                carry_in: CarryIn::Whole,
-                ..config
-            },
-            call.op,
-            call.types,
-        );
-    };
-    // SAFETY: as above; the outputs hold the same elements as the inputs.
-    let scan = |states| unsafe {
-        column_scan_kernel::launch_unchecked::<O, D::Args>(
-            call.client,
-            cubes(),
-            cube_dim,
-            call.address_type,
-            call.lanes,
-            operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
-            states,
-            view(),
-            call.seed(),
-            config,
-            call.op,
-            call.types,
-        );
-    };
-    parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
 }

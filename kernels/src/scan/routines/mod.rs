@@ -18,8 +18,10 @@ pub(crate) trait Routine {
     /// Why it cannot serve. `None` if it can.
     fn refusal<O: Operator>(call: &Call<O>) -> Option<String>;
 
-    /// The elements of an access to any operand.
-    fn width<O: Operator>(call: &Call<O>) -> usize;
+    /// The elements of an access to any operand: those of a row in tiles, unless the routine has others.
+    fn width<O: Operator>(call: &Call<O>) -> usize {
+        call.stored_lanes_in_tiles()
+    }
 
     /// Plans the launches and makes them. The routine can serve.
     fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D);

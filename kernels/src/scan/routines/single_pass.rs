@@ -100,45 +100,38 @@ impl Routine for SinglePass {
         unless_rows(call).or_else(|| unless_words(call))
     }
 
-    fn width<O: Operator>(call: &Call<O>) -> usize {
-        call.stored_lanes_in_tiles()
-    }
-
     fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-        launch(call.in_tiles(), operands);
-    }
-}
-
-fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-    let tiles_per_row = call.tiles_per_row();
-    let tiles = tiles_per_row * call.rows();
-    let lookback = call.tuning.lookback(call.launch.stall);
-    let shape = [call.rows(), tiles_per_row];
-    let (state, words) = words_of(
-        call.client,
-        shape,
-        call.state_words(),
-        lookback,
-        &call.tuning,
-    );
-    // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly
-    // the tensors' rows, and tiles guard each vector by the length of its row.
-    unsafe {
-        single_pass_kernel::launch_unchecked::<O, D::Args>(
+        let call = call.in_tiles();
+        let tiles_per_row = call.tiles_per_row();
+        let tiles = tiles_per_row * call.rows();
+        let lookback = call.tuning.lookback(call.launch.stall);
+        let shape = [call.rows(), tiles_per_row];
+        let (state, words) = words_of(
             call.client,
-            cube_count(call.client, tiles),
-            CubeDim::new_1d(call.tuning.units as u32),
-            call.address_type,
-            call.lanes,
-            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
-            state,
-            call.rows_arg(),
-            words,
-            call.seed(),
-            call.tile_config(),
+            shape,
+            call.state_words(),
             lookback,
-            call.op,
-            call.types,
+            &call.tuning,
         );
+        // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly
+        // the tensors' rows, and tiles guard each vector by the length of its row.
+        unsafe {
+            single_pass_kernel::launch_unchecked::<O, D::Args>(
+                call.client,
+                cube_count(call.client, tiles),
+                CubeDim::new_1d(call.tuning.units as u32),
+                call.address_type,
+                call.lanes,
+                operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
+                state,
+                call.rows_arg(),
+                words,
+                call.seed(),
+                call.tile_config(),
+                lookback,
+                call.op,
+                call.types,
+            );
+        }
     }
 }

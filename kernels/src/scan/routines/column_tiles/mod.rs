@@ -118,47 +118,43 @@ impl Routine for ColumnTiles {
     }
 
     fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-        launch(call, operands);
-    }
-}
-
-fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-    let shape = Shape::of(&call);
-    let tile_rows = shape.height * shape.rows;
-    let tiles = call.len().div_ceil(tile_rows);
-    let strips = (call.lines.inner_count() / call.lanes).div_ceil(shape.width);
-    let all_strips = call.rows() * strips;
-    let columns = shape.width * call.lanes;
-    let words = launch_words(all_strips, tiles, columns, call.state_words());
-    let (state, epoch_bits) = scratch::take(call.client, words);
-    let config = shape.config(&call, all_strips);
-    let split = Split {
-        len: shape.rows,
-        parts: tiles * shape.height,
-    };
-    // SAFETY: the state holds the values of all tiles of all strips, and as many more as a lookback reads beyond its
-    // own. Columns and rows beyond the last load the last again, and are not written.
-    unsafe {
-        column_tiles_kernel::launch_unchecked::<O, D::Args>(
-            call.client,
-            cube_count(call.client, all_strips * tiles),
-            CubeDim::new_1d(shape.units() as u32),
-            call.address_type,
-            call.lanes,
-            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
-            state,
-            columns_arg(&call, split),
-            strips,
-            TileWordsLaunch::new(
-                all_strips * tiles,
-                tiles,
-                epoch_bits,
-                call.tuning.spin_limit,
-            ),
-            call.seed(),
-            config,
-            call.op,
-            call.types,
-        );
+        let shape = Shape::of(&call);
+        let tile_rows = shape.height * shape.rows;
+        let tiles = call.len().div_ceil(tile_rows);
+        let strips = (call.lines.inner_count() / call.lanes).div_ceil(shape.width);
+        let all_strips = call.rows() * strips;
+        let columns = shape.width * call.lanes;
+        let words = launch_words(all_strips, tiles, columns, call.state_words());
+        let (state, epoch_bits) = scratch::take(call.client, words);
+        let config = shape.config(&call, all_strips);
+        let split = Split {
+            len: shape.rows,
+            parts: tiles * shape.height,
+        };
+        // SAFETY: the state holds the values of all tiles of all strips, and as many more as a lookback reads beyond its
+        // own. Columns and rows beyond the last load the last again, and are not written.
+        unsafe {
+            column_tiles_kernel::launch_unchecked::<O, D::Args>(
+                call.client,
+                cube_count(call.client, all_strips * tiles),
+                CubeDim::new_1d(shape.units() as u32),
+                call.address_type,
+                call.lanes,
+                operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
+                state,
+                columns_arg(&call, split),
+                strips,
+                TileWordsLaunch::new(
+                    all_strips * tiles,
+                    tiles,
+                    epoch_bits,
+                    call.tuning.spin_limit,
+                ),
+                call.seed(),
+                config,
+                call.op,
+                call.types,
+            );
+        }
     }
 }
