@@ -20,7 +20,7 @@ on_every_device![
 
 const THREADS: usize = 8;
 /// Calls of each thread.
-const CALLS: usize = if cfg!(feature = "heavy") { 200 } else { 80 };
+const CALLS: usize = if cfg!(feature = "heavy") { 200 } else { 48 };
 /// Calls of each thread on shared tensors. The threads wait for one another, so each call takes longer.
 const SHARED_CALLS: usize = if cfg!(feature = "heavy") { 50 } else { 30 };
 

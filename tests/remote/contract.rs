@@ -1,5 +1,18 @@
 //! The contract's own tests, on remote devices, with fewer sizes and the cases that a Cube device takes: a size changes
-//! what a kernel does, not what a network does.
+//! what a kernel does, not what a network does. Both transports carry the same messages, so the contract goes over one,
+//! and gradients go over both.
+
+/// Stamps properties, functions of a device, as the tests `property::websocket`.
+macro_rules! on_every_device {
+    ($($property:ident),* $(,)?) => {$(
+        mod $property {
+            #[test]
+            fn websocket() {
+                super::$property(&crate::servers::websocket());
+            }
+        }
+    )*};
+}
 
 #[path = "../contract/operations/mod.rs"]
 mod operations;

@@ -1,5 +1,4 @@
-//! Remote devices: the public contract on Flex over WebSocket and over Iroh, and faults that occur only in a
-//! network.
+//! Remote devices: the public contract on Flex behind a network, and faults that occur only there.
 //!
 //! The tests of the contract come from `tests/contract`. Every test that runs on each device has its own session, so
 //! that no test can end another's session. Servers are threads of this process. A server that must end or stall is a

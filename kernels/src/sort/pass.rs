@@ -198,8 +198,10 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
         }
         // What is added to a rank in the tile.
         let mut bases = Shared::<[u32]>::new_slice(comptime!(tile_config.digits()));
-        #[unroll]
-        for step in 0..comptime!(tile_config.digits().div_ceil(tile_config.units)) {
+        // A lookback is long code, so only the one of a unit that has a single digit is no loop.
+        let steps = comptime!(tile_config.digits().div_ceil(tile_config.units));
+        #[unroll(steps == 1)]
+        for step in 0..steps {
             let own = step * tile_config.units + UNIT_POS as usize;
             if own < comptime!(tile_config.digits()) && place.count > 0 {
                 let start = tile.ranked.starts[own];

@@ -62,6 +62,12 @@ pub fn launch() -> LaunchOptions {
     }
 }
 
+/// Whether another run has the scans of columns. Their kernels are the same with plane operations and without, so
+/// `cargo xtask test` compiles them with plane operations only.
+pub fn rows_only() -> bool {
+    std::env::var("BURN_SCAN_ROWS_ONLY").is_ok_and(|value| value == "1")
+}
+
 /// A strided view of a buffer.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -152,6 +158,10 @@ pub fn check<T>(
 ) where
     T: CubeElement + Numeric + reference::Scalar,
 {
+    let is_of_columns = view.shape[axis + 1..].iter().any(|&size| size > 1);
+    if is_of_columns && rows_only() {
+        return;
+    }
     let found = device_scan(client, buffer, view, axis, op, options, launch).expect("supported");
     let expected = reference::scan(&view.gather(buffer), &view.shape, axis, op, options);
     let wrong: Vec<_> = (0..expected.len())

@@ -45,6 +45,9 @@ fn found<O: Operator>(
 }
 
 fn check_case<O: Oracle>(client: &Client, case: Case) {
+    if case.shape[2] > 1 && rows_only() {
+        return;
+    }
     let elements: usize = case.shape.iter().product();
     let inputs = O::elements(elements);
     let initial = initial::<O>(case);
