@@ -5,10 +5,11 @@
 //!    runs. So no Cube test is left out without a word.
 //! 3. The whole workspace with its default features. In parallel, one after another: the kernels' own tests, on
 //!    SwiftShader with plane operations; what works in another way without them, on SwiftShader as it is; what depends
-//!    on the driver's memory and schedule, on lavapipe; the protocol; the examples of the documentation. Drivers compile
-//!    kernels on one thread of a process, and two processes keep two cores busy.
+//!    on the driver's memory and schedule, on lavapipe; the examples of the documentation. Drivers compile kernels on one
+//!    thread of a process, and two processes keep two cores busy.
 //!
-//! `--without-fusion` runs the public contract without the feature `fusion`, where operations run one by one.
+//! `--rest` runs the rest: the protocol, and the public contract without the feature `fusion`, where operations run one
+//! by one.
 //!
 //! The long tier is a run of its own: the tests that have a long form, built with the feature `heavy`, and the CPU
 //! engine under valgrind, again in two processes.
@@ -30,7 +31,7 @@ use crate::process::{cargo, root, run as run_to_success, run_reading};
 use crate::steps::{Beside, Steps};
 
 const SPEC: Spec = Spec {
-    flags: &["--heavy", "--without-fusion"],
+    flags: &["--heavy", "--rest"],
     options: &["--driver"],
 };
 
@@ -76,7 +77,7 @@ const WAITING_TILES: [&str; 2] = ["fallback::", "determinism::"];
 /// Names the adapter, and runs first.
 const ADAPTER: &str = "adapter";
 
-/// The model checker takes a minute and a half, and runs in parallel with the tensors' tests.
+/// The model checker, which needs no driver.
 const PROTOCOL: &str = "protocol";
 
 /// The tests that have a long form: the kernels' and the tensors'.
@@ -110,7 +111,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     };
     let tests = Tests::new(drivers::for_tests(driver)?, is_long, &args.rest);
     let mut steps = Steps::default();
-    if args.flag("--without-fusion") {
+    if args.flag("--rest") {
+        steps.step("protocol", || {
+            run_to_success(&mut tests.selected(&[PROTOCOL], &tests.env))
+        });
         steps.step("contract, without fusion", || tests.without_fusion());
         return steps.finish();
     }
@@ -208,8 +212,7 @@ impl<'a> Tests<'a> {
         steps.join(beside);
     }
 
-    /// The normal tier: two lists of steps. What they ran took 1,409 and 1,266 s, before the protocol changed lists and
-    /// some tests became shorter (2026-11-27).
+    /// The normal tier: two lists of steps.
     fn all(&self, steps: &mut Steps, driver: &str) -> Result<()> {
         let mut beside = self.kernels(driver);
         let workspace = |kind: &[&str]| {
@@ -218,7 +221,6 @@ impl<'a> Tests<'a> {
             Ok(command)
         };
         beside.extend([
-            ("protocol", Ok(self.selected(&[PROTOCOL], &self.env))),
             (
                 "what runs on a GPU notices planted faults",
                 workspace(&["--bench", "gpu_check"]),

@@ -50,13 +50,13 @@ Development commands of burn-scan.
 
 usage: cargo xtask COMMAND [OPTIONS]
 
-  test          Run every test on the CPU (Flex) and on the GPU path (Cube, through wgpu). A machine
+  test          Run the tests on the CPU (Flex) and on the GPU path (Cube, through wgpu). A machine
                 without a GPU gets two software Vulkan drivers.
       --driver system       what the machine has, a real GPU first (the default where there is one)
       --driver swiftshader  Chromium's software driver, unpacked (not installed) from Debian's
                             `chromium-common`, and lavapipe for some of the kernels' own tests (the other default)
       --driver lavapipe     Mesa's software driver alone, installed by apt
-      --without-fusion      a selection of the contract without the feature `fusion` instead
+      --rest                what it leaves out instead: the protocol, and the contract without the feature `fusion`
       --heavy               the long tier instead: 20,000 drawn cases per law (feature `heavy`), and `memcheck`;
                             more than two hours
       -- ARGS               passed to `cargo test`, e.g. `-- --test adapter`; only that step runs then
