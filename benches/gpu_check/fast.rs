@@ -11,8 +11,9 @@ use cubecl::server::Handle;
 use cubecl_scan::compact::{Emit, PermutationShape, compact, partition_ranks, scatter_ranks};
 use cubecl_scan::monoid::LinearRecurrence;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator, scan_with};
-use cubecl_scan::{ScanError, ScanOp, reference};
+use cubecl_scan::{ScanError, ScanOp};
 use half::f16;
+use scan_testing::reference;
 use serde_json::json;
 
 use crate::common::{View, encoded, flat, grouped, holds, tensor, upload, values};

@@ -2,9 +2,10 @@
 
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan};
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
 
 use crate::common::{flat, holds, upload, values};
 use crate::stage::{self, Outcome};

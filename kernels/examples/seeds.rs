@@ -19,10 +19,11 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
-use cubecl_scan::{ScanOp, reference};
 use kernels::tiles_kernel;
+use scan_testing::reference;
 use std::process::ExitCode;
 
 /// A seed prints what it found and returns whether that is as expected.

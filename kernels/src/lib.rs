@@ -5,7 +5,6 @@
 //! - [`cube`]: scans over the units of one cube or plane, as `#[cube]` functions for kernels of your own.
 //! - [`segments`]: segments given by offsets or heads, and their totals.
 //! - [`sort`](mod@sort): stable radix sorts of lines, the positions of their keys, and the `k` largest.
-//! - [`reference`](mod@reference): plain loops that say what every operation must return.
 //!
 //! ```no_run
 //! use cubecl::prelude::*;
@@ -36,7 +35,6 @@ pub mod cube;
 pub mod error;
 pub mod monoid;
 pub mod operator;
-pub mod reference;
 pub mod scan;
 pub mod segments;
 pub mod sort;

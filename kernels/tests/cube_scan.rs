@@ -16,9 +16,10 @@ use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
 
 /// Cubes of one launch. Each has values of its own.
 const CUBES: usize = 3;

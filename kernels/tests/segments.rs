@@ -9,11 +9,12 @@ use common::*;
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanError;
 use cubecl_scan::compact::{Emit, PermutationShape, compact, gather, partition_ranks, scatter};
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::segments::segment_sums;
-use cubecl_scan::{ScanError, reference};
 use half::f16;
+use scan_testing::reference;
 
 /// One in `density` elements is a head, by a hash; none if `density` is 0.
 fn heads(n: usize, density: usize) -> Vec<u32> {

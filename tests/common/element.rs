@@ -6,7 +6,7 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, bf16, f16};
 use burn_scan::ScanOp;
-use cubecl_scan::reference::Scalar;
+use scan_testing::reference::Scalar;
 
 /// A host element and the kind of the tensors that hold it.
 pub trait Element: burn::tensor::Element + Copy + Default + PartialEq {

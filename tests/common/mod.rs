@@ -21,7 +21,7 @@ use waiting::wait;
 #[cfg(target_family = "wasm")]
 pub use browser::unsupported;
 #[cfg(not(target_family = "wasm"))]
-pub use cubecl_scan::testing::unsupported;
+pub use scan_testing::unsupported;
 
 /// The attribute of a test: `test`, and in a browser wasm-bindgen's.
 #[cfg(target_family = "wasm")]

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use burn_scan::ScanOp;
-use cubecl_scan::reference::{self, Scalar};
 use cubecl_scan::scan::ScanOptions;
+use scan_testing::reference::{self, Scalar};
 
 #[allow(unused_imports, reason = "every test binary uses its own part")]
-pub use cubecl_scan::reference::{argwhere, compact, compact_dim, expand, indices, partition};
+pub use scan_testing::reference::{argwhere, compact, compact_dim, expand, indices, partition};
 
 /// The scan along `dim`, exclusive or not and reverse or not.
 pub fn scan<T: Scalar>(

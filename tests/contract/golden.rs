@@ -5,7 +5,7 @@
 //! class of device.
 
 use burn_scan::{ScanOp, TensorScan};
-use cubecl_scan::testing::digest;
+use scan_testing::digest;
 
 use crate::common::element::hash;
 #[cfg(target_family = "wasm")]

@@ -104,7 +104,7 @@ fn half_precision_accumulates_in_single() {
         return;
     };
     if !device.supports_dtype(DType::F16) {
-        cubecl_scan::testing::unsupported("the device does not compute with f16");
+        scan_testing::unsupported("the device does not compute with f16");
         return;
     }
     // Sums of 2^12 eighths are exact in f32. In f16 the eighths are lost at 256, and the sums are off by whole

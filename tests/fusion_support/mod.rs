@@ -9,9 +9,10 @@
 
 use burn::tensor::{Device, DeviceKind, Int, StreamId, Tensor};
 use burn_fusion::inspect::FusionInspector;
+use cubecl_scan::ScanOp;
 use cubecl_scan::scan::ScanOptions;
-use cubecl_scan::testing::unsupported;
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
+use scan_testing::unsupported;
 
 pub(crate) mod patient;
 pub(crate) mod plain_graphs;

@@ -5,8 +5,8 @@ use std::pin::Pin;
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
-use cubecl_scan::reference;
 use cubecl_scan::scan::ScanOptions as LoopOptions;
+use scan_testing::reference;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{device, elements, mixed};

@@ -16,7 +16,8 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
-use cubecl_scan::{ScanError, ScanOp, reference};
+use cubecl_scan::{ScanError, ScanOp};
+use scan_testing::reference;
 
 /// Units of a cube of the survey's own kernels, if the device allows that many.
 pub const UNITS: usize = 256;

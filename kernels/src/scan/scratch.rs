@@ -50,7 +50,10 @@ fn unsupported_reason_of(
 
 /// A buffer of `bytes` bytes, through which one launch passes data to the next.
 pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
-    testing::guarded_bytes(client, bytes).unwrap_or_else(|| client.empty(bytes))
+    match testing::given() {
+        Some(scratch) => scratch.bytes(client, bytes),
+        None => client.empty(bytes),
+    }
 }
 
 /// A contiguous tensor of `len` elements for the same purpose. Its buffer can be bound even if `len` is 0.
@@ -107,7 +110,8 @@ pub(crate) fn prefixes_of(
 /// A buffer of at least `words` words after its header, and the epoch bits of this launch.
 pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     let words = words + HEADER_WORDS;
-    if let Some((handle, epoch)) = testing::guarded_words(client, HEADER_WORDS, words) {
+    if let Some(scratch) = testing::given() {
+        let (handle, epoch) = scratch.words(client, HEADER_WORDS, words);
         // SAFETY: the handle was made with this many words, and a guard after them.
         let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
         return (arg, epoch_bits_of(epoch));

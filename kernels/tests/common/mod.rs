@@ -16,7 +16,7 @@ pub use selections::*;
 pub use sorts::*;
 pub use watchdog::*;
 
-pub use cubecl_scan::testing::unsupported;
+pub use scan_testing::unsupported;
 
 use cubecl::Device;
 use cubecl::client::Client;
@@ -24,7 +24,8 @@ use cubecl::device::WgpuDeviceKind;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
-use cubecl_scan::{ScanError, ScanOp, reference};
+use cubecl_scan::{ScanError, ScanOp};
+use scan_testing::reference;
 
 /// The client of the device under test: the one that `BURN_SCAN_DEVICE` names, or CubeCL's default one.
 pub fn client() -> Client {

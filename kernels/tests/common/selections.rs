@@ -4,9 +4,9 @@ use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{Emit, compact, compact_lines, expand, partition_ranks, run_lengths};
-use cubecl_scan::reference;
 use cubecl_scan::scan::LaunchOptions;
-use cubecl_scan::testing::Guarded;
+use scan_testing::Guarded;
+use scan_testing::reference;
 
 /// Every form of a compaction.
 pub const EMITS: [Emit; 5] = [

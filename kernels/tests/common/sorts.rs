@@ -3,10 +3,10 @@
 use super::flat;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::reference::{SortKey, sort_positions};
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
-use cubecl_scan::testing::Guarded;
+use scan_testing::Guarded;
+use scan_testing::reference::{SortKey, sort_positions};
 
 /// Sorts lines of `len` on the device, or finds their `k` largest keys. Returns keys and positions. All buffers lie
 /// between guards, `offset` bytes after an aligned position. The input must not change.

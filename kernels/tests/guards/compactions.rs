@@ -3,7 +3,7 @@
 use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl_scan::scan::LaunchOptions;
-use cubecl_scan::testing::watch;
+use scan_testing::watch;
 
 #[test]
 fn write_nothing_but_their_output() {

@@ -4,8 +4,8 @@ use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl::prelude::*;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
-use cubecl_scan::reference;
-use cubecl_scan::testing::Guarded;
+use scan_testing::Guarded;
+use scan_testing::reference;
 
 #[test]
 fn of_recurrences_stay_inside() {

@@ -19,7 +19,7 @@ mod sorts;
 
 use common::unsupported;
 use cubecl::client::Client;
-use cubecl_scan::testing::watch;
+use scan_testing::watch;
 
 /// The offsets in bytes at which buffers are placed: 0 to 16 elements of `size` bytes, and 1 to 4 of the
 /// smallest offsets that the device binds.

@@ -2,7 +2,7 @@
 
 use crate::common::client;
 use cubecl::prelude::*;
-use cubecl_scan::testing::Guarded;
+use scan_testing::Guarded;
 
 /// Writes one element, in the output or past it.
 #[cube(launch_unchecked)]

@@ -5,7 +5,7 @@ use crate::{offsets, with_guarded_scratch};
 use cubecl::prelude::*;
 use cubecl_scan::compact::{PermutationShape, gather, scatter, scatter_ranks};
 use cubecl_scan::scan::LaunchOptions;
-use cubecl_scan::testing::Guarded;
+use scan_testing::Guarded;
 
 /// Destinations out of range on either side, by one and by far more.
 #[test]

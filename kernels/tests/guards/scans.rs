@@ -4,9 +4,10 @@ use crate::common::*;
 use crate::offsets;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy, scan_with};
-use cubecl_scan::testing::{Guarded, watch};
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
+use scan_testing::{Guarded, watch};
 
 /// A tile of 32 units × 1 vector, or × 4.
 fn launch_of(routine: RoutineKind, vectors: usize) -> LaunchOptions {

@@ -5,11 +5,12 @@ use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::Numeric;
+use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{self, LaunchOptions, RoutineKind, ScanOptions, Stall, scan_with};
-use cubecl_scan::testing::Guarded;
-use cubecl_scan::{ScanOp, reference};
 use half::{bf16, f16};
 use proptest::prelude::*;
+use scan_testing::Guarded;
+use scan_testing::reference;
 use std::sync::LazyLock;
 
 /// How the elements of a tensor lie in its buffer.

@@ -7,8 +7,8 @@ use cubecl::client::Client;
 use cubecl::prelude::Scalar;
 use cubecl_scan::compact::{PermutationShape, gather};
 use cubecl_scan::scan::{LaunchOptions, Stall};
-use cubecl_scan::testing::Guarded;
 use proptest::prelude::*;
+use scan_testing::Guarded;
 
 /// One mask. Its `Debug` form is a literal.
 #[derive(Clone, Copy, Debug)]

@@ -11,12 +11,13 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{Emit, compact, compact_lines, expand, partition_ranks, run_lengths};
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::testing::tile_shape;
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
 
 /// Tiles of 128 elements, whose edges are close together.
 fn small() -> LaunchOptions {

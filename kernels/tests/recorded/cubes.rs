@@ -6,9 +6,10 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
 
 /// Both scans through the same storage, with a barrier between them.
 #[cube(launch)]

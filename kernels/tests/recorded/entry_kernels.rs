@@ -8,7 +8,7 @@ use std::path::Path;
 pub fn assert_all_recorded() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     if !sources.is_dir() {
-        cubecl_scan::testing::unsupported("no sources here, so no list of kernels to compare with");
+        scan_testing::unsupported("no sources here, so no list of kernels to compare with");
         return;
     }
     let recorded = record().groups();

@@ -5,11 +5,12 @@ use super::operators::recurrence;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::monoid::LogSumExp;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort};
-use cubecl_scan::{ScanOp, reference};
+use scan_testing::reference;
 
 /// The group of these cases; the command asks for them by it.
 const GROUP: &str = "headline";

@@ -6,10 +6,11 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy};
 use cubecl_scan::testing::tile_shape;
-use cubecl_scan::{ScanOp, reference};
 use half::f16;
+use scan_testing::reference;
 
 /// One call of a scan.
 pub struct Call<'a> {

@@ -5,10 +5,10 @@ use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::reference::SortKey;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Stall, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOrder, SortOutputs, sort, top_k};
 use cubecl_scan::testing::tile_shape;
+use scan_testing::reference::SortKey;
 
 /// Tiles of a few dozen keys.
 fn small(routine: RoutineKind) -> LaunchOptions {

@@ -3,8 +3,9 @@
 use super::*;
 use cubecl::CubeElement;
 use cubecl::prelude::*;
-use cubecl_scan::{ScanError, reference};
+use cubecl_scan::ScanError;
 use half::{bf16, f16};
+use scan_testing::reference;
 
 fn check_type<T>(from: fn(i32) -> T)
 where

@@ -3,7 +3,8 @@
 
 use super::*;
 use cubecl_scan::scan::Stall;
-use cubecl_scan::testing::{EPOCH, prefix_half, watch};
+use cubecl_scan::testing::prefix_half;
+use scan_testing::{EPOCH, watch};
 use std::rc::Rc;
 
 /// 101 tiles of 128 elements a row, so that lookbacks reach beyond one window.

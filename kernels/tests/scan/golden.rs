@@ -7,7 +7,8 @@
 
 use super::*;
 use cubecl::client::Client;
-use cubecl_scan::testing::{digest, tile_shape};
+use cubecl_scan::testing::tile_shape;
+use scan_testing::digest;
 use std::fmt::Write;
 use std::path::Path;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use cubecl::prelude::*;
-use cubecl_scan::reference::SortKey;
 use half::{bf16, f16};
+use scan_testing::reference::SortKey;
 
 /// Bits that are hard for some type: extremes, both zeros, infinities, NaN of both signs and several payloads,
 /// subnormals, and neighbours of these.

@@ -6,7 +6,7 @@ use crate::common::{View, sentinel, tensor, upload};
 use cubecl::client::Client;
 use cubecl::server::Handle;
 use cubecl_scan::adjoint::RecurrenceGradients;
-use cubecl_scan::reference;
+use scan_testing::reference;
 
 pub struct Gradient {
     /// `[outer, len, inner]`, scanned along `len`.

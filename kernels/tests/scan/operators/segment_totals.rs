@@ -2,7 +2,7 @@
 
 use super::*;
 use cubecl_scan::monoid::{Fold, SegmentTotals};
-use cubecl_scan::reference;
+use scan_testing::reference;
 
 #[test]
 fn every_routine() {

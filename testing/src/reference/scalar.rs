@@ -1,6 +1,6 @@
 //! The arithmetic of the loops. Inlined, so that it is as optimised as the tests that use it.
 
-use crate::ScanOp;
+use cubecl_scan::ScanOp;
 use half::{bf16, f16};
 
 /// An element of the oracle: integers wrap, floats are accumulated in f64 and rounded once.
@@ -15,13 +15,18 @@ pub trait Scalar: Copy {
     fn finish(acc: Self::Acc) -> Self;
 }
 
+/// An operator may be added to the crate and not here.
+fn unknown(op: ScanOp) -> ! {
+    panic!("the oracle does not know {op:?}")
+}
+
 macro_rules! integers {
     ($($t:ty),*) => {$(
         impl Scalar for $t {
             type Acc = $t;
             #[inline]
             fn identity(op: ScanOp) -> $t {
-                match op { ScanOp::Sum => 0, ScanOp::Prod => 1, ScanOp::Max => <$t>::MIN, ScanOp::Min => <$t>::MAX }
+                match op { ScanOp::Sum => 0, ScanOp::Prod => 1, ScanOp::Max => <$t>::MIN, ScanOp::Min => <$t>::MAX, _ => unknown(op) }
             }
             #[inline]
             fn accumulate(acc: $t, value: $t, op: ScanOp) -> $t {
@@ -30,6 +35,7 @@ macro_rules! integers {
                     ScanOp::Prod => acc.wrapping_mul(value),
                     ScanOp::Max => acc.max(value),
                     ScanOp::Min => acc.min(value),
+                    _ => unknown(op),
                 }
             }
             #[inline]
@@ -45,7 +51,7 @@ macro_rules! floats {
             type Acc = f64;
             #[inline]
             fn identity(op: ScanOp) -> f64 {
-                match op { ScanOp::Sum => 0.0, ScanOp::Prod => 1.0, ScanOp::Max => f64::NEG_INFINITY, ScanOp::Min => f64::INFINITY }
+                match op { ScanOp::Sum => 0.0, ScanOp::Prod => 1.0, ScanOp::Max => f64::NEG_INFINITY, ScanOp::Min => f64::INFINITY, _ => unknown(op) }
             }
             #[inline]
             fn accumulate(acc: f64, value: $t, op: ScanOp) -> f64 {
@@ -55,6 +61,7 @@ macro_rules! floats {
                     ScanOp::Prod => acc * value,
                     ScanOp::Max => if acc.is_nan() || acc >= value { acc } else { value },
                     ScanOp::Min => if acc.is_nan() || acc <= value { acc } else { value },
+                    _ => unknown(op),
                 }
             }
             #[inline]

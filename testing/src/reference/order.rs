@@ -1,6 +1,6 @@
 //! The order of keys, and stable sorts by it.
 
-use crate::sort::{SortOptions, SortOrder};
+use cubecl_scan::sort::{SortOptions, SortOrder};
 use half::{bf16, f16};
 use std::cmp::Ordering;
 

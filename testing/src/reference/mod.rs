@@ -2,7 +2,8 @@
 //! glance shows they are right.
 //!
 //! ```
-//! use cubecl_scan::{ScanOp, reference, scan::ScanOptions};
+//! use cubecl_scan::{ScanOp, scan::ScanOptions};
+//! use scan_testing::reference;
 //!
 //! let sums = reference::scan(&[3, 1, 4, 1, 5], &[5], 0, ScanOp::Sum, ScanOptions::default());
 //! assert_eq!(sums, [3, 4, 8, 9, 14]);

@@ -1,7 +1,7 @@
 //! The loops, with the arithmetic of [`Scalar`].
 
 use super::Scalar;
-use crate::{ScanOp, scan::ScanOptions};
+use cubecl_scan::{ScanOp, scan::ScanOptions};
 
 /// Visits the elements of each line along `axis` in scan order, with the number of each in its line and its index.
 fn walk(shape: &[usize], axis: usize, reverse: bool, mut visit: impl FnMut(usize, usize)) {
