@@ -45,20 +45,12 @@ fn two_cubes_take_tickets() {
 /// Without tickets a cube takes the tile of its position, and may start before the cubes of earlier tiles.
 #[test]
 fn later_tiles_start_first() {
-    const SECOND_FIRST: Tiles = &[&[1, 0], &[2]];
-    let orders: [Tiles; 3] = [SECOND_FIRST, &[&[2, 0], &[1]], &[&[2, 1], &[0]]];
+    let orders: [Tiles; 3] = [&[&[1, 0], &[2]], &[&[2, 0], &[1]], &[&[2, 1], &[0]]];
     for tiles in orders {
-        holds(Shape::row(3, 3, 1), Deal::Plainly(tiles));
+        for block in [2, 3] {
+            holds(Shape::row(3, block, 1), Deal::Plainly(tiles));
+        }
     }
-    for tiles in &orders[1..] {
-        holds(Shape::row(3, 2, 1), Deal::Plainly(tiles));
-    }
-    // Without a bound, 370,161 schedules; all hold.
-    let shape = Shape::row(3, 2, 1);
-    explore_bounded(&format!("{shape:?} {SECOND_FIRST:?}"), Some(3), move || {
-        let deal = Deal::Plainly(SECOND_FIRST);
-        run(shape, deal, 1, left_by(3), Mistake::None);
-    });
 }
 
 #[test]
