@@ -71,7 +71,7 @@ const ROWS_ONLY: &str = "BURN_SCAN_ROWS_ONLY";
 /// Those that another driver may answer otherwise: what is read and written outside, and tiles that wait for others.
 /// lavapipe takes several times as long as SwiftShader to compile a kernel, and does not run all.
 const LAVAPIPE_TESTS: [&str; 3] = ["guards", "outputs", "segments"];
-/// Those of `scan`. So SwiftShader runs them with plane operations only.
+/// Those of `scan`. lavapipe runs them without plane operations, so SwiftShader does only with.
 const WAITING_TILES: [&str; 2] = ["fallback::", "determinism::"];
 
 /// Names the adapter, and runs first.

@@ -63,10 +63,14 @@ pub fn launch() -> LaunchOptions {
     }
 }
 
-/// Whether another run has the scans of columns. Their kernels are the same with plane operations and without, so
-/// `cargo xtask test` compiles them with plane operations only.
+/// Whether another run has the scans of columns. Says so if it does. Their kernels are the same with plane operations
+/// and without, so `cargo xtask test` compiles them with plane operations only.
 pub fn rows_only() -> bool {
-    std::env::var("BURN_SCAN_ROWS_ONLY").is_ok_and(|value| value == "1")
+    let rows_only = std::env::var("BURN_SCAN_ROWS_ONLY").is_ok_and(|value| value == "1");
+    if rows_only {
+        unsupported("BURN_SCAN_ROWS_ONLY=1 leaves scans of columns to another run");
+    }
+    rows_only
 }
 
 /// A strided view of a buffer.
