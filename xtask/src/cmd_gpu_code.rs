@@ -123,7 +123,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if is_complete && args.flag("--write") {
         steps.step("write the table", || {
             let text = format!("{INTRODUCTION}{}", findings.table);
-            Ok(fs::write(root().join("benches/results/compiled.md"), text)?)
+            Ok(fs::write(root().join("docs/results/compiled.md"), text)?)
         });
     }
     steps.finish()
@@ -245,7 +245,7 @@ impl Findings {
 }
 
 const INTRODUCTION: &str = "\
-## Compiled, not measured
+# Compiled, not measured
 
 `cargo xtask gpu-code` lowers the kernels at the tuning of a GPU to CUDA C++ and to HIP C++, compiles them with NVRTC
 12.9 and Clang 19, and reads the machine code. CUB's agents, with their policies for sm_90, stand beside them. On AMD's

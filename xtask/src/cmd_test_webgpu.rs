@@ -57,7 +57,7 @@ fn record(folder: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder)?;
     // The features of `cargo xtask test`, so that both share a build, and one more.
-    let features = "cubecl-scan/wgpu,cubecl-scan/lowering,xtask/report";
+    let features = "cubecl-scan/wgpu,cubecl-scan/lowering";
     let mut command = cargo(&["test", "--workspace", "--features", features]);
     command
         .args(["--test", "webgpu", "--", "--nocapture"])

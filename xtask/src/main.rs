@@ -12,9 +12,9 @@ mod cmd_features;
 mod cmd_gpu_bundle;
 mod cmd_gpu_code;
 mod cmd_memcheck;
-mod cmd_mutants;
 mod cmd_next_burn;
 mod cmd_peers;
+mod cmd_report;
 mod cmd_test;
 mod cmd_test_cuda_sim;
 mod cmd_test_web;
@@ -31,8 +31,6 @@ mod llvm_stub;
 mod metadata;
 mod process;
 mod python;
-#[cfg(feature = "report")]
-mod report;
 mod site;
 mod steps;
 mod swiftshader;
@@ -92,24 +90,14 @@ usage: cargo xtask COMMAND [OPTIONS]
       WORD...               only faults with one of these in their name, or of this package
       --driver NAME         as for `test`
 
-  mutants       Change the host-side planning code a little, many times (cargo-mutants, installed where missing), and
-                list the changes that no test notices. Hours for all of it.
-      NAME...               only these parts: kernels checks fusion engine
-      --list                only list the changes
-      --driver NAME         as for `test`
-      -- ARGS               passed to `cargo mutants`, e.g. `-- --shard 0/20`
-
   features      clippy with every feature alone, for both crates, warnings being errors; and two programs that differ
                 only in this crate, whose default devices must be the same.
       NAME...               only these features
 
-  next-burn     Check a copy of the tree with the newest pre-release of Burn and the CubeCL that goes with it. Prints
-                the errors by file; without an error the tests run.
-      --burn VERSION        this version of Burn instead
+  next-burn     Check a copy of the tree with the newest pre-release of Burn and the CubeCL that goes with it. Without
+                an error the tests run.
       --patch               the newest patches of Burn and CubeCL that the manifest admits. Fails if the lock file has
                             older ones.
-      -- ARGS               passed to `cargo check` in place of the whole workspace, e.g. `-- -p cubecl-scan -j1`;
-                            no test runs then
 
   peers         Run the benches of other libraries (numpy, jax, polars) in a Python venv under target/.
       --torch               torch too. On Linux pip takes the CUDA build, which is gigabytes: point pip
@@ -118,16 +106,15 @@ usage: cargo xtask COMMAND [OPTIONS]
       --driver D            as for `test`; of lampshade and massively
       -- ARGS               passed to benches/peers/run.py
 
-  report        Run the benches and the peers, and write docs/performance.md: tables, plots, the machine, and where
-                this crate is slower. Takes two cores half an hour.
-      --quick               the headline cases only, a few minutes; the page goes to target/report/quick
+  report        Run the benches and the peers, record them, and write docs/results and the results in
+                docs/performance.md. Takes two cores half an hour, and Python.
+      --quick               the headline cases only, a few minutes; the pages go to target/report
       --check               measure the headline cases of this tree and of the commit it stands on in turn; fails
                             where one became more than 15 % slower. A quarter of an hour besides the builds
       --against REVISION    with --check: that revision instead
       --device DEVICE       with --check: the cases of `flex` or `cube` only
       --gpu FILE            measure nothing: record the results.json that `./run.sh check` wrote on a GPU host
-      --from-existing       measure nothing: record the criterion folder of the last run, write the page
-      --criterion FOLDER    that folder (default: under target/report)
+      --criterion FOLDER    measure nothing: record a folder of criterion, with a machine.txt as this command writes it
       --name NAME           the run's name, benches/results/NAME.csv (default: adapter and cores)
       --driver D, --torch, --sorts
                             as for `test` and `peers`
@@ -138,7 +125,7 @@ usage: cargo xtask COMMAND [OPTIONS]
                 and print a table: registers, spills, widths of accesses, barriers; CUB's beside them. Fails where a
                 kernel is refused, spills, or reads contiguous memory narrowly.
       --replay              what target/cuda and target/hip hold of the last run: nothing is recorded
-      --write               put the table into benches/results, for docs/performance.md
+      --write               put the table into docs/results/compiled.md
       WORD...               only cases with one of these in their names
 
   gpu-bundle OUT
@@ -178,11 +165,10 @@ fn run(command: &str, args: &[String]) -> Result<()> {
         "web" => cmd_web::run(args),
         "memcheck" => cmd_memcheck::run(args),
         "faults" => cmd_faults::run(args),
-        "mutants" => cmd_mutants::run(args),
         "features" => cmd_features::run(args),
         "next-burn" => cmd_next_burn::run(args),
         "peers" => cmd_peers::run(args),
-        "report" => report(args),
+        "report" => cmd_report::run(args),
         "gpu-code" => cmd_gpu_code::run(args),
         "gpu-bundle" => cmd_gpu_bundle::run(args),
         "help" | "-h" | "--help" => {
@@ -191,20 +177,4 @@ fn run(command: &str, args: &[String]) -> Result<()> {
         }
         other => bail!("no command `{other}`; `cargo xtask` alone lists them"),
     }
-}
-
-#[cfg(feature = "report")]
-fn report(args: &[String]) -> Result<()> {
-    report::run(args)
-}
-
-/// A report draws plots. Its dependencies are optional, so the other commands need not wait for them. A second build of
-/// xtask has them, in a folder of its own because this executable is running.
-#[cfg(not(feature = "report"))]
-fn report(args: &[String]) -> Result<()> {
-    let folder = process::target_dir().join("xtask-report");
-    let mut command = process::cargo(&["run", "--quiet", "--package", "xtask"]);
-    command.args(["--features", "report", "--target-dir"]);
-    command.arg(folder).args(["--", "report"]);
-    process::run(command.args(args))
 }

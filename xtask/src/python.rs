@@ -56,12 +56,19 @@ fn has_pip(python: &Path) -> bool {
     pip.is_ok_and(|out| out.status.success())
 }
 
-fn make(venv: &Path) -> Result<()> {
-    let base = ["python3", "python"].into_iter().find(|name| in_path(name));
-    let base = base
+/// The name of this machine's Python.
+pub(crate) fn interpreter() -> Result<&'static str> {
+    let found = ["python3", "python"].into_iter().find(|name| in_path(name));
+    found
         .or(cfg!(windows).then_some("python"))
-        .context("this needs Python 3 (python3 in PATH)")?;
-    run(Command::new(base).args(["-m", "venv", "--clear"]).arg(venv)).map_err(|error| {
+        .context("this needs Python 3 (python3 in PATH)")
+}
+
+fn make(venv: &Path) -> Result<()> {
+    run(Command::new(interpreter()?)
+        .args(["-m", "venv", "--clear"])
+        .arg(venv))
+    .map_err(|error| {
         anyhow!("{error:#}. On Debian and Ubuntu: sudo apt-get install -y python3-venv")
     })
 }

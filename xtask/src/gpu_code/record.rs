@@ -39,7 +39,7 @@ pub(crate) fn write(test: &str) -> Result<()> {
         let _ = fs::remove_dir_all(folder.join(part));
     }
     fs::create_dir_all(&folder)?;
-    let features = "cubecl-scan/wgpu,cubecl-scan/cuda-source,xtask/report";
+    let features = "cubecl-scan/wgpu,cubecl-scan/cuda-source";
     let mut command = cargo(&["test", "--workspace", "--features", features]);
     command
         .args(["--test", test, "--", "--nocapture"])

@@ -70,12 +70,9 @@ impl Tree {
         }
     }
 
-    /// The documents. The parts of the page of `cargo xtask report` are left out, because that page has them.
+    /// The documents.
     pub(crate) fn pages(&self) -> impl Iterator<Item = &Source> {
-        let part = |file: &Source| file.path.starts_with("xtask/src/report/");
-        self.files
-            .iter()
-            .filter(move |file| file.path.ends_with(".md") && !part(file))
+        self.files.iter().filter(|file| file.path.ends_with(".md"))
     }
 
     pub(crate) fn text(&self, path: &str) -> String {
