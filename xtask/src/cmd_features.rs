@@ -10,7 +10,7 @@ use crate::args::{Args, Spec};
 use crate::metadata::packages;
 use crate::process::{cargo, root, run as run_to_success};
 use crate::steps::Steps;
-use crate::{Result, default_device};
+use crate::{Result, programs};
 
 const PACKAGES: [&str; 2] = ["burn-scan", "cubecl-scan"];
 
@@ -40,7 +40,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         check(package, &features, &mut steps);
     }
     if words.is_empty() {
-        steps.step("a program keeps its default device", default_device::stays);
+        steps.step("the README's first program", programs::of_the_readme);
+        steps.step(
+            "a program keeps its default device",
+            programs::default_device_stays,
+        );
     }
     left_out
         .extend(PART_OF_OTHERS.map(|name| format!("{name} alone: it is a part of wgpu, cuda, ..")));

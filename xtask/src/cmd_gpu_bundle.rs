@@ -190,7 +190,7 @@ fn write_script(path: &Path) -> Result<()> {
 }
 
 fn copy_loader(folder: &Path) -> Result<()> {
-    let Some(loader) = crate::libraries::loader_path() else {
+    let Some(loader) = crate::libraries::Libraries::look().path("libvulkan.so.1") else {
         eprintln!("no Vulkan loader here to pack: the GPU host must have libvulkan.so.1");
         return Ok(());
     };

@@ -27,26 +27,3 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         .args(args);
     run_to_success(command.envs(env))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::io::Write;
-
-    #[test]
-    fn the_script_passes_its_tests() {
-        let Ok(python) = interpreter() else {
-            // Past the harness, which hides what a passing test prints.
-            let _ = writeln!(
-                std::io::stderr(),
-                "left out: tests of benches/report, no Python here"
-            );
-            return;
-        };
-        let mut command = Command::new(python);
-        command
-            .arg("-B")
-            .arg(root().join("benches/report/tests.py"));
-        run_to_success(&mut command).unwrap();
-    }
-}

@@ -8,9 +8,11 @@
 //!
 //! All of it stays in `target/webgpu`: the modules as files, `record.json`, and the browser's messages.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::ensure;
 use fs_err as fs;
 
 use crate::Result;
@@ -19,7 +21,6 @@ use crate::chromium::{self, Browser};
 use crate::process::{cargo, root, run as run_to_success, target_dir};
 use crate::site::Site;
 use crate::steps::Steps;
-use crate::webgpu_report::Report;
 
 const SPEC: Spec = Spec {
     flags: &["--replay"],
@@ -45,9 +46,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         });
     if let (Some(program), true) = (program, recorded) {
         steps.step("compile and run it in the browser", || {
-            let report = replay(program, &folder)?;
-            print!("{report}");
-            report.verdict()
+            replay(program, &folder)?.verdict()
         });
     }
     steps.finish()
@@ -69,12 +68,101 @@ fn replay(program: &str, folder: &Path) -> Result<Report> {
     let site = Site::open(0, &[&root().join("xtask/webgpu"), folder])?;
     let mut browser = Browser::open(program, &site.url, folder, &[])?;
     let mut report = Report::default();
-    let ended = site.attend(&mut browser, SILENCE, |text| {
+    site.attend(&mut browser, SILENCE, |text| {
         report.add(text);
-        report.is_complete()
-    });
-    if ended.is_err() {
-        print!("{report}");
+        report.is_complete
+    })?;
+    Ok(report)
+}
+
+/// What the page finds: lines of fields between tabs.
+///
+/// ```text
+/// adapter  NAME
+/// module   KERNEL   FILE    ok | rejected   MESSAGE
+/// case     GROUP    NAME    ok | wrong      MESSAGE
+/// done
+/// ```
+#[derive(Default)]
+struct Report {
+    /// How many passed and how many ran, by the kind of line, and by kernel or group.
+    counts: BTreeMap<(String, String), (usize, usize)>,
+    failures: usize,
+    is_complete: bool,
+}
+
+impl Report {
+    /// Adds what the page posted, and prints what failed.
+    fn add(&mut self, text: &str) {
+        for line in text.lines() {
+            match *line.split('\t').collect::<Vec<_>>() {
+                ["adapter", name] => println!("browser's adapter: {name}"),
+                ["done"] => self.is_complete = true,
+                [kind @ ("module" | "case"), group, name, state, message] => {
+                    let key = (kind.to_owned(), group.to_owned());
+                    let (good, all) = self.counts.entry(key).or_default();
+                    *all += 1;
+                    if state == "ok" {
+                        *good += 1;
+                    } else {
+                        self.failures += 1;
+                        println!("FAILED {kind} {group}, {name}: {message}");
+                    }
+                }
+                _ => {
+                    self.failures += 1;
+                    println!("FAILED the page: {line}");
+                }
+            }
+        }
     }
-    ended.map(|()| report)
+
+    /// An error if something failed, or if nothing ran.
+    fn verdict(&self) -> Result<()> {
+        for ((kind, group), (good, all)) in &self.counts {
+            println!("  {good:>5} of {all:>5} right  {kind} {group}");
+        }
+        ensure!(
+            self.failures == 0,
+            "{} failures in the browser",
+            self.failures
+        );
+        for kind in ["module", "case"] {
+            let ran = self.counts.iter().filter(|((of, _), _)| of == kind);
+            let ran: usize = ran.map(|(_, (_, all))| all).sum();
+            println!("{ran} of the kind {kind}");
+            ensure!(ran > 0, "the record has no {kind}: nothing was tried");
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+
+    #[test]
+    fn rejected_wrong_strange_and_empty_fail() {
+        let module = "module\tk\t0.wgsl\tok\t\n";
+        let case = "case\tscan\ta\tok\t\n";
+        for (text, passes) in [
+            (format!("adapter\tx\n{module}{case}done\n"), true),
+            (
+                format!("{case}module\tk\t0.wgsl\trejected\tnot uniform\n"),
+                false,
+            ),
+            (
+                format!("{module}case\tscan\ta\twrong\t1 instead of 2\n"),
+                false,
+            ),
+            (format!("{module}{case}TypeError: x is null\n"), false),
+            (module.to_owned(), false),
+            (String::new(), false),
+        ] {
+            let mut report = Report::default();
+            report.add(&text);
+            assert_eq!(report.verdict().is_ok(), passes, "{text}");
+            assert_eq!(report.is_complete, passes, "{text}");
+        }
+    }
 }

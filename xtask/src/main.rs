@@ -22,21 +22,20 @@ mod cmd_test_webgpu;
 mod cmd_web;
 mod copy;
 mod debian;
-mod default_device;
 mod drivers;
 mod faults;
-mod gpu_code;
 mod libraries;
 mod llvm_stub;
 mod metadata;
 mod process;
+mod programs;
 mod python;
+mod record;
 mod site;
 mod steps;
 mod swiftshader;
 mod vulkan;
 mod wasm;
-mod webgpu_report;
 
 use std::process::ExitCode;
 
@@ -90,8 +89,9 @@ usage: cargo xtask COMMAND [OPTIONS]
       WORD...               only faults with one of these in their name, or of this package
       --driver NAME         as for `test`
 
-  features      clippy with every feature alone, for both crates, warnings being errors; and two programs that differ
-                only in this crate, whose default devices must be the same.
+  features      clippy with every feature alone, for both crates, warnings being errors; the README's first program,
+                made of its lines; and two programs that differ only in this crate, whose default devices must be the
+                same.
       NAME...               only these features
 
   next-burn     Check a copy of the tree with the newest pre-release of Burn and the CubeCL that goes with it. Without

@@ -5,8 +5,6 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::iter;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use anyhow::{Context, ensure};
 
@@ -156,28 +154,6 @@ pub(crate) fn line_of(command: &Command) -> String {
         .join(" ")
 }
 
-/// Calls `work` for every item, as many at once as there are processors. The results have the order of the items.
-pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let one = || {
-        let at = next.fetch_add(1, Ordering::Relaxed);
-        Some((at, work(items.get(at)?)))
-    };
-    let one = &one;
-    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let count = thread::available_parallelism().map_or(1, Into::into);
-        let threads: Vec<_> = (0..count)
-            .map(|_| scope.spawn(move || iter::from_fn(one).collect::<Vec<_>>()))
-            .collect();
-        let results = threads.into_iter().map(|thread| thread.join());
-        results
-            .flat_map(|result| result.expect("no thread panicked"))
-            .collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -200,12 +176,5 @@ mod tests {
             .to_string();
         assert!(error.contains("ended with exit status: 3"), "{error}");
         assert_eq!(String::from_utf8(printed).unwrap(), "out\nerr\n");
-    }
-
-    #[test]
-    fn results_keep_their_order() {
-        let items: Vec<usize> = (0..100).collect();
-        assert_eq!(in_parallel(&items, |item| item * 2)[99], 198);
-        assert!(in_parallel(&items, |item| *item).is_sorted());
     }
 }

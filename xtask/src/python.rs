@@ -72,3 +72,22 @@ fn make(venv: &Path) -> Result<()> {
         anyhow!("{error:#}. On Debian and Ubuntu: sudo apt-get install -y python3-venv")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::root;
+
+    #[test]
+    fn the_scripts_pass_their_tests() {
+        let Ok(python) = interpreter() else {
+            // Past the harness, which hides what a passing test prints.
+            let said = "left out: tests of the scripts, for lack of Python\n";
+            std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes()).unwrap();
+            return;
+        };
+        for tests in ["benches/report/tests.py", "xtask/gpu/tests.py"] {
+            run(Command::new(python).arg("-B").arg(root().join(tests))).unwrap();
+        }
+    }
+}

@@ -15,26 +15,33 @@ use crate::libraries::Libraries;
 /// Variables that replace the loader's folders. The second is the older name.
 pub(crate) const OVERRIDES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 
-/// What the machine has.
-pub(crate) struct Machine {
-    pub(crate) loader: bool,
-    pub(crate) drivers: Vec<Driver>,
-}
+/// The folders where the loader looks for manifests, besides those of the user. NixOS has the last one.
+const FOLDERS: [&str; 6] = [
+    "/etc/xdg",
+    "/usr/local/etc",
+    "/etc",
+    "/usr/local/share",
+    "/usr/share",
+    "/run/opengl-driver/share",
+];
 
-/// One driver manifest.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Driver {
-    pub(crate) manifest: PathBuf,
-    pub(crate) state: State,
-}
+/// The nodes of GPUs besides those in `/dev/dri`.
+const NODES: [&str; 4] = ["/dev/nvidiactl", "/dev/dxg", "/dev/kgsl-3d0", "/dev/mali0"];
 
 /// Why a driver can or cannot start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum State {
+enum State {
     Gpu,
     Software,
     NoGpu,
     NoLibrary,
+}
+
+/// What the machine has.
+pub(crate) struct Machine {
+    loader: bool,
+    /// The manifests.
+    drivers: Vec<(PathBuf, State)>,
 }
 
 impl Machine {
@@ -42,38 +49,41 @@ impl Machine {
     pub(crate) fn look() -> Self {
         let libraries = Libraries::look();
         let gpu = has_gpu_node();
-        let drivers = manifests(&search_path(|name| env::var(name).ok()))
-            .into_iter()
-            .map(|manifest| {
-                let json = std::fs::read_to_string(&manifest).unwrap_or_default();
-                let library = library_path(&json).is_some_and(|l| libraries.has(&l, &manifest));
-                let state = state(&manifest, library, gpu);
-                Driver { manifest, state }
-            })
-            .collect();
+        let driver = |manifest: PathBuf| {
+            let json = std::fs::read_to_string(&manifest).unwrap_or_default();
+            let library = library_path(&json).is_some_and(|l| libraries.has(&l, &manifest));
+            let state = state(&manifest, library, gpu);
+            (manifest, state)
+        };
+        let path = search_path(|name| env::var(name).ok());
         Self {
             loader: libraries.has("libvulkan.so.1", Path::new("")),
-            drivers,
+            drivers: manifests(&path).into_iter().map(driver).collect(),
         }
+    }
+
+    fn find(&self, is_it: impl Fn(&Path, State) -> bool) -> Option<&Path> {
+        let mut drivers = self.drivers.iter().filter(|_| self.loader);
+        let found = drivers.find(|(manifest, state)| is_it(manifest, *state));
+        found.map(|(manifest, _)| manifest.as_path())
     }
 
     /// Whether a driver can start.
     pub(crate) fn has_adapter(&self) -> bool {
-        let starts = |d: &Driver| matches!(d.state, State::Gpu | State::Software);
-        self.loader && self.drivers.iter().any(starts)
+        let starts = |_: &Path, state| matches!(state, State::Gpu | State::Software);
+        self.find(starts).is_some()
     }
 
     /// Whether a GPU's driver can start.
     pub(crate) fn has_gpu(&self) -> bool {
-        self.loader && self.drivers.iter().any(|d| matches!(d.state, State::Gpu))
+        self.find(|_, state| state == State::Gpu).is_some()
     }
 
     /// The manifest of Mesa's software driver, if this driver can start.
     pub(crate) fn lavapipe(&self) -> Option<&Path> {
-        let found = self.drivers.iter().find(|driver| {
-            driver.state == State::Software && file_name(&driver.manifest).starts_with("lvp_icd")
-        });
-        found.filter(|_| self.loader).map(|d| d.manifest.as_path())
+        self.find(|manifest, state| {
+            state == State::Software && file_name(manifest).starts_with("lvp_icd")
+        })
     }
 }
 
@@ -84,11 +94,9 @@ impl fmt::Display for Machine {
         } else {
             "none (libvulkan.so.1)"
         };
-        write!(f, "Vulkan loader: {found}; drivers:")?;
-        if self.drivers.is_empty() {
-            write!(f, " none")?;
-        }
-        for Driver { manifest, state } in &self.drivers {
+        let drivers = if self.drivers.is_empty() { " none" } else { "" };
+        write!(f, "Vulkan loader: {found}; drivers:{drivers}")?;
+        for (manifest, state) in &self.drivers {
             let state = match state {
                 State::Gpu => "GPU",
                 State::Software => "software",
@@ -103,57 +111,54 @@ impl fmt::Display for Machine {
 
 /// Whether Linux has a node of a GPU. A display alone (`/dev/dri/card0` of a virtual machine) is not a GPU.
 fn has_gpu_node() -> bool {
-    let render = |file: std::fs::DirEntry| file_name(&file.path()).starts_with("renderD");
-    let nodes = ["/dev/nvidiactl", "/dev/dxg", "/dev/kgsl-3d0", "/dev/mali0"];
-    std::fs::read_dir("/dev/dri")
+    let mut files = std::fs::read_dir("/dev/dri")
         .into_iter()
         .flatten()
-        .flatten()
-        .any(render)
-        || nodes.iter().any(|node| Path::new(node).exists())
+        .flatten();
+    files.any(|file| file_name(&file.path()).starts_with("renderD"))
+        || NODES.iter().any(|node| Path::new(node).exists())
 }
 
 fn state(manifest: &Path, library: bool, gpu: bool) -> State {
     let name = file_name(manifest);
-    if !library {
-        State::NoLibrary
-    } else if name.starts_with("lvp_icd") || name.contains("swiftshader") {
-        State::Software
-    } else if gpu {
-        State::Gpu
-    } else {
-        State::NoGpu
+    match (library, gpu) {
+        (false, _) => State::NoLibrary,
+        _ if name.starts_with("lvp_icd") || name.contains("swiftshader") => State::Software,
+        (true, true) => State::Gpu,
+        (true, false) => State::NoGpu,
     }
 }
 
 /// The files or folders where the loader looks for manifests. `var` reads the environment.
 fn search_path(var: impl Fn(&str) -> Option<String>) -> Vec<PathBuf> {
-    let list = |value: String| env::split_paths(&value).collect::<Vec<_>>();
     if let Some(value) = OVERRIDES.iter().find_map(|name| var(name)) {
-        return list(value);
+        return env::split_paths(&value).collect();
     }
-    let home = PathBuf::from(var("HOME").unwrap_or_default());
-    let mut bases = vec![var("XDG_CONFIG_HOME").map_or(home.join(".config"), PathBuf::from)];
-    bases.extend(list(var("XDG_CONFIG_DIRS").unwrap_or("/etc/xdg".into())));
-    bases.extend(["/usr/local/etc", "/etc"].map(PathBuf::from));
-    bases.push(var("XDG_DATA_HOME").map_or(home.join(".local/share"), PathBuf::from));
-    let data = var("XDG_DATA_DIRS").unwrap_or("/usr/local/share:/usr/share".into());
-    bases.extend(list(data));
-    // NixOS keeps the drivers of the running system here.
-    bases.push("/run/opengl-driver/share".into());
-    bases.iter().map(|base| base.join("vulkan/icd.d")).collect()
+    let home = var("HOME").map(|home| PathBuf::from(home).join(".config"));
+    let user = var("XDG_CONFIG_HOME").map(PathBuf::from).or(home);
+    let more = ["XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"]
+        .map(|name| var(name).unwrap_or_default());
+    let more: Vec<PathBuf> = more
+        .iter()
+        .flat_map(|value| env::split_paths(value))
+        .collect();
+    let bases = user
+        .into_iter()
+        .chain(more)
+        .chain(FOLDERS.map(PathBuf::from));
+    bases.map(|base| base.join("vulkan/icd.d")).collect()
 }
 
 /// The manifests in `path`, which holds files and folders.
 fn manifests(path: &[PathBuf]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for place in path {
-        if place.is_file() {
-            found.push(place.clone());
-        }
+        found.extend(place.is_file().then(|| place.clone()));
         let files = std::fs::read_dir(place).into_iter().flatten().flatten();
         let mut files: Vec<_> = files.map(|file| file.path()).collect();
-        files.retain(|file| file.extension().is_some_and(|ext| ext == "json"));
+        files.retain(|file| {
+            file.extension().is_some_and(|ext| ext == "json") && !found.contains(file)
+        });
         files.sort();
         found.extend(files);
     }
@@ -167,12 +172,69 @@ fn library_path(json: &str) -> Option<String> {
 }
 
 fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
-#[path = "vulkan_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gpu_driver_needs_a_gpu_and_any_driver_its_library() {
+        let state = |name: &str, library, gpu| super::state(Path::new(name), library, gpu);
+        assert_eq!(state("/x/radeon_icd.x86_64.json", true, true), State::Gpu);
+        assert_eq!(
+            state("/x/radeon_icd.x86_64.json", true, false),
+            State::NoGpu
+        );
+        assert_eq!(
+            state("/x/lvp_icd.x86_64.json", true, false),
+            State::Software
+        );
+        assert_eq!(
+            state("/x/lvp_icd.x86_64.json", false, false),
+            State::NoLibrary
+        );
+        let json = r#"{ "ICD": { "api_version": "1.3", "library_path": "/usr/lib/a.so" } }"#;
+        assert_eq!(library_path(json).as_deref(), Some("/usr/lib/a.so"));
+    }
+
+    #[test]
+    fn no_loader_means_no_adapter() {
+        let lavapipe = || vec![(PathBuf::from("/x/lvp_icd.json"), State::Software)];
+        for loader in [false, true] {
+            let machine = Machine {
+                loader,
+                drivers: lavapipe(),
+            };
+            assert_eq!(machine.has_adapter(), loader);
+            assert_eq!(machine.lavapipe().is_some(), loader);
+        }
+        let drivers = vec![(PathBuf::from("/x/radeon_icd.json"), State::NoGpu)];
+        let machine = Machine {
+            loader: true,
+            drivers,
+        };
+        assert!(!machine.has_adapter() && machine.lavapipe().is_none());
+        assert!(
+            machine
+                .to_string()
+                .contains("radeon_icd.json (no GPU here)")
+        );
+    }
+
+    #[test]
+    fn overrides_replace_the_folders() {
+        let set = |name: &str| (name == "VK_ICD_FILENAMES").then(|| "/a.json:/b".to_owned());
+        assert_eq!(search_path(set), [Path::new("/a.json"), Path::new("/b")]);
+        let folders = search_path(|name| (name == "HOME").then(|| "/home/me".to_owned()));
+        for folder in [
+            "/etc/vulkan/icd.d",
+            "/usr/share/vulkan/icd.d",
+            "/home/me/.config/vulkan/icd.d",
+        ] {
+            assert!(folders.iter().any(|f| f == Path::new(folder)), "{folder}");
+        }
+    }
+}
