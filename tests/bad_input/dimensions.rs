@@ -7,13 +7,13 @@ use super::{Bad, floats, ints, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     // Just beyond either end of `-2..2`, and the furthest values.
-    let dims = [2, 100, -3, i64::MAX, i64::MIN].into_iter();
+    let dims = [2, 100, -3, isize::MAX, isize::MIN].into_iter();
     dims.flat_map(|dim| of_matrices(device, dim))
         .chain(of_rows(device))
         .collect()
 }
 
-fn of_matrices(device: &Device, dim: i64) -> Vec<Bad<'_>> {
+fn of_matrices(device: &Device, dim: isize) -> Vec<Bad<'_>> {
     let reason = format!("BoundsError: dimension {dim} out of bounds: 0..2");
     let (x, row) = (move || floats(device), move || trues(device, [2]));
     let reverse = ScanOptions::default().reverse();

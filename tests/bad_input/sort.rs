@@ -6,7 +6,7 @@ use burn_scan::prelude::*;
 use super::{Bad, floats, ints, trues};
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
-    let dims = [2, 100, -3, i64::MAX, i64::MIN].into_iter();
+    let dims = [2, 100, -3, isize::MAX, isize::MIN].into_iter();
     dims.flat_map(|dim| of_dimensions(device, dim))
         .chain(of_largest(device))
         .chain(of_keys(device))
@@ -15,7 +15,7 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
         .collect()
 }
 
-fn of_dimensions(device: &Device, dim: i64) -> Vec<Bad<'_>> {
+fn of_dimensions(device: &Device, dim: isize) -> Vec<Bad<'_>> {
     let reason = format!("BoundsError: dimension {dim} out of bounds: 0..2");
     let (x, order) = (move || floats(device), SortOrder::Ascending);
     table! {
