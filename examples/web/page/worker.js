@@ -52,11 +52,21 @@ async function answer({ data: { id, name, args } }) {
     const value = await calls[name](...args);
     postMessage({ id, value }, value instanceof Int32Array ? [value.buffer] : []);
   } catch (error) {
-    // A panic is a trap, and says why first.
-    const panic = error instanceof WebAssembly.RuntimeError ? scan.last_panic() : "";
-    postMessage({ error: panic || String(error.message ?? error) });
+    fail(error);
   }
 }
+
+function fail(error) {
+  // A panic is a trap, and says why first.
+  const panic = error instanceof WebAssembly.RuntimeError ? scan.last_panic() : "";
+  postMessage({ error: panic || String(error?.message ?? error) });
+}
+
+// A future that waits for the GPU goes on in a task of its own, and its trap reaches no call.
+onerror = (message, file, line, column, error) => {
+  fail(error ?? message);
+  return true;
+};
 
 // Calls wait for each other.
 let before = Promise.resolve();

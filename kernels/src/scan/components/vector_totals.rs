@@ -15,6 +15,9 @@
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
+/// Totals that a raker reads before it combines the first.
+const AT_ONCE: usize = 4;
+
 /// The units that rake, and the totals of each.
 #[derive_cube_comptime]
 pub(crate) struct Rake {
@@ -31,6 +34,11 @@ impl Rake {
 
     pub(crate) fn share(&self) -> usize {
         self.totals.div_ceil(self.rakers)
+    }
+
+    /// Whether every share is whole batches of totals.
+    fn is_even(&self) -> bool {
+        self.totals.is_multiple_of(self.rakers * AT_ONCE)
     }
 
     /// The states in shared memory: the totals, each share one state apart from the next so that rakers use different
@@ -86,41 +94,33 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     #[comptime] rake: Rake,
     #[comptime] op: M::Config,
 ) -> M::State {
-    let share = comptime!(rake.share());
     let sums = comptime!(rake.rakers * (rake.share() + 1));
     let unit = UNIT_POS as usize;
-    let first = unit * share;
     let rakes = unit < comptime!(rake.rakers);
     sync_cube();
     if rakes {
         let mut running = M::State::copy(identity);
-        for i in 0..share {
-            if first + i < rake.totals {
-                let total = M::State::get(&*shared, place_of_total(first + i, rake));
-                let with = join::<A, M>(&running, &total, op);
-                let begins = rows.begins(first + i, 1usize);
-                running = M::State::select(begins, &total, &with);
+        for batch in 0..comptime!(rake.share().div_ceil(AT_ONCE)) {
+            let read = read_share::<M::State>(shared, batch, rake);
+            #[unroll]
+            for i in 0..AT_ONCE {
+                running = follow::<A, M>(&running, &read[i], rows, batch * AT_ONCE + i, rake, op);
             }
         }
         M::State::set(shared, sums + unit, &running);
     }
     sync_cube();
     if rakes {
-        let mut running = M::State::copy(identity);
-        for earlier in 0..unit {
-            let total = M::State::get(&*shared, sums + earlier);
-            let with = join::<A, M>(&running, &total, op);
-            let begins = rows.begins((earlier + 1) * share - 1, share);
-            running = M::State::select(begins, &total, &with);
-        }
-        for i in 0..share {
-            if first + i < rake.totals {
-                let at = place_of_total(first + i, rake);
-                let total = M::State::get(&*shared, at);
-                M::State::set(shared, at, &running);
-                let with = join::<A, M>(&running, &total, op);
-                let begins = rows.begins(first + i, 1usize);
-                running = M::State::select(begins, &total, &with);
+        let mut running = before_share::<A, M>(shared, rows, identity, rake, op);
+        for batch in 0..comptime!(rake.share().div_ceil(AT_ONCE)) {
+            let read = read_share::<M::State>(shared, batch, rake);
+            #[unroll]
+            for i in 0..AT_ONCE {
+                let at = batch * AT_ONCE + i;
+                if has_total(at, rake) {
+                    M::State::set(shared, place_in_share(at, rake), &running);
+                }
+                running = follow::<A, M>(&running, &read[i], rows, at, rake, op);
             }
         }
         if unit == comptime!(rake.rakers - 1) {
@@ -129,4 +129,81 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     }
     sync_cube();
     M::State::get(&*shared, sums + comptime!(rake.rakers))
+}
+
+/// Whether the raker has such a total.
+#[cube]
+fn has_total(at: usize, #[comptime] rake: Rake) -> bool {
+    if comptime!(rake.is_even()) {
+        true.runtime()
+    } else {
+        let share = comptime!(rake.share());
+        at < share && UNIT_POS as usize * share + at < rake.totals
+    }
+}
+
+/// Where a total of the raker lies.
+#[cube]
+fn place_in_share(at: usize, #[comptime] rake: Rake) -> usize {
+    UNIT_POS as usize * comptime!(rake.share() + 1) + at
+}
+
+/// A batch of the raker's totals. Those that it has not are unspecified.
+#[cube]
+fn read_share<S: State>(shared: &S::Shared, batch: usize, #[comptime] rake: Rake) -> Sequence<S> {
+    let mut read = Sequence::<S>::new();
+    #[unroll]
+    for i in 0..AT_ONCE {
+        let at = place_in_share(batch * AT_ONCE + i, rake);
+        read.push(S::get(shared, min(at, comptime!(rake.states() - 1))));
+    }
+    read
+}
+
+/// What precedes the raker's next total, if `running` precedes this one.
+#[cube]
+fn follow<A: Numeric, M: Monoid<A>>(
+    running: &M::State,
+    total: &M::State,
+    rows: RowsOfVectors,
+    at: usize,
+    #[comptime] rake: Rake,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let with = join::<A, M>(running, total, op);
+    let begins = rows.begins(UNIT_POS as usize * comptime!(rake.share()) + at, 1usize);
+    let with = M::State::select(begins, total, &with);
+    M::State::select(has_total(at, rake), &with, running)
+}
+
+/// What precedes the share of this raker: the totals of those before it.
+#[cube]
+fn before_share<A: Numeric, M: Monoid<A>>(
+    shared: &<M::State as State>::Shared,
+    rows: RowsOfVectors,
+    identity: &M::State,
+    #[comptime] rake: Rake,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let share = comptime!(rake.share());
+    let sums = comptime!(rake.rakers * (rake.share() + 1));
+    let unit = UNIT_POS as usize;
+    let mut running = M::State::copy(identity);
+    let mut earlier = 0usize;
+    while earlier < unit {
+        let mut read = Sequence::<M::State>::new();
+        #[unroll]
+        for i in 0..AT_ONCE {
+            read.push(M::State::get(shared, sums + min(earlier + i, unit)));
+        }
+        #[unroll]
+        for i in 0..AT_ONCE {
+            let with = join::<A, M>(&running, &read[i], op);
+            let begins = rows.begins((earlier + i + 1) * share - 1, share);
+            let with = M::State::select(begins, &read[i], &with);
+            running = M::State::select(earlier + i < unit, &with, &running);
+        }
+        earlier += AT_ONCE;
+    }
+    running
 }

@@ -11,6 +11,9 @@ use crate::scan::components::tile_state::{
 };
 use cubecl::prelude::*;
 
+/// Values that are read before the first is combined.
+const AT_ONCE: usize = 4;
+
 /// The most blocks whose totals are kept.
 const MOST_TOTALS: usize = 32;
 
@@ -25,7 +28,8 @@ const KNOWN: u32 = 2;
 #[derive(CubeType)]
 pub(super) struct Storage<S: State> {
     values: S::Shared,
-    present: Shared<[u32]>,
+    /// The place of a tile of the block that is missing, or [`NONE`].
+    missing: Shared<[Atomic<u32>]>,
     totals: S::Shared,
     /// A code, [`INCOMPLETE`], [`COMPLETE`] or [`KNOWN`]; then the place of a missing tile in its block.
     found: Shared<[u32]>,
@@ -38,7 +42,7 @@ impl<S: State> Storage<S> {
         let totals = comptime!(if config.in_registers { 1 } else { MOST_TOTALS });
         Storage::<S> {
             values: S::allocate(block),
-            present: Shared::new_slice(block),
+            missing: Shared::new_slice(1usize),
             totals: S::allocate(totals),
             found: Shared::new_slice(2usize),
         }
@@ -56,6 +60,10 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) {
     let mut searching = true.runtime();
+    if UNIT_POS == 0 {
+        search.storage.missing[0].store(NONE);
+    }
+    sync_cube();
     while searching {
         let is_own = search.block == search.own;
         let tiles = select(is_own, search.within, config.block);
@@ -118,7 +126,9 @@ fn read_block<S: State>(
             present = published.present || fallback.present;
             spins += 1u32;
         }
-        search.storage.present[unit] = u32::cast_from(present);
+        if !present {
+            search.storage.missing[0].store(unit as u32);
+        }
     }
 }
 
@@ -138,20 +148,13 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
     let earlier = select(search.block > 0, index - 1, index);
     let at = prefix_at(earlier, config.block, M::State::words());
     let prefix = peek::<M::State>(state, at, 1usize, words.epoch_bits);
-    let mut folded = 0usize;
-    let mut total = M::State::get(&search.storage.values, 0usize);
-    while folded < tiles && search.storage.present[folded] == 1u32 {
-        if folded > 0 {
-            let value = M::State::get(&search.storage.values, folded);
-            total = join::<A, M>(&total, &value, op);
-        }
-        folded += 1;
-    }
+    let missing = search.storage.missing[0].load();
     let mut found = INCOMPLETE.runtime();
-    if folded < tiles {
-        search.storage.found[1] = folded as u32;
+    if missing != NONE {
+        search.storage.found[1] = missing;
     } else {
         found = COMPLETE.runtime();
+        let total = fold_values::<A, M>(&search.storage.values, tiles, config, op);
         let mut count = search.count;
         if is_own {
             let with = join::<A, M>(&total, aggregate, op);
@@ -174,4 +177,31 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
         }
     }
     search.storage.found[0] = found;
+}
+
+/// Folds the values of the first tiles of a block, from left to right.
+#[cube]
+fn fold_values<A: Numeric, M: Monoid<A>>(
+    values: &<M::State as State>::Shared,
+    tiles: usize,
+    #[comptime] config: LookbackConfig,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut total = M::State::get(values, 0usize);
+    let mut at = 1usize;
+    while at < tiles {
+        let mut read = Sequence::<M::State>::new();
+        #[unroll]
+        for i in 0..AT_ONCE {
+            let last = comptime!(config.block - 1);
+            read.push(M::State::get(values, min(at + i, last)));
+        }
+        #[unroll]
+        for i in 0..AT_ONCE {
+            let with = join::<A, M>(&total, &read[i], op);
+            total = M::State::select(at + i < tiles, &with, &total);
+        }
+        at += AT_ONCE;
+    }
+    total
 }
