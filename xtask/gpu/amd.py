@@ -40,8 +40,9 @@ class Toolkit:
         shutil.copy(pathlib.Path(__file__).with_name("hip_bf16.h"), self.include / "hip")
         (self.include / "prelude.h").write_text(PRELUDE)
 
-    def code(self, path, arch, out):
-        """The machine code of a HIP source, by the options of CubeCL. What the compiler refuses raises its message."""
+    def compile(self, path, arch, out):
+        """Compiles a HIP source by the options of CubeCL, and returns the file. What the compiler refuses raises its
+        message."""
         out.mkdir(parents=True, exist_ok=True)
         assembly = out / f"{path.stem}.s"
         libraries = [self.tree / "usr/lib/x86_64-linux-gnu", self.tree / "usr/lib/llvm-19/lib"]
@@ -53,6 +54,9 @@ class Toolkit:
         done = subprocess.run(list(map(str, line)), env=env, capture_output=True, text=True)
         if done.returncode:
             raise ValueError(done.stderr)
+        return assembly
+
+    def read(self, assembly):
         return read(assembly.read_text())
 
 

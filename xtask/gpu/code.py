@@ -62,17 +62,20 @@ class Module(NamedTuple):
         return self.case.startswith((CONTIGUOUS, OTHER))
 
 
-def compiled(toolkit, paths, arch, out):
-    """The code of each file, or the message of the compiler that refused it."""
+def compiled(toolkit, files, arch, out):
+    """The code of each file, or the message of the compiler that refused it. `files` are paths, and whether they are
+    read, too."""
 
-    def one(path):
+    def one(file):
+        path, is_read = file
         try:
-            return toolkit.code(path, arch, out)
+            binary = toolkit.compile(path, arch, out)
+            return toolkit.read(binary) if is_read else None
         except ValueError as why:
             return f"{arch}, {path}: {why}"
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(one, paths))
+        return list(pool.map(one, files))
 
 
 def look(vendor, toolkit, record, words):
@@ -87,13 +90,13 @@ def look(vendor, toolkit, record, words):
             # Of two architectures one is enough for the small cases.
             of_arch = [module for module in modules if module.is_tuned or arch == "sm_90"]
             here = pathlib.Path(__file__).parent
-            found = compiled(toolkit, [here / file for file, _ in CUB.values()], arch, record / arch)
+            found = compiled(toolkit, [(here / file, True) for file, _ in CUB.values()], arch, record / arch)
             for (name, (_, units)), code in zip(CUB.items(), found):
                 rows.append(row(arch, name, "", code, 0, vendor.resident(code, units, 0, place)))
             cub = found[0]
         else:
             of_arch = [module for module in modules if module.device == arch]
-        found = compiled(toolkit, [module.path for module in of_arch], arch, record / arch)
+        found = compiled(toolkit, [(module.path, module.is_tuned) for module in of_arch], arch, record / arch)
         refused = [code for code in found if isinstance(code, str)]
         print(f"{len(found) - len(refused)} of {len(found)} modules compile for {arch}", flush=True)
         wrong += refused

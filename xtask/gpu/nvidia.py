@@ -22,14 +22,17 @@ class Toolkit:
         self.includes = sorted(nvidia.glob("*/include"))
         self.tools = next(nvidia.glob("*/bin/nvdisasm")).parent
 
-    def code(self, path, arch, out):
-        """The machine code of a CUDA source. What the compiler refuses raises its message."""
+    def compile(self, path, arch, out):
+        """Compiles a CUDA source, and returns the file. What the compiler refuses raises its message."""
         out.mkdir(parents=True, exist_ok=True)
         # CUB includes a header of the host, and uses nothing of it here.
         (out / "iterator").touch()
         folders = [f"--include-path={folder}" for folder in [*self.includes, out]]
         binary = out / f"{path.stem}.cubin"
         binary.write_bytes(self.compiled(path.read_bytes(), [f"--gpu-architecture={arch}", "--std=c++17", *folders]))
+        return binary
+
+    def read(self, binary):
         return read(self.said("cuobjdump", "--dump-resource-usage", binary), self.said("nvdisasm", "-c", binary))
 
     def compiled(self, source, options):

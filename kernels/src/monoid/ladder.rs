@@ -60,12 +60,23 @@ pub(crate) fn ladder_within<A: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let mut total = M::State::copy(value);
-    let mut distance = 1u32;
-    while distance <= farthest {
-        let left = earlier_unit::<M::State>(&total, distance, plane_size);
-        let with = join::<A, M>(&left, &total, op);
-        total = M::State::select(distance <= reach, &with, &total);
-        distance *= 2;
+    if comptime!(plane_size > 0) {
+        // Without a loop the ladders of a unit's vectors run side by side.
+        #[unroll]
+        for step in 0..comptime!(plane_size.ilog2()) {
+            let distance = comptime!(1u32 << step);
+            let left = M::State::shuffle_up(&total, distance);
+            let with = join::<A, M>(&left, &total, op);
+            total = M::State::select(distance <= reach, &with, &total);
+        }
+    } else {
+        let mut distance = 1u32;
+        while distance <= farthest {
+            let left = earlier_unit::<M::State>(&total, distance, plane_size);
+            let with = join::<A, M>(&left, &total, op);
+            total = M::State::select(distance <= reach, &with, &total);
+            distance *= 2;
+        }
     }
     total
 }

@@ -1,19 +1,27 @@
 //! Rows one after the other, read as one flat sequence of vectors. A row may begin in the middle of a vector.
 //!
 //! In reverse the sequence is walked from its end: the first row in the order of the scan is the last in memory.
+//!
+//! Whole rows form spans. A place is found from the start of its span, where the numbers to divide are small: the fast
+//! division holds below 2^31, and a tensor may have more elements.
 
 use super::args::Reads;
 use super::tensors::{Edges, stored_at};
 use cubecl::prelude::*;
+use cubecl::std::FastDivmod;
 
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub(crate) struct FlatRows {
     /// Elements of a row.
     pub len: usize,
+    pub divisor: FastDivmod<usize>,
     /// Vectors of the tensor.
     pub vectors: usize,
     pub rows: usize,
+    /// Vectors and rows of a span.
+    pub span: usize,
+    pub rows_of_span: usize,
 }
 
 /// An element, in the order of the scan.
@@ -36,11 +44,12 @@ impl Place {
 
 #[cube]
 impl FlatRows {
-    /// Where element `index` in the order of the scan is.
-    pub fn place(&self, index: usize) -> Place {
+    /// Where element `index` of a span is, in the order of the scan.
+    pub fn place(&self, span: usize, index: usize) -> Place {
+        let (row, within) = self.divisor.div_mod(index);
         Place {
-            row: index / self.len,
-            within: index % self.len,
+            row: span * self.rows_of_span + row,
+            within,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
 /// Totals that a raker reads before it combines the first.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 
 /// The units that rake, and the totals of each.
 #[derive_cube_comptime]
@@ -101,7 +101,7 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     if rakes {
         let mut running = M::State::copy(identity);
         for batch in 0..comptime!(rake.share().div_ceil(AT_ONCE)) {
-            let read = read_share::<M::State>(shared, batch, rake);
+            let read = read_share::<M::State>(&*shared, batch, rake);
             #[unroll]
             for i in 0..AT_ONCE {
                 running = follow::<A, M>(&running, &read[i], rows, batch * AT_ONCE + i, rake, op);
@@ -111,9 +111,9 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     }
     sync_cube();
     if rakes {
-        let mut running = before_share::<A, M>(shared, rows, identity, rake, op);
+        let mut running = before_share::<A, M>(&*shared, rows, identity, rake, op);
         for batch in 0..comptime!(rake.share().div_ceil(AT_ONCE)) {
-            let read = read_share::<M::State>(shared, batch, rake);
+            let read = read_share::<M::State>(&*shared, batch, rake);
             #[unroll]
             for i in 0..AT_ONCE {
                 let at = batch * AT_ONCE + i;

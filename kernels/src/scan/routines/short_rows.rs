@@ -16,7 +16,7 @@ use crate::scan::grid::cube_count;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// `span` is the number of vectors of a cube, or of a plane that has rows of its own. They are whole rows.
+/// A span is the rows of a cube, or of a plane that has rows of its own.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(crate) fn short_rows_kernel<
     T: Numeric,
@@ -29,7 +29,6 @@ pub(crate) fn short_rows_kernel<
 >(
     tensors: &mut R::Tensors<T, N, B, P>,
     flat: FlatRows,
-    span: usize,
     seed: InputScalar,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: O::Config,
@@ -37,15 +36,7 @@ pub(crate) fn short_rows_kernel<
 ) {
     let (reads, mut writes) = R::open::<T, N, B, P>(tensors);
     let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-    scan_flat_tile::<T, A, N, B, P, O::Monoid<A>>(
-        &reads,
-        &mut writes,
-        flat,
-        span,
-        &identity,
-        config,
-        op,
-    );
+    scan_flat_tile::<T, A, N, B, P, O::Monoid<A>>(&reads, &mut writes, flat, &identity, config, op);
 }
 
 /// Planes have rows of their own if these fill at least this number of eighths of a plane.
@@ -131,8 +122,7 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
             call.address_type,
             call.flat_lanes,
             operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
-            FlatRowsLaunch::new(call.len(), vectors, call.rows()),
-            span,
+            FlatRowsLaunch::new(call.len(), call.len(), vectors, call.rows(), span, rows),
             call.seed(),
             config,
             call.op,

@@ -40,7 +40,7 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
             vectors.push(reads.vector(i, stored));
         }
         loaded.push(vectors);
-        let mut place = flat.place(vector * lanes);
+        let mut place = facts.place(facts.stripes.offset(k), lanes);
         #[unroll]
         for step in 0..lanes {
             let at = stored * lanes + comptime!(stored_at(step, lanes, config.tile.reverse));

@@ -17,7 +17,7 @@ mod held;
 mod preceding;
 
 use super::args::{Reads, Writes};
-use super::flat_rows::FlatRows;
+use super::flat_rows::{FlatRows, Place};
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use super::tensors::{stored_at, write_vector};
 use super::tile::TileConfig;
@@ -56,7 +56,10 @@ impl FlatTileConfig {
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 struct Stripes {
-    /// The first vector of the units that hold vectors side by side.
+    /// The number of the span.
+    span: usize,
+    /// The first vector of the units that hold vectors side by side: its place in the span, and in the tensor.
+    in_span: usize,
     first: usize,
     /// From stripe to stripe: how many units these are.
     apart: usize,
@@ -68,7 +71,7 @@ struct Stripes {
 
 #[cube]
 impl Stripes {
-    fn new(flat: FlatRows, span: usize, #[comptime] config: FlatTileConfig) -> Stripes {
+    fn new(flat: FlatRows, #[comptime] config: FlatTileConfig) -> Stripes {
         let mut apart = comptime!(config.tile.units).runtime();
         let mut own = UNIT_POS as usize;
         let mut group = CUBE_POS;
@@ -84,10 +87,12 @@ impl Stripes {
             }
         }
         Stripes {
-            first: group * span + within_group,
+            span: group,
+            in_span: within_group,
+            first: group * flat.span + within_group,
             apart,
             own,
-            end: min((group + 1) * span, flat.vectors),
+            end: min((group + 1) * flat.span, flat.vectors),
         }
     }
 
@@ -106,6 +111,15 @@ struct Facts {
 }
 
 #[cube]
+impl Facts {
+    /// The place of the first element of a vector, counted from the first of the stripes.
+    fn place(&self, vector: usize, #[comptime] lanes: usize) -> Place {
+        let index = (self.stripes.in_span + vector) * lanes;
+        self.flat.place(self.stripes.span, index)
+    }
+}
+
+#[cube]
 pub(crate) fn scan_flat_tile<
     T: Numeric,
     A: Numeric,
@@ -117,13 +131,12 @@ pub(crate) fn scan_flat_tile<
     reads: &Reads<T, N, B>,
     writes: &mut Writes<T, N, P>,
     flat: FlatRows,
-    span: usize,
     identity: &M::State,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: M::Config,
 ) {
     let lanes = N::value().comptime();
-    let stripes = Stripes::new(flat, span, config);
+    let stripes = Stripes::new(flat, config);
     let facts = Facts { flat, stripes };
     let mut shared = M::State::allocate(comptime!(config.shared_states()));
     let held = load::<T, N, B>(reads, facts, config);
@@ -147,7 +160,7 @@ pub(crate) fn scan_flat_tile<
     #[unroll]
     for k in 0..config.tile.vectors {
         let vector = stripes.first + stripes.offset(k);
-        let mut place = flat.place(vector * lanes);
+        let mut place = facts.place(stripes.offset(k), lanes);
         let mut before = M::State::copy(&preceding.vectors[k]);
         if comptime!(config.planes_together()) {
             let lacks = place.within.div_ceil(lanes) > stripes.offset(k);

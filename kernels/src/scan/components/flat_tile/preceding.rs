@@ -35,12 +35,12 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     let mut carry = M::State::copy(identity);
     #[unroll]
     for k in 0..config.tile.vectors {
-        let place = flat.place((stripes.first + stripes.offset(k)) * lanes);
+        let place = facts.place(stripes.offset(k), lanes);
         let within = place.within;
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
         // From the start of the row to the last element, and to the first.
-        let reach = (within + lanes - 1) % flat.len / lanes;
+        let reach = flat.divisor.modulo(within + lanes - 1) / lanes;
         let reach_of_first = within.div_ceil(lanes);
         let inclusive = ladder_within::<A, M>(
             &own,
@@ -84,7 +84,7 @@ pub(super) fn before_plane<A: Numeric, M: Monoid<A>>(
     }
     sync_cube();
     let of_plane = facts.stripes.apart * comptime!(config.tile.vectors * lanes);
-    let begun = facts.flat.place(facts.stripes.first * lanes).within;
+    let begun = facts.place(0usize, lanes).within;
     let first = plane - min(begun.div_ceil(of_plane), plane);
     let mut prefix = M::State::copy(identity);
     for earlier in first..plane {
@@ -112,13 +112,13 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     let rake = comptime!(config.tile.rake());
     #[unroll]
     for k in 0..config.tile.vectors {
-        let place = flat.place((stripes.first + stripes.offset(k)) * lanes);
+        let place = facts.place(stripes.offset(k), lanes);
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
         M::State::set(shared, place_of_total(stripes.offset(k), rake), &own);
     }
     let rows = RowsOfVectors {
-        last: flat.place(stripes.first * lanes).within + lanes - 1,
+        last: facts.place(0usize, lanes).within + lanes - 1,
         len: flat.len,
         lanes,
     };

@@ -12,7 +12,7 @@ use crate::scan::components::tile_state::{
 use cubecl::prelude::*;
 
 /// Values that are read before the first is combined.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 8;
 
 /// The most blocks whose totals are kept.
 const MOST_TOTALS: usize = 32;
@@ -187,13 +187,13 @@ fn fold_values<A: Numeric, M: Monoid<A>>(
     #[comptime] config: LookbackConfig,
     #[comptime] op: M::Config,
 ) -> M::State {
+    let last = comptime!(config.block - 1);
     let mut total = M::State::get(values, 0usize);
     let mut at = 1usize;
     while at < tiles {
         let mut read = Sequence::<M::State>::new();
         #[unroll]
         for i in 0..AT_ONCE {
-            let last = comptime!(config.block - 1);
             read.push(M::State::get(values, min(at + i, last)));
         }
         #[unroll]
