@@ -17,7 +17,7 @@ use crate::scan::components::{
     lookback::Lookback,
     tile::{TileConfig, vector_in_tile},
     tile_state::{LookbackConfig, TileWords},
-    vector_totals::{RowsOfVectors, place_of_total, rake_totals},
+    vector_totals::{Rake, RowsOfVectors, place_of_total, rake_totals},
 };
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
@@ -191,9 +191,9 @@ fn set_total(totals: &mut Shared<[u32]>, k: usize, total: u32, #[comptime] tile:
 
 /// Replaces the totals of all vectors by what precedes them. Returns the total of the tile.
 #[cube]
-fn rake(totals: &mut Shared<[u32]>, #[comptime] tile: TileConfig) -> u32 {
+fn replace_totals(totals: &mut Shared<[u32]>, #[comptime] rake: Rake) -> u32 {
     let (rows, zero) = (RowsOfVectors::whole(), 0u32.runtime());
-    rake_totals::<u32, Fold>(totals, rows, &zero, comptime!(tile.rake()), ScanOp::Sum)
+    rake_totals::<u32, Fold>(totals, rows, &zero, rake, ScanOp::Sum)
 }
 
 #[cube]
@@ -217,7 +217,7 @@ impl MaskTile {
             for k in 0..config.tile.vectors {
                 set_total(&mut totals, k, flags[k].count_ones(), config.tile);
             }
-            total = rake(&mut totals, config.tile);
+            total = replace_totals(&mut totals, comptime!(config.tile.rake()));
         }
         #[unroll]
         for k in 0..config.tile.vectors {
@@ -257,7 +257,8 @@ impl MaskTile {
             }
         }
         if comptime!(!config.tile.plane) {
-            total = rake(&mut self.totals, config.tile);
+            let rake = comptime!(config.tile.rake().in_short_code());
+            total = replace_totals(&mut self.totals, rake);
         }
         total
     }

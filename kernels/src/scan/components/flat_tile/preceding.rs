@@ -121,6 +121,7 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
         last: facts.place(0usize, lanes).within + lanes - 1,
         len: flat.len,
         lanes,
+        is_one: false,
     };
     let total = rake_totals::<A, M>(shared, rows, identity, rake, op);
     let mut vectors = Sequence::<M::State>::new();

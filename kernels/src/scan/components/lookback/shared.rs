@@ -11,7 +11,7 @@ use crate::scan::components::tile_state::{
 };
 use cubecl::prelude::*;
 
-/// Values that are read before the first is combined.
+/// Values that are read before the first is combined. See [`vector_totals`](super::super::vector_totals).
 const AT_ONCE: usize = 8;
 
 /// The most blocks whose totals are kept.

@@ -95,7 +95,8 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     }
     if comptime!(!config.plane) {
         let rows = RowsOfVectors::whole();
-        total = rake_totals::<A, M>(shared, rows, identity, comptime!(config.rake()), op);
+        let rake = comptime!(config.rake().in_short_code());
+        total = rake_totals::<A, M>(shared, rows, identity, rake, op);
     }
     total
 }
