@@ -105,11 +105,11 @@ def lines_of(run):
 def slower(lines, most=None):
     """The lines where a peer is faster, the worst first."""
     compared = [line for line in lines if line.by]
-    behind = sorted((line for line in compared if line.by < 1), key=lambda line: line.by)
-    texts = [f"- {line.op} {line.place}, {line.label}: {speed(line.by)} than {line.peer.contender}\n" for line in behind]
+    worse = sorted((line for line in compared if line.by < 1), key=lambda line: line.by)
+    texts = [f"- {line.op} {line.place}, {line.label}: {speed(line.by)} than {line.peer.contender}\n" for line in worse]
     if most and len(texts) > most:
         texts[most:] = [f"- {len(texts) - most} more on the page of the run\n"]
-    return f"A peer is faster in {len(behind)} of {len(compared)} lines{':' if behind else '.'}\n\n{''.join(texts)}"
+    return f"A peer is faster in {len(worse)} of {len(compared)} lines{':' if worse else '.'}\n\n{''.join(texts)}"
 
 
 def page(run):
@@ -171,18 +171,18 @@ def gpu_screen(name, runs):
         for case in of_stage(found, "fast", "sorting"):
             if "median_us" in case["figures"] and not case["end"].endswith(FORCED):
                 newest[case["end"]] = (commit, case["figures"])
-    rows, behind = [], []
+    rows, worse = [], []
     for case, (commit, figures) in newest.items():
         us, beside = figures["median_us"], sorted(peers.get(commit, {}).get(figures["peer"], []))
         if not beside:
             continue
         by = beside[0][0] / us
-        behind += [(by, f"- {case}: {speed(by)} than {beside[0][1]}\n")] if by < 1 else []
+        worse += [(by, f"- {case}: {speed(by)} than {beside[0][1]}\n")] if by < 1 else []
         share = f"{100 * figures['copy_us'] / us:.0f} %" if figures.get("copy_us") else NOT_MEASURED
         rows.append([case, time(us * 1e3), f"{beside[0][1]} {time(beside[0][0] * 1e3)}", speed(by), share, commit])
     links = ", ".join(f"[{build(found)['commit'][:7]}](results/{found['name']}.md)" for found in runs)
     driver = next(c["figures"]["driver"] for c in of_stage(runs[-1], "facts") if c["end"] == "device")
     about = f"{driver}, CUDA C++ through NVRTC; {build(runs[-1])['built']}, {build(runs[-1])['rustc']}. Whole runs: {links}."
     titles = ["case", "ours", "best peer", "ours is", "of the copy's bandwidth", "commit"]
-    texts = "".join(text for _, text in sorted(behind))
-    return f"### {name}\n\n{about}\n\n{table(titles, rows)}\nA peer is faster in {len(behind)} of {len(rows)} lines:\n\n{texts}\n"
+    texts = "".join(text for _, text in sorted(worse))
+    return f"### {name}\n\n{about}\n\n{table(titles, rows)}\nA peer is faster in {len(worse)} of {len(rows)} lines:\n\n{texts}\n"

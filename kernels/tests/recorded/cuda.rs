@@ -38,6 +38,7 @@ fn a_record_for_nvidia() {
     operators::record(&client, planes);
     compaction::record(&client, planes);
     sorts::record(&client, planes);
+    sorts::around_tiles(&client, planes);
     cubes::record(&client, planes);
     headlines::record(&client);
     // What the bench `gpu_check` runs on a GPU.

@@ -78,6 +78,34 @@ pub fn record(client: &Client, planes: Planes) {
     }
 }
 
+/// Each way of sorting at lengths around its tiles of 64 keys, in both orders, and the largest of as many.
+#[allow(dead_code, reason = "for the simulator")]
+pub fn around_tiles(client: &Client, planes: Planes) {
+    let group = format!("sorts around tiles{}", planes.suffix());
+    let stalled = LaunchOptions {
+        stall: Some(Stall::Every(2)),
+        spin_limit: Some(1),
+        ..small(RoutineKind::SinglePass)
+    };
+    let launches = [
+        ("tiles that look back", small(RoutineKind::SinglePass)),
+        ("tiles that are counted", small(RoutineKind::ReduceThenScan)),
+        ("stalled tiles", stalled),
+    ];
+    for launch in launches {
+        for len in [1, 2, 63, 64, 65, 128, 129, 257] {
+            for form in [ASCENDING, DESCENDING] {
+                floats(client, &group, [2, len], form, launch);
+            }
+        }
+    }
+    for len in [64, 65, 129] {
+        for k in [1, len - 1, len] {
+            floats(client, &group, [2, len], SortForm::Largest(k), launches[0]);
+        }
+    }
+}
+
 /// At the device's own tuning: lines in a cube, and lines of several tiles.
 #[allow(dead_code, reason = "for NVIDIA, and for gpu_check")]
 pub fn at_own_tuning(client: &Client) {
