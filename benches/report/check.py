@@ -39,6 +39,11 @@ def interval(values):
     return low, statistics.median(values), high
 
 
+def slowdown(before, now):
+    """The interval of now as a multiple of before, round by round."""
+    return interval([b / a for a, b in zip(before, now)])
+
+
 def verdict(before, now):
     """`slower`, `not slower`, or `open` where more rounds would decide. `before` and `now` are the times of the rounds."""
     if not now:
@@ -46,7 +51,7 @@ def verdict(before, now):
         return "slower" if before else "not slower"
     if not before:
         return "not slower"
-    low, median, high = interval([b / a for a, b in zip(before, now)])
+    low, median, high = slowdown(before, now)
     if high < TOLERANCE:
         return "not slower"
     return "slower" if low > 1 and median > TOLERANCE else "open"
@@ -56,7 +61,7 @@ def is_slower(before, now):
     """The median judges a case that stayed open."""
     judged = verdict(before, now)
     if judged == "open":
-        return interval([b / a for a, b in zip(before, now)])[1] > TOLERANCE
+        return slowdown(before, now)[1] > TOLERANCE
     return judged == "slower"
 
 
@@ -66,7 +71,7 @@ def told(before, now):
 
     ends = ""
     if before and now:
-        low, median, high = ((ratio - 1) * 100 for ratio in interval([b / a for a, b in zip(before, now)]))
+        low, median, high = ((ratio - 1) * 100 for ratio in slowdown(before, now))
         ends = f", {median:+.0f} % ({low:+.0f} to {high:+.0f})"
     return f"{ms(before)} -> {ms(now)}{ends}, {verdict(before, now)}"
 

@@ -4,7 +4,6 @@ A run is a CSV of `record`, or the JSON that the bench `gpu_check` wrote on a GP
 which stands here with the facts of its host.
 """
 
-import datetime
 import json
 
 import record

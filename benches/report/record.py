@@ -19,7 +19,7 @@ import subprocess
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")
 
 # The facts of a run, beside criterion's folders: `key: value` lines.
 MACHINE = "machine.txt"

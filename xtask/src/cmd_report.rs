@@ -1,11 +1,9 @@
 //! `cargo xtask report`: runs `benches/report` with the variables of a driver. Its other options are the script's own.
 
-use std::process::Command;
-
 use anyhow::Context;
 
-use crate::process::{root, run as run_to_success};
-use crate::python::interpreter;
+use crate::process::run as run_to_success;
+use crate::python::script;
 use crate::{Result, drivers};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -20,10 +18,6 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         None => Some("system".to_owned()),
     };
     let env = drivers::get(&driver.context("--driver needs a value")?)?;
-    let mut command = Command::new(interpreter()?);
-    command
-        .arg("-B")
-        .arg(root().join("benches/report"))
-        .args(args);
-    run_to_success(command.envs(env))
+    let mut command = script("benches/report")?;
+    run_to_success(command.args(args).envs(env))
 }

@@ -3,10 +3,8 @@
 //! 1. The test `cuda` of `cubecl-scan` writes down every module, launch and result, as for `cargo xtask gpu-code`.
 //! 2. `xtask/gpu/simulate.py` runs that record, and compares the memory afterwards.
 
-use std::process::Command;
-
 use crate::process::{root, run as run_to_success};
-use crate::python::interpreter;
+use crate::python::script;
 use crate::steps::Steps;
 use crate::{Result, record};
 
@@ -19,9 +17,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         });
     if is_recorded {
         steps.step("run it in the simulator", || {
-            let mut command = Command::new(interpreter()?);
-            command.arg("-B");
-            command.arg(root().join("xtask/gpu/simulate.py"));
+            let mut command = script("xtask/gpu/simulate.py")?;
             command.arg("--record").arg(record::folder("cuda"));
             run_to_success(command.args(args).current_dir(root()))
         });

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, anyhow};
 
 use crate::Result;
-use crate::process::{in_path, output, run, target_dir};
+use crate::process::{in_path, output, root, run, target_dir};
 
 /// A virtual environment that has pip.
 pub(crate) struct Venv {
@@ -57,11 +57,18 @@ fn has_pip(python: &Path) -> bool {
 }
 
 /// The name of this machine's Python.
-pub(crate) fn interpreter() -> Result<&'static str> {
+fn interpreter() -> Result<&'static str> {
     let found = ["python3", "python"].into_iter().find(|name| in_path(name));
     found
         .or(cfg!(windows).then_some("python"))
         .context("this needs Python 3 (python3 in PATH)")
+}
+
+/// Runs a script of the repository. It leaves no compiled files beside the sources.
+pub(crate) fn script(path: &str) -> Result<Command> {
+    let mut command = Command::new(interpreter()?);
+    command.arg("-B").arg(root().join(path));
+    Ok(command)
 }
 
 fn make(venv: &Path) -> Result<()> {
@@ -76,18 +83,17 @@ fn make(venv: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::root;
 
     #[test]
     fn the_scripts_pass_their_tests() {
-        let Ok(python) = interpreter() else {
+        if interpreter().is_err() {
             // Past the harness, which hides what a passing test prints.
             let said = "left out: tests of the scripts, for lack of Python\n";
             std::io::Write::write_all(&mut std::io::stderr(), said.as_bytes()).unwrap();
             return;
-        };
+        }
         for tests in ["benches/report/tests.py", "xtask/gpu/tests.py"] {
-            run(Command::new(python).arg("-B").arg(root().join(tests))).unwrap();
+            run(&mut script(tests).unwrap()).unwrap();
         }
     }
 }
