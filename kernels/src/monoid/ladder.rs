@@ -25,7 +25,7 @@ pub(crate) fn lane_of_unit(#[comptime] plane_size: usize) -> u32 {
     }
 }
 
-/// The inclusive scan over a plane by shuffles, for any operator. It is unrolled if the size of a plane is known.
+/// The inclusive scan over a plane by shuffles, for any operator.
 #[cube]
 pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
     value: &M::State,
@@ -33,24 +33,11 @@ pub fn plane_ladder<A: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let lane = lane_of_unit(plane_size);
-    if comptime!(plane_size > 0) {
-        let mut total = M::State::copy(value);
-        let steps = comptime!(plane_size.ilog2());
-        #[unroll]
-        for step in 0..steps {
-            let distance = comptime!(1u32 << step);
-            let left = M::State::shuffle_up(&total, distance);
-            let with = join::<A, M>(&left, &total, op);
-            total = M::State::select(lane >= distance, &with, &total);
-        }
-        total
-    } else {
-        ladder_within::<A, M>(value, lane, PLANE_DIM - 1, plane_size, op)
-    }
+    ladder_within::<A, M>(value, lane, PLANE_DIM - 1, plane_size, op)
 }
 
 /// The ladder of units that reach back `reach` units: not before the first, and no farther than `farthest`. Every unit
-/// of the plane takes part.
+/// of the plane takes part. It is unrolled if the size of a plane is known.
 #[cube]
 pub(crate) fn ladder_within<A: Numeric, M: Monoid<A>>(
     value: &M::State,
