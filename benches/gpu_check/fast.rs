@@ -8,7 +8,7 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-use cubecl_scan::compact::{Emit, PermutationShape, compact, partition_ranks, scatter_ranks};
+use cubecl_scan::compact::{Emit, compact, partition, partition_ranks};
 use cubecl_scan::monoid::LinearRecurrence;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
@@ -238,31 +238,19 @@ impl<'a> Bench<'a> {
             }
             let int: ElemType = i32::elem_type_native();
             let (keys, input) = (upload(client, &keys), upload(client, &data));
-            let [ranks, output] = [client.empty(4 * n), client.empty(4 * n)];
+            let output = client.empty(4 * n);
             let starts = client.empty(4 * (num_keys + 1));
-            let moved = if moves {
-                (output.clone(), expected)
-            } else {
-                (ranks.clone(), places)
-            };
-            let expected = vec![moved, (starts.clone(), offsets)];
+            let written = if moves { expected } else { places };
+            let expected = vec![(output.clone(), written), (starts.clone(), offsets)];
             let launch = move |client: &Client| {
-                let (all, launch) = (flat(&keys, n), LaunchOptions::default());
-                let (to, ends) = (flat(&ranks, n), flat(&starts, num_keys + 1));
-                partition_ranks(client, (all, int), to, ends, num_keys, int, launch)?;
-                if !moves {
-                    return Ok(());
+                let (all, launch) = ((flat(&keys, n), int), LaunchOptions::default());
+                let (to, ends) = (flat(&output, n), flat(&starts, num_keys + 1));
+                if moves {
+                    let values = (flat(&input, n), int);
+                    partition(client, all, values, to, ends, num_keys, int, launch)
+                } else {
+                    partition_ranks(client, all, to, ends, num_keys, int, launch)
                 }
-                let total = starts.clone().offset_start(4 * num_keys as u64);
-                let shape = PermutationShape {
-                    outer: 1,
-                    slices: n,
-                    destinations: n,
-                    inner: 1,
-                };
-                let list = (flat(&ranks, n), int);
-                let (from, to) = (flat(&input, n), flat(&output, n));
-                scatter_ranks(client, from, list, flat(&total, 1), to, int, shape)
             };
             Prepared::new(client, launch, expected)
         });

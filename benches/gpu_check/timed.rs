@@ -20,7 +20,9 @@ const MOST_LAUNCHES: u128 = 8;
 /// host.
 const QUICK: Duration = Duration::from_micros(500);
 const FILLER_BYTES: usize = 1 << 26;
-const FILLER_COPIES: usize = 16;
+/// What a copy takes on the fastest GPU there is.
+const FILLER: Duration = Duration::from_micros(25);
+const MOST_FILLERS: u128 = 64;
 
 /// The times of a launch: between events of the device where it has a clock, otherwise between two synchronisations.
 pub struct Timed {
@@ -36,7 +38,10 @@ impl Timed {
         let queued = batches.median;
         let launches = SAMPLE.as_nanos() / queued.as_nanos().max(1);
         let launches = launches.clamp(1, MOST_LAUNCHES) as u32;
-        let copies = if queued < QUICK { FILLER_COPIES } else { 0 };
+        // As long as the host takes to queue the launches, and half as long again.
+        let wait = queued * launches * 3 / 2;
+        let fillers = (wait.as_nanos() / FILLER.as_nanos()).clamp(16, MOST_FILLERS);
+        let copies = if queued < QUICK { fillers as usize } else { 0 };
         let filler = [(); 2].map(|()| client.empty(FILLER_BYTES));
         let before = || {
             (0..copies).for_each(|_| copy::copy(client, &filler[0], &filler[1], FILLER_BYTES / 4))

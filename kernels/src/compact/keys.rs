@@ -1,9 +1,12 @@
-//! The destinations of a stable grouping by key. [`digits`](super::digits) computes them.
+//! A stable grouping by key: the destinations of keys, or values in the order of their keys. [`digits`](super::digits)
+//! computes them.
 
 use super::digits::{Digits, config::DigitConfig};
+use super::permute::{PermutationShape, scatter_ranks, zero_after};
 use crate::ScanError;
-use crate::error::{check_outputs, check_types, expect_room};
+use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
+use crate::scan::scratch::temporary_tensor;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -32,33 +35,109 @@ pub fn partition_ranks(
     index: ElemType,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let dtype = keys.1;
-    check_types(client, [dtype, index])?;
+    let destinations_operand = ("destinations", &destinations, index.size());
+    let digits = grouping(
+        client,
+        (&keys, None),
+        destinations_operand,
+        &offsets,
+        num_keys,
+        index,
+        launch,
+    )?;
+    digits.launch(offsets, destinations)
+}
+
+/// Groups values by their keys `0..num_keys`, in the order of the input: the values of key 0, those of key 1, and so on.
+/// Zeros follow for values whose keys are out of range. `offsets` are those of [`partition_ranks`].
+///
+/// `values` and `grouped` are as long as the keys. All tensors are contiguous. Nothing waits for the device.
+///
+/// # Errors
+///
+/// As [`partition_ranks`].
+///
+/// # Panics
+///
+/// If a tensor is too small.
+pub fn partition(
+    client: &Client,
+    keys: (TensorBinding, ElemType),
+    values: (TensorBinding, ElemType),
+    grouped: TensorBinding,
+    offsets: TensorBinding,
+    num_keys: usize,
+    index: ElemType,
+    launch: LaunchOptions,
+) -> Result<(), ScanError> {
+    let (values, dtype) = values;
+    let operand = ("grouped values", &grouped, dtype.size());
+    let with_values = (&keys, Some((&values, dtype)));
+    let digits = grouping(
+        client,
+        with_values,
+        operand,
+        &offsets,
+        num_keys,
+        index,
+        launch,
+    )?;
+    let elements = digits.elements;
+    let shape = PermutationShape {
+        outer: 1,
+        slices: elements,
+        destinations: elements,
+        inner: 1,
+    };
+    if digits.is_one_pass() && dtype.size() == size_of::<u32>() {
+        digits.move_values(offsets.clone(), values, grouped.clone())?;
+        zero_after(client, (offsets, index), grouped, dtype, shape);
+        Ok(())
+    } else {
+        let destinations = temporary_tensor(client, elements, index);
+        digits.launch(offsets.clone(), destinations.clone())?;
+        let list = (destinations, index);
+        scatter_ranks(client, values, list, offsets, grouped, dtype, shape)
+    }
+}
+
+/// What both groupings check. `written` is what they write beside offsets.
+#[track_caller]
+fn grouping<'c>(
+    client: &'c Client,
+    (keys, values): (
+        &(TensorBinding, ElemType),
+        Option<(&TensorBinding, ElemType)>,
+    ),
+    written: Operand,
+    offsets: &TensorBinding,
+    num_keys: usize,
+    index: ElemType,
+    launch: LaunchOptions,
+) -> Result<Digits<'c>, ScanError> {
+    let values_type = values.map(|(_, dtype)| dtype);
+    check_types(client, [keys.1, index].into_iter().chain(values_type))?;
     let n: usize = keys.0.shape.iter().product();
     expect_room("keys", &keys.0, n);
-    expect_room("destinations", &destinations, n);
-    expect_room("offsets", &offsets, num_keys + 1);
-    check_outputs(
-        &[("keys", &keys.0, dtype.size())],
-        &[
-            ("destinations", &destinations, index.size()),
-            ("offsets", &offsets, index.size()),
-        ],
-    )?;
+    expect_room(written.0, written.1, n);
+    expect_room("offsets", offsets, num_keys + 1);
+    let mut inputs: Vec<Operand> = vec![("keys", &keys.0, keys.1.size())];
+    if let Some((values, dtype)) = values {
+        expect_room("values", values, n);
+        inputs.push(("values", values, dtype.size()));
+    }
+    check_outputs(&inputs, &[written, ("offsets", offsets, index.size())])?;
     let address_type = keys
         .0
         .required_address_type(1)
         .max(offsets.required_address_type(1));
-    let digits = Digits {
+    Ok(Digits {
         client,
-        keys,
-        destinations,
-        offsets,
+        keys: keys.clone(),
         num_keys,
         index,
         address_type,
         elements: n,
         config: DigitConfig::of_grouping(client, &launch, num_keys),
-    };
-    digits.launch()
+    })
 }

@@ -7,7 +7,7 @@
 //! - [`expand`]: the inverse of [`compact()`].
 //! - [`gather`] and [`scatter`]: move slices to and from destinations. Each is the adjoint of the other.
 //! - [`scatter_ranks`]: scatters to destinations that are ranks, and writes zeros after them.
-//! - [`partition_ranks`]: the destinations of a stable grouping by key.
+//! - [`partition`]: a stable grouping of values by key; [`partition_ranks`] its destinations.
 //!
 //! ```text
 //! mask      1  0  1  1  0
@@ -66,7 +66,7 @@ mod select;
 mod selection;
 
 pub use emit::Emit;
-pub use keys::partition_ranks;
+pub use keys::{partition, partition_ranks};
 pub use launch::compact;
 pub use lines::compact_lines;
 pub use permute::{PermutationShape, gather, scatter, scatter_ranks};

@@ -65,6 +65,7 @@ pub(super) fn count_passes_kernel<K: Numeric, N: Size>(
     let units = comptime!(tile.units);
     let words = Shared::<[Atomic<u32>]>::new_slice(comptime!(config.words()));
     clear(&words, comptime!(config.words()), units);
+    sync_cube();
     let line = CUBE_POS / of.parts;
     let part = CUBE_POS - line * of.parts;
     if line < of.lines {
@@ -151,11 +152,19 @@ pub(super) fn count_turn_kernel<K: Numeric, N: Size>(
     let units = comptime!(tile.units);
     let words = Shared::<[Atomic<u32>]>::new_slice(comptime!(tile.digits()));
     clear(&words, comptime!(tile.digits()), units);
+    sync_cube();
     let line = min(CUBE_POS / of.parts, of.lines - 1);
     let number = CUBE_POS - line * of.parts;
     let first = min(number * tile.tile(), of.len);
     let vectors = min(of.len - first, tile.tile()) / lanes;
-    let pass = own_pass(table, schedule, line, turn, comptime!(digits.all_passes()));
+    let pass = own_pass(
+        table,
+        schedule,
+        line,
+        turn,
+        comptime!(digits.all_passes()),
+        comptime!(!tile.planes_meet),
+    );
     if pass.exists {
         #[unroll]
         for step in 0..comptime!(tile.keys.div_ceil(lanes)) {

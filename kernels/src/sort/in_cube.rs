@@ -11,9 +11,9 @@
 
 use super::SortOutputs;
 use super::problem::{Sort, Source};
-use super::tile::{KeyDigits, KeyTile, digit_in_pass};
+use super::tile::{KeyDigits, KeyTile, digit_in_pass, rank_of_key};
 use super::whole_lines::{WholeLines, WholeLinesLaunch};
-use crate::compact::digits::ranks::{digit_of, place_of_key};
+use crate::compact::digits::ranks::{digit_of, place_of_key, place_of_rank};
 use crate::compact::unused;
 use crate::scan::cube_count;
 use cubecl::ir::ElemType;
@@ -76,7 +76,6 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric, N: Size>(
     let own_lines = of.own();
     let (first, begin, count) = (own_lines.first, own_lines.begin, own_lines.count);
     let digits = comptime!(config.digits.tile);
-    let none = comptime!(digits.digits() as u32);
     let mut tile = KeyTile::<K>::load::<N>(keys, begin, count, digits);
     let mut places = Array::<u32>::new(digits.keys);
     #[unroll]
@@ -86,17 +85,16 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric, N: Size>(
     for pass in 0..comptime!(config.all_passes()) {
         #[unroll]
         for k in 0..digits.keys {
-            let mut digit = none.runtime();
-            if place_of_key(k, digits) < count {
-                let mut own_line = 0u32.runtime();
-                if comptime!(config.passes_of_lines > 0) {
-                    own_line = of.len.div(places[k] as usize) as u32;
-                }
-                digit = digit_of_place::<K>(tile.own[k], own_line, pass, config);
+            let mut own_line = 0u32.runtime();
+            if comptime!(config.passes_of_lines > 0) {
+                own_line = of.len.div(places[k] as usize) as u32;
             }
-            tile.ranked.digits[k] = digit;
+            let digit = digit_of_place::<K>(tile.own[k], own_line, pass, config);
+            tile.ranked.ranks[k] = rank_of_key(k, digit, count, digits);
         }
         // The units have read what the last pass has moved.
+        sync_cube();
+        tile.ranked.clear(digits);
         sync_cube();
         tile.ranked.rank(digits);
         sync_cube();
@@ -104,20 +102,16 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric, N: Size>(
         if comptime!(config.has_places()) {
             #[unroll]
             for k in 0..digits.keys {
-                if tile.ranked.digits[k] < none {
-                    tile.ranked.words[tile.ranked.places[k] as usize] = places[k];
-                }
+                tile.ranked.words[place_of_rank(tile.ranked.ranks[k])] = places[k];
             }
         }
         sync_cube();
         #[unroll]
         for k in 0..digits.keys {
             let place = place_of_key(k, digits);
-            if place < count {
-                tile.own[k] = tile.staged[place];
-                if comptime!(config.has_places()) {
-                    places[k] = tile.ranked.words[place];
-                }
+            tile.own[k] = tile.staged[place];
+            if comptime!(config.has_places()) {
+                places[k] = tile.ranked.words[place];
             }
         }
     }
@@ -169,7 +163,7 @@ pub(super) fn sort_in_cubes(sort: &Sort, source: Source, outputs: SortOutputs, k
             cube_count(client, lines.div_ceil(of_cube)),
             CubeDim::new_1d(sort.digits.units as u32),
             sort.address_type,
-            sort.lanes(len, &[&source.keys]),
+            sort.lanes_of_tile(len, &[&source.keys]),
             source.keys.into_buffer_arg(),
             positions.into_buffer_arg(),
             outputs

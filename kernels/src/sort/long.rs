@@ -41,10 +41,10 @@ use cubecl::prelude::*;
 /// The most tiles whose digits a cube counts for all passes. With 16, the counts of a part are 1/64 of its bytes.
 const TILES_OF_PART: usize = 16;
 
-/// The most tiles of a line that look back, unless there are many lines. On an H200 (2026-11-27, NVRTC 13.0) 2^20 i32
-/// with positions take 102 µs in 256 tiles that look back, and took 144 in tiles that are counted. While planes ranked
-/// keys by ballots, 2^24 took 1,149 µs in 4,096 tiles that look back, and 1,077 in tiles that are counted.
-const SORTED_CHAIN: usize = 512;
+/// The most tiles of a line that look back, unless there are many lines. On an H200 (2026-11-27, NVRTC 13.0) 2^24 i32 take
+/// 547 µs in 2,048 tiles that look back, and 572 in tiles that are counted; with positions 904 and 647. With an earlier
+/// kernel, 2^20 with positions took 102 and 144 µs.
+const SORTED_CHAIN: usize = 256;
 
 /// Sorts lines longer than a tile, and writes the first `kept` keys of each.
 pub(super) fn sort_long(
@@ -275,7 +275,7 @@ impl<'a, 'c> Passes<'a, 'c> {
                 cube_count(sort.client, lines * self.tiles),
                 CubeDim::new_1d(sort.digits.units as u32),
                 sort.address_type,
-                sort.lanes(len, &[keys, &moved]),
+                sort.lanes_of_tile(len, &[keys, &moved]),
                 keys.clone().into_buffer_arg(),
                 moved.into_buffer_arg(),
                 positions.unwrap_or_else(|| stand_in(2)).into_buffer_arg(),

@@ -175,7 +175,11 @@ fn sort_lines(
     } else if len <= sort.digits.tile() {
         sort_in_cubes(sort, source, outputs, keys);
     } else {
-        return sort_long(sort, source, outputs, keys);
+        let long = Sort {
+            digits: sort.digits_of_long,
+            ..sort.clone()
+        };
+        return sort_long(&long, source, outputs, keys);
     }
     Ok(())
 }

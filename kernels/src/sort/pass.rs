@@ -75,7 +75,24 @@ fn place_of_tile(number: usize, of: KeyPass, #[comptime] config: DigitConfig) ->
     }
 }
 
-/// The keys of a digit in earlier tiles of the line. `aggregate` is their number in this tile.
+/// The lookback for a digit of the tile.
+#[cube]
+fn lookback_of(
+    of: KeyPass,
+    place: Place,
+    digit: usize,
+    words: TileWords,
+    #[comptime] strip: StripConfig,
+) -> StripLookback<u32> {
+    let own = StripTile {
+        number: place.tile * of.lines + place.line,
+        strip: place.line,
+        tile: place.tile,
+    };
+    StripLookback::<u32>::new(own, digit, &0u32.runtime(), words, strip)
+}
+
+/// The keys of a digit in earlier tiles of the line. `aggregate` is their number in this tile, which is published.
 #[cube]
 fn earlier_keys<K: Numeric, N: Size>(
     keys: &[Vector<K, N>],
@@ -91,13 +108,7 @@ fn earlier_keys<K: Numeric, N: Size>(
     #[comptime] strip: StripConfig,
 ) -> u32 {
     let sum = comptime!(ScanOp::Sum);
-    let own = StripTile {
-        number: place.tile * of.lines + place.line,
-        strip: place.line,
-        tile: place.tile,
-    };
-    let mut search = StripLookback::<u32>::new(own, digit, &0u32.runtime(), words, strip);
-    search.publish_aggregate(state, words, &aggregate, strip);
+    let mut search = lookback_of(of, place, digit, words, strip);
     while search.advance::<u32, Fold>(state, words, strip, sum) {
         let begin = place.line * of.len + search.missing() * config.digits.tile.tile();
         let lanes = N::value().comptime();
@@ -118,32 +129,22 @@ fn earlier_keys<K: Numeric, N: Size>(
     search.before::<u32, Fold>(strip, sum)
 }
 
-/// Where the keys of a digit in this tile begin in the line. `count` is their number.
+/// Where the keys of a digit begin in the line, or those in this tile unless tiles look back.
 #[cube]
-fn begin_of_digit<K: Numeric, N: Size>(
-    keys: &[Vector<K, N>],
-    moved: &[Vector<K, N>],
-    digit_offsets: &[u32],
-    state: &[Atomic<u32>],
+fn begin_of_digit(
+    table: &[u32],
     of: KeyPass,
     place: Place,
     pass: OwnPass,
     digit: usize,
-    count: u32,
-    words: TileWords,
     #[comptime] config: PassConfig,
 ) -> u32 {
     let digits = comptime!(config.digits.tile.digits());
     if comptime!(config.lookback.is_some()) {
-        let strip = comptime!(config.lookback.unwrap());
-        let earlier = earlier_keys::<K, N>(
-            keys, moved, state, of, place, pass, digit, count, words, config, strip,
-        );
         let passes = comptime!(config.digits.all_passes());
-        let row = (place.line * passes + pass.number) * digits + digit;
-        digit_offsets[row * of.parts] + earlier
+        table[((place.line * passes + pass.number) * digits + digit) * of.parts]
     } else {
-        digit_offsets[(place.line * digits + digit) * of.parts + place.tile]
+        table[(place.line * digits + digit) * of.parts + place.tile]
     }
 }
 
@@ -179,6 +180,7 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
         place.line,
         of.turn,
         comptime!(digits.all_passes()),
+        comptime!(!tile_config.planes_meet),
     );
     if pass.exists {
         let begin = place.line * of.len + place.first;
@@ -188,28 +190,58 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
         } else {
             tile.read::<N>(moved, begin, place.count, tile_config);
         }
-        tile.exchange::<N>(place.count, tile_config);
+        tile.ranked.clear(tile_config);
+        // What is added to a rank in the tile: at first, where digits begin.
+        let mut bases = Shared::<[u32]>::new_slice(comptime!(tile_config.digits()));
+        let steps = comptime!(tile_config.digits().div_ceil(tile_config.units));
+        #[unroll]
+        for step in 0..steps {
+            let own = step * tile_config.units + UNIT_POS as usize;
+            if own < comptime!(tile_config.digits()) && place.count > 0 {
+                bases[own] = begin_of_digit(table, of, place, pass, own, config);
+            }
+        }
+        sync_cube();
         tile.rank(place.count, pass.number, digits);
         sync_cube();
-        tile.stage(tile_config);
-        if comptime!(config.writes_positions) {
-            let reads = !pass.is_first;
-            tile.stage_positions(moved_positions, begin, place.first, reads, tile_config);
+        if comptime!(config.lookback.is_some()) {
+            let strip = comptime!(config.lookback.unwrap());
+            #[unroll]
+            for step in 0..steps {
+                let own = step * tile_config.units + UNIT_POS as usize;
+                if own < comptime!(tile_config.digits()) && place.count > 0 {
+                    let count = tile.ranked.starts[own + 1] - tile.ranked.starts[own];
+                    let search = lookback_of(of, place, own, words, strip);
+                    search.publish_aggregate(state, words, &count, strip);
+                }
+            }
         }
-        // What is added to a rank in the tile.
-        let mut bases = Shared::<[u32]>::new_slice(comptime!(tile_config.digits()));
+        tile.stage(tile_config);
+        // Later tiles wait for the counts alone, and a lookback needs the registers of what is staged.
+        if comptime!(config.writes_positions) {
+            tile.stage_positions(
+                moved_positions,
+                begin,
+                place.first,
+                place.count,
+                !pass.is_first,
+                tile_config,
+            );
+        }
         // A lookback is long code, so only the one of a unit that has a single digit is no loop.
-        let steps = comptime!(tile_config.digits().div_ceil(tile_config.units));
         #[unroll(steps == 1)]
         for step in 0..steps {
             let own = step * tile_config.units + UNIT_POS as usize;
             if own < comptime!(tile_config.digits()) && place.count > 0 {
                 let start = tile.ranked.starts[own];
-                let count = tile.ranked.starts[own + 1] - start;
-                let begins = begin_of_digit::<K, N>(
-                    keys, moved, table, state, of, place, pass, own, count, words, config,
-                );
-                bases[own] = begins - start;
+                if comptime!(config.lookback.is_some()) {
+                    let count = tile.ranked.starts[own + 1] - start;
+                    let strip = comptime!(config.lookback.unwrap());
+                    bases[own] += earlier_keys::<K, N>(
+                        keys, moved, state, of, place, pass, own, count, words, config, strip,
+                    );
+                }
+                bases[own] -= start;
             }
         }
         sync_cube();

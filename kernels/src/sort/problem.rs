@@ -14,11 +14,14 @@ use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 
 /// What the launches of a sort share.
+#[derive(Clone)]
 pub(super) struct Sort<'c> {
     pub client: &'c Client,
     pub dtype: ElemType,
     pub order: KeyOrder,
     pub digits: DigitConfig,
+    /// The digits of lines that are longer than a tile.
+    pub digits_of_long: DigitConfig,
     pub address_type: AddressType,
     pub launch: LaunchOptions,
 }
@@ -69,12 +72,18 @@ impl<'c> Sort<'c> {
         let beside = Beside {
             of_key: dtype.size(),
             tables: 1,
+            is_large: false,
+        };
+        let of_long = Beside {
+            is_large: dtype.size() <= size_of::<u32>(),
+            ..beside
         };
         Ok(Self {
             client,
             dtype,
             order: KeyOrder::new(dtype, options),
             digits: DigitConfig::new(client, &launch, beside),
+            digits_of_long: DigitConfig::new(client, &launch, of_long),
             address_type: operands
                 .iter()
                 .map(|(_, tensor, _)| tensor.required_address_type(1))
@@ -102,6 +111,15 @@ impl<'c> Sort<'c> {
         let size = self.dtype.size();
         let keys: Vec<_> = keys.iter().map(|keys| (*keys, size)).collect();
         lanes_of(self.client, len | self.digits.tile(), &keys)
+    }
+
+    /// The same for a kernel that ranks tiles: units of planes read single keys.
+    pub fn lanes_of_tile(&self, len: usize, keys: &[&TensorBinding]) -> usize {
+        if self.digits.plane {
+            1
+        } else {
+            self.lanes(len, keys)
+        }
     }
 
     /// Buffers for keys in such lines, and for their positions.

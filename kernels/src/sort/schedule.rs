@@ -30,7 +30,8 @@ pub(super) struct OwnPass {
     pub is_first: bool,
 }
 
-/// The pass of a line, the same for every unit of the cube. The words from `schedule` on are the schedule.
+/// The pass of a line, the same for every unit of the cube. WGSL asks for a proof of that, and gets one if `is_proved`. The
+/// words from `schedule` on are the schedule.
 #[cube]
 pub(super) fn own_pass(
     table: &[u32],
@@ -38,10 +39,17 @@ pub(super) fn own_pass(
     line: usize,
     turn: usize,
     #[comptime] turns: usize,
+    #[comptime] is_proved: bool,
 ) -> OwnPass {
     let mut next = 1u32.runtime();
     let mut before = NONE.runtime();
-    if comptime!(turns > 1) {
+    if comptime!(turns > 1 && !is_proved) {
+        let at = schedule + line * turns + turn;
+        next = table[at];
+        if turn > 0 {
+            before = table[at - 1];
+        }
+    } else if comptime!(turns > 1) {
         let mut told = Shared::<[u32]>::new_slice(2usize);
         if UNIT_POS == 0 {
             let at = schedule + line * turns + turn;

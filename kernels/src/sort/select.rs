@@ -14,7 +14,7 @@ use super::problem::{Sort, Source};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass};
 use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
-use crate::compact::digits::ranks::{clear, place_of_key};
+use crate::compact::digits::ranks::{clear, place_of_key, rank_of_digit};
 use crate::compact::unused;
 use crate::monoid::Fold;
 use crate::scan::components::cube_totals::scan_totals;
@@ -115,6 +115,7 @@ fn tell_apart<K: Numeric>(
     for turn in 0..comptime!(config.digits.all_passes()) {
         let pass = comptime!(config.digits.all_passes() - 1) - turn;
         clear(&counters, comptime!(digits.digits()), digits.units);
+        sync_cube();
         #[unroll]
         for k in 0..digits.keys {
             if states[k] == OPEN {
@@ -160,18 +161,20 @@ fn select_keys_kernel<K: Numeric, N: Size>(
     let wanted = min(of.kept, count);
     let states = tell_apart::<K>(&tile, count, wanted as u32, config);
 
-    // What is kept has one digit, and equal keys have the next.
+    // What is kept has one digit, equal keys have the next, and the rest none.
     #[unroll]
     for k in 0..digits.keys {
         let none = comptime!(digits.digits() as u32);
-        tile.ranked.digits[k] = select(states[k] == DROPPED, none, states[k]);
+        tile.ranked.ranks[k] = rank_of_digit(select(states[k] == DROPPED, none, states[k]));
     }
+    tile.ranked.clear(digits);
+    sync_cube();
     tile.ranked.rank(digits);
     sync_cube();
     tile.stage(digits);
     if comptime!(config.writes_positions) {
         let reads = config.reads_positions.runtime();
-        tile.stage_positions(positions, begin, first, reads, digits);
+        tile.stage_positions(positions, begin, first, count, reads, digits);
     }
     sync_cube();
     let to = line * of.kept_of_line + number * of.kept;
@@ -196,8 +199,10 @@ pub(super) fn select_keys(sort: &Sort, source: Source, has_positions: bool, kept
     let round = sort.temporaries([lines, kept_of_line], has_positions);
     let client = sort.client;
     let stand_in = || unused(client);
+    let mut digits = sort.key_digits();
+    digits.tile.drops = true;
     let config = SelectConfig {
-        digits: sort.key_digits(),
+        digits,
         reads_positions: source.positions.is_some(),
         writes_positions: has_positions,
     };
@@ -209,7 +214,7 @@ pub(super) fn select_keys(sort: &Sort, source: Source, has_positions: bool, kept
             cube_count(client, lines * tiles),
             CubeDim::new_1d(sort.digits.units as u32),
             sort.address_type,
-            sort.lanes(len, &[&source.keys]),
+            sort.lanes_of_tile(len, &[&source.keys]),
             source.keys.into_buffer_arg(),
             source.positions.unwrap_or_else(stand_in).into_buffer_arg(),
             written.keys.into_buffer_arg(),

@@ -1,22 +1,17 @@
 //! A tile of keys in the registers of a cube's units, and its order by a digit.
 //!
-//! Neighbouring units read neighbouring vectors. A unit ranks other keys than it reads ([`place_of_key`]), so the keys
-//! are exchanged in shared memory. There the lanes of the vectors of a step lie apart, and the places of a lane are
-//! exchanged in groups of eight, another way for each lane: then neither the units that write a lane nor those that read
-//! neighbouring keys meet in a bank.
+//! With planes, a unit reads the keys that it ranks, a plane apart, so that neighbouring units read neighbours. Without,
+//! neighbouring units read neighbouring vectors, and exchange the keys in shared memory.
 //!
-//! ```text
-//! lane 0   vectors of units  0 1 … 7  8 … 15  16 … 23  24 … 31  …
-//! lane 1                     8 … 15  0 1 … 7  24 … 31  16 … 23  …
-//! ```
+//! Where a tile has fewer keys than room, the missing ones have the highest digit. They follow all keys of the tile, so
+//! they have the last ranks of all.
 
 use super::code::{KeyOrder, code_word};
 use crate::compact::digits::config::DigitConfig;
-use crate::compact::digits::ranks::{RankedTile, digit_of, place_of_key};
+use crate::compact::digits::ranks::{
+    RankedTile, digit_of, has_digit, place_of_key, place_of_rank, rank_of_digit,
+};
 use cubecl::prelude::*;
-
-/// Units whose places are exchanged together.
-const GROUP: usize = 8;
 
 /// The comptime facts of a tile and of the digits of its keys.
 #[derive_cube_comptime]
@@ -74,36 +69,16 @@ pub(super) fn read_vector<K: Numeric, N: Size>(
     read
 }
 
-/// How the lanes of a tile lie in shared memory.
-#[derive_cube_comptime]
-struct Staging {
-    units: usize,
-    lanes: usize,
-    /// Whether lanes lie apart: if all units have whole vectors, and whole groups of units.
-    apart: bool,
-}
-
-impl Staging {
-    fn new(lanes: usize, config: DigitConfig) -> Self {
-        let whole = config.keys.is_multiple_of(lanes);
-        Self {
-            units: config.units,
-            lanes,
-            apart: lanes > 1 && whole && config.units.is_multiple_of(GROUP * lanes),
-        }
-    }
-}
-
-/// The place in shared memory of a lane of a tile's vector.
+/// The rank of a unit's `k`-th key of that digit before the tile is ranked.
 #[cube]
-fn staged_lane(vector: usize, lane: usize, #[comptime] staging: Staging) -> usize {
-    if comptime!(staging.apart) {
-        let step = vector / staging.units;
-        let unit = vector - step * staging.units;
-        (step * staging.lanes + lane) * staging.units + (unit ^ (lane * comptime!(GROUP)))
-    } else {
-        vector * staging.lanes + lane
-    }
+pub(super) fn rank_of_key(
+    #[comptime] k: usize,
+    digit: u32,
+    count: usize,
+    #[comptime] config: DigitConfig,
+) -> u32 {
+    let highest = comptime!(config.digits() as u32 - 1);
+    rank_of_digit(select(place_of_key(k, config) < count, digit, highest))
 }
 
 /// A tile of keys, as one unit sees it.
@@ -135,11 +110,10 @@ impl<K: Numeric> KeyTile<K> {
     ) -> KeyTile<K> {
         let mut tile = KeyTile::<K>::new(config);
         tile.read::<N>(keys, begin, count, config);
-        tile.exchange::<N>(count, config);
         tile
     }
 
-    /// Reads the `count` keys from `begin` on.
+    /// Reads the `count` keys from `begin` on. Without planes the cube meets.
     pub fn read<N: Size>(
         &mut self,
         keys: &[Vector<K, N>],
@@ -148,80 +122,82 @@ impl<K: Numeric> KeyTile<K> {
         #[comptime] config: DigitConfig,
     ) {
         let lanes = N::value().comptime();
-        let staging = comptime!(Staging::new(lanes, config));
-        #[unroll]
-        for step in 0..comptime!(config.keys.div_ceil(lanes)) {
-            let vector = step * config.units + UNIT_POS as usize;
-            if vector < count / lanes {
-                let read = keys[begin / lanes + vector];
-                #[unroll]
-                for lane in 0..lanes {
-                    self.staged[staged_lane(vector, lane, staging)] = read.extract(lane);
+        if comptime!(config.plane) {
+            #[unroll]
+            for k in 0..config.keys {
+                let place = place_of_key(k, config);
+                if place < count {
+                    self.own[k] = keys[begin + place].extract(0usize);
                 }
             }
-        }
-    }
-
-    /// Takes the unit's keys of the `count` that the cube has read. Barriers of the ranking follow before the room is
-    /// used again.
-    pub fn exchange<N: Size>(&mut self, count: usize, #[comptime] config: DigitConfig) {
-        let lanes = N::value().comptime();
-        let staging = comptime!(Staging::new(lanes, config));
-        sync_cube();
-        #[unroll]
-        for k in 0..config.keys {
-            let place = place_of_key(k, config);
-            if place < count {
-                let vector = place / lanes;
-                self.own[k] = self.staged[staged_lane(vector, place - vector * lanes, staging)];
+        } else {
+            #[unroll]
+            for step in 0..comptime!(config.keys.div_ceil(lanes)) {
+                let vector = step * config.units + UNIT_POS as usize;
+                if vector < count / lanes {
+                    let read = keys[begin / lanes + vector];
+                    #[unroll]
+                    for lane in 0..lanes {
+                        self.staged[vector * lanes + lane] = read.extract(lane);
+                    }
+                }
+            }
+            sync_cube();
+            #[unroll]
+            for k in 0..config.keys {
+                self.own[k] = self.staged[place_of_key(k, config)];
             }
         }
     }
 
-    /// Ranks the first `count` keys by the digit of a pass.
+    /// Ranks the first `count` keys by the digit of a pass. A barrier lies between this and the clearing of counters.
     pub fn rank(&mut self, count: usize, pass: usize, #[comptime] digits: KeyDigits) {
         let config = comptime!(digits.tile);
-        let none = comptime!(config.digits() as u32);
         #[unroll]
         for k in 0..config.keys {
             let own = digit_in_pass::<K>(self.own[k], pass, digits);
-            let has_digit = place_of_key(k, config) < count;
-            self.ranked.digits[k] = select(has_digit, own, none);
+            self.ranked.ranks[k] = rank_of_key(k, own, count, config);
         }
         self.ranked.rank(config);
     }
 
     /// Stages the keys in the order of their ranks. `staged` can be read after the next barrier.
     pub fn stage(&mut self, #[comptime] config: DigitConfig) {
-        let none = comptime!(config.digits() as u32);
         #[unroll]
         for k in 0..config.keys {
-            if self.ranked.digits[k] < none {
-                self.staged[self.ranked.places[k] as usize] = self.own[k];
+            let rank = self.ranked.ranks[k];
+            if has_digit(rank, config) {
+                self.staged[place_of_rank(rank)] = self.own[k];
             }
         }
     }
 
-    /// Stages the positions of the keys in the room for words, in the order of their ranks. `first` is the position of
-    /// the first key. If positions are read, they begin with that of key `begin`.
+    /// Stages the positions of the first `count` keys in the room for words, in the order of ranks. `first` is that of the
+    /// first key. If positions are read, they begin with that of key `begin`.
     pub fn stage_positions(
         &mut self,
         positions: &[u32],
         begin: usize,
         first: usize,
+        count: usize,
         reads_positions: bool,
         #[comptime] config: DigitConfig,
     ) {
-        let none = comptime!(config.digits() as u32);
+        // All are read before the first is staged: one latency for all.
+        let mut own = Array::<u32>::new(config.keys);
         #[unroll]
         for k in 0..config.keys {
-            if self.ranked.digits[k] < none {
-                let at = place_of_key(k, config);
-                let mut position = (first + at) as u32;
-                if reads_positions {
-                    position = positions[begin + at];
-                }
-                self.ranked.words[self.ranked.places[k] as usize] = position;
+            let at = place_of_key(k, config);
+            own[k] = (first + at) as u32;
+            if reads_positions && at < count {
+                own[k] = positions[begin + at];
+            }
+        }
+        #[unroll]
+        for k in 0..config.keys {
+            let rank = self.ranked.ranks[k];
+            if has_digit(rank, config) {
+                self.ranked.words[place_of_rank(rank)] = own[k];
             }
         }
     }

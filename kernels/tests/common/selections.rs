@@ -3,7 +3,9 @@
 use super::{View, flat, tensor};
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl_scan::compact::{Emit, compact, compact_lines, expand, partition_ranks, run_lengths};
+use cubecl_scan::compact::{
+    Emit, compact, compact_lines, expand, partition, partition_ranks, run_lengths,
+};
 use cubecl_scan::scan::LaunchOptions;
 use scan_testing::Guarded;
 use scan_testing::reference;
@@ -230,6 +232,46 @@ pub fn device_groups(
 
 fn flags(mask: &[u32]) -> Vec<bool> {
     mask.iter().map(|&word| word != 0).collect()
+}
+
+/// The values at these destinations, zeros elsewhere.
+pub fn moved_to(destinations: &[i32], values: &[u32]) -> Vec<u32> {
+    let mut moved = vec![0; values.len()];
+    for (&value, &destination) in values.iter().zip(destinations) {
+        if let Ok(destination) = usize::try_from(destination) {
+            moved[destination] = value;
+        }
+    }
+    moved
+}
+
+/// `values` in the order of their keys on the device, and offsets.
+pub fn device_partition<T: CubeElement + Numeric>(
+    client: &Client,
+    keys: &[i32],
+    values: &[T],
+    num_keys: usize,
+    launch: LaunchOptions,
+    offset: usize,
+) -> (Vec<T>, Vec<i32>) {
+    let (n, int, dtype) = (keys.len(), i32::elem_type_native(), T::elem_type_native());
+    let keys_in = Guarded::new(client, keys, offset);
+    let values_in = Guarded::new(client, values, offset);
+    let grouped = Guarded::empty(client, size_of_val(values), offset);
+    let starts = Guarded::empty(client, (num_keys + 1) * size_of::<i32>(), offset);
+    partition(
+        client,
+        (flat(&keys_in.handle(), n), int),
+        (flat(&values_in.handle(), n), dtype),
+        flat(&grouped.handle(), n),
+        flat(&starts.handle(), num_keys + 1),
+        num_keys,
+        int,
+        launch,
+    )
+    .expect("supported");
+    assert_eq!(keys_in.read::<i32>(client), keys, "the keys changed");
+    (grouped.read(client), starts.read(client))
 }
 
 /// The destination of each index: its position in `order`, or −1 where it has none.

@@ -17,6 +17,10 @@ fn check_keys(keys: &[i32], num_keys: usize) {
         let what = format!("{} keys below {num_keys}, {launch:?}", keys.len());
         assert_eq!(found.0, expected.0, "destinations of {what}");
         assert_eq!(found.1, expected.1, "offsets of {what}");
+        let values: Vec<u32> = (0..keys.len() as u32).map(|at| !at).collect();
+        let found = device_partition(&client, keys, &values, num_keys, launch, 0);
+        assert_eq!(found.0, moved_to(&expected.0, &values), "values of {what}");
+        assert_eq!(found.1, expected.1, "offsets beside values of {what}");
     }
 }
 

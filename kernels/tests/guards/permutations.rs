@@ -136,6 +136,12 @@ fn groupings_write_nothing_but_destinations_and_offsets() {
                 let (expected, expected_offsets) = grouped(&keys, num_keys);
                 assert_eq!(destinations, expected, "{n} keys");
                 assert_eq!(starts, expected_offsets, "{n} keys");
+                let values: Vec<u32> = (0..n as u32).map(|at| !at).collect();
+                let (moved, starts) = with_guarded_scratch(&client, || {
+                    device_partition(&client, &keys, &values, num_keys, launch, offset)
+                });
+                assert_eq!(moved, moved_to(&expected, &values), "{n} values");
+                assert_eq!(starts, expected_offsets, "{n} values");
             }
         }
     }

@@ -10,7 +10,7 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{
-    Emit, PermutationShape, compact, expand, gather, partition_ranks, scatter_ranks,
+    Emit, PermutationShape, compact, expand, gather, partition, partition_ranks, scatter_ranks,
 };
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, Segmented,
@@ -218,6 +218,13 @@ fn selections(client: &Client) {
                 .expect("supported");
             nothing()
         });
+        case(client, OTHER, &format!("values of {keys} keys"), || {
+            let (grouped, offsets) = (room(client, &[n], float), room(client, &[keys + 1], int));
+            let [input, values] = [int, float].map(|dtype| (room(client, &[n], dtype), dtype));
+            partition(client, input, values, grouped, offsets, keys, int, launch)
+                .expect("supported");
+            nothing()
+        });
     }
     for (slices, inner) in [(1 << 18, 64), (1 << 24, 1)] {
         let shape = PermutationShape {
@@ -249,20 +256,29 @@ fn sorts(client: &Client) {
     let long = [16, 1 << 20];
     let back = LaunchOptions::default();
     let counted = forced(RoutineKind::ReduceThenScan);
-    let outputs = |elem, kept| SortOutputs {
+    let outputs = |elem, kept, has_positions: bool| SortOutputs {
         keys: Some(room(client, &[kept], elem)),
-        positions: None,
+        positions: has_positions.then(|| (room(client, &[kept], word), word)),
     };
     for (name, shape, launch) in [
         ("tiles that look back", long, back),
         ("tiles that are counted", long, counted),
         ("a cube", [1 << 14, 1024], back),
     ] {
-        for elem in [word, float, i64::elem_type_native()] {
-            let name = format!("sort of {elem:?} {shape:?} in {name}");
+        for (elem, has_positions) in [
+            (word, false),
+            (float, true),
+            (i64::elem_type_native(), true),
+        ] {
+            let with = if has_positions {
+                ", with positions"
+            } else {
+                ""
+            };
+            let name = format!("sort of {elem:?} {shape:?} in {name}{with}");
             case(client, CONTIGUOUS, &name, || {
                 let keys = (room(client, &shape, elem), elem);
-                let outputs = outputs(elem, shape[0] * shape[1]);
+                let outputs = outputs(elem, shape[0] * shape[1], has_positions);
                 sort(client, keys, outputs, shape, SortOptions::default(), launch)
                     .expect("supported");
                 nothing()
@@ -275,7 +291,8 @@ fn sorts(client: &Client) {
         "the largest 64 of [16, 1048576]",
         || {
             let keys = (room(client, &long, float), float);
-            top_k(client, keys, outputs(float, 16 * 64), long, 64, back).expect("supported");
+            let outputs = outputs(float, 16 * 64, true);
+            top_k(client, keys, outputs, long, 64, back).expect("supported");
             nothing()
         },
     );

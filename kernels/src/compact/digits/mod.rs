@@ -13,6 +13,7 @@
 
 pub(crate) mod config;
 mod move_tile;
+mod move_values;
 pub(crate) mod ranks;
 mod tile;
 
@@ -25,8 +26,9 @@ use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 use move_tile::move_digits_kernel;
+use move_values::move_values_kernel;
 use ranks::RankedTile;
-use tile::{count_keys, rank_keys};
+use tile::{begins_of_digits, count_keys, rank_keys};
 
 /// One pass over the keys.
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
@@ -89,29 +91,35 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
     #[define(I)] _index: ElemType,
 ) {
     let mut tile = RankedTile::new(config);
+    let begins = begins_of_digits(digit_offsets, of, config);
     let _ = rank_keys::<K>(&mut tile, keys, of, config);
     let first = CUBE_POS * config.tile();
     #[unroll]
     for k in 0..config.keys {
         let at = first + ranks::place_of_key(k, config);
         if at < of.elements {
-            let digit = tile.digits[k] as usize;
+            let digit = ranks::digit_of_rank(tile.ranks[k]) as usize;
             let mut destination = I::from_int(-1);
             if digit < config.digits() {
-                let begin = digit_offsets[digit * of.tiles + CUBE_POS];
-                destination = I::cast_from(begin + tile.places[k] - tile.starts[digit]);
+                let place = ranks::place_of_rank(tile.ranks[k]) as u32;
+                destination = I::cast_from(begins[digit] + place - tile.starts[digit]);
             }
             destinations[at] = destination;
         }
     }
 }
 
+/// What a pass writes that is the only one.
+enum Written {
+    Destinations(TensorBinding),
+    /// Values in the order of their keys; and what is read. Elements have 32 bits.
+    Values(TensorBinding, TensorBinding),
+}
+
 /// One call, after all checks.
 pub(super) struct Digits<'a> {
     pub client: &'a Client,
     pub keys: (TensorBinding, ElemType),
-    pub destinations: TensorBinding,
-    pub offsets: TensorBinding,
     pub num_keys: usize,
     pub index: ElemType,
     pub address_type: AddressType,
@@ -120,12 +128,33 @@ pub(super) struct Digits<'a> {
 }
 
 impl Digits<'_> {
-    pub fn launch(self) -> Result<(), ScanError> {
-        if self.config.drops {
-            self.place()
+    /// Writes the destination of each key.
+    pub fn launch(
+        self,
+        offsets: TensorBinding,
+        destinations: TensorBinding,
+    ) -> Result<(), ScanError> {
+        if self.is_one_pass() {
+            self.place(offsets, Written::Destinations(destinations))
         } else {
-            self.sort()
+            self.sort(offsets, destinations)
         }
+    }
+
+    /// Whether one digit distinguishes all keys.
+    pub fn is_one_pass(&self) -> bool {
+        self.config.drops
+    }
+
+    /// The same for values of 32 bits, which are moved.
+    pub fn move_values(
+        self,
+        offsets: TensorBinding,
+        values: TensorBinding,
+        grouped: TensorBinding,
+    ) -> Result<(), ScanError> {
+        assert!(self.is_one_pass(), "keys have several digits");
+        self.place(offsets, Written::Values(grouped, values))
     }
 
     fn tiles(&self) -> usize {
@@ -192,27 +221,42 @@ impl Digits<'_> {
     }
 
     /// One digit distinguishes all keys: one pass.
-    fn place(self) -> Result<(), ScanError> {
+    fn place(self, offsets: TensorBinding, written: Written) -> Result<(), ScanError> {
         let (keys, dtype) = self.keys.clone();
         let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
         let of = self.pass(0);
         let (cubes, cube_dim, tiles) = (self.cubes(), self.cube_dim(), self.tiles());
         let offset_cubes = self.offset_cubes();
-        // SAFETY: as in `digit_offsets`; there is a destination for each key.
+        // SAFETY: as in `digit_offsets`; there is a destination for each key, or a value, and room for it.
         unsafe {
-            place_digits_kernel::launch_unchecked(
-                self.client,
-                cubes,
-                cube_dim,
-                self.address_type,
-                keys.into_buffer_arg(),
-                digit_offsets.arg(),
-                self.destinations.into_buffer_arg(),
-                of,
-                self.config,
-                dtype,
-                self.index,
-            );
+            match written {
+                Written::Destinations(destinations) => place_digits_kernel::launch_unchecked(
+                    self.client,
+                    cubes,
+                    cube_dim,
+                    self.address_type,
+                    keys.into_buffer_arg(),
+                    digit_offsets.arg(),
+                    destinations.into_buffer_arg(),
+                    of,
+                    self.config,
+                    dtype,
+                    self.index,
+                ),
+                Written::Values(grouped, values) => move_values_kernel::launch_unchecked(
+                    self.client,
+                    cubes,
+                    cube_dim,
+                    self.address_type,
+                    keys.into_buffer_arg(),
+                    values.into_buffer_arg(),
+                    digit_offsets.arg(),
+                    grouped.into_buffer_arg(),
+                    of,
+                    self.config,
+                    dtype,
+                ),
+            }
         }
         // SAFETY: an entry for each digit in range and tile, and one more; `offsets` has one more than there are keys.
         unsafe {
@@ -222,7 +266,7 @@ impl Digits<'_> {
                 CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 self.address_type,
                 digit_offsets.arg(),
-                self.offsets.into_buffer_arg(),
+                offsets.into_buffer_arg(),
                 self.num_keys,
                 tiles,
                 self.index,
@@ -232,7 +276,7 @@ impl Digits<'_> {
     }
 
     /// A pass for each digit. Keys out of range count as `num_keys`.
-    fn sort(self) -> Result<(), ScanError> {
+    fn sort(self, offsets: TensorBinding, destinations: TensorBinding) -> Result<(), ScanError> {
         let n = self.elements;
         let bits = usize::BITS - self.num_keys.leading_zeros();
         let passes = bits.div_ceil(self.config.bits);
@@ -262,7 +306,7 @@ impl Digits<'_> {
                     digit_offsets.arg(),
                     keys_out.arg(),
                     positions_out.arg(),
-                    self.destinations.clone().into_buffer_arg(),
+                    destinations.clone().into_buffer_arg(),
                     self.pass(shift),
                     pass == 0,
                     last,
@@ -283,7 +327,7 @@ impl Digits<'_> {
                 CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 self.address_type,
                 sorted.arg(),
-                self.offsets.into_buffer_arg(),
+                offsets.into_buffer_arg(),
                 n,
                 self.num_keys,
                 self.index,

@@ -2,7 +2,7 @@
 
 use super::DigitPass;
 use super::config::DigitConfig;
-use super::ranks::{RankedTile, digit_of, place_of_key};
+use super::ranks::{RankedTile, digit_of, place_of_key, place_of_rank};
 use super::tile::rank_keys;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -27,17 +27,14 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
     let mut tile = RankedTile::new(config);
     let own = rank_keys::<K>(&mut tile, keys, of, config);
     let first = CUBE_POS * config.tile();
-    let none = comptime!(config.digits() as u32);
     sync_cube();
     #[unroll]
     for k in 0..config.keys {
-        if tile.digits[k] < none {
-            tile.words[tile.places[k] as usize] = own[k];
-        }
+        tile.words[place_of_rank(tile.ranks[k])] = own[k];
     }
     sync_cube();
     // From here on, neighbouring units have keys of neighbouring places in the sorted tile.
-    let count = tile.starts[comptime!(config.digits())] as usize;
+    let count = min(of.elements - min(first, of.elements), config.tile());
     let mut moved = Array::<u32>::new(config.keys);
     #[unroll]
     for step in 0..config.keys {
@@ -54,14 +51,12 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
     sync_cube();
     #[unroll]
     for k in 0..config.keys {
-        if tile.digits[k] < none {
-            let at = first + place_of_key(k, config);
-            let mut position = at as u32;
-            if comptime!(!first_pass) {
-                position = positions[at];
-            }
-            tile.words[tile.places[k] as usize] = position;
+        let at = first + place_of_key(k, config);
+        let mut position = at as u32;
+        if comptime!(!first_pass) && at < of.elements {
+            position = positions[at];
         }
+        tile.words[place_of_rank(tile.ranks[k])] = position;
     }
     sync_cube();
     #[unroll]

@@ -29,15 +29,47 @@ use cubecl::prelude::*;
 /// A tile of keys, as one unit sees it.
 #[derive(CubeType)]
 pub(crate) struct RankedTile {
-    /// The digits of the unit's keys; the number of digits for a key without one.
-    pub digits: Array<u32>,
-    /// Their places in the sorted tile; unspecified for a key without a digit.
-    pub places: Array<u32>,
+    /// For each of the unit's keys its digit, and in the low half its place in the sorted tile, as [`digit_of_rank`] and
+    /// [`place_of_rank`] say. One word for both leaves registers for more keys.
+    pub ranks: Array<u32>,
     /// The place of each digit's first key; after them the number of keys with a digit.
     pub starts: Shared<[u32]>,
     /// Room for the tile, with counters while it is ranked.
     pub words: Shared<[u32]>,
+    /// For each plane and digit, bits of the units that hold it, if planes find them by atomic bits.
+    holders: Shared<[Atomic<u32>]>,
     totals: Shared<[u32]>,
+}
+
+/// Bits of a place. A cube has at most 1,024 units, and none has more than 16 keys.
+const PLACE_BITS: u32 = 16;
+
+/// A rank whose place is not known yet.
+#[cube]
+pub(crate) fn rank_of_digit(digit: u32) -> u32 {
+    digit << PLACE_BITS
+}
+
+/// The digit of a ranked key; the number of digits for a key without one.
+#[cube]
+pub(crate) fn digit_of_rank(rank: u32) -> u32 {
+    rank >> PLACE_BITS
+}
+
+/// Whether the key has a digit. Where none is dropped, every key has.
+#[cube]
+pub(crate) fn has_digit(rank: u32, #[comptime] config: DigitConfig) -> bool {
+    let mut has_digit = true.runtime();
+    if comptime!(config.drops) {
+        has_digit = digit_of_rank(rank) < comptime!(config.digits() as u32);
+    }
+    has_digit
+}
+
+/// The place of a ranked key in the sorted tile; unspecified for a key without a digit.
+#[cube]
+pub(crate) fn place_of_rank(rank: u32) -> usize {
+    (rank & comptime!((1u32 << PLACE_BITS) - 1)) as usize
 }
 
 /// The position in the unsorted tile of the unit's `k`-th key.
@@ -56,7 +88,7 @@ pub(crate) fn digit_of(key: u32, shift: u32, #[comptime] config: DigitConfig) ->
     (key >> shift) & comptime!(config.digits() as u32 - 1)
 }
 
-/// Sets shared words to 0.
+/// Sets shared words to 0, for those who meet at the next barrier.
 #[cube]
 pub(crate) fn clear(
     words: &Shared<[Atomic<u32>]>,
@@ -70,7 +102,6 @@ pub(crate) fn clear(
             words[word].store(0u32);
         }
     }
-    sync_cube();
 }
 
 #[cube]
@@ -78,14 +109,27 @@ impl RankedTile {
     /// A tile without keys.
     pub fn new(#[comptime] config: DigitConfig) -> RankedTile {
         RankedTile {
-            digits: Array::new(config.keys),
-            places: Array::new(config.keys),
+            ranks: Array::new(config.keys),
             starts: Shared::new_slice(comptime!(config.digits() + 1)),
             words: Shared::new_slice(comptime!(config.words())),
+            holders: Shared::new_slice(comptime!(config.holders().max(1))),
             totals: Shared::new_slice(comptime!(config.sums().totals() + 1)),
         }
     }
 
+    /// Sets the counters to 0. A barrier must follow before the tile is ranked.
+    pub fn clear(&mut self, #[comptime] config: DigitConfig) {
+        #[unroll]
+        for step in 0..comptime!(config.counters().div_ceil(config.units)) {
+            let at = step * config.units + UNIT_POS as usize;
+            if at < comptime!(config.counters()) {
+                self.words[at] = 0u32;
+            }
+        }
+        clear(&self.holders, comptime!(config.holders()), config.units);
+    }
+
+    /// Ranks the keys by the digits in `ranks`.
     pub fn rank(&mut self, #[comptime] config: DigitConfig) {
         if comptime!(config.plane) {
             self.rank_in_planes(config);
@@ -95,94 +139,88 @@ impl RankedTile {
     }
 
     fn rank_in_planes(&mut self, #[comptime] config: DigitConfig) {
-        let digits = comptime!(config.digits());
+        let own = plane_of_unit(config.plane_size) as usize * config.digits();
         #[unroll]
-        for step in 0..comptime!((config.max_planes * config.digits()).div_ceil(config.units)) {
-            let at = step * config.units + UNIT_POS as usize;
-            if at < comptime!(config.max_planes * config.digits()) {
-                self.words[at] = 0u32;
-            }
-        }
-        sync_cube();
-        let own = plane_of_unit(config.plane_size) as usize * digits;
-        if comptime!(config.matches) {
-            self.match_keys(own, config);
-        } else {
-            #[unroll]
-            for k in 0..config.keys {
-                let digit = self.digits[k];
-                let has_digit = digit < comptime!(digits as u32);
-                let peers = peers_of(digit, has_digit, config);
-                let counter = own + select(has_digit, digit as usize, 0);
-                let before = self.words[counter];
-                meet(config);
-                if has_digit && peers.earlier == 0 {
-                    self.words[counter] = before + peers.all;
-                }
-                meet(config);
-                self.places[k] = before + peers.earlier;
-            }
+        for k in 0..config.keys {
+            let rank = self.ranks[k];
+            let digit = digit_of_rank(rank);
+            let has_digit = has_digit(rank, config);
+            let counter = own + select(has_digit, digit as usize, 0);
+            let before = if comptime!(config.matches) {
+                self.match_key(counter, has_digit, config)
+            } else {
+                self.ballot_key(counter, digit, has_digit, config)
+            };
+            self.ranks[k] = rank + before;
         }
         sync_cube();
         self.scan_planes(config);
         #[unroll]
         for k in 0..config.keys {
-            let digit = self.digits[k] as usize;
-            if digit < digits {
-                self.places[k] += self.starts[digit] + self.words[own + digit];
+            if has_digit(self.ranks[k], config) {
+                let digit = digit_of_rank(self.ranks[k]) as usize;
+                self.ranks[k] += self.words[own + digit];
             }
         }
     }
 
-    /// Ranks the keys in planes, whose counters begin at `own`. For each digit there is a word, in which each unit of the
-    /// plane that holds the digit sets a bit.
-    fn match_keys(&mut self, own: usize, #[comptime] config: DigitConfig) {
-        let words = comptime!(config.max_planes * config.digits());
-        let holders = Shared::<[Atomic<u32>]>::new_slice(words);
-        clear(&holders, words, config.units);
+    /// How many keys of the digit the plane has before the unit's one, which is then counted. The units that hold the
+    /// digit set bits of a word of it.
+    fn match_key(
+        &mut self,
+        counter: usize,
+        has_digit: bool,
+        #[comptime] config: DigitConfig,
+    ) -> u32 {
         let bit = 1u32 << lane_of_unit(config.plane_size);
-        #[unroll]
-        for k in 0..config.keys {
-            let digit = self.digits[k];
-            let has_digit = digit < comptime!(config.digits() as u32);
-            let counter = own + select(has_digit, digit as usize, 0);
-            if has_digit {
-                holders[counter].fetch_or(bit);
-            }
-            meet(config);
-            let peers = holders[counter].load();
-            let before = self.words[counter];
-            meet(config);
-            let earlier = (peers & (bit - 1u32)).count_ones();
-            if has_digit && earlier == 0 {
-                self.words[counter] = before + peers.count_ones();
-                holders[counter].store(0u32);
-            }
-            meet(config);
-            self.places[k] = before + earlier;
+        if has_digit {
+            self.holders[counter].fetch_or(bit);
         }
+        meet(config);
+        let peers = self.holders[counter].load();
+        let before = self.words[counter];
+        meet(config);
+        let earlier = (peers & (bit - 1u32)).count_ones();
+        if has_digit && earlier == 0 {
+            self.words[counter] = before + peers.count_ones();
+            self.holders[counter].store(0u32);
+        }
+        meet(config);
+        before + earlier
     }
 
-    /// Replaces the counters of each digit by their exclusive scan along the planes, and the sums of digits by their
-    /// exclusive scan.
+    /// The same by ballots.
+    fn ballot_key(
+        &mut self,
+        counter: usize,
+        digit: u32,
+        has_digit: bool,
+        #[comptime] config: DigitConfig,
+    ) -> u32 {
+        let peers = peers_of(digit, has_digit, config);
+        let before = self.words[counter];
+        meet(config);
+        if has_digit && peers.earlier == 0 {
+            self.words[counter] = before + peers.all;
+        }
+        meet(config);
+        before + peers.earlier
+    }
+
+    /// Replaces the counters of each digit by where the keys of each plane begin, and finds the starts of digits.
     fn scan_planes(&mut self, #[comptime] config: DigitConfig) {
         let digits = comptime!(config.digits());
-        let of_unit = comptime!(config.digits().div_ceil(config.units));
-        let planes = CUBE_DIM as usize / plane_units(config.plane_size) as usize;
+        let planes = comptime!(config.max_planes);
+        let of_unit = comptime!(digits.div_ceil(config.units));
         let first = UNIT_POS as usize * of_unit;
         let mut sum = 0u32;
         #[unroll]
         for i in 0..of_unit {
-            let digit = first + i;
-            if digit < digits {
-                let mut running = 0u32;
+            if first + i < digits {
+                #[unroll]
                 for plane in 0..planes {
-                    let count = self.words[plane * digits + digit];
-                    self.words[plane * digits + digit] = running;
-                    running += count;
+                    sum += self.words[plane * digits + first + i];
                 }
-                self.starts[digit] = running;
-                sum += running;
             }
         }
         let zero = 0u32.runtime();
@@ -198,11 +236,15 @@ impl RankedTile {
         let mut running = cube.exclusive + before;
         #[unroll]
         for i in 0..of_unit {
-            let digit = first + i;
-            if digit < digits {
-                let count = self.starts[digit];
-                self.starts[digit] = running;
-                running += count;
+            if first + i < digits {
+                self.starts[first + i] = running;
+                #[unroll]
+                for plane in 0..planes {
+                    let counter = plane * digits + first + i;
+                    let count = self.words[counter];
+                    self.words[counter] = running;
+                    running += count;
+                }
             }
         }
         if UNIT_POS == 0 {
@@ -214,27 +256,22 @@ impl RankedTile {
     fn rank_in_units(&mut self, #[comptime] config: DigitConfig) {
         let unit = UNIT_POS as usize;
         #[unroll]
-        for digit in 0..comptime!(config.digits()) {
-            self.words[digit * config.units + unit] = 0u32;
-        }
-        sync_cube();
-        #[unroll]
         for k in 0..config.keys {
-            let digit = self.digits[k] as usize;
-            if digit < comptime!(config.digits()) {
+            if has_digit(self.ranks[k], config) {
+                let digit = digit_of_rank(self.ranks[k]) as usize;
                 let counter = digit * config.units + unit;
                 let before = self.words[counter];
                 self.words[counter] = before + 1u32;
-                self.places[k] = before;
+                self.ranks[k] += before;
             }
         }
         sync_cube();
         self.scan_units(config);
         #[unroll]
         for k in 0..config.keys {
-            let digit = self.digits[k] as usize;
-            if digit < comptime!(config.digits()) {
-                self.places[k] += self.words[digit * config.units + unit];
+            if has_digit(self.ranks[k], config) {
+                let digit = digit_of_rank(self.ranks[k]) as usize;
+                self.ranks[k] += self.words[digit * config.units + unit];
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::DigitPass;
 use super::config::DigitConfig;
-use super::ranks::{RankedTile, clear, digit_of, place_of_key};
+use super::ranks::{RankedTile, clear, digit_of, place_of_key, rank_of_digit};
 use crate::checked_index::is_below;
 use cubecl::prelude::*;
 
@@ -21,7 +21,8 @@ fn digit_or_none(key: u32, is_key: bool, of: DigitPass, #[comptime] config: Digi
     if comptime!(config.drops) {
         has_digit = is_key && key < of.num_keys;
     }
-    let none = comptime!(config.digits() as u32);
+    // Keys after the last may have the highest digit where every key has one: they come after all others.
+    let none = comptime!(config.digits() as u32 - u32::from(!config.drops));
     select(has_digit, digit_of(key, of.shift, config), none)
 }
 
@@ -34,6 +35,7 @@ pub(super) fn count_keys<K: Numeric>(
     #[comptime] config: DigitConfig,
 ) {
     clear(counts, comptime!(config.digits() + 1), config.units);
+    sync_cube();
     let first = CUBE_POS * config.tile();
     #[unroll]
     for k in 0..config.keys {
@@ -44,6 +46,24 @@ pub(super) fn count_keys<K: Numeric>(
         }
     }
     sync_cube();
+}
+
+/// Where the keys of each digit in the tile of the cube begin. The next barrier makes it visible.
+#[cube]
+pub(super) fn begins_of_digits(
+    digit_offsets: &[u32],
+    of: DigitPass,
+    #[comptime] config: DigitConfig,
+) -> Shared<[u32]> {
+    let mut begins = Shared::<[u32]>::new_slice(comptime!(config.digits()));
+    #[unroll]
+    for step in 0..comptime!(config.digits().div_ceil(config.units)) {
+        let digit = step * config.units + UNIT_POS as usize;
+        if digit < of.groups && CUBE_POS < of.tiles {
+            begins[digit] = digit_offsets[digit * of.tiles + CUBE_POS];
+        }
+    }
+    begins
 }
 
 /// Loads the unit's keys, `num_keys` for keys out of range, and ranks the tile by the digit of the pass.
@@ -79,11 +99,14 @@ pub(super) fn rank_keys<K: Numeric>(
             }
         }
         own[k] = key;
-        tile.digits[k] = digit_or_none(key, first + place < of.elements, of, config);
+        let digit = digit_or_none(key, first + place < of.elements, of, config);
+        tile.ranks[k] = rank_of_digit(digit);
     }
     if comptime!(!config.plane) {
         sync_cube();
     }
+    tile.clear(config);
+    sync_cube();
     tile.rank(config);
     own
 }

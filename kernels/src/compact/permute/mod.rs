@@ -13,5 +13,6 @@ mod shape;
 
 pub use gather::gather;
 pub use ranks::scatter_ranks;
+pub(super) use ranks::zero_after;
 pub use scatter::scatter;
 pub use shape::PermutationShape;

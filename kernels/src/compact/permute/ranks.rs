@@ -73,16 +73,29 @@ pub fn scatter_ranks(
         dtype,
         shape,
     )?;
+    zero_after(client, (taken, index), to_destinations, dtype, shape);
+    Ok(())
+}
+
+/// Writes zeros after the destinations that are taken: as many as the last entry of `taken` says.
+pub(in crate::compact) fn zero_after(
+    client: &Client,
+    (taken, index): (TensorBinding, ElemType),
+    to_destinations: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+) {
+    let entries: usize = taken.shape.iter().product();
     let (outer, of_row) = (shape.outer, shape.destinations * shape.inner);
     if outer * of_row == 0 {
-        return Ok(());
+        return;
     }
     let lanes = lanes_of(client, shape.inner, &[(&to_destinations, dtype.size())]);
     let vectors = outer * of_row / lanes;
     let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
     let cubes = cube_count(client, units / ELEMENTWISE_UNITS);
     let address_type = to_destinations.required_address_type(1);
-    // SAFETY: `scatter` has checked that the tensor holds these vectors; the kernel writes none past the end.
+    // SAFETY: the caller has checked that the tensor holds these vectors; the kernel writes none past the end.
     unsafe {
         zero_after_kernel::launch_unchecked(
             client,
@@ -101,5 +114,4 @@ pub fn scatter_ranks(
             index,
         );
     }
-    Ok(())
 }
