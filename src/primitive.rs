@@ -146,9 +146,7 @@ pub fn partition_by_key(
         );
     }
     let int = int_dtype(&values);
-    let (destinations, offsets) = CubeBackend::partition_ranks(keys, num_keys, int);
-    let grouped = CubeBackend::float_scatter_to(values, destinations, offsets.clone());
-    (grouped, offsets)
+    CubeBackend::float_partition(values, keys, num_keys, int)
 }
 
 /// Each line along `dim` in order, as [`TensorSort::radix_sort`](crate::TensorSort::radix_sort).

@@ -45,6 +45,7 @@ macro_rules! for_each_kind {
             "float", $Float $Int $Bool, float_slice float_reshape,
             float_compact_padded float_front float_expand_by_mask float_compact_dim_padded float_expand_dim
             float_compact_along float_repeat_rows float_run_lengths_padded float_scatter_to float_gather_from
+            float_partition
             float_compact float_compact_dim float_run_lengths
         }
         $crate::ops::selections::selections_of! {
@@ -52,6 +53,7 @@ macro_rules! for_each_kind {
             "int", $Int $Int $Bool, int_slice int_reshape,
             int_compact_padded int_front int_expand_by_mask int_compact_dim_padded int_expand_dim
             int_compact_along int_repeat_rows int_run_lengths_padded int_scatter_to int_gather_from
+            int_partition
             int_compact int_compact_dim int_run_lengths
         }
         $crate::ops::selections::selections_of! {
@@ -59,6 +61,7 @@ macro_rules! for_each_kind {
             "bool", $Bool $Int $Bool, bool_slice bool_reshape,
             bool_compact_padded bool_front bool_expand_by_mask bool_compact_dim_padded bool_expand_dim
             bool_compact_along bool_repeat_rows bool_run_lengths_padded bool_scatter_to bool_gather_from
+            bool_partition
             bool_compact bool_compact_dim bool_run_lengths
         }
     };
@@ -71,6 +74,7 @@ macro_rules! selections_of {
         $kind:literal, $Values:ident $Int:ident $Bool:ident, $slice:ident $reshape:ident,
         $compact_padded:ident $front:ident $expand_by_mask:ident $compact_dim_padded:ident $expand_dim:ident
         $compact_along:ident $repeat_rows:ident $run_lengths_padded:ident $scatter_to:ident $gather_from:ident
+        $partition:ident
         $compact:ident $compact_dim:ident $run_lengths:ident
     ) => {
         $callback! {
@@ -121,6 +125,12 @@ macro_rules! selections_of {
                 /// `output[i] = values[destinations[i]]`, zero where the destination is below 0: the adjoint of
                 /// scattering to these destinations.
                 $gather_from = gather_from(values: $Values, destinations: $Int, offsets: $Int;) -> ($Values);
+
+                /// The values of a one-dimensional tensor, grouped by their keys `0..num_keys`: those of key 0, those of key
+                /// 1, and so on, each group in order, and zeros after them for keys out of range. And where each group
+                /// begins, with the end of the last.
+                $partition = partition(values: $Values, keys: $Int; num_keys: usize, int_dtype: IntDType)
+                    -> ($Values, $Int);
             }
             exact {
                 /// The values under `true`, row-major and in order. Reads their number back.

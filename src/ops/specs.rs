@@ -60,6 +60,16 @@ pub(crate) fn partition_ranks(
     (spec(keys.shape.num_elements()), spec(num_keys + 1))
 }
 
+pub(crate) fn partition(
+    values: &TensorSpec,
+    keys: &TensorSpec,
+    num_keys: &usize,
+    int_dtype: &IntDType,
+) -> (TensorSpec, TensorSpec) {
+    let (_, offsets) = partition_ranks(keys, num_keys, int_dtype);
+    (values.clone(), offsets)
+}
+
 pub(crate) fn segment_ids(offsets: &TensorSpec, len: &usize) -> TensorSpec {
     TensorSpec::new([*len].into(), offsets.dtype)
 }

@@ -2,8 +2,6 @@
 
 use super::kind::Selectable;
 use crate::check;
-use crate::ops::ScanOps;
-use burn::backend::Dispatch;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Int, Tensor};
 
@@ -115,9 +113,8 @@ impl<K: Selectable> TensorExpand<K> for Tensor<1, K> {
         }
         let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
         check::fits(operation, &self.device(), num_keys + 1, int.into());
-        let (destinations, offsets) =
-            <Dispatch as ScanOps>::partition_ranks(keys.into_dispatch(), num_keys, int);
-        let values = K::scatter_to(self.into_dispatch(), destinations, offsets.clone());
+        let (values, offsets) =
+            K::partition(self.into_dispatch(), keys.into_dispatch(), num_keys, int);
         (
             Tensor::from_dispatch(values),
             Tensor::from_dispatch(offsets),

@@ -47,6 +47,7 @@ burn-scan/float_repeat_rows: Float Int; total usize -> Float
 burn-scan/float_run_lengths_padded: Float; fill bool, int_dtype IntDType -> Float Int Int
 burn-scan/float_scatter_to: Float Int Int;  -> Float
 burn-scan/float_gather_from: Float Int Int;  -> Float
+burn-scan/float_partition: Float Int; num_keys usize, int_dtype IntDType -> Float Int
 burn-scan/int_compact_padded: Int Bool; fill bool, int_dtype IntDType -> Int Int
 burn-scan/int_front: Int; count usize -> Int
 burn-scan/int_expand_by_mask: Int Bool;  -> Int
@@ -57,6 +58,7 @@ burn-scan/int_repeat_rows: Int Int; total usize -> Int
 burn-scan/int_run_lengths_padded: Int; fill bool, int_dtype IntDType -> Int Int Int
 burn-scan/int_scatter_to: Int Int Int;  -> Int
 burn-scan/int_gather_from: Int Int Int;  -> Int
+burn-scan/int_partition: Int Int; num_keys usize, int_dtype IntDType -> Int Int
 burn-scan/bool_compact_padded: Bool Bool; fill bool, int_dtype IntDType -> Bool Int
 burn-scan/bool_front: Bool; count usize -> Bool
 burn-scan/bool_expand_by_mask: Bool Bool;  -> Bool
@@ -67,6 +69,7 @@ burn-scan/bool_repeat_rows: Bool Int; total usize -> Bool
 burn-scan/bool_run_lengths_padded: Bool; fill bool, int_dtype IntDType -> Bool Int Int
 burn-scan/bool_scatter_to: Bool Int Int;  -> Bool
 burn-scan/bool_gather_from: Bool Int Int;  -> Bool
+burn-scan/bool_partition: Bool Int; num_keys usize, int_dtype IntDType -> Bool Int
 ",
 );
 

@@ -182,6 +182,18 @@ impl<B: ScanBackend, C: CheckpointStrategy> FloatSelectionOps for Autodiff<B, C>
         .0
     }
 
+    fn float_partition(
+        values: FloatTensor<Self>,
+        keys: IntTensor<Self>,
+        num_keys: usize,
+        int: IntDType,
+    ) -> (FloatTensor<Self>, IntTensor<Self>) {
+        // The adjoint needs the destinations.
+        let (destinations, offsets) = B::partition_ranks(keys, num_keys, int);
+        let grouped = Self::float_scatter_to(values, destinations, offsets.clone());
+        (grouped, offsets)
+    }
+
     fn float_compact_along(
         values: FloatTensor<Self>,
         mask: BoolTensor<Self>,

@@ -95,3 +95,28 @@ pub(super) fn partition_ranks(
     accept("Partition By Key", launched);
     (destinations, offsets)
 }
+
+/// Values grouped by their keys, and the offset at which each group starts.
+pub(super) fn partition(
+    values: CubeTensor,
+    keys: CubeTensor,
+    num_keys: usize,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    let (values, keys) = (into_contiguous(values), into_contiguous(keys));
+    let grouped = empty_like(&values, values.shape(), values.dtype);
+    let offsets = empty_like(&keys, [num_keys + 1].into(), int_dtype.into());
+    let client = keys.client.clone();
+    let launched = compact::partition(
+        &client,
+        typed(keys),
+        typed(values),
+        grouped.clone().binding(),
+        offsets.clone().binding(),
+        num_keys,
+        dtype_to_storage_type(int_dtype.into()),
+        LaunchOptions::default(),
+    );
+    accept("Partition By Key", launched);
+    (grouped, offsets)
+}

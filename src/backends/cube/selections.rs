@@ -1,7 +1,7 @@
 //! The selections, by the keys of their rows in [`ops::selections`](crate::ops::selections).
 
 use super::masks::{compact_into, mask_destinations};
-use super::permutations::{gather, scatter};
+use super::permutations::{gather, partition, scatter};
 use super::segments::repeat_rows;
 use super::{accept, empty_like, typed};
 use crate::ops::selections::for_each_kind;

@@ -1,6 +1,7 @@
 //! The selections, by the keys of their rows in [`ops::selections`](crate::ops::selections).
 
 use super::dtypes::{by_int, by_size};
+use super::masks::partition_ranks;
 use super::segments::repeat_rows;
 use super::slices::{around, count_tensor, elements, mask_bytes, tensor};
 use crate::cpu;
@@ -189,4 +190,14 @@ fn gather_from(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTenso
         let gathered = cpu::gather::<T, I>(elements(&values), elements(&destinations));
         tensor(gathered, values.shape(), values.dtype())
     }))
+}
+
+fn partition(
+    values: FlexTensor,
+    keys: FlexTensor,
+    num_keys: usize,
+    int: IntDType,
+) -> (FlexTensor, FlexTensor) {
+    let (destinations, offsets) = partition_ranks(keys, num_keys, int);
+    (scatter_to(values, destinations, offsets.clone()), offsets)
 }

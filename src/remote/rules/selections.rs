@@ -108,4 +108,18 @@ impl<B: Backend> Rules<'_, B> {
     ) -> Checked {
         self.scatter_to(values, destinations, offsets)
     }
+
+    pub(in crate::remote) fn partition(
+        &self,
+        values: &TensorSpec,
+        keys: &TensorSpec,
+        num_keys: &usize,
+        int_dtype: &IntDType,
+    ) -> Checked {
+        self.same_shape(values, keys)?;
+        self.grouped(keys)?;
+        self.numbered(keys)?;
+        self.groups(num_keys)?;
+        self.has_int(int_dtype)
+    }
 }

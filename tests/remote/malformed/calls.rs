@@ -220,6 +220,7 @@ impl Lengths {
             "destinations",
             "run_lengths",
             "sort_bits",
+            "partition",
         ]
         .iter()
         .any(|part| has(part));
@@ -282,7 +283,7 @@ impl Lengths {
             () if has("repeat_rows") => vec![with(shape, 0, number)],
             () if has("segment_ids") || has("segment_starts") => vec![vec![number]],
             () if has("segment_reduce") => vec![with(shape, 0, number)],
-            () if has("partition_ranks") => vec![vec![n], vec![number + 1]],
+            () if has("partition") => vec![vec![n], vec![number + 1]],
             () if has("topk") => vec![with(shape, dim, self.largest()); 2],
             () if has("adjoint_from") => {
                 vec![shape.clone(), shape.clone(), with(shape, dim, 1)]
