@@ -13,7 +13,7 @@ const BITS_WITH_PLANES: u32 = 8;
 const BITS_WITHOUT: u32 = 4;
 
 /// Keys of a tile with planes, if shared memory holds a word for each. On an H200 (2026-11-27, NVRTC 13.0) the 64 largest
-/// of i32 [8, 151936] take 43 µs with such tiles, and 75 with twice as many keys a unit; 2^24 keys take 808 and 907 µs.
+/// of i32 [8, 151936] take 41 µs with such tiles, and 59 with twice as many keys a unit.
 const TILE: usize = 4096;
 
 /// The most keys of a large tile. On an H200 (2026-11-27, NVRTC 13.0) 2^24 i32 with positions are sorted in 647 µs in tiles
