@@ -247,7 +247,7 @@ impl<'a> Bench<'a> {
                 let (to, ends) = (flat(&output, n), flat(&starts, num_keys + 1));
                 if moves {
                     let values = (flat(&input, n), int);
-                    partition(client, all, values, to, ends, num_keys, int, launch)
+                    partition(client, all, values, to, (ends, int), num_keys, launch)
                 } else {
                     partition_ranks(client, all, to, ends, num_keys, int, launch)
                 }

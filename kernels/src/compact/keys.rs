@@ -49,7 +49,8 @@ pub fn partition_ranks(
 }
 
 /// Groups values by their keys `0..num_keys`, in the order of the input: the values of key 0, those of key 1, and so on.
-/// Zeros follow for values whose keys are out of range. `offsets` are those of [`partition_ranks`].
+/// Zeros follow for values whose keys are out of range. `offsets` are those of [`partition_ranks`], with their integer
+/// type.
 ///
 /// `values` and `grouped` are as long as the keys. All tensors are contiguous. Nothing waits for the device.
 ///
@@ -65,12 +66,11 @@ pub fn partition(
     keys: (TensorBinding, ElemType),
     values: (TensorBinding, ElemType),
     grouped: TensorBinding,
-    offsets: TensorBinding,
+    offsets: (TensorBinding, ElemType),
     num_keys: usize,
-    index: ElemType,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let (values, dtype) = values;
+    let ((values, dtype), (offsets, index)) = (values, offsets);
     let operand = ("grouped values", &grouped, dtype.size());
     let with_values = (&keys, Some((&values, dtype)));
     let digits = grouping(

@@ -14,6 +14,7 @@ use super::schedule::{OwnPass, own_pass};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass, read_vector};
 use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
+use crate::compact::digits::ranks::RankedTile;
 use crate::monoid::Fold;
 use crate::scan::components::column_lookback::{StripConfig, StripLookback, StripTile};
 use crate::scan::components::lookback::tile_of_cube;
@@ -148,6 +149,62 @@ fn begin_of_digit(
     }
 }
 
+/// Publishes how often the tile has each digit.
+#[cube]
+fn publish_counts(
+    ranked: &RankedTile,
+    state: &[Atomic<u32>],
+    of: KeyPass,
+    place: Place,
+    words: TileWords,
+    #[comptime] config: PassConfig,
+) {
+    let strip = comptime!(config.lookback.unwrap());
+    let tile = comptime!(config.digits.tile);
+    #[unroll]
+    for step in 0..comptime!(tile.digits().div_ceil(tile.units)) {
+        let digit = step * tile.units + UNIT_POS as usize;
+        if digit < comptime!(tile.digits()) && place.count > 0 {
+            let count = ranked.starts[digit + 1] - ranked.starts[digit];
+            let search = lookback_of(of, place, digit, words, strip);
+            search.publish_aggregate(state, words, &count, strip);
+        }
+    }
+}
+
+/// Writes the sorted tile: `bases` are added to ranks. Neighbouring units have keys of neighbouring ranks.
+#[cube]
+fn write_sorted<K: Numeric, I: Numeric>(
+    tile: &KeyTile<K>,
+    bases: &Shared<[u32]>,
+    keys_out: &mut [K],
+    positions_out: &mut [I],
+    of: KeyPass,
+    place: Place,
+    pass: OwnPass,
+    #[comptime] config: PassConfig,
+) {
+    let units = comptime!(config.digits.tile.units);
+    #[unroll]
+    for step in 0..config.digits.tile.keys {
+        let rank = step * units + UNIT_POS as usize;
+        if rank < place.count {
+            let key = tile.staged[rank];
+            let own = digit_in_pass::<K>(key, pass.number, config.digits) as usize;
+            let in_line = (bases[own] + rank as u32) as usize;
+            if in_line < of.kept {
+                let to = place.line * of.kept + in_line;
+                if comptime!(config.writes_keys) {
+                    keys_out[to] = key;
+                }
+                if comptime!(config.writes_positions) {
+                    positions_out[to] = I::cast_from(tile.ranked.words[rank]);
+                }
+            }
+        }
+    }
+}
+
 /// Sorts each tile by the digit of the pass that its line makes in this turn, and moves the keys of each digit to their
 /// places. A line without a pass keeps its keys where they are. The first pass of a line reads `keys`, and later ones
 /// what was `moved`. `table[line, pass, digit, part]` says where digits begin in the line; without lookback there is one
@@ -205,19 +262,10 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
         tile.rank(place.count, pass.number, digits);
         sync_cube();
         if comptime!(config.lookback.is_some()) {
-            let strip = comptime!(config.lookback.unwrap());
-            #[unroll]
-            for step in 0..steps {
-                let own = step * tile_config.units + UNIT_POS as usize;
-                if own < comptime!(tile_config.digits()) && place.count > 0 {
-                    let count = tile.ranked.starts[own + 1] - tile.ranked.starts[own];
-                    let search = lookback_of(of, place, own, words, strip);
-                    search.publish_aggregate(state, words, &count, strip);
-                }
-            }
+            publish_counts(&tile.ranked, state, of, place, words, config);
         }
         tile.stage(tile_config);
-        // Later tiles wait for the counts alone, and a lookback needs the registers of what is staged.
+        // Positions are read before the lookback, which needs the registers of ranks.
         if comptime!(config.writes_positions) {
             tile.stage_positions(
                 moved_positions,
@@ -245,24 +293,15 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
             }
         }
         sync_cube();
-        // Neighbouring units have keys of neighbouring ranks.
-        #[unroll]
-        for step in 0..tile_config.keys {
-            let rank = step * tile_config.units + UNIT_POS as usize;
-            if rank < place.count {
-                let key = tile.staged[rank];
-                let own = digit_in_pass::<K>(key, pass.number, digits) as usize;
-                let in_line = (bases[own] + rank as u32) as usize;
-                if in_line < of.kept {
-                    let to = place.line * of.kept + in_line;
-                    if comptime!(config.writes_keys) {
-                        keys_out[to] = key;
-                    }
-                    if comptime!(config.writes_positions) {
-                        positions_out[to] = I::cast_from(tile.ranked.words[rank]);
-                    }
-                }
-            }
-        }
+        write_sorted::<K, I>(
+            &tile,
+            &bases,
+            keys_out,
+            positions_out,
+            of,
+            place,
+            pass,
+            config,
+        );
     }
 }

@@ -264,9 +264,8 @@ pub fn device_partition<T: CubeElement + Numeric>(
         (flat(&keys_in.handle(), n), int),
         (flat(&values_in.handle(), n), dtype),
         flat(&grouped.handle(), n),
-        flat(&starts.handle(), num_keys + 1),
+        (flat(&starts.handle(), num_keys + 1), int),
         num_keys,
-        int,
         launch,
     )
     .expect("supported");

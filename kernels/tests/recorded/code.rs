@@ -221,7 +221,7 @@ fn selections(client: &Client) {
         case(client, OTHER, &format!("values of {keys} keys"), || {
             let (grouped, offsets) = (room(client, &[n], float), room(client, &[keys + 1], int));
             let [input, values] = [int, float].map(|dtype| (room(client, &[n], dtype), dtype));
-            partition(client, input, values, grouped, offsets, keys, int, launch)
+            partition(client, input, values, grouped, (offsets, int), keys, launch)
                 .expect("supported");
             nothing()
         });

@@ -112,9 +112,8 @@ pub(super) fn partition(
         typed(keys),
         typed(values),
         grouped.clone().binding(),
-        offsets.clone().binding(),
+        typed(offsets.clone()),
         num_keys,
-        dtype_to_storage_type(int_dtype.into()),
         LaunchOptions::default(),
     );
     accept("Partition By Key", launched);

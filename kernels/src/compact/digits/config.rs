@@ -122,8 +122,8 @@ impl DigitConfig {
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
         let tile = if beside.is_large && tuning.planes_meet {
-            let counters = 2 * size_of::<u32>() * max_planes << BITS_WITH_PLANES;
-            let room = (shared_bytes / 2).saturating_sub(other + counters / 2);
+            let holders = max_planes * (size_of::<u32>() << BITS_WITH_PLANES);
+            let room = (shared_bytes / 2).saturating_sub(other + holders);
             (room / (size_of::<u32>() + beside.of_key)).clamp(TILE, LARGE_TILE)
         } else {
             TILE
