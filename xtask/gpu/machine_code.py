@@ -75,8 +75,11 @@ def may_be_narrow(kernel, what, case):
     # The other are counts of digits.
     if what == "stores" and kernel in (*SCATTERED, "count_passes", "count_turn"):
         return None
+    # A unit reads the keys that it ranks, which lie a plane apart. Those of a plane are neighbours.
+    if what == "loads" and kernel in ("move_keys", "select_keys", "sort_in_cube"):
+        return None
     # The pass of a line, the one before it, and where a digit begins.
-    if what == "loads" and kernel in ("move_keys", "count_turn"):
+    if (kernel, what) == ("count_turn", "loads"):
         return 4
     # The total of a part or of what precedes it, and the count of survivors.
     return 2
