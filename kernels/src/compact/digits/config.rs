@@ -74,7 +74,12 @@ pub(crate) struct Beside {
 impl DigitConfig {
     /// For a grouping by keys below `num_keys`.
     pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
-        let config = Self::new(client, launch, Beside::default());
+        // A table says where digits begin.
+        let beside = Beside {
+            tables: 1,
+            ..Beside::default()
+        };
+        let config = Self::new(client, launch, beside);
         Self {
             drops: num_keys <= config.digits(),
             ..config
@@ -235,6 +240,20 @@ mod tests {
     }
 
     #[test]
+    fn two_cubes_with_large_tiles_share_a_multiprocessor() {
+        // An H100, an A100, and what has no room for that.
+        for (kib, keys) in [(227, 16), (163, 15), (99, 8)] {
+            let room = Beside {
+                of_key: 4,
+                tables: 1,
+                is_large: true,
+            };
+            let config = beside(512, [32, 32], kib << 10, room);
+            assert_eq!(config.keys, keys, "{kib} KiB");
+        }
+    }
+
+    #[test]
     fn planes_of_cuda_match_keys_in_shared_memory() {
         assert!(with(512, [32, 32], 227 << 10).matches);
         assert!(!with(512, [32, 32], 32 << 10).matches, "there is no room");
@@ -249,19 +268,18 @@ mod tests {
         for plane_sizes in [[4, 4], [4, 128], [8, 32], [8, 128], [32, 32], [32, 64]] {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
                 for units in [128, 512, 1024] {
-                    for of_key in [0, 1, 4, 8] {
-                        let tables = usize::from(of_key > 0);
+                    for (of_key, is_large) in [0, 1, 4, 8].map(|of_key| (of_key, of_key == 4)) {
                         let room = Beside {
                             of_key,
-                            tables,
-                            is_large: false,
+                            tables: 1,
+                            is_large,
                         };
                         let config = beside(units, plane_sizes, shared_bytes, room);
                         assert_eq!(config.units % plane_sizes[1] as usize, 0);
                         assert!(config.units <= units);
                         assert!(config.bits >= 5);
                         let matched = usize::from(config.matches) * config.max_planes;
-                        let words = config.words() + (tables + matched) * config.digits();
+                        let words = config.words() + (1 + matched) * config.digits();
                         let bytes = words * size_of::<u32>() + config.tile() * of_key;
                         assert!(bytes + OTHER_BYTES <= shared_bytes, "{config:?}");
                     }
