@@ -4,15 +4,17 @@
 mod permutations;
 
 use super::common::{
-    View, compacted_lines, encoded, expanded, flat, grouped, holds, mixed, selected, sentinel,
-    tensor, upload, values,
+    View, compacted_lines, encoded, expanded, flat, grouped, holds, mixed, moved_to, selected,
+    sentinel, tensor, upload, values,
 };
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
-use cubecl_scan::compact::{Emit, compact, compact_lines, expand, partition_ranks, run_lengths};
+use cubecl_scan::compact::{
+    Emit, compact, compact_lines, expand, partition, partition_ranks, run_lengths,
+};
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
@@ -304,6 +306,31 @@ fn record_keys(
         .map(key)
         .collect();
     let (destinations, offsets) = grouped(&keys, num_keys);
+    let numbers: Vec<u32> = (0..n as u32).map(|at| !at).collect();
+    let in_order: Vec<i32> = moved_to(&destinations, &numbers)
+        .into_iter()
+        .map(|number| number as i32)
+        .collect();
+    case(
+        client,
+        group,
+        &format!("values of {n} keys below {num_keys} {form}"),
+        || {
+            let (keys, numbers) = (upload(client, &keys), upload(client, &numbers));
+            let (values_out, offsets_out) = (sentinel(client, n), sentinel(client, num_keys + 1));
+            partition(
+                client,
+                (flat(&keys, n), int),
+                (flat(&numbers, n), int),
+                flat(&values_out, n),
+                (flat(&offsets_out, num_keys + 1), int),
+                num_keys,
+                launch,
+            )
+            .expect("supported");
+            vec![(values_out, in_order), (offsets_out, offsets.clone())]
+        },
+    );
     case(
         client,
         group,

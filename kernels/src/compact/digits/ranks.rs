@@ -6,9 +6,9 @@
 //! the plane's counter of the digit. The counter thus says how many keys of the digit the plane had before:
 //!
 //! ```text
-//! counters   plane 0: digit 0, 1, …   plane 1: digit 0, 1, …   …     exclusive scan along the planes
-//! starts     digit 0, 1, …                                           exclusive scan of the sums of all planes
-//! place      start of the digit + counter of the plane and digit + rank in the plane
+//! counters   plane 0: digit 0, 1, …   plane 1: digit 0, 1, …   …     exclusive scan, digit by digit, and in it along the planes
+//! starts     digit 0, 1, …                                           the counters of the first plane then
+//! place      counter of the plane and digit + rank in the plane
 //! ```
 //!
 //! Where planes can meet without the cube, the units that hold a digit set bits of a word of it instead, which takes
