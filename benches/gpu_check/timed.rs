@@ -98,8 +98,8 @@ pub fn too_large(client: &Client, bytes: usize, buffers: usize) -> Option<String
         .then(|| format!("{} bytes of the host, which has {available}", 3 * needed))
 }
 
-/// The memory of the host that is free: as `GPU_CHECK_HOST_BYTES` says, for machines whose memory grows when it is used,
-/// or as the system says.
+/// The memory of the host that is free: as `GPU_CHECK_HOST_BYTES` says, for machines whose memory grows when it is
+/// used, or as the system says.
 fn available_bytes() -> Option<u64> {
     if let Ok(named) = std::env::var("GPU_CHECK_HOST_BYTES") {
         return named.parse().ok();

@@ -126,9 +126,9 @@ macro_rules! selections_of {
                 /// scattering to these destinations.
                 $gather_from = gather_from(values: $Values, destinations: $Int, offsets: $Int;) -> ($Values);
 
-                /// The values of a one-dimensional tensor, grouped by their keys `0..num_keys`: those of key 0, those of key
-                /// 1, and so on, each group in order, and zeros after them for keys out of range. And where each group
-                /// begins, with the end of the last.
+                /// The values of a one-dimensional tensor, grouped by their keys `0..num_keys`: those of key 0, those
+                /// of key 1, and so on, each group in order, and zeros after them for keys out of range. And where each
+                /// group begins, with the end of the last.
                 $partition = partition(values: $Values, keys: $Int; num_keys: usize, int_dtype: IntDType)
                     -> ($Values, $Int);
             }

@@ -48,9 +48,9 @@ pub fn partition_ranks(
     digits.launch(offsets, destinations)
 }
 
-/// Groups values by their keys `0..num_keys`, in the order of the input: the values of key 0, those of key 1, and so on.
-/// Zeros follow for values whose keys are out of range. `offsets` are those of [`partition_ranks`], with their integer
-/// type.
+/// Groups values by their keys `0..num_keys`, in the order of the input: the values of key 0, those of key 1, and so
+/// on. Zeros follow for values whose keys are out of range. `offsets` are those of [`partition_ranks`], with their
+/// integer type.
 ///
 /// `values` and `grouped` are as long as the keys. All tensors are contiguous. Nothing waits for the device.
 ///

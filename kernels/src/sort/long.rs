@@ -41,9 +41,9 @@ use cubecl::prelude::*;
 /// The most tiles whose digits a cube counts for all passes. With 16, the counts of a part are 1/64 of its bytes.
 const TILES_OF_PART: usize = 16;
 
-/// The most tiles of a line that look back, unless there are many lines. On an H200 (2026-11-27, NVRTC 13.0) i32 in tiles that
-/// look back and in tiles that are counted take: 2^20, 128 tiles, 68 and 109 µs; 2^22 160 and 161; 2^24 544 and 582, but
-/// with positions 901 and 689.
+/// The most tiles of a line that look back, unless there are many lines. On an H200 (2026-11-27, NVRTC 13.0) i32 in
+/// tiles that look back and in tiles that are counted take: 2^20, 128 tiles, 68 and 109 µs; 2^22 160 and 161; 2^24 544
+/// and 582, but with positions 901 and 689.
 const SORTED_CHAIN: usize = 256;
 
 /// Sorts lines longer than a tile, and writes the first `kept` keys of each.
@@ -134,8 +134,8 @@ impl<'a, 'c> Passes<'a, 'c> {
         })
     }
 
-    /// Reads all keys once, unless there is nothing to find out. Counts the digits of all passes, if tiles look back, and
-    /// finds the passes that move keys, if there are several.
+    /// Reads all keys once, unless there is nothing to find out. Counts the digits of all passes, if tiles look back,
+    /// and finds the passes that move keys, if there are several.
     fn look_ahead(&self) -> Result<Table, ScanError> {
         let sort = self.sort;
         let [lines, len] = self.source.lines;

@@ -207,8 +207,8 @@ fn write_sorted<K: Numeric, I: Numeric>(
 
 /// Sorts each tile by the digit of the pass that its line makes in this turn, and moves the keys of each digit to their
 /// places. A line without a pass keeps its keys where they are. The first pass of a line reads `keys`, and later ones
-/// what was `moved`. `table[line, pass, digit, part]` says where digits begin in the line; without lookback there is one
-/// pass. The schedule follows.
+/// what was `moved`. `table[line, pass, digit, part]` says where digits begin in the line; without lookback there is
+/// one pass. The schedule follows.
 #[cube(launch_unchecked, address_type = "dynamic")]
 pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
     keys: &[Vector<K, N>],

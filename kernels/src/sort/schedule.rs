@@ -30,8 +30,8 @@ pub(super) struct OwnPass {
     pub is_first: bool,
 }
 
-/// The pass of a line, the same for every unit of the cube. WGSL asks for a proof of that, and gets one if `is_proved`. The
-/// words from `schedule` on are the schedule.
+/// The pass of a line, the same for every unit of the cube. WGSL asks for a proof of that, and gets one if `is_proved`.
+/// The words from `schedule` on are the schedule.
 #[cube]
 pub(super) fn own_pass(
     table: &[u32],
@@ -69,8 +69,9 @@ pub(super) fn own_pass(
     }
 }
 
-/// Writes `table[schedule..][line, turn]`: [`NONE`], or one more than the number of the pass. `differing[line, pass, part]` says
-/// whether keys of that part of the line have another digit than the first key of the line.
+/// Writes `table[schedule..][line, turn]`: [`NONE`], or one more than the number of the pass.
+/// `differing[line, pass, part]` says whether keys of that part of the line have another digit than the first key of
+/// the line.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn schedule_kernel(
     differing: &[u32],

@@ -1,7 +1,7 @@
 //! A tile of keys in the registers of a cube's units, and its order by a digit.
 //!
-//! With planes, a unit reads the keys that it ranks, a plane apart, so that neighbouring units read neighbours. Without,
-//! neighbouring units read neighbouring vectors, and exchange the keys in shared memory.
+//! With planes, a unit reads the keys that it ranks, a plane apart, so that neighbouring units read neighbours.
+//! Without, neighbouring units read neighbouring vectors, and exchange the keys in shared memory.
 //!
 //! Where a tile has fewer keys than room, the missing ones have the highest digit. They follow all keys of the tile, so
 //! they have the last ranks of all.
@@ -172,8 +172,8 @@ impl<K: Numeric> KeyTile<K> {
         }
     }
 
-    /// Stages the positions of the first `count` keys in the room for words, in the order of ranks. `first` is that of the
-    /// first key. If positions are read, they begin with that of key `begin`.
+    /// Stages the positions of the first `count` keys in the room for words, in the order of ranks. `first` is that of
+    /// the first key. If positions are read, they begin with that of key `begin`.
     pub fn stage_positions(
         &mut self,
         positions: &[u32],

@@ -12,13 +12,13 @@ use cubecl::prelude::*;
 const BITS_WITH_PLANES: u32 = 8;
 const BITS_WITHOUT: u32 = 4;
 
-/// Keys of a tile with planes, if shared memory holds a word for each. On an H200 (2026-11-27, NVRTC 13.0) the 64 largest
-/// of i32 [8, 151936] take 41 µs with such tiles, and 59 with twice as many keys a unit.
+/// Keys of a tile with planes, if shared memory holds a word for each. On an H200 (2026-11-27, NVRTC 13.0) the 64
+/// largest of i32 [8, 151936] take 41 µs with such tiles, and 59 with twice as many keys a unit.
 const TILE: usize = 4096;
 
-/// The most keys of a large tile. On an H200 (2026-11-27, NVRTC 13.0) 2^24 i32 with positions are sorted in 647 µs in tiles
-/// of 8,192 keys, 689 in 6,144 and 873 in 4,096, and 2^20 i32 alone in 69 and 110 µs. Lines of 4,096 that are sorted in
-/// one launch take 446 µs in tiles of 8,192, and 353 in 4,096.
+/// The most keys of a large tile. On an H200 (2026-11-27, NVRTC 13.0) 2^24 i32 with positions are sorted in 647 µs in
+/// tiles of 8,192 keys, 689 in 6,144 and 873 in 4,096, and 2^20 i32 alone in 69 and 110 µs. Lines of 4,096 that are
+/// sorted in one launch take 446 µs in tiles of 8,192, and 353 in 4,096.
 const LARGE_TILE: usize = 8192;
 
 /// The most keys of a unit with planes, so that they stay in registers.

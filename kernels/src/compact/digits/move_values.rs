@@ -1,4 +1,5 @@
-//! The only pass of a grouping by keys that one digit distinguishes: it moves values at once, and needs no destinations.
+//! The only pass of a grouping by keys that one digit distinguishes: it moves values at once, and needs no
+//! destinations.
 
 use super::DigitPass;
 use super::config::DigitConfig;

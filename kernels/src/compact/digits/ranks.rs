@@ -6,7 +6,7 @@
 //! the plane's counter of the digit. The counter thus says how many keys of the digit the plane had before:
 //!
 //! ```text
-//! counters   plane 0: digit 0, 1, …   plane 1: digit 0, 1, …   …     exclusive scan, digit by digit, and in it along the planes
+//! counters   plane 0: digit 0, 1, …   plane 1: digit 0, 1, …   …     exclusive scan by digit, and then by plane
 //! starts     digit 0, 1, …                                           the counters of the first plane then
 //! place      counter of the plane and digit + rank in the plane
 //! ```
@@ -29,8 +29,8 @@ use cubecl::prelude::*;
 /// A tile of keys, as one unit sees it.
 #[derive(CubeType)]
 pub(crate) struct RankedTile {
-    /// For each of the unit's keys its digit, and in the low half its place in the sorted tile, as [`digit_of_rank`] and
-    /// [`place_of_rank`] say. One word for both leaves registers for more keys.
+    /// For each of the unit's keys its digit, and in the low half its place in the sorted tile, as [`digit_of_rank`]
+    /// and [`place_of_rank`] say. One word for both leaves registers for more keys.
     pub ranks: Array<u32>,
     /// The place of each digit's first key; after them the number of keys with a digit.
     pub starts: Shared<[u32]>,
