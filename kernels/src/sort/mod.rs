@@ -175,11 +175,7 @@ fn sort_lines(
     } else if len <= sort.digits.tile() {
         sort_in_cubes(sort, source, outputs, keys);
     } else {
-        let long = Sort {
-            digits: sort.digits_of_long,
-            ..sort.clone()
-        };
-        return sort_long(&long, source, outputs, keys);
+        return sort_long(&sort.of_long_lines(), source, outputs, keys);
     }
     Ok(())
 }

@@ -20,8 +20,6 @@ pub(super) struct Sort<'c> {
     pub dtype: ElemType,
     pub order: KeyOrder,
     pub digits: DigitConfig,
-    /// The digits of lines that are longer than a tile.
-    pub digits_of_long: DigitConfig,
     pub address_type: AddressType,
     pub launch: LaunchOptions,
 }
@@ -68,28 +66,27 @@ impl<'c> Sort<'c> {
             operands.push(("positions", positions, index.size()));
         }
         check_outputs(&[("keys", keys, dtype.size())], &operands)?;
-        // Keys are staged. A table says what is added to ranks, or how often digits occur.
-        let beside = Beside {
-            of_key: dtype.size(),
-            tables: 1,
-            is_large: false,
-        };
-        let of_long = Beside {
-            is_large: dtype.size() <= size_of::<u32>(),
-            ..beside
-        };
         Ok(Self {
             client,
             dtype,
             order: KeyOrder::new(dtype, options),
-            digits: DigitConfig::new(client, &launch, beside),
-            digits_of_long: DigitConfig::new(client, &launch, of_long),
+            digits: DigitConfig::new(client, &launch, beside(dtype, false)),
             address_type: operands
                 .iter()
                 .map(|(_, tensor, _)| tensor.required_address_type(1))
                 .fold(keys.required_address_type(1), AddressType::max),
             launch,
         })
+    }
+
+    /// The same for lines that are longer than a tile: their tiles may be larger.
+    pub fn of_long_lines(&self) -> Self {
+        let is_large = self.dtype.size() <= size_of::<u32>();
+        let digits = DigitConfig::new(self.client, &self.launch, beside(self.dtype, is_large));
+        Self {
+            digits,
+            ..self.clone()
+        }
     }
 
     /// The passes of a sort by this number of bits.
@@ -139,6 +136,15 @@ impl<'c> Sort<'c> {
             positions: has_positions.then(|| tensor(u32::elem_type_native())),
             lines,
         }
+    }
+}
+
+/// Keys are staged. A table says what is added to ranks, or how often digits occur.
+fn beside(dtype: ElemType, is_large: bool) -> Beside {
+    Beside {
+        of_key: dtype.size(),
+        tables: 1,
+        is_large,
     }
 }
 

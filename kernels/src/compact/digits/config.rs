@@ -148,8 +148,8 @@ impl DigitConfig {
             drops: false,
             adds: false,
         };
-        let of_planes = max_planes * config.digits();
-        let bytes = size_of::<u32>() * (config.words() + of_planes) + config.tile() * beside.of_key;
+        let words = config.words() + config.counters();
+        let bytes = size_of::<u32>() * words + config.tile() * beside.of_key;
         let has_room = other + bytes <= shared_bytes;
         Self {
             matches: tuning.planes_meet && config.ballot_words == 1 && has_room,
@@ -278,8 +278,7 @@ mod tests {
                         assert_eq!(config.units % plane_sizes[1] as usize, 0);
                         assert!(config.units <= units);
                         assert!(config.bits >= 5);
-                        let matched = usize::from(config.matches) * config.max_planes;
-                        let words = config.words() + (1 + matched) * config.digits();
+                        let words = config.words() + config.digits() + config.holders();
                         let bytes = words * size_of::<u32>() + config.tile() * of_key;
                         assert!(bytes + OTHER_BYTES <= shared_bytes, "{config:?}");
                     }

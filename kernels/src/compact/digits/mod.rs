@@ -98,10 +98,11 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
     for k in 0..config.keys {
         let at = first + ranks::place_of_key(k, config);
         if at < of.elements {
-            let digit = ranks::digit_of_rank(tile.ranks[k]) as usize;
+            let rank = tile.ranks[k];
             let mut destination = I::from_int(-1);
-            if digit < config.digits() {
-                let place = ranks::place_of_rank(tile.ranks[k]) as u32;
+            if ranks::has_digit(rank, config) {
+                let digit = ranks::digit_of_rank(rank) as usize;
+                let place = ranks::place_of_rank(rank) as u32;
                 destination = I::cast_from(begins[digit] + place - tile.starts[digit]);
             }
             destinations[at] = destination;
