@@ -3,6 +3,7 @@
 mod buffer_cache;
 mod compact;
 mod lanes;
+mod log_sum_exp;
 mod range;
 mod recurrences;
 mod scan;

@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use super::super::lanes;
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, Operator};
+use super::row_part::RowPart;
 use super::total::Total;
 
 /// How a state is accumulated from elements of type `A`.
@@ -32,6 +33,89 @@ pub(crate) trait Fold<A>: Sync {
 
     /// Joins an element to each state.
     fn add_all(states: &mut [Self::State], elements: &[A]);
+
+    /// Takes in a part of a row, one element after the other, and writes the result at each. The part lies in one tile.
+    fn walk_row(since: &mut Since<Self::State>, mut part: RowPart<'_, A>)
+    where
+        A: Copy,
+        Self: Sized,
+    {
+        for step in 0..part.len() {
+            if part.starts_at(step) {
+                since.start::<A, Self>();
+            }
+            let (element, exclusive) = (part.element(step), part.exclusive);
+            let result = if Self::IN_TILES {
+                step_in_tile::<A, Self>([&mut since.state, &mut since.tile], element, exclusive)
+            } else {
+                step_alone::<A, Self>(&mut since.state, element, exclusive)
+            };
+            part.set(step, result);
+        }
+    }
+}
+
+/// The state since the last segment started, and whether one did.
+#[derive(Clone, Copy)]
+pub(crate) struct Since<S> {
+    pub(super) started: bool,
+    /// Of the tiles before this one.
+    pub(super) state: S,
+    /// Of the elements of this tile, if there are tiles.
+    pub(super) tile: S,
+}
+
+impl<S: Copy> Since<S> {
+    pub(super) const fn nothing<A, F: Fold<A, State = S>>() -> Self {
+        Self {
+            started: false,
+            state: F::NOTHING,
+            tile: F::NOTHING,
+        }
+    }
+
+    /// Starts a segment.
+    #[inline(always)]
+    pub(super) fn start<A, F: Fold<A, State = S>>(&mut self) {
+        *self = Self::nothing::<A, F>();
+        self.started = true;
+    }
+
+    /// The state of all elements.
+    #[inline(always)]
+    pub(super) fn all<A, F: Fold<A, State = S>>(&self) -> S {
+        if F::IN_TILES {
+            F::join(self.state, self.tile)
+        } else {
+            self.state
+        }
+    }
+
+    /// Ends the tile.
+    #[inline(always)]
+    pub(super) fn close<A, F: Fold<A, State = S>>(&mut self) {
+        (self.state, self.tile) = (self.all::<A, F>(), F::NOTHING);
+    }
+}
+
+/// Takes an element into the state, and returns the result there.
+#[inline(always)]
+pub(super) fn step_alone<A, F: Fold<A>>(state: &mut F::State, element: A, exclusive: bool) -> A {
+    let before = *state;
+    *state = F::join(before, F::read(element));
+    F::value(if exclusive { before } else { *state })
+}
+
+/// Takes an element into the state of the tile, and returns the result after the state before the tile.
+#[inline(always)]
+pub(super) fn step_in_tile<A, F: Fold<A>>(
+    [state, tile]: [&mut F::State; 2],
+    element: A,
+    exclusive: bool,
+) -> A {
+    let before = *tile;
+    *tile = F::join(before, F::read(element));
+    F::value(F::join(*state, if exclusive { before } else { *tile }))
 }
 
 /// Elements themselves, by one of the four operators.

@@ -13,8 +13,9 @@ use super::super::buffer::Output;
 use super::super::element::TILE;
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, Element};
-use super::fold::Fold;
+use super::fold::{Fold, Since, step_alone, step_in_tile};
 use super::lines::CHUNK;
+use super::row_part::RowPart;
 use super::sink::{Sink, room};
 use super::{Block, Lines, PIECE, PIECE_OF_COLUMNS, View, Walk, run};
 
@@ -52,60 +53,6 @@ struct FoldScan<'a, T: Element, F> {
     output: Sink<'a, T>,
     lines: Lines,
     fold: PhantomData<F>,
-}
-
-/// The state since the last segment started, and whether one did.
-#[derive(Clone, Copy)]
-struct Since<S> {
-    started: bool,
-    /// Of the tiles before this one.
-    state: S,
-    /// Of the elements of this tile, if there are tiles.
-    tile: S,
-}
-
-impl<S: Copy> Since<S> {
-    const fn nothing<A, F: Fold<A, State = S>>() -> Self {
-        Self {
-            started: false,
-            state: F::NOTHING,
-            tile: F::NOTHING,
-        }
-    }
-
-    /// The state of all elements.
-    #[inline(always)]
-    fn all<A, F: Fold<A, State = S>>(&self) -> S {
-        if F::IN_TILES {
-            F::join(self.state, self.tile)
-        } else {
-            self.state
-        }
-    }
-
-    /// Ends the tile.
-    #[inline(always)]
-    fn close<A, F: Fold<A, State = S>>(&mut self) {
-        (self.state, self.tile) = (self.all::<A, F>(), F::NOTHING);
-    }
-
-    /// Takes in an element, and returns the result there.
-    #[inline(always)]
-    fn step<A, F: Fold<A, State = S>>(&mut self, starts: bool, element: A, exclusive: bool) -> A {
-        if starts {
-            (self.state, self.tile) = (F::NOTHING, F::NOTHING);
-        }
-        self.started |= starts;
-        let before = *self;
-        let open = if F::IN_TILES {
-            &mut self.tile
-        } else {
-            &mut self.state
-        };
-        *open = F::join(*open, F::read(element));
-        let shown = if exclusive { before } else { *self };
-        F::value(shown.all::<A, F>())
-    }
 }
 
 impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
@@ -166,8 +113,12 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
         let mut scratch = T::Scratch::default();
         let (plane, columns) = (block.plane, block.columns);
         let mut columns_of = Columns::<T::Acc, F>::of(states);
+        // The only tile has nothing before it.
+        let in_tiles = F::IN_TILES && self.lines.len > PIECE_OF_COLUMNS;
+        let (first, last) = (block.lines.start, self.lines.len);
+        let ends = block.lines.end < last;
         for line in block.lines {
-            if F::IN_TILES && line.is_multiple_of(PIECE_OF_COLUMNS) {
+            if in_tiles && line > first && line.is_multiple_of(PIECE_OF_COLUMNS) {
                 columns_of.close();
             }
             let line = self.lines.stored(line);
@@ -180,18 +131,24 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
             unsafe {
                 self.output.line(at, writes, &mut nowhere, |slots| {
                     T::map(values, slots, &mut scratch, |values, slots| {
-                        vectorize(|| match starts {
-                            Some(starts) => {
-                                columns_of.step::<true>(starts, values, exclusive, slots)
+                        if let Some(starts) = starts {
+                            columns_of.start(starts);
+                        }
+                        vectorize(|| {
+                            if in_tiles {
+                                columns_of.step::<true>(values, exclusive, slots);
+                            } else {
+                                columns_of.step::<false>(values, exclusive, slots);
                             }
-                            None => columns_of.step::<false>(&[], values, exclusive, slots),
                         });
                     });
                 });
             }
         }
-        columns_of.close();
-        columns_of.give(states);
+        if ends {
+            columns_of.close();
+            columns_of.give(states);
+        }
     }
 }
 
@@ -215,14 +172,17 @@ impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
             // SAFETY: the caller has these lines to itself.
             let slots = unsafe { self.output.chunk(plane, &chunk, writes, &mut nowhere) };
             T::map(values, slots, &mut scratch, |values, slots| {
-                let len = values.len();
-                assert!(slots.len() == len);
-                for step in 0..len {
-                    let at = if reverse { len - 1 - step } else { step };
-                    let starts = starts.get(at).is_some_and(|&start| start != 0);
-                    let shown = state.step::<T::Acc, F>(starts, values[at], exclusive);
-                    slots[at].write(shown);
-                }
+                assert_eq!(slots.len(), values.len());
+                F::walk_row(
+                    state,
+                    RowPart {
+                        elements: values,
+                        starts,
+                        reverse,
+                        exclusive,
+                        slots,
+                    },
+                );
             });
         }
         state.close::<T::Acc, F>();
@@ -273,31 +233,52 @@ impl<A: Accumulator, F: Fold<A>> Columns<A, F> {
         }
     }
 
+    /// Ends the tiles.
     fn close(&mut self) {
-        for column in 0..self.len {
-            let mut since = self.get(column);
-            since.close::<A, F>();
-            self.set(column, since);
-        }
+        vectorize(|| {
+            let columns = self.states.iter_mut().zip(&mut self.tiles);
+            for (state, tile) in columns.take(self.len) {
+                (*state, *tile) = (F::join(*state, *tile), F::NOTHING);
+            }
+        });
+    }
+
+    /// Starts segments.
+    #[inline(always)]
+    fn start(&mut self, starts: &[u8]) {
+        assert!(self.len <= TILE && starts.len() == self.len);
+        vectorize(|| {
+            for (column, &starts) in starts.iter().enumerate() {
+                self.started[column] |= u8::from(starts != 0);
+                if starts != 0 {
+                    (self.states[column], self.tiles[column]) = (F::NOTHING, F::NOTHING);
+                }
+            }
+        });
     }
 
     /// Takes in an element of each column.
     #[inline(always)]
-    fn step<const STARTS: bool>(
+    fn step<const IN_TILES: bool>(
         &mut self,
-        starts: &[u8],
         values: &[A],
         exclusive: bool,
         slots: &mut [MaybeUninit<A>],
     ) {
         let len = self.len;
         assert!(len <= TILE && values.len() == len && slots.len() == len);
-        assert!(!STARTS || starts.len() == len);
         for column in 0..len {
-            let mut since = self.get(column);
-            let starts = STARTS && starts[column] != 0;
-            slots[column].write(since.step::<A, F>(starts, values[column], exclusive));
-            self.set(column, since);
+            let (mut state, mut tile) = (self.states[column], self.tiles[column]);
+            let result = if IN_TILES {
+                step_in_tile::<A, F>([&mut state, &mut tile], values[column], exclusive)
+            } else {
+                step_alone::<A, F>(&mut state, values[column], exclusive)
+            };
+            slots[column].write(result);
+            self.states[column] = state;
+            if IN_TILES {
+                self.tiles[column] = tile;
+            }
         }
     }
 }

@@ -1,35 +1,32 @@
 //! The logarithm of a running sum of exponentials, stable for any range.
 //!
 //! The state is the largest element so far and the sum of `exp(x − largest)` (Milakov & Gimelshein, "Online normalizer
-//! calculation for softmax", 2018). Taking in an element costs one exponential: one of the two factors is 1.
+//! calculation for softmax", 2018). An element costs one exponential: one of the two factors is 1.
+//!
+//! In a row each state waits for the one before it. But the largest elements so far need no exponentials, the
+//! exponentials need no sums, and the logarithms come last. So a block of a row takes four passes, of which only the
+//! third goes from element to element:
+//!
+//! ```text
+//! largest[i]           the scan of maxima, in lanes
+//! scale[i], add[i]     what the sum so far and the 1 of the element are multiplied by: 1 and an exponential
+//! sum[i]               sum[i − 1] · scale[i] + add[i]
+//! result[i]            the state before the tile, joined with (largest[i], sum[i])
+//! ```
+//!
+//! The operations are those of [`join`](Fold::join), so a row has the bits of a column.
 
-use super::super::traits::Accumulator;
-use super::fold::Fold;
+use core::mem::MaybeUninit;
 
-/// Numbers with exponentials.
-pub(crate) trait Real: Accumulator {
-    fn sub(self, other: Self) -> Self;
-    fn exp(self) -> Self;
-    fn ln(self) -> Self;
-}
+use super::super::operator::Max;
+use super::super::processor::vectorize;
+use super::super::tile;
+use super::fold::{Fold, Since};
+use super::real::Real;
+use super::row_part::RowPart;
 
-macro_rules! real {
-    ($($T:ty),*) => {$(
-        impl Real for $T {
-            fn sub(self, other: Self) -> Self {
-                self - other
-            }
-            fn exp(self) -> Self {
-                <$T>::exp(self)
-            }
-            fn ln(self) -> Self {
-                <$T>::ln(self)
-            }
-        }
-    )*};
-}
-
-real!(f32, f64);
+/// Elements of a block of a row.
+const BLOCK: usize = 128;
 
 /// The largest element, and the sum of the exponentials relative to it.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +48,7 @@ impl<A: Real> Fold<A> for LogSumExp {
     const ROUNDS: bool = true;
     const IN_TILES: bool = true;
 
-    #[inline]
+    #[inline(always)]
     fn read(element: A) -> Sum<A> {
         Sum {
             largest: element,
@@ -59,27 +56,26 @@ impl<A: Real> Fold<A> for LogSumExp {
         }
     }
 
-    #[inline]
+    /// Without a branch, for loops over columns: the sum of no elements is 0, whatever it is multiplied by.
+    #[inline(always)]
     fn join(left: Sum<A>, right: Sum<A>) -> Sum<A> {
-        if left.sum == A::ZERO {
-            return right;
-        }
         let largest = left.largest.max(right.largest);
-        let scaled = |part: Sum<A>| part.sum.mul(relative(part.largest, largest));
+        let (high, low) = if left.largest == largest {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        let scaled = low.sum.mul(low.largest.relative_to(largest));
         Sum {
             largest,
-            sum: scaled(left).add(scaled(right)),
+            sum: high.sum.add(scaled),
         }
     }
 
-    #[inline]
+    /// The largest of no elements is −∞, and so is the result.
+    #[inline(always)]
     fn value(state: Sum<A>) -> A {
-        if state.sum == A::ZERO {
-            // The largest of no elements is −∞.
-            state.largest
-        } else {
-            state.largest.add(state.sum.ln())
-        }
+        state.largest.add(state.sum.ln_of_sum())
     }
 
     #[inline]
@@ -87,30 +83,139 @@ impl<A: Real> Fold<A> for LogSumExp {
         true
     }
 
-    /// Two passes: the first finds the largest element, so that the sum of exponentials needs no scaling.
+    /// The largest element first, so that the sum of exponentials needs no scaling.
     fn of_all(elements: &[A]) -> Sum<A> {
-        let largest = elements
-            .iter()
-            .fold(A::LOWEST, |largest, &x| largest.max(x));
-        let sum = elements
-            .iter()
-            .fold(A::ZERO, |sum, &x| sum.add(relative(x, largest)));
+        let largest = (elements.iter()).fold(A::LOWEST, |largest, &x| largest.max(x));
+        let mut exponentials = [A::ZERO; BLOCK];
+        let mut sum = A::ZERO;
+        for elements in elements.chunks(BLOCK) {
+            let exponentials = &mut exponentials[..elements.len()];
+            vectorize(|| {
+                for (slot, &x) in exponentials.iter_mut().zip(elements) {
+                    *slot = x.relative_to(largest);
+                }
+            });
+            sum = (exponentials.iter()).fold(sum, |sum, &x| sum.add(x));
+        }
         Sum { largest, sum }
     }
 
     fn add_all(states: &mut [Sum<A>], elements: &[A]) {
-        for (state, &element) in states.iter_mut().zip(elements) {
-            *state = Self::join(*state, Self::read(element));
+        vectorize(|| {
+            for (state, &element) in states.iter_mut().zip(elements) {
+                *state = Self::join(*state, Self::read(element));
+            }
+        });
+    }
+
+    fn walk_row(since: &mut Since<Sum<A>>, mut part: RowPart<'_, A>) {
+        while part.len() > BLOCK {
+            let (first, rest) = part.split(BLOCK);
+            walk_block(since, first);
+            part = rest;
         }
+        walk_block(since, part);
     }
 }
 
-/// `exp(x − largest)`; 1 for the largest itself, infinite or not.
-#[inline]
-fn relative<A: Real>(x: A, largest: A) -> A {
-    if x == largest {
-        A::ONE
-    } else {
-        x.sub(largest).exp()
+/// [`walk_row`](Fold::walk_row) for at most [`BLOCK`] elements. Arrays are in the order of the walk.
+fn walk_block<A: Real>(since: &mut Since<Sum<A>>, mut block: RowPart<'_, A>) {
+    let len = block.len();
+    let mut arrays = [[A::ZERO; BLOCK]; 3];
+    let [elements, scales, adds] = arrays.each_mut().map(|array| &mut array[..len]);
+    let mut largest = [since.tile.largest; BLOCK + 1];
+    block.read(elements);
+    largest_so_far(&block, elements, &mut largest[..=len]);
+    let (before, after) = (&largest[..len], &largest[1..=len]);
+
+    vectorize(|| find_factors(elements, [before, after], [scales, adds]));
+
+    let mut sum = since.tile.sum;
+    let sums = elements;
+    for step in 0..len {
+        let next = if block.starts_at(step) {
+            sum = A::ZERO;
+            adds[step]
+        } else {
+            sum.mul(scales[step]).add(adds[step])
+        };
+        sums[step] = if block.exclusive { sum } else { next };
+        sum = next;
+    }
+
+    let shown = if block.exclusive { before } else { after };
+    let results = scales;
+    let first_start = block.first_start();
+    vectorize(|| {
+        let joined = if since.state.sum == A::ZERO {
+            0
+        } else {
+            first_start
+        };
+        let states = (shown.iter().zip(&*sums)).map(|(&largest, &sum)| Sum { largest, sum });
+        let mut places = results.iter_mut().zip(states);
+        for (result, state) in places.by_ref().take(joined) {
+            *result = LogSumExp::value(LogSumExp::join(since.state, state));
+        }
+        for (result, state) in places {
+            *result = LogSumExp::value(state);
+        }
+    });
+    if block.exclusive {
+        for step in (first_start..len).filter(|&step| block.starts_at(step)) {
+            results[step] = LogSumExp::value(<LogSumExp as Fold<A>>::NOTHING);
+        }
+    }
+    block.write(results);
+
+    if first_start < len {
+        since.start::<A, LogSumExp>();
+    }
+    since.tile = Sum {
+        largest: largest[len],
+        sum,
+    };
+}
+
+/// What the sum before an element, and the 1 of the element, are multiplied by.
+#[inline(always)]
+fn find_factors<A: Real>(
+    elements: &[A],
+    [before, after]: [&[A]; 2],
+    [scales, adds]: [&mut [A]; 2],
+) {
+    let len = elements.len();
+    let (before, after) = (&before[..len], &after[..len]);
+    let (scales, adds) = (&mut scales[..len], &mut adds[..len]);
+    for step in 0..len {
+        let is_largest = elements[step] == after[step];
+        let low = if is_largest {
+            before[step]
+        } else {
+            elements[step]
+        };
+        let relative = low.relative_to(after[step]);
+        scales[step] = if is_largest { relative } else { A::ONE };
+        adds[step] = if is_largest { A::ONE } else { relative };
+    }
+}
+
+/// Writes the largest element so far after each of a block's to `largest`, which has one place more, and begins with the
+/// largest before the block.
+fn largest_so_far<A: Real>(block: &RowPart<'_, A>, elements: &[A], largest: &mut [A]) {
+    if block.starts.is_empty() {
+        let (before, after) = (largest[0], &mut largest[1..]);
+        // SAFETY: an element is a valid slot, and the scan writes every slot.
+        let slots = unsafe { &mut *(&raw mut *after as *mut [MaybeUninit<A>]) };
+        tile::scan_rows::<A, Max, false>(elements, slots, elements.len(), before, false);
+        return;
+    }
+    for (step, &element) in elements.iter().enumerate() {
+        let before = if block.starts_at(step) {
+            A::LOWEST
+        } else {
+            largest[step]
+        };
+        largest[step + 1] = before.max(element);
     }
 }

@@ -1,0 +1,97 @@
+//! A part of a row, as a walk goes through it.
+
+use core::mem::MaybeUninit;
+
+/// Neighbouring elements of a row and room for their results, in the order of memory. A step is a place in the order of
+/// the walk.
+pub(crate) struct RowPart<'a, A> {
+    pub(super) elements: &'a [A],
+    /// Where segments start; nothing past the end starts.
+    pub(super) starts: &'a [u8],
+    pub(super) reverse: bool,
+    pub(super) exclusive: bool,
+    pub(super) slots: &'a mut [MaybeUninit<A>],
+}
+
+impl<A: Copy> RowPart<'_, A> {
+    pub(super) fn len(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// The place of a step.
+    #[inline(always)]
+    fn at(&self, step: usize) -> usize {
+        if self.reverse {
+            self.len() - 1 - step
+        } else {
+            step
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn element(&self, step: usize) -> A {
+        self.elements[self.at(step)]
+    }
+
+    #[inline(always)]
+    pub(super) fn set(&mut self, step: usize, result: A) {
+        let at = self.at(step);
+        self.slots[at].write(result);
+    }
+
+    #[inline(always)]
+    pub(super) fn starts_at(&self, step: usize) -> bool {
+        self.starts
+            .get(self.at(step))
+            .is_some_and(|&start| start != 0)
+    }
+
+    /// The first step at which a segment starts, or how many steps there are.
+    pub(super) fn first_start(&self) -> usize {
+        let len = self.len();
+        match self.starts {
+            [] => len,
+            _ => (0..len).find(|&step| self.starts_at(step)).unwrap_or(len),
+        }
+    }
+
+    /// Copies the elements to `to`, in the order of the walk.
+    pub(super) fn read(&self, to: &mut [A]) {
+        to.copy_from_slice(self.elements);
+        if self.reverse {
+            to.reverse();
+        }
+    }
+
+    /// Writes the results of all steps.
+    pub(super) fn write(&mut self, results: &[A]) {
+        self.slots.write_copy_of_slice(results);
+        if self.reverse {
+            self.slots.reverse();
+        }
+    }
+
+    /// The first `steps` of the walk, and the others.
+    pub(super) fn split(self, steps: usize) -> (Self, Self) {
+        let at = if self.reverse {
+            self.len() - steps
+        } else {
+            steps
+        };
+        let (elements, slots) = (self.elements.split_at(at), self.slots.split_at_mut(at));
+        let starts = self.starts.split_at(at.min(self.starts.len()));
+        let part = |elements, starts, slots| Self {
+            elements,
+            starts,
+            slots,
+            ..self
+        };
+        let low = part(elements.0, starts.0, slots.0);
+        let high = part(elements.1, starts.1, slots.1);
+        if self.reverse {
+            (high, low)
+        } else {
+            (low, high)
+        }
+    }
+}
