@@ -5,7 +5,9 @@ use core::mem::MaybeUninit;
 use super::super::buffer::Output;
 use super::super::compress::Index;
 use super::super::element::TILE;
+use super::super::operator::{Max, Min};
 use super::super::processor::vectorize;
+use super::super::tile;
 use super::super::traits::{Accumulator, Element};
 use super::sink::{Sink, room};
 use super::{Block, Lines, View, Walk, run};
@@ -15,13 +17,13 @@ use super::{Block, Lines, View, Walk, run};
 ///
 /// # Panics
 ///
-/// If the values have another shape.
+/// If the values have another shape, or the walk is in reverse.
 pub(crate) fn extremum<T: Element, I: Index>(
     values: &View<'_, T>,
     is_max: bool,
     lines: Lines,
 ) -> (Vec<T>, Vec<I>) {
-    assert!(values.fits(&lines));
+    assert!(values.fits(&lines) && !lines.reverse);
     let mut output = Output::new(lines.elements());
     let mut positions = Output::new(lines.elements());
     let lines = lines.abreast();
@@ -45,12 +47,47 @@ struct Extremum<'a, T: Element, I> {
 }
 
 impl<T: Element, I: Index> Extremum<'_, T, I> {
-    /// Whether an element beats the extremum before it. What a walk begins with is beaten by every element.
+    /// Whether an extremum has the position of this element, not the one before. Every element beats what a walk begins
+    /// with.
     #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
     #[inline(always)]
     fn beats(is_max: bool, now: T::Acc, before: T::Acc) -> bool {
         let no_less = if is_max { now >= before } else { now <= before };
         no_less | (now != now)
+    }
+
+    /// The extremum after another: the first of equal ones, as in a scan, so that a zero has the same sign there.
+    #[inline(always)]
+    fn of_two(is_max: bool, before: T::Acc, now: T::Acc) -> T::Acc {
+        if is_max {
+            before.max(now)
+        } else {
+            before.min(now)
+        }
+    }
+
+    /// Takes in an element of each column, all at the position `now`.
+    #[inline(always)]
+    fn step<const IS_MAX: bool>(
+        now: I,
+        values: &[T::Acc],
+        (extrema, places): (&mut [T::Acc; TILE], &mut [I; TILE]),
+        (slots, positions): (&mut [MaybeUninit<T::Acc>], &mut [MaybeUninit<I>]),
+    ) {
+        let len = values.len();
+        assert!(len <= TILE && slots.len() == len && positions.len() == len);
+        for column in 0..len {
+            let (value, extremum, place) = (values[column], extrema[column], places[column]);
+            let place = if Self::beats(IS_MAX, value, extremum) {
+                now
+            } else {
+                place
+            };
+            let extremum = Self::of_two(IS_MAX, extremum, value);
+            (extrema[column], places[column]) = (extremum, place);
+            slots[column].write(extremum);
+            positions[column].write(place);
+        }
     }
 }
 
@@ -81,17 +118,15 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     }
 
     fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        Some(if Self::beats(self.is_max, total.0, state.0) {
-            total
-        } else {
-            state
-        })
+        let beats = Self::beats(self.is_max, total.0, state.0);
+        let place = if beats { total.1 } else { state.1 };
+        Some((Self::of_two(self.is_max, state.0, total.0), place))
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
-        if self.lines.are_rows() {
+        if self.lines.are_few() {
             // SAFETY: the caller's promise.
-            return unsafe { self.walk_column(block, &mut states[0], writes) };
+            return unsafe { self.walk_in_chunks(block, states, writes) };
         }
         let is_max = self.is_max;
         let Block {
@@ -110,27 +145,21 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
             let now = I::from_usize(line);
             let values = (self.values).line(plane, line, columns.clone(), &mut gathered);
             let at = (plane, line, &columns);
-            let mut walk =
-                |values: &[T::Acc], slots: &mut [MaybeUninit<T::Acc>], positions: &mut [_]| {
-                    let slots = slots.iter_mut().zip(positions);
-                    let states = extrema.iter_mut().zip(&mut places);
-                    for ((&value, (slot, position)), (extremum, place)) in
-                        values.iter().zip(slots).zip(states)
-                    {
-                        let beats = Self::beats(is_max, value, *extremum);
-                        *extremum = if beats { value } else { *extremum };
-                        *place = if beats { now } else { *place };
-                        slot.write(*extremum);
-                        MaybeUninit::write(position, *place);
-                    }
-                };
             // SAFETY: the caller has these columns to itself, and each of them is written.
             unsafe {
                 self.output.line(at, writes, &mut nowhere, |slots| {
                     self.positions
                         .line(at, writes, &mut no_places, |positions| {
                             T::map(values, slots, &mut scratch, |values, slots| {
-                                vectorize(|| walk(values, slots, positions));
+                                let states = (&mut extrema, &mut places);
+                                let results = (slots, positions);
+                                vectorize(|| {
+                                    if is_max {
+                                        Self::step::<true>(now, values, states, results);
+                                    } else {
+                                        Self::step::<false>(now, values, states, results);
+                                    }
+                                });
                             });
                         });
                 });
@@ -143,37 +172,84 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
 }
 
 impl<T: Element, I: Index> Extremum<'_, T, I> {
+    /// Walks chunks of lines, in each one column after the other.
+    ///
     /// # Safety
     ///
     /// As [`Walk::walk`].
-    unsafe fn walk_column(&self, block: Block, state: &mut (T::Acc, usize), writes: bool) {
-        let (is_max, reverse) = (self.is_max, self.lines.reverse);
+    unsafe fn walk_in_chunks(&self, block: Block, states: &mut [(T::Acc, usize)], writes: bool) {
+        let (plane, is_max) = (block.plane, self.is_max);
         let (mut gathered, mut nowhere, mut no_places) = (room(), room(), room());
         let mut scratch = T::Scratch::default();
-        let (mut extremum, mut place) = *state;
-        for chunk in self.lines.chunks(block.lines.clone()) {
-            let plane = block.plane;
-            let values = self.values.chunk(plane, chunk.clone(), &mut gathered);
-            // SAFETY: the caller has these lines to itself.
-            let (slots, positions) = unsafe {
-                (
-                    self.output.chunk(plane, &chunk, writes, &mut nowhere),
-                    self.positions.chunk(plane, &chunk, writes, &mut no_places),
-                )
-            };
-            T::map(values, slots, &mut scratch, |values, slots| {
-                let len = values.len();
-                assert!(slots.len() == len && positions.len() == len);
-                for step in 0..len {
-                    let at = if reverse { len - 1 - step } else { step };
-                    if Self::beats(is_max, values[at], extremum) {
-                        (extremum, place) = (values[at], chunk.start + at);
-                    }
-                    slots[at].write(extremum);
-                    positions[at].write(I::from_usize(place));
+        for chunk in self.lines.chunks(block.lines) {
+            for (column, state) in block.columns.clone().zip(&mut *states) {
+                let values = (self.values).chunk((plane, column), chunk.clone(), &mut gathered);
+                let mut walk =
+                    |values: &[T::Acc], slots: &mut [MaybeUninit<T::Acc>], positions: &mut [_]| {
+                        let (len, before) = (values.len(), state.0);
+                        if Self::beats(is_max, values[0], before) {
+                            state.1 = chunk.start;
+                        }
+                        state.0 = if is_max {
+                            tile::scan_rows::<T::Acc, Max, false>(values, slots, len, before, false)
+                        } else {
+                            tile::scan_rows::<T::Acc, Min, false>(values, slots, len, before, false)
+                        };
+                        // SAFETY: the scan has written all slots.
+                        let extrema = unsafe { slots.assume_init_ref() };
+                        state.1 = find_positions(values, extrema, chunk.start, state.1, positions);
+                    };
+                let at = (plane, column, &chunk);
+                // SAFETY: the caller has these lines of the column to itself.
+                unsafe {
+                    self.output.column(at, writes, &mut nowhere, |slots| {
+                        self.positions
+                            .column(at, writes, &mut no_places, |positions| {
+                                T::map(values, slots, &mut scratch, |values, slots| {
+                                    walk(values, slots, positions);
+                                });
+                            });
+                    });
                 }
-            });
+            }
         }
-        *state = (extremum, place);
     }
+}
+
+/// Writes the position of the last extremum so far, and returns it. The elements are those from the position `first` on;
+/// `before` is the position before them, which counts unless the first of them is the extremum.
+fn find_positions<A: Accumulator, I: Index>(
+    values: &[A],
+    extrema: &[A],
+    first: usize,
+    before: usize,
+    positions: &mut [MaybeUninit<I>],
+) -> usize {
+    const BEFORE: i32 = -1;
+    let (mut places, mut latest) = ([BEFORE; TILE], room());
+    let (len, latest) = (values.len(), &mut latest[..values.len()]);
+    assert!(len <= TILE && extrema.len() == len && positions.len() == len);
+    vectorize(|| {
+        for at in 0..len {
+            #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+            let is_extremum = (values[at] == extrema[at]) | (values[at] != values[at]);
+            places[at] = if is_extremum { at as i32 } else { BEFORE };
+        }
+    });
+    let last = tile::scan_rows::<i32, Max, false>(&places[..len], latest, len, BEFORE, false);
+    // SAFETY: the scan has written all slots.
+    let latest = unsafe { latest.assume_init_ref() };
+    let position = |place: i32| {
+        if place == BEFORE {
+            before
+        } else {
+            first + place as usize
+        }
+    };
+    vectorize(|| {
+        for (slot, &place) in positions.iter_mut().zip(latest) {
+            slot.write(I::from_usize(position(place)));
+        }
+    });
+    position(last)
 }

@@ -35,22 +35,27 @@ pub(crate) trait Fold<A>: Sync {
     fn add_all(states: &mut [Self::State], elements: &[A]);
 
     /// Takes in a part of a row, one element after the other, and writes the result at each. The part lies in one tile.
-    fn walk_row(since: &mut Since<Self::State>, mut part: RowPart<'_, A>)
+    fn walk_row(since: &mut Since<Self::State>, part: RowPart<'_, A>)
     where
         A: Copy,
         Self: Sized,
     {
-        for step in 0..part.len() {
+        let (len, writes) = (part.len(), !part.slots.is_empty());
+        assert!(!writes || part.slots.len() == len);
+        for step in 0..len {
             if part.starts_at(step) {
                 since.start::<A, Self>();
             }
-            let (element, exclusive) = (part.element(step), part.exclusive);
+            let (at, exclusive) = (part.at(step), part.exclusive);
             let result = if Self::IN_TILES {
-                step_in_tile::<A, Self>([&mut since.state, &mut since.tile], element, exclusive)
+                let parts = [&mut since.state, &mut since.tile];
+                step_in_tile::<A, Self>(parts, part.elements[at], exclusive)
             } else {
-                step_alone::<A, Self>(&mut since.state, element, exclusive)
+                step_alone::<A, Self>(&mut since.state, part.elements[at], exclusive)
             };
-            part.set(step, result);
+            if writes {
+                part.slots[at].write(result);
+            }
         }
     }
 }

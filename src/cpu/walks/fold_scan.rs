@@ -104,9 +104,9 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
-        if self.lines.are_rows() {
+        if self.lines.are_few() {
             // SAFETY: the caller's promise.
-            return unsafe { self.walk_column(block, &mut states[0], writes) };
+            return unsafe { self.walk_in_chunks(block, states, writes) };
         }
         let exclusive = self.exclusive;
         let (mut gathered, mut marks, mut nowhere) = (room(), room(), room());
@@ -131,14 +131,18 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
             unsafe {
                 self.output.line(at, writes, &mut nowhere, |slots| {
                     T::map(values, slots, &mut scratch, |values, slots| {
-                        if let Some(starts) = starts {
-                            columns_of.start(starts);
-                        }
-                        vectorize(|| {
-                            if in_tiles {
-                                columns_of.step::<true>(values, exclusive, slots);
-                            } else {
-                                columns_of.step::<false>(values, exclusive, slots);
+                        vectorize(|| match (starts, in_tiles) {
+                            (Some(starts), true) => {
+                                columns_of.step::<true, true>(values, starts, exclusive, slots);
+                            }
+                            (Some(starts), false) => {
+                                columns_of.step::<true, false>(values, starts, exclusive, slots);
+                            }
+                            (None, true) => {
+                                columns_of.step::<false, true>(values, &[], exclusive, slots);
+                            }
+                            (None, false) => {
+                                columns_of.step::<false, false>(values, &[], exclusive, slots);
                             }
                         });
                     });
@@ -153,39 +157,48 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
 }
 
 impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
+    /// Walks chunks of lines, in each one column after the other.
+    ///
     /// # Safety
     ///
     /// As [`Walk::walk`].
-    unsafe fn walk_column(&self, block: Block, state: &mut Since<F::State>, writes: bool) {
+    unsafe fn walk_in_chunks(&self, block: Block, states: &mut [Since<F::State>], writes: bool) {
         let (plane, exclusive, reverse) = (block.plane, self.exclusive, self.lines.reverse);
         let (mut gathered, mut marks, mut nowhere) = (room(), room(), room());
         let mut scratch = T::Scratch::default();
         const { assert!(CHUNK == PIECE_OF_COLUMNS, "a chunk is a tile") };
         for chunk in self.lines.chunks(block.lines) {
-            if F::IN_TILES {
-                state.close::<T::Acc, F>();
-            }
-            let values = (self.values).chunk(plane, chunk.clone(), &mut gathered);
             let marked = self.start_of(chunk.start)..self.start_of(chunk.end).min(self.lines.len);
-            let starts = (self.starts.as_ref())
-                .map_or(&[][..], |starts| starts.chunk(plane, marked, &mut marks));
-            // SAFETY: the caller has these lines to itself.
-            let slots = unsafe { self.output.chunk(plane, &chunk, writes, &mut nowhere) };
-            T::map(values, slots, &mut scratch, |values, slots| {
-                assert_eq!(slots.len(), values.len());
-                F::walk_row(
-                    state,
-                    RowPart {
-                        elements: values,
+            for (column, state) in block.columns.clone().zip(&mut *states) {
+                let at = (plane, column);
+                let values = self.values.chunk(at, chunk.clone(), &mut gathered);
+                let starts = (self.starts.as_ref()).map_or(&[][..], |starts| {
+                    starts.chunk(at, marked.clone(), &mut marks)
+                });
+                let mut walk = |elements: &[T::Acc], slots: &mut [_]| {
+                    let part = RowPart {
+                        elements,
                         starts,
                         reverse,
                         exclusive,
                         slots,
-                    },
-                );
-            });
+                    };
+                    F::walk_row(state, part);
+                };
+                if writes {
+                    let at = (plane, column, &chunk);
+                    // SAFETY: the caller has these lines of the column to itself.
+                    unsafe {
+                        self.output.column(at, true, &mut nowhere, |slots| {
+                            T::map(values, slots, &mut scratch, walk);
+                        });
+                    }
+                } else {
+                    walk(T::widen(values, &mut scratch), &mut []);
+                }
+                state.close::<T::Acc, F>();
+            }
         }
-        state.close::<T::Acc, F>();
     }
 }
 
@@ -243,31 +256,38 @@ impl<A: Accumulator, F: Fold<A>> Columns<A, F> {
         });
     }
 
-    /// Starts segments.
     #[inline(always)]
-    fn start(&mut self, starts: &[u8]) {
-        assert!(self.len <= TILE && starts.len() == self.len);
-        vectorize(|| {
-            for (column, &starts) in starts.iter().enumerate() {
-                self.started[column] |= u8::from(starts != 0);
-                if starts != 0 {
-                    (self.states[column], self.tiles[column]) = (F::NOTHING, F::NOTHING);
-                }
-            }
-        });
+    fn start(&mut self, column: usize, starts: bool) {
+        let (state, tile) = (self.states[column], self.tiles[column]);
+        self.started[column] |= u8::from(starts);
+        self.states[column] = if starts { F::NOTHING } else { state };
+        self.tiles[column] = if starts { F::NOTHING } else { tile };
     }
 
-    /// Takes in an element of each column.
+    /// Takes in an element of each column, after the start of a segment where `starts` says so.
+    ///
+    /// A state of several numbers starts in a loop apart: the compiler does not make vector instructions of both in one.
     #[inline(always)]
-    fn step<const IN_TILES: bool>(
+    fn step<const STARTS: bool, const IN_TILES: bool>(
         &mut self,
         values: &[A],
+        starts: &[u8],
         exclusive: bool,
         slots: &mut [MaybeUninit<A>],
     ) {
         let len = self.len;
         assert!(len <= TILE && values.len() == len && slots.len() == len);
+        assert!(!STARTS || starts.len() == len);
+        let is_apart = const { size_of::<F::State>() > size_of::<A>() };
+        if STARTS && is_apart {
+            for column in 0..len {
+                self.start(column, starts[column] != 0);
+            }
+        }
         for column in 0..len {
+            if STARTS && !is_apart {
+                self.start(column, starts[column] != 0);
+            }
             let (mut state, mut tile) = (self.states[column], self.tiles[column]);
             let result = if IN_TILES {
                 step_in_tile::<A, F>([&mut state, &mut tile], values[column], exclusive)

@@ -11,6 +11,10 @@ pub(super) const CHUNK: usize = TILE;
 /// The fewest columns of a plane that is walked on its own. Not measured.
 const MANY: usize = 64;
 
+/// The fewest columns of long lines that are walked side by side. In chunks, segmented sums of 4 columns take 0.41 times
+/// as long, of 8 columns 0.94 times, and of 12 columns 1.25 times.
+const FEW: usize = 9;
+
 /// The shape of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lines {
@@ -54,6 +58,11 @@ impl Lines {
     /// Whether planes have a single column, whose lines lie one after the other.
     pub(super) fn are_rows(&self) -> bool {
         self.inner == 1 && self.abreast.is_none()
+    }
+
+    /// Whether planes have a few columns, which a walk takes one after the other: a line costs more than its elements.
+    pub(super) fn are_few(&self) -> bool {
+        self.inner < FEW && self.abreast.is_none()
     }
 
     /// Whether the shape has no elements.

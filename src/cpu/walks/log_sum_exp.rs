@@ -16,8 +16,7 @@
 //!
 //! The operations are those of [`join`](Fold::join), so a row has the bits of a column.
 
-use core::mem::MaybeUninit;
-
+use super::super::buffer::as_slots;
 use super::super::operator::Max;
 use super::super::processor::vectorize;
 use super::super::tile;
@@ -143,30 +142,18 @@ fn walk_block<A: Real>(since: &mut Since<Sum<A>>, mut block: RowPart<'_, A>) {
         sum = next;
     }
 
-    let shown = if block.exclusive { before } else { after };
-    let results = scales;
     let first_start = block.first_start();
-    vectorize(|| {
-        let joined = if since.state.sum == A::ZERO {
-            0
-        } else {
-            first_start
-        };
-        let states = (shown.iter().zip(&*sums)).map(|(&largest, &sum)| Sum { largest, sum });
-        let mut places = results.iter_mut().zip(states);
-        for (result, state) in places.by_ref().take(joined) {
-            *result = LogSumExp::value(LogSumExp::join(since.state, state));
+    if !block.slots.is_empty() {
+        let shown = if block.exclusive { before } else { after };
+        let results = scales;
+        vectorize(|| find_results(since.state, [shown, sums], first_start, results));
+        if block.exclusive {
+            for step in (first_start..len).filter(|&step| block.starts_at(step)) {
+                results[step] = LogSumExp::value(<LogSumExp as Fold<A>>::NOTHING);
+            }
         }
-        for (result, state) in places {
-            *result = LogSumExp::value(state);
-        }
-    });
-    if block.exclusive {
-        for step in (first_start..len).filter(|&step| block.starts_at(step)) {
-            results[step] = LogSumExp::value(<LogSumExp as Fold<A>>::NOTHING);
-        }
+        block.write(results);
     }
-    block.write(results);
 
     if first_start < len {
         since.start::<A, LogSumExp>();
@@ -200,13 +187,31 @@ fn find_factors<A: Real>(
     }
 }
 
+/// The values of states of a tile, those before `first_start` joined with the `state` before the tile.
+#[inline(always)]
+fn find_results<A: Real>(
+    state: Sum<A>,
+    [largest, sums]: [&[A]; 2],
+    first_start: usize,
+    results: &mut [A],
+) {
+    let joined = if state.sum == A::ZERO { 0 } else { first_start };
+    let of_tile = (largest.iter().zip(sums)).map(|(&largest, &sum)| Sum { largest, sum });
+    let mut places = results.iter_mut().zip(of_tile);
+    for (result, of_tile) in places.by_ref().take(joined) {
+        *result = LogSumExp::value(LogSumExp::join(state, of_tile));
+    }
+    for (result, of_tile) in places {
+        *result = LogSumExp::value(of_tile);
+    }
+}
+
 /// Writes the largest element so far after each of a block's to `largest`, which has one place more, and begins with the
 /// largest before the block.
 fn largest_so_far<A: Real>(block: &RowPart<'_, A>, elements: &[A], largest: &mut [A]) {
     if block.starts.is_empty() {
         let (before, after) = (largest[0], &mut largest[1..]);
-        // SAFETY: an element is a valid slot, and the scan writes every slot.
-        let slots = unsafe { &mut *(&raw mut *after as *mut [MaybeUninit<A>]) };
+        let slots = as_slots(after);
         tile::scan_rows::<A, Max, false>(elements, slots, elements.len(), before, false);
         return;
     }

@@ -2,8 +2,8 @@
 
 use core::mem::MaybeUninit;
 
-/// Neighbouring elements of a row and room for their results, in the order of memory. A step is a place in the order of
-/// the walk.
+/// Neighbouring elements of a row, and room for their results, or none if the walk only finds its state. They are in the
+/// order of memory; a step is a place in the order of the walk.
 pub(crate) struct RowPart<'a, A> {
     pub(super) elements: &'a [A],
     /// Where segments start; nothing past the end starts.
@@ -20,23 +20,12 @@ impl<A: Copy> RowPart<'_, A> {
 
     /// The place of a step.
     #[inline(always)]
-    fn at(&self, step: usize) -> usize {
+    pub(super) fn at(&self, step: usize) -> usize {
         if self.reverse {
             self.len() - 1 - step
         } else {
             step
         }
-    }
-
-    #[inline(always)]
-    pub(super) fn element(&self, step: usize) -> A {
-        self.elements[self.at(step)]
-    }
-
-    #[inline(always)]
-    pub(super) fn set(&mut self, step: usize, result: A) {
-        let at = self.at(step);
-        self.slots[at].write(result);
     }
 
     #[inline(always)]
@@ -78,8 +67,9 @@ impl<A: Copy> RowPart<'_, A> {
         } else {
             steps
         };
-        let (elements, slots) = (self.elements.split_at(at), self.slots.split_at_mut(at));
+        let elements = self.elements.split_at(at);
         let starts = self.starts.split_at(at.min(self.starts.len()));
+        let slots = self.slots.split_at_mut(at.min(self.slots.len()));
         let part = |elements, starts, slots| Self {
             elements,
             starts,

@@ -74,6 +74,36 @@ impl<'a, T: Copy> Sink<'a, T> {
         result
     }
 
+    /// Lets `fill` write some lines of a column, each of them; to `room` alone unless the walk `writes`.
+    ///
+    /// # Safety
+    ///
+    /// As [`line`](Self::line).
+    pub(super) unsafe fn column<R>(
+        &self,
+        (plane, column, lines): (usize, usize, &Range<usize>),
+        writes: bool,
+        room: &mut Room<T>,
+        fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
+    ) -> R {
+        let Lines { len, inner, .. } = self.lines;
+        if inner == 1 {
+            // SAFETY: the caller's promise.
+            return fill(unsafe { self.chunk(plane, lines, writes, room) });
+        }
+        let room = &mut room[..lines.len()];
+        let result = fill(room);
+        if writes {
+            let mut place = (plane * len + lines.start) * inner + column;
+            for &value in &*room {
+                // SAFETY: the caller's promise.
+                unsafe { self.slots.set(place, value) };
+                place += inner;
+            }
+        }
+        result
+    }
+
     /// The slots of a chunk of the only column; those of `room` unless the walk `writes`.
     ///
     /// # Safety

@@ -127,15 +127,15 @@ impl<'a, T: Copy> View<'a, T> {
         unsafe { room.assume_init_ref() }
     }
 
-    /// The only column of some lines, gathered in `room` where the lines do not follow one another.
+    /// A column of some lines, gathered in `room` where the lines do not follow one another.
     #[inline]
     pub(super) fn chunk<'b>(
         &'b self,
-        plane: usize,
+        (plane, column): (usize, usize),
         lines: Range<usize>,
         room: &'b mut [MaybeUninit<T>],
     ) -> &'b [T] {
-        let first = self.at(plane, 0);
+        let first = self.at(plane, 0) + self.columns.at(column);
         let at = |line: usize| (first + line as isize * self.step) as usize;
         match self.step {
             1 => &self.elements[at(lines.start)..at(lines.start) + lines.len()],
@@ -181,9 +181,9 @@ mod tests {
         let broadcast = View::new(&elements, 4, &[2, 3, 2, 2], &[0, 0, 0, 1], 1);
         assert_eq!(broadcast.line(1, 2, 1..4, &mut ROOM.clone()), [5, 4, 5]);
         let flipped = View::new(&elements, 23, &[1, 6], &[0, -4], 1);
-        assert_eq!(flipped.chunk(0, 1..4, &mut ROOM.clone()), [19, 15, 11]);
+        assert_eq!(flipped.chunk((0, 0), 1..4, &mut ROOM.clone()), [19, 15, 11]);
         let one = View::new(&elements, 7, &[3, 5], &[0, 0], 1);
-        assert_eq!(one.chunk(2, 1..3, &mut ROOM.clone()), [7, 7]);
+        assert_eq!(one.chunk((2, 0), 1..3, &mut ROOM.clone()), [7, 7]);
     }
 
     #[test]

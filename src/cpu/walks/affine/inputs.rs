@@ -77,8 +77,8 @@ impl<'a, T: Element> Inputs<'a, T> {
     ) -> Tile<'b, T> {
         let [of_values, of_decay] = rooms;
         Tile {
-            values: self.values.chunk(plane, chunk.clone(), of_values),
-            decay: self.decay.chunk(plane, chunk, of_decay),
+            values: self.values.chunk((plane, 0), chunk.clone(), of_values),
+            decay: self.decay.chunk((plane, 0), chunk, of_decay),
         }
     }
 
