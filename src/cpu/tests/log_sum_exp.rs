@@ -63,17 +63,13 @@ fn expected(values: &[f32], starts: &[u8], exclusive: bool, reverse: bool) -> Ve
 
 #[test]
 fn rows_have_the_bits_of_columns() {
-    // Columns that are not walked abreast, and of a number that vectors do not divide.
-    const COLUMNS: usize = 67;
+    // A few, and more, of a number that vectors do not divide.
+    const COLUMNS: [usize; 2] = [3, 67];
     let mut random = Random(17);
     for len in [1, 2, 49, 127, 128, 129, 300, TILE, TILE + 1, 3 * TILE + 133] {
         let row = drawn(len, &mut random);
-        let columns: Vec<f32> = (row.iter()).flat_map(|&value| [value; COLUMNS]).collect();
         for percent in [0, 2, 60] {
             let starts = random.mask(len, percent);
-            let of_columns: Vec<u8> = (starts.iter())
-                .flat_map(|&start| [start; COLUMNS])
-                .collect();
             for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)]
             {
                 let scan = |values: &[f32], starts: &[u8], inner: usize| {
@@ -86,17 +82,20 @@ fn rows_have_the_bits_of_columns() {
                 };
                 let found = scan(&row, &starts, 1);
                 let context = format!("{len}, {percent} %, {exclusive}, {reverse}");
-                for (at, columns) in
-                    (scan(&columns, &of_columns, COLUMNS).chunks(COLUMNS)).enumerate()
-                {
-                    let same = |x: &f32| {
-                        x.to_bits() == found[at].to_bits() || x.is_nan() && found[at].is_nan()
-                    };
-                    assert!(
-                        columns.iter().all(same),
-                        "{context}, {at}: {columns:?}, {}",
-                        found[at]
-                    );
+                for count in COLUMNS {
+                    let columns: Vec<f32> = row.iter().flat_map(|&x| vec![x; count]).collect();
+                    let marks: Vec<u8> = starts.iter().flat_map(|&x| vec![x; count]).collect();
+                    let of_columns = scan(&columns, &marks, count);
+                    for (at, (results, &found)) in of_columns.chunks(count).zip(&found).enumerate()
+                    {
+                        let same = |x: &f32| {
+                            x.to_bits() == found.to_bits() || x.is_nan() && found.is_nan()
+                        };
+                        assert!(
+                            results.iter().all(same),
+                            "{context}, {at}: {results:?}, {found}"
+                        );
+                    }
                 }
                 let starts = if percent > 0 { &starts[..] } else { &[] };
                 let expected = expected(&row, starts, exclusive, reverse);

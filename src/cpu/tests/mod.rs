@@ -2,6 +2,7 @@
 
 mod buffer_cache;
 mod compact;
+mod extremum;
 mod lanes;
 mod log_sum_exp;
 mod range;
