@@ -107,8 +107,11 @@ fn sums_are_near_to_those_in_double_precision(device: &Device) {
 /// A loop in f32 is off by 1 % at the end of the long line. Devices other than the CPU walk their parts in order.
 fn long_segmented_sums_do_not_drift(device: &Device) {
     // On the CPU, threads share a long row, and columns in pieces; each of the last planes is walked by one thread.
-    for shape in [[1, 1 << 20, 1], [1, 1 << 17, 9], [8, 1 << 16, 2]] {
-        let [_, n, columns] = shape;
+    for shape in [[1, 1 << 20, 1], [1, 1 << 17, 9], [8, 1 << 16, 9]] {
+        let [planes, n, columns] = shape;
+        if planes > 1 && !is_flex(device) {
+            continue;
+        }
         let x = Tensor::<3>::full(shape, 0.1, device);
         let starts = Tensor::<3, Bool>::full(shape, false, device);
         let bound = if is_flex(device) { 1e-4 } else { 1e-3 };
