@@ -26,7 +26,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="the headline cases only; the pages go to target/report")
     parser.add_argument("--check", action="store_true", help="whether a headline case became more than 15 %% slower")
     parser.add_argument("--against", metavar="REVISION", help="with --check: what this tree is compared with")
-    parser.add_argument("--device", choices=["flex", "cube"], help="with --check: its cases only")
+    parser.add_argument("--device", choices=["flex", "cube"], help="its cases only")
     parser.add_argument("--gpu", metavar="FILE", help="record the results.json of a GPU host")
     parser.add_argument("--criterion", metavar="FOLDER", help="measure nothing: record that folder of criterion")
     parser.add_argument("--name", help="of the run (default: adapter and cores)")
@@ -42,8 +42,9 @@ def arguments():
 def measure(given, folder):
     """Runs the benches and the peers into a fresh folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    cases = record.HEADLINE if given.quick else []
-    said = bench.Benches(ROOT, TARGET, given.cargo).run(bench.contenders(cases), folder)
+    cases = bench.headline(given.device) if given.quick else []
+    filter = f"/{given.device}/" if given.device and not cases else bench.contenders(cases)
+    said = bench.Benches(ROOT, TARGET, given.cargo).run(filter, folder)
     (folder / record.MACHINE).write_text("".join(f"{key}: {value}\n" for key, value in record.machine() + said))
     peers = ["cargo", "xtask", "peers"]
     peers += [f"--{flag}" for flag in ("sorts", "torch") if getattr(given, flag)]

@@ -179,12 +179,12 @@ fn scan_into(
     match scan.kind {
         Kind::Float => {
             let input = handles.get_float_tensor::<CubeBackend>(&input);
-            let output = cube::scan(input, None, scan.ir.axis, scan.op, options);
+            let output = cube::scan(input, scan.ir.axis, scan.op, options);
             handles.register_float_tensor::<CubeBackend>(&out.id, output);
         }
         Kind::Int => {
             let input = handles.get_int_tensor::<CubeBackend>(&input);
-            let output = cube::scan(input, None, scan.ir.axis, scan.op, options);
+            let output = cube::scan(input, scan.ir.axis, scan.op, options);
             handles.register_int_tensor::<CubeBackend>(&out.id, output);
         }
     }

@@ -29,7 +29,7 @@ pub(crate) fn float_scan_from_by_scan<B: ScanOps>(
 }
 
 /// A scan from `initial` as an inclusive scan of `initial` and the elements that it sees.
-pub(super) fn scan_from_by_scan<T: TensorMetadata>(
+pub(crate) fn scan_from_by_scan<T: TensorMetadata>(
     tensor: T,
     initial: T,
     dim: usize,

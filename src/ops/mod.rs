@@ -16,14 +16,17 @@
 )]
 
 mod composed;
-mod scans;
+pub(crate) mod rows;
+pub(crate) mod scans;
 pub(crate) mod selections;
 pub(crate) mod shift;
 mod slices;
-mod sort;
+pub(crate) mod sort;
 #[cfg(feature = "fusion")]
 pub(crate) mod specs;
 
+#[cfg(feature = "flex")]
+pub(crate) use composed::scan_from_by_scan;
 #[cfg(feature = "autodiff")]
 pub(crate) use composed::{adjoint_by_scan, float_scan_from_by_scan};
 pub use scans::ScanOps;

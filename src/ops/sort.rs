@@ -1,5 +1,11 @@
-//! Sorts of lines.
+//! Sorts of lines. [`rows`](super::rows) says what a row means.
 
+#![expect(
+    unused_parens,
+    reason = "a row has its results in parentheses, one or several"
+)]
+
+use super::rows::trait_of;
 #[cfg(feature = "fusion")]
 use super::specs;
 use crate::SortOrder;
@@ -7,92 +13,73 @@ use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, backend_extension};
 use burn::tensor::IntDType;
 
-/// Sorts of lines, all stable. NaN are equal and above every number, −0.0 equals 0.0, and elements keep their bits.
-/// Positions are those along the dimension.
-///
-/// A payload follows its keys by the [`gather_from`](crate::ops::FloatSelectionOps::float_gather_from) of its kind.
-#[backend_extension(
-    Fusion: cfg(feature = "fusion"),
-    Flex: cfg(feature = "flex"),
-    Cube: cfg(feature = "cubecl-backend"),
-    Autodiff: cfg(feature = "autodiff"),
-    Remote: cfg(feature = "remote"),
-)]
-pub trait SortOps: Backend {
-    /// Each line along `dim` in order.
-    #[fusion(dtype = tensor, shape = tensor)]
-    fn float_radix_sort(
-        tensor: FloatTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-    ) -> FloatTensor<Self>;
+/// As [`scan_operations`](super::scans::scan_operations).
+macro_rules! sort_operations {
+    ($callback:ident($Float:ident, $Int:ident, $Bool:ident) $($extra:tt)*) => {
+        $callback! {
+            $($extra)* SortOps
+            queued {
+                /// Each line along `dim` in order.
+                float_radix_sort = radix_sort(tensor: $Float; dim: usize, order: SortOrder) -> ($Float)
+                    as (dtype = tensor, shape = tensor) if (dimension(tensor, dim), numbered(tensor));
 
-    /// The same for integers.
-    #[fusion(dtype = tensor, shape = tensor)]
-    fn int_radix_sort(tensor: IntTensor<Self>, dim: usize, order: SortOrder) -> IntTensor<Self>;
+                /// The same for integers.
+                int_radix_sort = radix_sort(tensor: $Int; dim: usize, order: SortOrder) -> ($Int)
+                    as (dtype = tensor, shape = tensor) if (dimension(tensor, dim), numbered(tensor));
 
-    /// The positions of the elements of each line along `dim`, in the order of the elements.
-    #[fusion(meta = specs::radix_argsort)]
-    fn float_radix_argsort(
-        tensor: FloatTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-        int_dtype: IntDType,
-    ) -> IntTensor<Self>;
+                /// The positions of the elements of each line along `dim`, in the order of the elements.
+                float_radix_argsort = radix_argsort(tensor: $Float; dim: usize, order: SortOrder, int_dtype: IntDType)
+                    -> ($Int)
+                    as (meta = specs::radix_argsort) if (dimension(tensor, dim), numbered(tensor), has_int(int_dtype));
 
-    /// The same for integers.
-    #[fusion(meta = specs::radix_argsort)]
-    fn int_radix_argsort(
-        tensor: IntTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-        int_dtype: IntDType,
-    ) -> IntTensor<Self>;
+                /// The same for integers.
+                int_radix_argsort = radix_argsort(tensor: $Int; dim: usize, order: SortOrder, int_dtype: IntDType)
+                    -> ($Int)
+                    as (meta = specs::radix_argsort) if (dimension(tensor, dim), numbered(tensor), has_int(int_dtype));
 
-    /// Each line along `dim` in order, and the positions of its elements.
-    #[fusion(meta = specs::radix_sort_with_indices)]
-    fn float_radix_sort_with_indices(
-        tensor: FloatTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-        int_dtype: IntDType,
-    ) -> (FloatTensor<Self>, IntTensor<Self>);
+                /// Each line along `dim` in order, and the positions of its elements.
+                float_radix_sort_with_indices = radix_sort_with_indices(
+                    tensor: $Float; dim: usize, order: SortOrder, int_dtype: IntDType
+                ) -> ($Float, $Int)
+                    as (meta = specs::radix_sort_with_indices)
+                    if (dimension(tensor, dim), numbered(tensor), has_int(int_dtype));
 
-    /// The same for integers.
-    #[fusion(meta = specs::radix_sort_with_indices)]
-    fn int_radix_sort_with_indices(
-        tensor: IntTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-        int_dtype: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>);
+                /// The same for integers.
+                int_radix_sort_with_indices = radix_sort_with_indices(
+                    tensor: $Int; dim: usize, order: SortOrder, int_dtype: IntDType
+                ) -> ($Int, $Int)
+                    as (meta = specs::radix_sort_with_indices)
+                    if (dimension(tensor, dim), numbered(tensor), has_int(int_dtype));
 
-    /// The `k` largest elements of each line along `dim`, largest first, and their positions. Of equal elements the
-    /// first ones count.
-    #[fusion(meta = specs::radix_topk)]
-    fn float_radix_topk(
-        tensor: FloatTensor<Self>,
-        k: usize,
-        dim: usize,
-        int_dtype: IntDType,
-    ) -> (FloatTensor<Self>, IntTensor<Self>);
+                /// The `k` largest elements of each line along `dim`, largest first, and their positions. Of equal
+                /// elements the first ones count.
+                float_radix_topk = radix_topk(tensor: $Float; k: usize, dim: usize, int_dtype: IntDType)
+                    -> ($Float, $Int)
+                    as (meta = specs::radix_topk) if (along_line(k, tensor, dim), numbered(tensor), has_int(int_dtype));
 
-    /// The same for integers.
-    #[fusion(meta = specs::radix_topk)]
-    fn int_radix_topk(
-        tensor: IntTensor<Self>,
-        k: usize,
-        dim: usize,
-        int_dtype: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>);
+                /// The same for integers.
+                int_radix_topk = radix_topk(tensor: $Int; k: usize, dim: usize, int_dtype: IntDType) -> ($Int, $Int)
+                    as (meta = specs::radix_topk) if (along_line(k, tensor, dim), numbered(tensor), has_int(int_dtype));
 
-    /// One-dimensional keys in the order of their lowest `bits` bits, read as numbers without a sign; and their
-    /// positions.
-    #[fusion(meta = specs::radix_sort_bits)]
-    fn radix_sort_bits(
-        keys: IntTensor<Self>,
-        bits: usize,
-        order: SortOrder,
-        int_dtype: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>);
+                /// One-dimensional keys in the order of their lowest `bits` bits, read as numbers without a sign; and
+                /// their positions.
+                radix_sort_bits = radix_sort_bits(keys: $Int; bits: usize, order: SortOrder, int_dtype: IntDType)
+                    -> ($Int, $Int)
+                    as (meta = specs::radix_sort_bits)
+                    if (vector(keys), key_bits(bits, keys), numbered(keys), has_int(int_dtype));
+            }
+            exact {
+            }
+        }
+    };
+}
+
+pub(crate) use sort_operations;
+
+sort_operations! {
+    trait_of(FloatTensor, IntTensor, BoolTensor)
+    /// Sorts of lines, all stable. NaN are equal and above every number, −0.0 equals 0.0, and elements keep their bits.
+    /// Positions are those along the dimension.
+    ///
+    /// A payload follows its keys by the [`gather_from`](crate::ops::FloatSelectionOps::float_gather_from) of its kind.
 }

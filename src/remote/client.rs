@@ -1,7 +1,7 @@
 //! The client: each operation becomes a [`CustomOpIr`] in the device's queue.
 
 use super::ops::{
-    every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+    every_operation, for_each_kind, id, results_of, rows, scan_operations, selection_operations,
     sort_operations,
 };
 use super::peer::{self, RemoteTensor};
@@ -89,13 +89,13 @@ macro_rules! unpacked {
 macro_rules! sent {
     ($Trait:ident: $(
         $op:ident($($t:ident: $Kind:ident),+; $($a:ident: $A:ident),*) -> $($Out:ident)+,
-            $how:ident $spec:ident $(, $rule:ident($($what:ident),*))*;
+            [$($how:tt)*] $key:ident $(, $rule:ident($($what:ident),*))*;
     )+) => {
         impl $Trait for Remote {$(
             fn $op($($t: RemoteTensor,)+ $($a: $A),*) -> returned!($($Out)+) {
                 let results = {
                     $(let $t = &spec(&$t);)+
-                    results_of!($how $spec; $($t),+ $(, &$a)*).list()
+                    results_of!([$($how)*] $key; $($t),+ $(, &$a)*).list()
                 };
                 unpacked!(call(id!($op), vec![$($t),+], &[$($a.encode()),*], results); $($Out)+)
             }

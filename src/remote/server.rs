@@ -9,7 +9,7 @@ use super::client::{Specs, spec};
 use super::fault::Fault;
 use super::kinds::{Bool, Float, Inputs, Int, Results};
 use super::ops::{
-    every_operation, for_each_kind, id, results_of, scan_operations, selection_operations,
+    every_operation, for_each_kind, id, results_of, rows, scan_operations, selection_operations,
     sort_operations,
 };
 use super::peer;
@@ -55,7 +55,7 @@ pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
     macro_rules! registered {
         ($Trait:ident: $(
             $op:ident($($t:ident: $Kind:ident),+; $($a:ident: $A:ident),*) -> $($Out:ident)+,
-                $how:ident $spec:ident $(, $rule:ident($($what:ident),*))*;
+                [$($how:tt)*] $key:ident $(, $rule:ident($($what:ident),*))*;
         )+) => {$(
             registry.register(id!($op), |handles, ir, device| {
                 answered::<B>(handles, ir, |handles| {
@@ -70,7 +70,7 @@ pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
                         $(rules.reads(&$t);)+
                         $(let $t = &spec(&$t);)+
                         $(rules.$rule($(&$what),*)?;)*
-                        let results = results_of!($how $spec; $($t),+ $(, &$a)*).list();
+                        let results = results_of!([$($how)*] $key; $($t),+ $(, &$a)*).list();
                         <($($Out,)+) as Results<B>>::expect(ir, &results)?;
                         rules.fits(&results)?;
                     }

@@ -35,6 +35,7 @@ mod sort;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
 
+use crate::ops::scans::scan_operations;
 use crate::ops::selections::for_each_kind;
 use crate::ops::{BoolSelectionOps, IntSelectionOps, ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
@@ -44,7 +45,49 @@ use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use scan_of_lines::Scan;
 
+/// The methods of operations whose first tensor has no gradient: those of the inner backend. The rows call the type of
+/// tensors that may have one `Tracked`.
+macro_rules! on_inner {
+    (
+        $Trait:ident
+        queued {$(
+            $(#[$($doc:tt)*])*
+            $op:ident = $key:ident($first:ident: $First:ident $(, $t:ident: $T:ident)*; $($a:ident: $A:ident),*)
+                -> ($($Out:ident),+) as ($($how:tt)*) if ($($rule:ident($($what:ident),*)),*) $body:tt
+        )+}
+        exact {$(
+            $(#[$($edoc:tt)*])*
+            $eop:ident = $ekey:ident($($et:ident: $ET:ident),+; $($ea:ident: $EA:ident),*)
+                -> ($($EOut:ident),+) $ebody:tt
+        )*}
+    ) => {
+        $(
+            on_inner! {
+                @unless $First
+                fn $op($first: $First<Self>, $($t: $T<Self>,)* $($a: $A),*) -> ($($Out<Self>),+) {
+                    B::$op($first, $($t,)* $($a),*)
+                }
+            }
+        )+
+        $(
+            fn $eop($($et: $ET<Self>,)+ $($ea: $EA),*) -> ($($EOut<Self>),+) {
+                B::$eop($($et,)+ $($ea),*)
+            }
+        )*
+    };
+    (@unless Tracked $($method:tt)*) => {};
+    (@unless $Other:ident $($method:tt)*) => { $($method)* };
+}
+
+use on_inner;
+
+#[expect(
+    unused_parens,
+    reason = "a row has its results in parentheses, one or several"
+)]
 impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
+    scan_operations! { on_inner(Tracked, IntTensor, BoolTensor) }
+
     fn float_scan(
         tensor: FloatTensor<Self>,
         dim: usize,
@@ -52,15 +95,6 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         options: ScanOptions,
     ) -> FloatTensor<Self> {
         scans::scan::<B, C>(tensor, Scan::whole(dim, op, options))
-    }
-
-    fn int_scan(
-        tensor: IntTensor<Self>,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> IntTensor<Self> {
-        B::int_scan(tensor, dim, op, options)
     }
 
     fn float_scan_from(
@@ -71,16 +105,6 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         options: ScanOptions,
     ) -> FloatTensor<Self> {
         scans::scan_from::<B, C>(tensor, initial, Scan::whole(dim, op, options))
-    }
-
-    fn int_scan_from(
-        tensor: IntTensor<Self>,
-        initial: IntTensor<Self>,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> IntTensor<Self> {
-        B::int_scan_from(tensor, initial, dim, op, options)
     }
 
     fn float_segmented_scan(
@@ -97,16 +121,6 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         scans::scan::<B, C>(tensor, scan)
     }
 
-    fn int_segmented_scan(
-        tensor: IntTensor<Self>,
-        starts: BoolTensor<Self>,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> IntTensor<Self> {
-        B::int_segmented_scan(tensor, starts, dim, op, options)
-    }
-
     fn float_extremum_with_indices(
         tensor: FloatTensor<Self>,
         dim: usize,
@@ -114,15 +128,6 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         int_dtype: IntDType,
     ) -> (FloatTensor<Self>, IntTensor<Self>) {
         scans::extremum_with_indices::<B, C>(tensor, dim, is_max, int_dtype)
-    }
-
-    fn int_extremum_with_indices(
-        tensor: IntTensor<Self>,
-        dim: usize,
-        is_max: bool,
-        int_dtype: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::int_extremum_with_indices(tensor, dim, is_max, int_dtype)
     }
 
     fn float_linear_recurrence(
@@ -153,59 +158,12 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         recurrence::recurrence::<B, C>(values, decay, dim, options, true)
     }
 
-    fn mask_indices_unpadded(
-        mask: BoolTensor<Self>,
-        int_dtype: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::mask_indices_unpadded(mask, int_dtype)
-    }
-
-    fn mask_indices(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        B::mask_indices(mask, int_dtype)
-    }
-
-    fn mask_argwhere(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        B::mask_argwhere(mask, int_dtype)
-    }
-
-    fn mask_count(mask: BoolTensor<Self>, int_dtype: IntDType) -> IntTensor<Self> {
-        B::mask_count(mask, int_dtype)
-    }
-
-    fn segment_ids(offsets: IntTensor<Self>, len: usize) -> IntTensor<Self> {
-        B::segment_ids(offsets, len)
-    }
-
-    fn segment_starts(
-        offsets: IntTensor<Self>,
-        len: usize,
-        bool_dtype: BoolDType,
-    ) -> BoolTensor<Self> {
-        B::segment_starts(offsets, len, bool_dtype)
-    }
-
     fn float_segment_reduce(
         values: FloatTensor<Self>,
         offsets: IntTensor<Self>,
         op: ScanOp,
     ) -> FloatTensor<Self> {
         segments::segment_reduce::<B, C>(values, offsets, op)
-    }
-
-    fn int_segment_reduce(
-        values: IntTensor<Self>,
-        offsets: IntTensor<Self>,
-        op: ScanOp,
-    ) -> IntTensor<Self> {
-        B::int_segment_reduce(values, offsets, op)
-    }
-
-    fn partition_ranks(
-        keys: IntTensor<Self>,
-        num_keys: usize,
-        int_dtype: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::partition_ranks(keys, num_keys, int_dtype)
     }
 }
 

@@ -5,7 +5,9 @@
 //! are sorted with their gradients, and the gradients are expanded to them. Nothing is added, so no order of additions
 //! can show.
 
+use super::on_inner;
 use crate::SortOrder;
+use crate::ops::sort::sort_operations;
 use crate::ops::{ScanBackend, SortOps, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -132,7 +134,13 @@ fn record_with_positions<B: ScanBackend, C: CheckpointStrategy>(
     (values, positions.expect("both ways find positions"))
 }
 
+#[expect(
+    unused_parens,
+    reason = "a row has its results in parentheses, one or several"
+)]
 impl<B: ScanBackend, C: CheckpointStrategy> SortOps for Autodiff<B, C> {
+    sort_operations! { on_inner(Tracked, IntTensor, BoolTensor) }
+
     fn float_radix_sort(
         tensor: FloatTensor<Self>,
         dim: usize,
@@ -177,45 +185,5 @@ impl<B: ScanBackend, C: CheckpointStrategy> SortOps for Autodiff<B, C> {
     ) -> IntTensor<Self> {
         let (input, _) = tensor.into_parts();
         B::float_radix_argsort(input, dim, order, int)
-    }
-
-    fn int_radix_sort(tensor: IntTensor<Self>, dim: usize, order: SortOrder) -> IntTensor<Self> {
-        B::int_radix_sort(tensor, dim, order)
-    }
-
-    fn int_radix_argsort(
-        tensor: IntTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> IntTensor<Self> {
-        B::int_radix_argsort(tensor, dim, order, int)
-    }
-
-    fn int_radix_sort_with_indices(
-        tensor: IntTensor<Self>,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::int_radix_sort_with_indices(tensor, dim, order, int)
-    }
-
-    fn int_radix_topk(
-        tensor: IntTensor<Self>,
-        k: usize,
-        dim: usize,
-        int: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::int_radix_topk(tensor, k, dim, int)
-    }
-
-    fn radix_sort_bits(
-        keys: IntTensor<Self>,
-        bits: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (IntTensor<Self>, IntTensor<Self>) {
-        B::radix_sort_bits(keys, bits, order, int)
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{accept, empty_like, typed};
 use burn::backend::TensorMetadata;
+use burn::backend::ops::{BoolTensorOps, IntTensorOps};
 use burn::tensor::IntDType;
 use burn_backend::cubecl::dtype_to_storage_type;
+use burn_cubecl::CubeBackend;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl_scan::compact::{self, Emit};
 use cubecl_scan::scan::LaunchOptions;
@@ -32,11 +34,7 @@ pub(super) fn compact_into(
     count
 }
 
-pub(super) fn emit_indices(
-    mask: CubeTensor,
-    int_dtype: IntDType,
-    emit: Emit,
-) -> (CubeTensor, CubeTensor) {
+fn emit_indices(mask: CubeTensor, int_dtype: IntDType, emit: Emit) -> (CubeTensor, CubeTensor) {
     let output = empty_like(
         &mask,
         [mask.shape().num_elements()].into(),
@@ -44,6 +42,17 @@ pub(super) fn emit_indices(
     );
     let count = compact_into(None, mask, &output, int_dtype, emit);
     (output, count)
+}
+
+pub(super) fn mask_indices_unpadded(
+    mask: CubeTensor,
+    int_dtype: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    emit_indices(mask, int_dtype, Emit::IndicesUnpadded)
+}
+
+pub(super) fn mask_count(mask: CubeTensor, int_dtype: IntDType) -> CubeTensor {
+    CubeBackend::int_sum(CubeBackend::bool_into_int(mask, int_dtype))
 }
 
 /// The rank of each true among the trues, −1 for each false, and the number of trues.

@@ -15,19 +15,20 @@ use cubecl_scan::monoid::{
 };
 use cubecl_scan::scan::{LaunchOptions, ScanTensors, scan_operator};
 
-/// Scans along `dim`, each line from `initial` if there is one. Rows take one launch; a few long columns take two.
-pub(crate) fn scan(
+/// Rows take one launch; a few long columns take two.
+pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
+    Scan::new("Scan", vec![input], dim, options).fold(op)
+}
+
+pub(super) fn scan_from(
     input: CubeTensor,
-    initial: Option<CubeTensor>,
+    initial: CubeTensor,
     dim: usize,
     op: ScanOp,
     options: ScanOptions,
 ) -> CubeTensor {
-    let scan = Scan::new("Scan", vec![input], dim, options).resuming(initial);
-    match kernel_op(op) {
-        Some(op) => scan.launch::<Fold>(op),
-        None => scan.launch::<LogSumExp>(()),
-    }
+    let scan = Scan::new("Scan", vec![input], dim, options);
+    scan.resuming(initial).fold(op)
 }
 
 /// The operator as the kernels name it; none if it does not fold single elements.
@@ -69,11 +70,9 @@ impl Scan {
         }
     }
 
-    fn resuming(mut self, initial: Option<CubeTensor>) -> Self {
-        if let Some(initial) = initial {
-            let initial = into_contiguous(initial).binding();
-            self.tensors = self.tensors.resuming(vec![initial]);
-        }
+    fn resuming(mut self, initial: CubeTensor) -> Self {
+        let initial = into_contiguous(initial).binding();
+        self.tensors = self.tensors.resuming(vec![initial]);
         self
     }
 
@@ -87,6 +86,13 @@ impl Scan {
         let (positions, dtype) = typed(positions.clone());
         self.tensors = self.tensors.positions(positions, dtype);
         self
+    }
+
+    fn fold(self, op: ScanOp) -> CubeTensor {
+        match kernel_op(op) {
+            Some(op) => self.launch::<Fold>(op),
+            None => self.launch::<LogSumExp>(()),
+        }
     }
 
     fn launch<O: Operator>(self, op: O::Config) -> CubeTensor {
@@ -141,7 +147,16 @@ pub(super) fn extremum_with_indices(
 pub(super) fn linear_recurrence(
     values: CubeTensor,
     decay: CubeTensor,
-    initial: Option<CubeTensor>,
+    dim: usize,
+    options: ScanOptions,
+) -> CubeTensor {
+    Scan::new("Linear Recurrence", vec![values, decay], dim, options).launch::<LinearRecurrence>(())
+}
+
+pub(super) fn linear_recurrence_from(
+    values: CubeTensor,
+    decay: CubeTensor,
+    initial: CubeTensor,
     dim: usize,
     options: ScanOptions,
 ) -> CubeTensor {
@@ -158,8 +173,33 @@ pub(super) fn reset_recurrence(
     Scan::new("Reset Recurrence", vec![values, decay], dim, options).launch::<ResetRecurrence>(())
 }
 
+pub(super) fn recurrence_adjoint(
+    flow: CubeTensor,
+    decay: CubeTensor,
+    results: CubeTensor,
+    dim: usize,
+    reverse: bool,
+) -> (CubeTensor, CubeTensor) {
+    let (of_values, of_decay, _) = adjoint(flow, decay, results, None, dim, reverse);
+    (of_values, of_decay)
+}
+
+pub(super) fn recurrence_adjoint_from(
+    flow: CubeTensor,
+    decay: CubeTensor,
+    results: CubeTensor,
+    initial: CubeTensor,
+    dim: usize,
+    reverse: bool,
+) -> (CubeTensor, CubeTensor, CubeTensor) {
+    let (of_values, of_decay, of_initial) =
+        adjoint(flow, decay, results, Some(initial), dim, reverse);
+    let of_initial = of_initial.expect("there is an initial value");
+    (of_values, of_decay, of_initial)
+}
+
 /// The gradients of the values, of the decay, and of `initial` if there is one.
-pub(super) fn adjoint(
+fn adjoint(
     flow: CubeTensor,
     decay: CubeTensor,
     results: CubeTensor,

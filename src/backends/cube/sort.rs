@@ -2,6 +2,8 @@
 
 use super::{accept, empty_like, typed};
 use crate::SortOrder;
+use crate::ops::rows::functions_of;
+use crate::ops::sort::sort_operations;
 use crate::ops::{SortOps, with_dim};
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
@@ -124,7 +126,20 @@ fn with_positions(
     )
 }
 
-fn sort_bits(
+fn radix_sort_with_indices(
+    keys: CubeTensor,
+    dim: usize,
+    order: SortOrder,
+    int: IntDType,
+) -> (CubeTensor, CubeTensor) {
+    with_positions(keys, dim, Sort::Whole(ordered(order)), int)
+}
+
+fn radix_topk(keys: CubeTensor, k: usize, dim: usize, int: IntDType) -> (CubeTensor, CubeTensor) {
+    with_positions(keys, dim, Sort::Largest(k), int)
+}
+
+fn radix_sort_bits(
     keys: CubeTensor,
     bits: usize,
     order: SortOrder,
@@ -138,75 +153,10 @@ fn sort_bits(
     with_positions(keys, 0, Sort::Whole(options), int)
 }
 
+#[expect(
+    unused_parens,
+    reason = "a row has its results in parentheses, one or several"
+)]
 impl SortOps for CubeBackend {
-    fn float_radix_sort(tensor: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor {
-        radix_sort(tensor, dim, order)
-    }
-
-    fn int_radix_sort(tensor: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor {
-        radix_sort(tensor, dim, order)
-    }
-
-    fn float_radix_argsort(
-        tensor: CubeTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> CubeTensor {
-        radix_argsort(tensor, dim, order, int)
-    }
-
-    fn int_radix_argsort(
-        tensor: CubeTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> CubeTensor {
-        radix_argsort(tensor, dim, order, int)
-    }
-
-    fn float_radix_sort_with_indices(
-        tensor: CubeTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (CubeTensor, CubeTensor) {
-        with_positions(tensor, dim, Sort::Whole(ordered(order)), int)
-    }
-
-    fn int_radix_sort_with_indices(
-        tensor: CubeTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (CubeTensor, CubeTensor) {
-        with_positions(tensor, dim, Sort::Whole(ordered(order)), int)
-    }
-
-    fn float_radix_topk(
-        tensor: CubeTensor,
-        k: usize,
-        dim: usize,
-        int: IntDType,
-    ) -> (CubeTensor, CubeTensor) {
-        with_positions(tensor, dim, Sort::Largest(k), int)
-    }
-
-    fn int_radix_topk(
-        tensor: CubeTensor,
-        k: usize,
-        dim: usize,
-        int: IntDType,
-    ) -> (CubeTensor, CubeTensor) {
-        with_positions(tensor, dim, Sort::Largest(k), int)
-    }
-
-    fn radix_sort_bits(
-        keys: CubeTensor,
-        bits: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (CubeTensor, CubeTensor) {
-        sort_bits(keys, bits, order, int)
-    }
+    sort_operations! { functions_of(CubeTensor, CubeTensor, CubeTensor) }
 }

@@ -3,11 +3,12 @@
 use super::dtypes::{by_float, by_number, by_size};
 use super::slices::{around, elements, lines, mask_bytes, tensor, view};
 use crate::cpu;
-use crate::ops::with_dim;
+use crate::ops::{scan_from_by_scan, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
-use burn::tensor::IntDType;
-use burn_flex::FlexTensor;
+use burn::backend::ops::{FloatTensorOps, IntTensorOps};
+use burn::tensor::{IntDType, Slice};
+use burn_flex::{Flex, FlexTensor};
 
 /// The operator as the CPU engine names it.
 pub(super) fn fold(op: ScanOp) -> cpu::Op {
@@ -46,8 +47,62 @@ fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTenso
     })
 }
 
+pub(super) fn scan_from(
+    input: FlexTensor,
+    initial: FlexTensor,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FlexTensor {
+    let is_float = input.dtype().is_float();
+    let slice = |tensor, slices: &[Slice]| {
+        if is_float {
+            Flex::float_slice(tensor, slices)
+        } else {
+            Flex::int_slice(tensor, slices)
+        }
+    };
+    let cat = |parts, dim| {
+        if is_float {
+            Flex::float_cat(parts, dim)
+        } else {
+            Flex::int_cat(parts, dim)
+        }
+    };
+    let scan = |tensor| scan(tensor, dim, op, options.inclusive());
+    scan_from_by_scan(input, initial, dim, options, slice, cat, scan)
+}
+
+pub(super) fn linear_recurrence(
+    values: FlexTensor,
+    decay: FlexTensor,
+    dim: usize,
+    options: ScanOptions,
+) -> FlexTensor {
+    recurrence::<false>(values, decay, None, dim, options)
+}
+
+pub(super) fn linear_recurrence_from(
+    values: FlexTensor,
+    decay: FlexTensor,
+    initial: FlexTensor,
+    dim: usize,
+    options: ScanOptions,
+) -> FlexTensor {
+    recurrence::<false>(values, decay, Some(initial), dim, options)
+}
+
+pub(super) fn reset_recurrence(
+    values: FlexTensor,
+    decay: FlexTensor,
+    dim: usize,
+    options: ScanOptions,
+) -> FlexTensor {
+    recurrence::<true>(values, decay, None, dim, options)
+}
+
 /// A linear recurrence. If it `RESETS`, a decay of 0 forgets what is before it.
-pub(super) fn recurrence<const RESETS: bool>(
+fn recurrence<const RESETS: bool>(
     values: FlexTensor,
     decay: FlexTensor,
     initial: Option<FlexTensor>,
@@ -66,6 +121,29 @@ pub(super) fn recurrence<const RESETS: bool>(
 }
 
 pub(super) fn recurrence_adjoint(
+    flow: FlexTensor,
+    decay: FlexTensor,
+    results: FlexTensor,
+    dim: usize,
+    reverse: bool,
+) -> (FlexTensor, FlexTensor) {
+    let [of_values, of_decay, _] = adjoint(flow, decay, results, None, dim, reverse);
+    (of_values, of_decay)
+}
+
+pub(super) fn recurrence_adjoint_from(
+    flow: FlexTensor,
+    decay: FlexTensor,
+    results: FlexTensor,
+    initial: FlexTensor,
+    dim: usize,
+    reverse: bool,
+) -> (FlexTensor, FlexTensor, FlexTensor) {
+    adjoint(flow, decay, results, Some(initial), dim, reverse).into()
+}
+
+/// The gradients of the values, of the decay and of the initial values.
+fn adjoint(
     flow: FlexTensor,
     decay: FlexTensor,
     results: FlexTensor,

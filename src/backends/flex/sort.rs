@@ -4,6 +4,8 @@ use super::dtypes::by_size;
 use super::slices::{around, elements, tensor};
 use crate::SortOrder;
 use crate::cpu;
+use crate::ops::rows::functions_of;
+use crate::ops::sort::sort_operations;
 use crate::ops::{SortOps, with_dim};
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
@@ -56,7 +58,7 @@ fn axis(tensor: &FlexTensor, dim: usize) -> [usize; 3] {
     [outer, shape[dim], inner]
 }
 
-fn sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
+fn radix_sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
     let keys = keys.to_contiguous();
     let lines = axis(&keys, dim);
     by_order!(keys.dtype(), descending(order), (B, order) => {
@@ -65,7 +67,7 @@ fn sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
     })
 }
 
-fn argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
+fn radix_argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
     let keys = keys.to_contiguous();
     let lines = axis(&keys, dim);
     by_order!(keys.dtype(), descending(order), (B, order) => by_size!(int.into(), I => {
@@ -94,7 +96,7 @@ fn first(
     }))
 }
 
-fn sort_with_indices(
+fn radix_sort_with_indices(
     keys: FlexTensor,
     dim: usize,
     order: SortOrder,
@@ -104,7 +106,11 @@ fn sort_with_indices(
     first(keys, len, dim, order, int)
 }
 
-fn sort_bits(
+fn radix_topk(keys: FlexTensor, k: usize, dim: usize, int: IntDType) -> (FlexTensor, FlexTensor) {
+    first(keys, k, dim, SortOrder::Descending, int)
+}
+
+fn radix_sort_bits(
     keys: FlexTensor,
     bits: usize,
     order: SortOrder,
@@ -123,75 +129,10 @@ fn sort_bits(
     }))
 }
 
+#[expect(
+    unused_parens,
+    reason = "a row has its results in parentheses, one or several"
+)]
 impl SortOps for Flex {
-    fn float_radix_sort(tensor: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
-        sort(tensor, dim, order)
-    }
-
-    fn int_radix_sort(tensor: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
-        sort(tensor, dim, order)
-    }
-
-    fn float_radix_argsort(
-        tensor: FlexTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> FlexTensor {
-        argsort(tensor, dim, order, int)
-    }
-
-    fn int_radix_argsort(
-        tensor: FlexTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> FlexTensor {
-        argsort(tensor, dim, order, int)
-    }
-
-    fn float_radix_sort_with_indices(
-        tensor: FlexTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (FlexTensor, FlexTensor) {
-        sort_with_indices(tensor, dim, order, int)
-    }
-
-    fn int_radix_sort_with_indices(
-        tensor: FlexTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (FlexTensor, FlexTensor) {
-        sort_with_indices(tensor, dim, order, int)
-    }
-
-    fn float_radix_topk(
-        tensor: FlexTensor,
-        k: usize,
-        dim: usize,
-        int: IntDType,
-    ) -> (FlexTensor, FlexTensor) {
-        first(tensor, k, dim, SortOrder::Descending, int)
-    }
-
-    fn int_radix_topk(
-        tensor: FlexTensor,
-        k: usize,
-        dim: usize,
-        int: IntDType,
-    ) -> (FlexTensor, FlexTensor) {
-        first(tensor, k, dim, SortOrder::Descending, int)
-    }
-
-    fn radix_sort_bits(
-        keys: FlexTensor,
-        bits: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (FlexTensor, FlexTensor) {
-        sort_bits(keys, bits, order, int)
-    }
+    sort_operations! { functions_of(FlexTensor, FlexTensor, FlexTensor) }
 }
