@@ -73,182 +73,59 @@ macro_rules! selectable {
 
 for_each_kind! { selectable(Float, Int, Bool) }
 
-/// A kind that can be scanned: numbers.
-pub trait Scannable: Basic {
-    fn scan(tensor: DispatchTensor, dim: usize, op: ScanOp, options: ScanOptions)
-    -> DispatchTensor;
-    fn scan_from(
-        tensor: DispatchTensor,
-        initial: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor;
-    fn segmented_scan(
-        tensor: DispatchTensor,
-        starts: DispatchTensor,
-        dim: usize,
-        op: ScanOp,
-        options: ScanOptions,
-    ) -> DispatchTensor;
-    fn extremum_with_indices(
-        tensor: DispatchTensor,
-        dim: usize,
-        is_max: bool,
-        int: IntDType,
-    ) -> (DispatchTensor, DispatchTensor);
-    fn segment_reduce(
-        values: DispatchTensor,
-        offsets: DispatchTensor,
-        op: ScanOp,
-    ) -> DispatchTensor;
-    /// Whether the operator is one for numbers of this kind.
-    fn has(op: ScanOp) -> bool;
-}
-
-/// The scans of one kind of numbers.
-macro_rules! scannable {
+/// A trait of kinds with one method for each operation, and its implementations for floats and ints.
+macro_rules! for_numbers {
     (
-        $Kind:ty, $has:expr, $scan:ident, $scan_from:ident, $segmented_scan:ident, $extremum_with_indices:ident,
-        $segment_reduce:ident
+        $(#[$($about:tt)*])* $Numbers:ident by $Ops:ident
+        $($key:ident($($t:ident),+; $($a:ident: $A:ty),*) -> $Out:ty = $of_floats:ident $of_ints:ident;)+
     ) => {
-        impl Scannable for $Kind {
-            fn scan(
-                tensor: DispatchTensor,
-                dim: usize,
-                op: ScanOp,
-                options: ScanOptions,
-            ) -> DispatchTensor {
-                <Dispatch as ScanOps>::$scan(tensor, dim, op, options)
-            }
-            fn scan_from(
-                tensor: DispatchTensor,
-                initial: DispatchTensor,
-                dim: usize,
-                op: ScanOp,
-                options: ScanOptions,
-            ) -> DispatchTensor {
-                <Dispatch as ScanOps>::$scan_from(tensor, initial, dim, op, options)
-            }
-            fn segmented_scan(
-                tensor: DispatchTensor,
-                starts: DispatchTensor,
-                dim: usize,
-                op: ScanOp,
-                options: ScanOptions,
-            ) -> DispatchTensor {
-                <Dispatch as ScanOps>::$segmented_scan(tensor, starts, dim, op, options)
-            }
-            fn extremum_with_indices(
-                tensor: DispatchTensor,
-                dim: usize,
-                is_max: bool,
-                int: IntDType,
-            ) -> (DispatchTensor, DispatchTensor) {
-                <Dispatch as ScanOps>::$extremum_with_indices(tensor, dim, is_max, int)
-            }
-            fn segment_reduce(
-                values: DispatchTensor,
-                offsets: DispatchTensor,
-                op: ScanOp,
-            ) -> DispatchTensor {
-                <Dispatch as ScanOps>::$segment_reduce(values, offsets, op)
-            }
-            fn has(op: ScanOp) -> bool {
-                $has(op)
-            }
+        $(#[$($about)*])*
+        pub trait $Numbers: Basic {
+            const IS_FLOAT: bool;
+
+            $(fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> $Out;)+
+        }
+
+        impl $Numbers for Float {
+            const IS_FLOAT: bool = true;
+
+            $(fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> $Out {
+                <Dispatch as $Ops>::$of_floats($($t,)+ $($a),*)
+            })+
+        }
+
+        impl $Numbers for Int {
+            const IS_FLOAT: bool = false;
+
+            $(fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> $Out {
+                <Dispatch as $Ops>::$of_ints($($t,)+ $($a),*)
+            })+
         }
     };
 }
 
-scannable!(
-    Float,
-    |_| true,
-    float_scan,
-    float_scan_from,
-    float_segmented_scan,
-    float_extremum_with_indices,
-    float_segment_reduce
-);
-scannable!(
-    Int,
-    |op| op != ScanOp::LogSumExp,
-    int_scan,
-    int_scan_from,
-    int_segmented_scan,
-    int_extremum_with_indices,
-    int_segment_reduce
-);
+type Pair = (DispatchTensor, DispatchTensor);
 
-/// A kind that can be sorted: numbers.
-pub trait Sortable: Basic {
-    fn sort(tensor: DispatchTensor, dim: usize, order: SortOrder) -> DispatchTensor;
-    fn argsort(
-        tensor: DispatchTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> DispatchTensor;
-    fn sort_with_indices(
-        tensor: DispatchTensor,
-        dim: usize,
-        order: SortOrder,
-        int: IntDType,
-    ) -> (DispatchTensor, DispatchTensor);
-    fn topk(
-        tensor: DispatchTensor,
-        k: usize,
-        dim: usize,
-        int: IntDType,
-    ) -> (DispatchTensor, DispatchTensor);
+for_numbers! {
+    /// A kind that can be scanned: numbers.
+    Scannable by ScanOps
+    scan(tensor; dim: usize, op: ScanOp, options: ScanOptions) -> DispatchTensor = float_scan int_scan;
+    scan_from(tensor, initial; dim: usize, op: ScanOp, options: ScanOptions) -> DispatchTensor
+        = float_scan_from int_scan_from;
+    segmented_scan(tensor, starts; dim: usize, op: ScanOp, options: ScanOptions) -> DispatchTensor
+        = float_segmented_scan int_segmented_scan;
+    extremum_with_indices(tensor; dim: usize, is_max: bool, int: IntDType) -> Pair
+        = float_extremum_with_indices int_extremum_with_indices;
+    segment_reduce(values, offsets; op: ScanOp) -> DispatchTensor = float_segment_reduce int_segment_reduce;
 }
 
-/// The sorts of one kind of numbers.
-macro_rules! sortable {
-    ($Kind:ty, $sort:ident, $argsort:ident, $sort_with_indices:ident, $topk:ident) => {
-        impl Sortable for $Kind {
-            fn sort(tensor: DispatchTensor, dim: usize, order: SortOrder) -> DispatchTensor {
-                <Dispatch as SortOps>::$sort(tensor, dim, order)
-            }
-            fn argsort(
-                tensor: DispatchTensor,
-                dim: usize,
-                order: SortOrder,
-                int: IntDType,
-            ) -> DispatchTensor {
-                <Dispatch as SortOps>::$argsort(tensor, dim, order, int)
-            }
-            fn sort_with_indices(
-                tensor: DispatchTensor,
-                dim: usize,
-                order: SortOrder,
-                int: IntDType,
-            ) -> (DispatchTensor, DispatchTensor) {
-                <Dispatch as SortOps>::$sort_with_indices(tensor, dim, order, int)
-            }
-            fn topk(
-                tensor: DispatchTensor,
-                k: usize,
-                dim: usize,
-                int: IntDType,
-            ) -> (DispatchTensor, DispatchTensor) {
-                <Dispatch as SortOps>::$topk(tensor, k, dim, int)
-            }
-        }
-    };
+for_numbers! {
+    /// A kind that can be sorted: numbers.
+    Sortable by SortOps
+    sort(tensor; dim: usize, order: SortOrder) -> DispatchTensor = float_radix_sort int_radix_sort;
+    argsort(tensor; dim: usize, order: SortOrder, int: IntDType) -> DispatchTensor
+        = float_radix_argsort int_radix_argsort;
+    sort_with_indices(tensor; dim: usize, order: SortOrder, int: IntDType) -> Pair
+        = float_radix_sort_with_indices int_radix_sort_with_indices;
+    topk(tensor; k: usize, dim: usize, int: IntDType) -> Pair = float_radix_topk int_radix_topk;
 }
-
-sortable!(
-    Float,
-    float_radix_sort,
-    float_radix_argsort,
-    float_radix_sort_with_indices,
-    float_radix_topk
-);
-sortable!(
-    Int,
-    int_radix_sort,
-    int_radix_argsort,
-    int_radix_sort_with_indices,
-    int_radix_topk
-);
