@@ -34,7 +34,7 @@ pub fn figures<const N: usize>(named: [(&str, Value); N]) -> Map<String, Value> 
 /// The cases that are this process's.
 pub struct Turn {
     pub seconds: f64,
-    /// Which of how many processes it is: they take cases in turns.
+    /// Which of how many processes it is: they take cases in turn.
     pub shard: (usize, usize),
     /// An earlier process of the same shard has taken all cases up to and with this one.
     pub after: Option<String>,

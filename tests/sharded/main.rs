@@ -14,7 +14,7 @@ mod refusals;
 use burn::tensor::Device;
 use common::devices;
 
-/// Where shards lie: all on one device, or on every device in turns. Where there is only one device, [`devices::cube`]
+/// Where shards lie: all on one device, or on every device in turn. Where there is only one device, [`devices::cube`]
 /// prints `Unsupported`.
 fn placements() -> Vec<Vec<Device>> {
     let devices = devices::devices();
@@ -40,7 +40,7 @@ macro_rules! on_every_placement {
 
 every_check!(on_every_placement);
 
-/// The placement in turns on all devices. Each of the others would take as long.
+/// The placement in turn on all devices. Each of the others would take as long.
 #[test]
 fn bits_stay_under_load() {
     let devices = placements().pop().expect("there is a device");

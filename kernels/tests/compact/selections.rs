@@ -76,7 +76,7 @@ fn stalled_tiles() {
 }
 
 /// Strided values and masks are read in place: transposed, broadcast along either dimension, rows with gaps,
-/// every second element. The device's own tuning and a small tile have each pair of layouts in turns.
+/// every second element. The device's own tuning and a small tile have each pair of layouts in turn.
 #[test]
 fn strided_values_and_masks() {
     let client = client();

@@ -24,7 +24,7 @@ fn long_columns(groups: usize) -> (LaunchOptions, View) {
     (launch, View::contiguous(&[groups, 108 * 2 + 1, 35]))
 }
 
-/// Rows and columns scan inclusive or both exclusive and reverse, in turns.
+/// Rows and columns scan inclusive or both exclusive and reverse, in turn.
 fn check_stall(turn: usize, stall: Stall, spin_limit: Option<u32>) {
     let what = format!("a scan with {stall:?} and spin limit {spin_limit:?}");
     within_20_seconds(&what, || {

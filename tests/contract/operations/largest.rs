@@ -41,7 +41,7 @@ fn check_largest_of<T: Key, const D: usize>(
     let expected = taken(&before, &positions, axis(&shape, dim));
     let mut of_k = shape;
     of_k[dim] = k;
-    // A device that does not take all cases takes the forms in turns.
+    // A device that does not take all cases takes the forms in turn.
     for form in sampled(0..2, &input.device(), k + dim, 2) {
         let values = if form == 0 {
             let (values, found) = input.clone().radix_topk_with_indices(k, dim);

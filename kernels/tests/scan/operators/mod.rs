@@ -135,7 +135,7 @@ fn every_form<O: Oracle>(segmented: bool, number: usize) {
 }
 
 /// A fallback must fold in the owner's order, must not put two values together, and must not count twice. The
-/// row has so many tiles that a lookback keeps the totals of several blocks. Rows and columns stall in turns, and the
+/// row has so many tiles that a lookback keeps the totals of several blocks. Rows and columns stall in turn, and the
 /// other way round for the operator of the next `number`.
 fn stalled_tiles<O: Oracle>(segmented: bool, number: usize) {
     let client = client();
