@@ -127,7 +127,7 @@ def screen(run):
     headline = [line for line in lines_of(run) if line.ours.case in record.HEADLINE and line.place == "flex"]
     rows = [[line.op, *line.cells] for line in headline]
     about = f"{facts['date']}, commit {facts['commit'][:12]}, {facts['cpu']}, {facts['cores']} cores, rustc {facts['rustc']}"
-    here = f"Flex alone: times of software adapters say nothing of a GPU, and stand in [the whole run](results/{run.name}.md)."
+    here = f"[The whole run](results/{run.name}.md)."
     return (
         f"### Flex, {run.name}\n\n{about}. {here}\n\n{table(['operation', *TITLES], rows)}\n"
         + slower([line for line in lines_of(run) if line.place == "flex"], SHOWN)

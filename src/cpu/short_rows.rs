@@ -5,6 +5,7 @@
 
 use core::mem::MaybeUninit;
 
+use super::element::TILE;
 use super::processor::vectorize;
 use super::traits::{Accumulator, Element, Operator};
 
@@ -25,6 +26,12 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     len: usize,
     exclusive: bool,
 ) {
+    match len {
+        2 => return scan_alike::<T, O, REVERSE, 2>(input, output, exclusive),
+        3 => return scan_alike::<T, O, REVERSE, 3>(input, output, exclusive),
+        4 => return scan_alike::<T, O, REVERSE, 4>(input, output, exclusive),
+        _ => (),
+    }
     let scratch = &mut T::Scratch::default();
     let sets = input
         .chunks_exact(ROWS * len)
@@ -39,6 +46,33 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
     for (input, output) in rows.zip(output[done..].chunks_exact_mut(len)) {
         T::map(input, output, scratch, |input, output| {
             walk_alone::<T::Acc, O, REVERSE>(input, output, exclusive);
+        });
+    }
+}
+
+/// Scans rows of a length that the compiler knows: it takes as many as a vector has lanes at a time.
+fn scan_alike<T: Element, O: Operator<T::Acc>, const REVERSE: bool, const LEN: usize>(
+    input: &[T],
+    output: &mut [MaybeUninit<T>],
+    exclusive: bool,
+) {
+    let scratch = &mut T::Scratch::default();
+    let whole_rows = TILE / LEN * LEN;
+    for (input, output) in input.chunks(whole_rows).zip(output.chunks_mut(whole_rows)) {
+        T::map(input, output, scratch, |input, output| {
+            let rows = input.as_chunks::<LEN>().0.iter();
+            let rows = rows.zip(output.as_chunks_mut::<LEN>().0);
+            vectorize(|| {
+                for (row, slots) in rows {
+                    let mut carry = O::IDENTITY;
+                    for step in 0..LEN {
+                        let at = if REVERSE { LEN - 1 - step } else { step };
+                        let before = carry;
+                        carry = O::combine(before, row[at]);
+                        slots[at].write(if exclusive { before } else { carry });
+                    }
+                }
+            });
         });
     }
 }
