@@ -6,7 +6,7 @@
 //! the same bits.
 //!
 //! The processor is tested in one place, `HasAvx2::test`, whose result proves the test. Code is compiled for AVX2 in
-//! one place, `HasAvx2::run`:
+//! one place, `HasAvx2::run`. Compression alone has code for AVX-512, which `HasAvx512::test` proves.
 //!
 //! - [`vectorize`] takes loops over arrays, which the compiler turns into vector instructions.
 //! - [`lanes::run`](super::lanes::run) takes kernels over explicit vectors.
@@ -61,6 +61,24 @@ impl HasAvx2 {
 
         // SAFETY: `self` proves that the processor has these features.
         unsafe { compiled(kernel) }
+    }
+}
+
+/// Proof that the processor has AVX-512 F, BW and VBMI2, and POPCNT.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct HasAvx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl HasAvx512 {
+    /// Tests the processor: a load and a branch, after the first test.
+    #[inline(always)]
+    pub(super) fn test() -> Option<Self> {
+        let has_all = std::is_x86_feature_detected!("avx512f")
+            && std::is_x86_feature_detected!("avx512bw")
+            && std::is_x86_feature_detected!("avx512vbmi2")
+            && std::is_x86_feature_detected!("popcnt");
+        has_all.then_some(Self(()))
     }
 }
 

@@ -20,7 +20,11 @@ use super::{GROUP, Index, Word};
 
 /// As [`super::compress`].
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
+pub(in super::super) fn compress<T: Word>(
+    values: &[T],
+    mask: &[u8],
+    slots: &mut [MaybeUninit<T>],
+) -> usize {
     assert_eq!(values.len(), mask.len());
     for_each_true_group(
         mask,

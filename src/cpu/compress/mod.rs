@@ -10,38 +10,51 @@
 //! ```
 //!
 //! No form branches on single bytes of the mask: the processor would mispredict every other branch under a random mask.
-//! On x86-64 with AVX2, [`avx2`] moves eight elements by one shuffle. Elsewhere [`portable`] writes every element at a
-//! cursor that moves on by the mask. For 2^20 `f32` under a random mask, half of it true, the shuffles compress in 0.4
-//! of the time and expand in a quarter.
+//! On x86-64 with AVX-512, [`avx512`] has an instruction to compress; with AVX2, [`avx2`] moves eight elements by one
+//! shuffle. Elsewhere [`portable`] writes every element at a cursor that moves on by the mask. For 2^20 `f32` under a
+//! random mask, half of it true, the shuffles compress in 0.4 of the time and expand in a quarter. The instruction
+//! takes 0.6 to 0.9 of the time of shuffles where memory is not the limit: 0.72 for 2^20 `f32` of which 20 % are true,
+//! and as long where half of them are.
 
 #[cfg(target_arch = "x86_64")]
-mod avx2;
+pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 mod index;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod shuffled;
 
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use elsewhere::{Compressed, Shuffled};
 pub(crate) use index::Index;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use shuffled::Shuffled;
+pub(crate) use {avx512::Compressed, shuffled::Shuffled};
 
 use core::mem::MaybeUninit;
 
 #[cfg(target_arch = "x86_64")]
-use super::processor::HasAvx2;
+use super::processor::{HasAvx2, HasAvx512};
 
 /// Mask bytes that are read together, so that neighbouring falses are skipped.
 const GROUP: usize = 8;
 
 /// Elements that can be moved: numbers of any kind, as integers of their size.
-pub(crate) trait Word: Copy + Default + Send + Sync + Shuffled + 'static {}
-impl<T: Copy + Default + Send + Sync + Shuffled + 'static> Word for T {}
+pub(crate) trait Word:
+    Copy + Default + Send + Sync + Shuffled + Compressed + 'static
+{
+}
+impl<T: Copy + Default + Send + Sync + Shuffled + Compressed + 'static> Word for T {}
 
-/// Numbers that a shuffle could move, if there were one.
+/// Numbers that an instruction could move, if there were one.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) trait Shuffled {}
-#[cfg(not(target_arch = "x86_64"))]
-impl<T: Index> Shuffled for T {}
+mod elsewhere {
+    pub(crate) trait Shuffled {}
+    impl<T: super::Index> Shuffled for T {}
+
+    pub(crate) trait Compressed {}
+    impl<T: super::Index> Compressed for T {}
+}
 
 /// Writes the values under `true`, and returns their number. There is a value for each byte of the mask, and a slot for
 /// each true.
@@ -50,6 +63,10 @@ impl<T: Index> Shuffled for T {}
 pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(_avx2) = HasAvx2::test() {
+        if let Some(_avx512) = HasAvx512::test() {
+            // SAFETY: `_avx512` and `_avx2` prove the features.
+            return unsafe { avx512::compress(values, mask, slots) };
+        }
         // SAFETY: `_avx2` proves AVX2 and POPCNT.
         return unsafe { avx2::compress(values, mask, slots) };
     }

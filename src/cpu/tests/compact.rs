@@ -3,6 +3,8 @@
 use core::mem::MaybeUninit;
 
 use super::super::compress::{self, Word};
+#[cfg(target_arch = "x86_64")]
+use super::super::processor::HasAvx2;
 use super::*;
 
 /// Some masks of each length.
@@ -34,6 +36,14 @@ fn compacts() {
             .collect();
         assert!(compact(&values, mask) == expected);
         let count = expected.len();
+        #[cfg(target_arch = "x86_64")]
+        if HasAvx2::test().is_some() {
+            // SAFETY: the processor has AVX2. `compact` takes this form only where AVX-512 is missing.
+            let compressed = filled(count, |slots| unsafe {
+                compress::avx2::compress(&values, mask, slots);
+            });
+            assert!(compressed == expected);
+        }
         expected.resize(mask.len(), T::default());
         assert!(compact_padded(&values, mask) == (expected, count));
     }
