@@ -280,8 +280,8 @@ impl<A: Accumulator, F: Fold<A>> Columns<A, F> {
         assert!(!STARTS || starts.len() == len);
         let is_apart = const { size_of::<F::State>() > size_of::<A>() };
         if STARTS && is_apart {
-            for column in 0..len {
-                self.start(column, starts[column] != 0);
+            for (column, &starts) in starts.iter().enumerate() {
+                self.start(column, starts != 0);
             }
         }
         for column in 0..len {

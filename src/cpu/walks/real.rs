@@ -80,9 +80,9 @@ impl Real for f32 {
         let sum = ((square * (1.0 / 9.0) + 1.0 / 7.0) * square + 1.0 / 5.0) * square + 1.0 / 3.0;
         let e = e as f32;
         let of_m = 2.0 * t + 2.0 * t * square * sum;
-        // Zero, unless the number is NaN.
-        let nan = self - self;
-        e * LN_2[0] + (e * LN_2[1] + of_m) + nan
+        // NaN stays.
+        let nothing = self * 0.0;
+        e * LN_2[0] + (e * LN_2[1] + of_m) + nothing
     }
 }
 
