@@ -71,7 +71,7 @@ pub(super) struct HasAvx512(());
 
 #[cfg(target_arch = "x86_64")]
 impl HasAvx512 {
-    /// Tests the processor: a load and a branch, after the first test.
+    /// Tests the processor: a load for each feature, after the first test.
     #[inline(always)]
     pub(super) fn test() -> Option<Self> {
         let has_all = std::is_x86_feature_detected!("avx512f")

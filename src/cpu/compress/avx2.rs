@@ -135,7 +135,7 @@ fn for_each_true_group<U>(
 
 /// From this many bytes per true on, vectors without a true are skipped. With 1 % trues that halves the time; with 50 %
 /// it would take a fifth more.
-const SPARSE: usize = 16;
+pub(super) const SPARSE: usize = 16;
 
 /// Bytes of a vector.
 const VECTOR: usize = 4 * GROUP;

@@ -7,13 +7,11 @@
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
+use super::avx2::SPARSE;
 use super::{Word, avx2};
 
 /// Mask bytes of a step.
 pub(super) const STEP: usize = 64;
-
-/// From this many mask bytes per true on, survivors are moved one by one.
-const SPARSE: usize = 16;
 
 /// As [`super::compress`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,avx2,popcnt")]
@@ -27,6 +25,7 @@ pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUni
         };
         let mut bits = bits_of(bytes);
         if is_sparse {
+            // One by one: most steps have no true, or a single one.
             for slot in room {
                 if bits == 0 {
                     break;

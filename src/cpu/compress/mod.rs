@@ -63,7 +63,9 @@ mod elsewhere {
 pub(super) fn compress<T: Word>(values: &[T], mask: &[u8], slots: &mut [MaybeUninit<T>]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if let Some(_avx2) = HasAvx2::test() {
-        if let Some(_avx512) = HasAvx512::test() {
+        if mask.len() >= avx512::STEP
+            && let Some(_avx512) = HasAvx512::test()
+        {
             // SAFETY: `_avx512` and `_avx2` prove the features.
             return unsafe { avx512::compress(values, mask, slots) };
         }

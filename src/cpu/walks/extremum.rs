@@ -141,7 +141,6 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
             (extrema[column], places[column]) = (extremum, I::from_usize(place));
         }
         for line in lines {
-            let line = self.lines.stored(line);
             let now = I::from_usize(line);
             let values = (self.values).line(plane, line, columns.clone(), &mut gathered);
             let at = (plane, line, &columns);
@@ -184,21 +183,6 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
         for chunk in self.lines.chunks(block.lines) {
             for (column, state) in block.columns.clone().zip(&mut *states) {
                 let values = (self.values).chunk((plane, column), chunk.clone(), &mut gathered);
-                let mut walk =
-                    |values: &[T::Acc], slots: &mut [MaybeUninit<T::Acc>], positions: &mut [_]| {
-                        let (len, before) = (values.len(), state.0);
-                        if Self::beats(is_max, values[0], before) {
-                            state.1 = chunk.start;
-                        }
-                        state.0 = if is_max {
-                            tile::scan_rows::<T::Acc, Max, false>(values, slots, len, before, false)
-                        } else {
-                            tile::scan_rows::<T::Acc, Min, false>(values, slots, len, before, false)
-                        };
-                        // SAFETY: the scan has written all slots.
-                        let extrema = unsafe { slots.assume_init_ref() };
-                        state.1 = find_positions(values, extrema, chunk.start, state.1, positions);
-                    };
                 let at = (plane, column, &chunk);
                 // SAFETY: the caller has these lines of the column to itself.
                 unsafe {
@@ -206,7 +190,8 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
                         self.positions
                             .column(at, writes, &mut no_places, |positions| {
                                 T::map(values, slots, &mut scratch, |values, slots| {
-                                    walk(values, slots, positions);
+                                    let results = (slots, positions);
+                                    scan_chunk(is_max, chunk.start, values, state, results);
                                 });
                             });
                     });
@@ -216,8 +201,27 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
     }
 }
 
+/// Scans elements of a column from the position `first` on. `state` is the extremum before them and its position.
+fn scan_chunk<A: Accumulator, I: Index>(
+    is_max: bool,
+    first: usize,
+    values: &[A],
+    state: &mut (A, usize),
+    (slots, positions): (&mut [MaybeUninit<A>], &mut [MaybeUninit<I>]),
+) {
+    let (len, before) = (values.len(), state.0);
+    state.0 = if is_max {
+        tile::scan_rows::<A, Max, false>(values, slots, len, before, false)
+    } else {
+        tile::scan_rows::<A, Min, false>(values, slots, len, before, false)
+    };
+    // SAFETY: the scan has written all slots.
+    let extrema = unsafe { slots.assume_init_ref() };
+    state.1 = find_positions(values, extrema, first, state.1, positions);
+}
+
 /// Writes the position of the last extremum so far, and returns it. The elements are those from the position `first` on;
-/// `before` is the position before them, which counts unless the first of them is the extremum.
+/// up to the first extremum among them it is `before`.
 fn find_positions<A: Accumulator, I: Index>(
     values: &[A],
     extrema: &[A],

@@ -86,20 +86,12 @@ impl<S: Copy> Since<S> {
         self.started = true;
     }
 
-    /// The state of all elements.
-    #[inline(always)]
-    pub(super) fn all<A, F: Fold<A, State = S>>(&self) -> S {
-        if F::IN_TILES {
-            F::join(self.state, self.tile)
-        } else {
-            self.state
-        }
-    }
-
-    /// Ends the tile.
+    /// Ends the tile, if there are tiles.
     #[inline(always)]
     pub(super) fn close<A, F: Fold<A, State = S>>(&mut self) {
-        (self.state, self.tile) = (self.all::<A, F>(), F::NOTHING);
+        if F::IN_TILES {
+            (self.state, self.tile) = (F::join(self.state, self.tile), F::NOTHING);
+        }
     }
 }
 

@@ -115,8 +115,8 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
         let mut columns_of = Columns::<T::Acc, F>::of(states);
         // The only tile has nothing before it.
         let in_tiles = F::IN_TILES && self.lines.len > PIECE_OF_COLUMNS;
-        let (first, last) = (block.lines.start, self.lines.len);
-        let ends = block.lines.end < last;
+        let first = block.lines.start;
+        let goes_on = block.lines.end < self.lines.len;
         for line in block.lines {
             if in_tiles && line > first && line.is_multiple_of(PIECE_OF_COLUMNS) {
                 columns_of.close();
@@ -149,7 +149,7 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
                 });
             }
         }
-        if ends {
+        if goes_on {
             columns_of.close();
             columns_of.give(states);
         }
@@ -248,6 +248,9 @@ impl<A: Accumulator, F: Fold<A>> Columns<A, F> {
 
     /// Ends the tiles.
     fn close(&mut self) {
+        if !F::IN_TILES {
+            return;
+        }
         vectorize(|| {
             let columns = self.states.iter_mut().zip(&mut self.tiles);
             for (state, tile) in columns.take(self.len) {
