@@ -1,4 +1,5 @@
-//! What the rows of [`scans`](super::scans) and [`sort`](super::sort) mean. They list the operations of two traits once.
+//! What the rows of [`scans`](super::scans), [`sort`](super::sort) and [`selections`](super::selections) mean. They list
+//! all operations of the traits once.
 //!
 //! ```text
 //! name = key(tensor: Type, …; argument: Type, …) -> (Type, …)
@@ -15,23 +16,19 @@
 //! | its implementation with gradients, for tensors without any | `backends/autodiff/mod.rs` |
 //! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules` |
 //!
-//! Gradients are written by hand in `backends/autodiff`. An *exact* operation reads something back, and calls those that
-//! are *queued*: it needs no rules, since it does not travel.
+//! Gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and it
+//! travels to remote devices. An *exact* one reads a number back, or has a size that a number decides. Its default body
+//! calls queued ones, so fusion is told `default`, and it needs no rules.
 
 /// The trait of some rows.
 macro_rules! trait_of {
     (
-        $(#[$($about:tt)*])* $Trait:ident
-        queued {$(
+        $(#[$($about:tt)*])* $Trait:ident: $($Super:ident)+;
+        $($group:ident {$(
             $(#[$($doc:tt)*])*
             $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*) -> ($($Out:ident),+)
                 as ($($how:tt)*) if ($($rule:ident($($what:ident),*)),*) $body:tt
-        )+}
-        exact {$(
-            $(#[$($edoc:tt)*])*
-            $eop:ident = $ekey:ident($($et:ident: $ET:ident),+; $($ea:ident: $EA:ident),*)
-                -> ($($EOut:ident),+) $ebody:tt
-        )*}
+        )*})+
     ) => {
         $(#[$($about)*])*
         #[backend_extension(
@@ -41,37 +38,38 @@ macro_rules! trait_of {
             Autodiff: cfg(feature = "autodiff"),
             Remote: cfg(feature = "remote"),
         )]
-        pub trait $Trait: Backend {
-            $(
-                $(#[$($doc)*])*
-                #[fusion($($how)*)]
-                fn $op($($t: $T<Self>,)+ $($a: $A),*) -> ($($Out<Self>),+) $body
-            )+
-            $(
-                $(#[$($edoc)*])*
-                #[fusion(default)]
-                fn $eop($($et: $ET<Self>,)+ $($ea: $EA),*) -> ($($EOut<Self>),+) $ebody
-            )*
-        }
+        pub trait $Trait: $($Super +)+ {$($(
+            $(#[$($doc)*])*
+            #[fusion($($how)*)]
+            fn $op($($t: $T<Self>,)+ $($a: $A),*) -> ($($Out<Self>),+) $body
+        )*)+}
     };
 }
 
-/// The methods of the queued operations on a backend with one type of tensors: the functions of their keys.
+/// The implementation on a backend with one type of tensors: the functions of the keys, for `all` operations or for the
+/// `queued` ones alone.
 #[cfg(any(feature = "flex", feature = "cubecl-backend"))]
 macro_rules! functions_of {
     (
-        $Trait:ident
-        queued {$(
+        $Backend:ident $which:ident $Trait:ident: $($Super:ident)+;
+        $($group:ident {$(
             $(#[$($doc:tt)*])*
             $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*) -> ($($Out:ident),+)
                 as ($($how:tt)*) if ($($rule:ident($($what:ident),*)),*) $body:tt
-        )+}
-        exact {$($rest:tt)*}
-    ) => {$(
-        fn $op($($t: $T,)+ $($a: $A),*) -> ($($Out),+) {
-            $key($($t,)+ $($a),*)
-        }
-    )+};
+        )*})+
+    ) => {
+        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
+        impl $Trait for $Backend {$($(
+            $crate::ops::rows::functions_of! {
+                @$which $group
+                fn $op($($t: $T,)+ $($a: $A),*) -> ($($Out),+) {
+                    $key($($t,)+ $($a),*)
+                }
+            }
+        )*)+}
+    };
+    (@queued exact $($method:tt)*) => {};
+    (@$which:ident $group:ident $($method:tt)*) => { $($method)* };
 }
 
 #[cfg(any(feature = "flex", feature = "cubecl-backend"))]

@@ -23,7 +23,7 @@ use burn::tensor::{BoolDType, IntDType};
 macro_rules! scan_operations {
     ($callback:ident($Float:ident, $Int:ident, $Bool:ident) $($extra:tt)*) => {
         $callback! {
-            $($extra)* ScanOps
+            $($extra)* ScanOps: Backend;
             queued {
                 /// Scans along `dim`.
                 float_scan = scan(tensor: $Float; dim: usize, op: ScanOp, options: ScanOptions) -> ($Float)
@@ -176,13 +176,15 @@ macro_rules! scan_operations {
             }
             exact {
                 /// The row-major positions of the trues. Reads their number back.
-                mask_indices = mask_indices(mask: $Bool; int_dtype: IntDType) -> ($Int) {
+                mask_indices = mask_indices(mask: $Bool; int_dtype: IntDType) -> ($Int)
+                    as (default) if () {
                     let (indices, count) = Self::mask_indices_unpadded(mask, int_dtype);
                     Self::int_slice(indices, &[first(read_count::<Self>(count))])
                 }
 
                 /// The coordinates of the trues, one row each, in row-major order. Reads their number back.
-                mask_argwhere = mask_argwhere(mask: $Bool; int_dtype: IntDType) -> ($Int) {
+                mask_argwhere = mask_argwhere(mask: $Bool; int_dtype: IntDType) -> ($Int)
+                    as (default) if () {
                     let shape = mask.shape();
                     coordinates::<Self>(Self::mask_indices(mask, int_dtype), &shape, int_dtype)
                 }

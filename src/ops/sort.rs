@@ -17,7 +17,7 @@ use burn::tensor::IntDType;
 macro_rules! sort_operations {
     ($callback:ident($Float:ident, $Int:ident, $Bool:ident) $($extra:tt)*) => {
         $callback! {
-            $($extra)* SortOps
+            $($extra)* SortOps: Backend;
             queued {
                 /// Each line along `dim` in order.
                 float_radix_sort = radix_sort(tensor: $Float; dim: usize, order: SortOrder) -> ($Float)

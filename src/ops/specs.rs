@@ -1,8 +1,7 @@
 //! Shapes and dtypes of results, where they differ from an input's. Fusion and the client of the remote backend need
 //! them before anything runs.
 //!
-//! A function takes the arguments of its operation. For a selection, its name is the key of the row in
-//! [`selections`](super::selections).
+//! A function takes the arguments of its operation.
 
 use super::with_dim;
 use crate::{ScanOp, SortOrder};
@@ -151,22 +150,6 @@ pub(crate) fn run_lengths_padded(
 ) -> (TensorSpec, TensorSpec, TensorSpec) {
     let int = |shape: Shape| TensorSpec::new(shape, (*int_dtype).into());
     (values.clone(), int(values.shape.clone()), int([1].into()))
-}
-
-pub(crate) fn scatter_to(
-    values: &TensorSpec,
-    _destinations: &TensorSpec,
-    _offsets: &TensorSpec,
-) -> TensorSpec {
-    values.clone()
-}
-
-pub(crate) fn gather_from(
-    values: &TensorSpec,
-    _destinations: &TensorSpec,
-    _offsets: &TensorSpec,
-) -> TensorSpec {
-    values.clone()
 }
 
 pub(crate) fn radix_argsort(

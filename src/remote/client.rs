@@ -1,8 +1,7 @@
 //! The client: each operation becomes a [`CustomOpIr`] in the device's queue.
 
 use super::ops::{
-    every_operation, for_each_kind, id, results_of, rows, scan_operations, selection_operations,
-    sort_operations,
+    every_operation, for_each_kind, id, results_of, rows, scan_operations, sort_operations,
 };
 use super::peer::{self, RemoteTensor};
 use super::protocol::PROTOCOL;

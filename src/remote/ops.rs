@@ -1,5 +1,4 @@
-//! Every operation that travels: the queued ones of [`ops::rows`](crate::ops::rows) and
-//! [`ops::selections`](crate::ops::selections). Both ends are made from their rows.
+//! Every operation that travels: the queued ones of [`ops::rows`](crate::ops::rows). Both ends are made from their rows.
 //!
 //! ```text
 //! name(tensor: Kind, …; argument: Type, …) -> Kind …, [shapes and dtypes of the results] key, rule(what, …), …;
@@ -57,14 +56,14 @@ macro_rules! every_operation {
     ($each:ident) => {
         scan_operations! { rows(Float, Int, Bool) $each }
         sort_operations! { rows(Float, Int, Bool) $each }
-        for_each_kind! { selection_operations(Float, Int, Bool) $each }
+        for_each_kind! { rows(Float, Int, Bool) $each }
     };
 }
 
 /// The queued operations of [`crate::ops::rows`].
 macro_rules! rows {
     (
-        $each:ident $Trait:ident
+        $each:ident $Trait:ident: $($Super:ident)+;
         queued {$(
             $(#[$($doc:tt)*])*
             $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*) -> ($($Out:ident),+)
@@ -78,27 +77,10 @@ macro_rules! rows {
     };
 }
 
-/// The queued selections of one kind as rows. The functions for their results and rules have the keys as names.
-macro_rules! selection_operations {
-    (
-        $each:ident $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
-        queued {$(
-            $(#[$($doc:tt)*])*
-            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
-                -> ($($Out:ident),+) $body:tt
-        )+}
-        exact {$($exact:tt)*}
-    ) => {
-        $each! { $Trait: $(
-            $op($($t: $T),+; $($a: $A),*) -> $($Out)+, [meta = specs::$key] $key, $key($($t),+ $(, $a)*);
-        )+ }
-    };
-}
-
 pub(super) use crate::ops::scans::scan_operations;
 pub(super) use crate::ops::selections::for_each_kind;
 pub(super) use crate::ops::sort::sort_operations;
-pub(super) use {every_operation, id, results_of, rows, selection_operations};
+pub(super) use {every_operation, id, results_of, rows};
 
 /// A constant with one trait's operations.
 macro_rules! described {

@@ -9,8 +9,7 @@ use super::client::{Specs, spec};
 use super::fault::Fault;
 use super::kinds::{Bool, Float, Inputs, Int, Results};
 use super::ops::{
-    every_operation, for_each_kind, id, results_of, rows, scan_operations, selection_operations,
-    sort_operations,
+    every_operation, for_each_kind, id, results_of, rows, scan_operations, sort_operations,
 };
 use super::peer;
 use super::rules::Rules;

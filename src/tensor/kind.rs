@@ -1,11 +1,8 @@
 //! From the kind of a tensor to the backend operations of that kind.
 
 use crate::ops::selections::for_each_kind;
-use crate::ops::{
-    BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps, first_slices,
-};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps};
 use crate::{ScanOp, ScanOptions, SortOrder};
-use burn::backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, IntDType};
@@ -17,58 +14,51 @@ macro_rules! dispatched {
     };
 }
 
-/// The trait [`Selectable`], made from the rows of floats. The rows of the other kinds have the same keys.
-macro_rules! selectable_trait {
+/// The kind whose selections a trait has.
+macro_rules! kind_of {
+    (FloatSelectionOps) => {
+        Float
+    };
+    (IntSelectionOps) => {
+        Int
+    };
+    (BoolSelectionOps) => {
+        Bool
+    };
+}
+
+/// A kind's implementation of [`Selectable`], by [`Dispatch`]; for floats the trait as well. The rows of all kinds have
+/// the same keys.
+macro_rules! selectable {
     (
-        FloatSelectionOps: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
+        $Trait:ident: $($Super:ident)+;
         $($group:ident {$(
             $(#[$($doc:tt)*])*
             $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
-                -> ($($Out:ident),+) $body:tt
-        )+})+
+                -> ($($Out:ident),+) as ($($how:tt)*) if ($($rule:ident($($what:ident),*)),*) $body:tt
+        )*})+
     ) => {
+        selectable! {
+            @trait $Trait
+            $($($(#[$($doc)*])* fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> ($(dispatched!($Out)),+);)*)+
+        }
+
+        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
+        impl Selectable for kind_of!($Trait) {$($(
+            fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> ($(dispatched!($Out)),+) {
+                <Dispatch as $Trait>::$op($($t,)+ $($a),*)
+            }
+        )*)+}
+    };
+    (@trait FloatSelectionOps $($methods:tt)*) => {
         /// A kind whose tensors have selections: every kind. The methods are the keys of
         /// [`ops::selections`](crate::ops::selections).
         #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
         pub trait Selectable: Basic {
-            $($(
-                $(#[$($doc)*])*
-                fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> ($(dispatched!($Out)),+);
-            )+)+
-
-            /// The first `count` slices along `dim`. Unlike `Tensor::slice`, this is a step of the graph even if
-            /// nothing is left; `front` is one, too.
-            fn first_slices(values: DispatchTensor, dim: usize, count: usize) -> DispatchTensor;
+            $($methods)*
         }
     };
-    ($Other:ident $($rest:tt)*) => {};
-}
-
-for_each_kind! { selectable_trait(Float, Int, Bool) }
-
-/// The selections of one kind, on [`Dispatch`].
-macro_rules! selectable {
-    (
-        $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
-        $($group:ident {$(
-            $(#[$($doc:tt)*])*
-            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
-                -> ($($Out:ident),+) $body:tt
-        )+})+
-    ) => {
-        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
-        impl Selectable for $Values {
-            $($(
-                fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> ($(dispatched!($Out)),+) {
-                    <Dispatch as $Trait>::$op($($t,)+ $($a),*)
-                }
-            )+)+
-
-            fn first_slices(values: DispatchTensor, dim: usize, count: usize) -> DispatchTensor {
-                first_slices(values, dim, count, Dispatch::$slice, Dispatch::$reshape)
-            }
-        }
-    };
+    (@trait $Other:ident $($methods:tt)*) => {};
 }
 
 for_each_kind! { selectable(Float, Int, Bool) }

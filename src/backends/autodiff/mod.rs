@@ -49,32 +49,20 @@ use scan_of_lines::Scan;
 /// tensors that may have one `Tracked`.
 macro_rules! on_inner {
     (
-        $Trait:ident
-        queued {$(
+        $Trait:ident: $($Super:ident)+;
+        $($group:ident {$(
             $(#[$($doc:tt)*])*
             $op:ident = $key:ident($first:ident: $First:ident $(, $t:ident: $T:ident)*; $($a:ident: $A:ident),*)
                 -> ($($Out:ident),+) as ($($how:tt)*) if ($($rule:ident($($what:ident),*)),*) $body:tt
-        )+}
-        exact {$(
-            $(#[$($edoc:tt)*])*
-            $eop:ident = $ekey:ident($($et:ident: $ET:ident),+; $($ea:ident: $EA:ident),*)
-                -> ($($EOut:ident),+) $ebody:tt
-        )*}
-    ) => {
-        $(
-            on_inner! {
-                @unless $First
-                fn $op($first: $First<Self>, $($t: $T<Self>,)* $($a: $A),*) -> ($($Out<Self>),+) {
-                    B::$op($first, $($t,)* $($a),*)
-                }
+        )*})+
+    ) => {$($(
+        on_inner! {
+            @unless $First
+            fn $op($first: $First<Self>, $($t: $T<Self>,)* $($a: $A),*) -> ($($Out<Self>),+) {
+                B::$op($first, $($t,)* $($a),*)
             }
-        )+
-        $(
-            fn $eop($($et: $ET<Self>,)+ $($ea: $EA),*) -> ($($EOut<Self>),+) {
-                B::$eop($($et,)+ $($ea),*)
-            }
-        )*
-    };
+        }
+    )*)+};
     (@unless Tracked $($method:tt)*) => {};
     (@unless $Other:ident $($method:tt)*) => { $($method)* };
 }
@@ -170,20 +158,11 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
 /// The selections of a kind without gradients, on the inner backend.
 macro_rules! inner_selections {
     (FloatSelectionOps $($rest:tt)*) => {};
-    (
-        $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
-        $($group:ident {$(
-            $(#[$($doc:tt)*])*
-            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
-                -> ($($Out:ident),+) $body:tt
-        )+})+
-    ) => {
+    ($Trait:ident $($rest:tt)*) => {
         #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
-        impl<B: ScanBackend, C: CheckpointStrategy> $Trait for Autodiff<B, C> {$($(
-            fn $op($($t: $T<Self>,)+ $($a: $A),*) -> ($($Out<Self>),+) {
-                B::$op($($t,)+ $($a),*)
-            }
-        )+)+}
+        impl<B: ScanBackend, C: CheckpointStrategy> $Trait for Autodiff<B, C> {
+            on_inner! { $Trait $($rest)* }
+        }
     };
 }
 

@@ -42,10 +42,4 @@ fn accept(operation: &str, result: Result<(), ScanError>) {
     }
 }
 
-#[expect(
-    unused_parens,
-    reason = "a row has its results in parentheses, one or several"
-)]
-impl ScanOps for CubeBackend {
-    scan_operations! { functions_of(CubeTensor, CubeTensor, CubeTensor) }
-}
+scan_operations! { functions_of(CubeTensor, CubeTensor, CubeTensor) CubeBackend queued }

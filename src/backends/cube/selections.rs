@@ -4,6 +4,7 @@ use super::masks::{compact_into, mask_destinations};
 use super::permutations::{gather, partition, scatter};
 use super::segments::repeat_rows;
 use super::{accept, empty_like, typed};
+use crate::ops::rows::functions_of;
 use crate::ops::selections::for_each_kind;
 use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, with_dim};
 use burn::backend::TensorMetadata;
@@ -16,27 +17,7 @@ use burn_std::Metadata;
 use cubecl_scan::compact::{self, Emit};
 use cubecl_scan::scan::LaunchOptions;
 
-/// The queued selections of one kind. The exact ones are the defaults of the trait.
-macro_rules! cube_selections {
-    (
-        $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
-        queued {$(
-            $(#[$($doc:tt)*])*
-            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
-                -> ($($Out:ident),+) $body:tt
-        )+}
-        exact {$($exact:tt)*}
-    ) => {
-        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
-        impl $Trait for CubeBackend {$(
-            fn $op($($t: $T,)+ $($a: $A),*) -> ($($Out),+) {
-                $key($($t,)+ $($a),*)
-            }
-        )+}
-    };
-}
-
-for_each_kind! { cube_selections(CubeTensor, CubeTensor, CubeTensor) }
+for_each_kind! { functions_of(CubeTensor, CubeTensor, CubeTensor) CubeBackend queued }
 
 fn compact_padded(
     values: CubeTensor,

@@ -153,10 +153,4 @@ fn radix_sort_bits(
     with_positions(keys, 0, Sort::Whole(options), int)
 }
 
-#[expect(
-    unused_parens,
-    reason = "a row has its results in parentheses, one or several"
-)]
-impl SortOps for CubeBackend {
-    sort_operations! { functions_of(CubeTensor, CubeTensor, CubeTensor) }
-}
+sort_operations! { functions_of(CubeTensor, CubeTensor, CubeTensor) CubeBackend queued }

@@ -20,18 +20,4 @@ use burn::tensor::{BoolDType, IntDType};
 use burn_flex::{Flex, FlexTensor};
 use {masks::*, scans::*, segments::*};
 
-#[expect(
-    unused_parens,
-    reason = "a row has its results in parentheses, one or several"
-)]
-impl ScanOps for Flex {
-    scan_operations! { functions_of(FlexTensor, FlexTensor, FlexTensor) }
-
-    fn mask_indices(mask: FlexTensor, int_dtype: IntDType) -> FlexTensor {
-        masks::mask_indices(mask, int_dtype)
-    }
-
-    fn mask_argwhere(mask: FlexTensor, int_dtype: IntDType) -> FlexTensor {
-        masks::mask_argwhere(mask, int_dtype)
-    }
-}
+scan_operations! { functions_of(FlexTensor, FlexTensor, FlexTensor) Flex all }

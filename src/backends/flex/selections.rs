@@ -5,6 +5,7 @@ use super::masks::partition_ranks;
 use super::segments::repeat_rows;
 use super::slices::{around, count_tensor, elements, mask_bytes, tensor};
 use crate::cpu;
+use crate::ops::rows::functions_of;
 use crate::ops::selections::for_each_kind;
 use crate::ops::{self, BoolSelectionOps, FloatSelectionOps, IntSelectionOps, with_dim};
 use burn::backend::TensorMetadata;
@@ -13,26 +14,7 @@ use burn::tensor::{DType, IntDType};
 use burn_flex::{Flex, FlexTensor};
 use half::{bf16, f16};
 
-/// All selections of one kind. The exact ones know the number of survivors without waiting.
-macro_rules! flex_selections {
-    (
-        $Trait:ident: $($Super:ident)+, $kind:literal $Values:ident, $slice:ident $reshape:ident;
-        $($group:ident {$(
-            $(#[$($doc:tt)*])*
-            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*)
-                -> ($($Out:ident),+) $body:tt
-        )+})+
-    ) => {
-        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
-        impl $Trait for Flex {$($(
-            fn $op($($t: $T,)+ $($a: $A),*) -> ($($Out),+) {
-                $key($($t,)+ $($a),*)
-            }
-        )+)+}
-    };
-}
-
-for_each_kind! { flex_selections(FlexTensor, FlexTensor, FlexTensor) }
+for_each_kind! { functions_of(FlexTensor, FlexTensor, FlexTensor) Flex all }
 
 fn compact(values: FlexTensor, mask: FlexTensor, _int: IntDType) -> FlexTensor {
     let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
@@ -73,6 +55,11 @@ fn flat(values: FlexTensor) -> FlexTensor {
 
 fn front(values: FlexTensor, count: usize) -> FlexTensor {
     Flex::float_slice(values, &[ops::first(count)])
+}
+
+fn first_slices(values: FlexTensor, dim: usize, count: usize) -> FlexTensor {
+    let reshape = |values: FlexTensor, shape| values.reshape(shape);
+    ops::first_slices(values, dim, count, Flex::float_slice, reshape)
 }
 
 fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {

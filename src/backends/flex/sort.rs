@@ -129,10 +129,4 @@ fn radix_sort_bits(
     }))
 }
 
-#[expect(
-    unused_parens,
-    reason = "a row has its results in parentheses, one or several"
-)]
-impl SortOps for Flex {
-    sort_operations! { functions_of(FlexTensor, FlexTensor, FlexTensor) }
-}
+sort_operations! { functions_of(FlexTensor, FlexTensor, FlexTensor) Flex all }

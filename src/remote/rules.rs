@@ -1,8 +1,6 @@
 //! Rules for the tensors and arguments of a call. The tensor methods check the same on the client; a server does not
 //! know its caller.
 
-mod selections;
-
 use super::fault::Fault;
 use super::limits::{Limits, bytes, bytes_of_copy};
 use crate::ScanOp;
