@@ -128,6 +128,9 @@ pub(crate) fn check_types(
     }
 }
 
+/// A tensor and the type of its elements.
+pub(crate) type Typed = (TensorBinding, ElemType);
+
 /// An argument of a call: its name, the tensor, and the bytes of an element.
 pub(crate) type Operand<'a> = (&'static str, &'a TensorBinding, usize);
 

@@ -34,7 +34,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     let mut output = Output::new(values.len());
     let mut counts = vec![I::default(); outer * inner];
     if !values.is_empty() {
-        let lines = Lines {
+        let lines = WalkShape {
             values,
             mask,
             len,
@@ -65,7 +65,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     (unsafe { output.finish() }, counts)
 }
 
-struct Lines<'a, T> {
+struct WalkShape<'a, T> {
     values: &'a [T],
     mask: &'a [u8],
     len: usize,
@@ -73,7 +73,7 @@ struct Lines<'a, T> {
     output: Shared<'a, T>,
 }
 
-impl<T: Word> Lines<'_, T> {
+impl<T: Word> WalkShape<'_, T> {
     /// Compacts a row.
     ///
     /// # Safety

@@ -5,17 +5,17 @@ use core::mem::MaybeUninit;
 use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{F32x8, F64x4, I32x8, I64x4, U32x8, U64x4};
-use super::traits::Element;
+use super::traits::ElementType;
 
 /// Elements in a tile: the unit of widening, and of the row scan (see `rows`).
 ///
 /// A tile of `f32` and its output fill 8 KiB, so that the second read of a tile comes from the first-level cache.
 pub(crate) const TILE: usize = 1024;
 
-/// Implements [`Element`] for types that are their own accumulators.
+/// Implements [`ElementType`] for types that are their own accumulators.
 macro_rules! native_element {
     ($($ty:ty: $count:literal $avx2:ty, $wrapping:ty;)*) => {$(
-        impl Element for $ty {
+        impl ElementType for $ty {
             type Acc = $ty;
             type Wrapping = $wrapping;
             type Scratch = ();

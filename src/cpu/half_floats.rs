@@ -12,7 +12,7 @@ use super::lanes::{Bf16x8, F16x8, F32x8};
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
 use super::processor::vectorize;
-use super::traits::Element;
+use super::traits::ElementType;
 #[cfg(target_arch = "x86_64")]
 use super::traits::Lanes;
 
@@ -23,7 +23,7 @@ pub(crate) struct HalfScratch<H> {
     rounded: [H; TILE],
 }
 
-/// Implements [`Element`] for a type that is accumulated in `f32`.
+/// Implements [`ElementType`] for a type that is accumulated in `f32`.
 macro_rules! half_element {
     ($($ty:ty: $avx2:ty, $widen:path, $round:path;)*) => {$(
         impl Default for HalfScratch<$ty> {
@@ -36,7 +36,7 @@ macro_rules! half_element {
             }
         }
 
-        impl Element for $ty {
+        impl ElementType for $ty {
             type Acc = f32;
             type Wrapping = $ty;
             type Scratch = HalfScratch<$ty>;

@@ -51,13 +51,13 @@ pub(crate) use ragged::{Bounds, repeat_rows, run_lengths, segment_ids, segment_s
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use sort::{Floats, Integers, argsort, first, sort};
-pub(crate) use traits::Element;
-pub(crate) use walks::{Lines, Real, View, extremum, recurrence, recurrence_adjoint};
+pub(crate) use traits::ElementType;
+pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_adjoint};
 
 use buffer::Output;
 use operator::{Max, Min, Prod, Sum};
-use traits::Operator;
-use walks::{LogSumExp, Plain, fold_scan};
+use traits::Combine;
+use walks::{LogSumExpFold, Plain, fold_scan};
 
 /// What a scan combines its elements with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub(crate) enum Op {
 /// # Panics
 ///
 /// If `input` does not have `outer * len * inner` elements.
-pub(crate) fn scan<T: Element>(
+pub(crate) fn scan<T: ElementType>(
     input: &[T],
     outer: usize,
     len: usize,
@@ -113,12 +113,12 @@ pub(crate) fn scan<T: Element>(
 /// # Panics
 ///
 /// If an input does not have the shape of `lines`.
-pub(crate) fn segmented_scan<T: Element>(
+pub(crate) fn segmented_scan<T: ElementType>(
     values: &View<'_, T>,
     starts: Option<&View<'_, u8>>,
     op: Op,
     exclusive: bool,
-    lines: Lines,
+    lines: WalkShape,
 ) -> Vec<T> {
     match op {
         Op::Sum => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Sum>>(
@@ -144,7 +144,7 @@ pub(crate) fn segmented_scan<T: Element>(
 /// # Panics
 ///
 /// If the values are not the rows that the bounds are of.
-pub(crate) fn segment_reduce<T: Element>(
+pub(crate) fn segment_reduce<T: ElementType>(
     values: &[T],
     bounds: &Bounds,
     width: usize,
@@ -168,12 +168,12 @@ pub(crate) fn segment_reduce<T: Element>(
 /// # Panics
 ///
 /// As [`segment_reduce`].
-pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>>(
+pub(crate) fn segment_log_sum_exp<T: ElementType<Acc: Real>>(
     values: &[T],
     bounds: &Bounds,
     width: usize,
 ) -> Vec<T> {
-    ragged::segment_reduce::<T, LogSumExp>(values, bounds, width)
+    ragged::segment_reduce::<T, LogSumExpFold>(values, bounds, width)
 }
 
 /// The logarithm of running sums of exponentials, of each segment on its own if `starts` is given, see
@@ -182,16 +182,16 @@ pub(crate) fn segment_log_sum_exp<T: Element<Acc: Real>>(
 /// # Panics
 ///
 /// If an input does not have the shape of `lines`.
-pub(crate) fn log_sum_exp<T: Element<Acc: Real>>(
+pub(crate) fn log_sum_exp<T: ElementType<Acc: Real>>(
     values: &View<'_, T>,
     starts: Option<&View<'_, u8>>,
     exclusive: bool,
-    lines: Lines,
+    lines: WalkShape,
 ) -> Vec<T> {
-    fold_scan::<T, LogSumExp>(values, starts, exclusive, lines)
+    fold_scan::<T, LogSumExpFold>(values, starts, exclusive, lines)
 }
 
-fn scan_with<T: Element, O: Operator<T::Acc>>(
+fn scan_with<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     len: usize,
     inner: usize,

@@ -1,6 +1,6 @@
 //! The four operators.
 
-use super::traits::{Accumulator, Element, Lanes, Operator};
+use super::traits::{Accumulator, Combine, ElementType, Lanes};
 
 /// Addition; integers wrap.
 pub(crate) struct Sum;
@@ -14,7 +14,7 @@ pub(crate) struct Max;
 /// The smaller element, or NaN.
 pub(crate) struct Min;
 
-impl<A: Accumulator> Operator<A> for Sum {
+impl<A: Accumulator> Combine<A> for Sum {
     const IDENTITY: A = A::ZERO;
     const ROUNDS: bool = true;
     const IN_TILES: bool = true;
@@ -25,7 +25,7 @@ impl<A: Accumulator> Operator<A> for Sum {
     }
 
     #[inline(always)]
-    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
+    fn combine_lanes<T: ElementType<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
         left.add(right)
     }
 
@@ -35,7 +35,7 @@ impl<A: Accumulator> Operator<A> for Sum {
     }
 }
 
-impl<A: Accumulator> Operator<A> for Prod {
+impl<A: Accumulator> Combine<A> for Prod {
     const IDENTITY: A = A::ONE;
     const ROUNDS: bool = true;
 
@@ -45,7 +45,7 @@ impl<A: Accumulator> Operator<A> for Prod {
     }
 
     #[inline(always)]
-    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
+    fn combine_lanes<T: ElementType<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
         left.mul(right)
     }
 
@@ -56,7 +56,7 @@ impl<A: Accumulator> Operator<A> for Prod {
 
     /// The smallest and the largest total by magnitude.
     #[inline(always)]
-    fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), totals: L) -> (L, L) {
+    fn watch<T: ElementType<Acc = A>, L: Lanes<T>>(seen: (L, L), totals: L) -> (L, L) {
         if A::EXACT {
             return seen;
         }
@@ -65,7 +65,7 @@ impl<A: Accumulator> Operator<A> for Prod {
     }
 }
 
-impl<A: Accumulator> Operator<A> for Max {
+impl<A: Accumulator> Combine<A> for Max {
     const IDENTITY: A = A::LOWEST;
 
     #[inline(always)]
@@ -74,12 +74,12 @@ impl<A: Accumulator> Operator<A> for Max {
     }
 
     #[inline(always)]
-    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
+    fn combine_lanes<T: ElementType<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
         left.max(right)
     }
 }
 
-impl<A: Accumulator> Operator<A> for Min {
+impl<A: Accumulator> Combine<A> for Min {
     const IDENTITY: A = A::HIGHEST;
 
     #[inline(always)]
@@ -88,7 +88,7 @@ impl<A: Accumulator> Operator<A> for Min {
     }
 
     #[inline(always)]
-    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
+    fn combine_lanes<T: ElementType<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
         left.min(right)
     }
 }

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
 use super::tile::scan_rows;
-use super::traits::{Element, Operator};
+use super::traits::{Combine, ElementType};
 use super::{shared_row, short_rows};
 
 /// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of
@@ -18,7 +18,7 @@ use super::{shared_row, short_rows};
 const LONG_ROW: usize = 1 << 16;
 
 /// Scans each row of `len` elements.
-pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -49,7 +49,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// Scans rows on this thread.
-fn scan_each<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn scan_each<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -63,7 +63,7 @@ fn scan_each<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// Scans a row, its whole tiles on all threads.
-fn scan_long_row<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn scan_long_row<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     exclusive: bool,

@@ -9,14 +9,14 @@ use core::ops::Range;
 
 use super::buffer::{Output, Shared};
 use super::parallel::{self, GRAIN};
-use super::traits::{Accumulator, Element};
+use super::traits::{Accumulator, ElementType};
 
 /// Columns of a block: at least a cache line of each line.
 const COLUMNS: usize = 64;
 
 /// The sums at the heads of a contiguous `[outer, len, inner]` along its middle dimension, in `reverse` from its end,
 /// and zero elsewhere. The first element of a line is a head, whatever its byte says.
-pub(crate) fn segment_sums<T: Element>(
+pub(crate) fn segment_sums<T: ElementType>(
     values: &[T],
     heads: &[u8],
     [outer, len, inner]: [usize; 3],
@@ -48,7 +48,7 @@ pub(crate) fn segment_sums<T: Element>(
 /// # Safety
 ///
 /// No other thread writes these columns of these lines.
-unsafe fn walk_block<T: Element>(
+unsafe fn walk_block<T: ElementType>(
     values: &[T],
     heads: &[u8],
     sums: &Shared<T>,

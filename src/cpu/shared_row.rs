@@ -22,8 +22,8 @@ use super::buffer::Shared;
 use super::carries::Carries;
 use super::element::TILE;
 use super::parallel;
-use super::tile::{self, Total, scan_rows};
-use super::traits::{Element, Operator};
+use super::tile::{self, TileTotal, scan_rows};
+use super::traits::{Combine, ElementType};
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
 /// take a fifth of the time of the scan.
@@ -35,7 +35,7 @@ const BLOCK: usize = TILES * TILE;
 const SPIN_LIMIT: usize = 200;
 
 /// Scans whole tiles from `carry`. Returns the carry out of them.
-pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     carry: T::Acc,
@@ -54,7 +54,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// A row that threads scan together.
-struct SharedRow<'a, T: Element, O: Operator<T::Acc>> {
+struct SharedRow<'a, T: ElementType, O: Combine<T::Acc>> {
     input: &'a [T],
     output: Shared<'a, T>,
     exclusive: bool,
@@ -62,7 +62,7 @@ struct SharedRow<'a, T: Element, O: Operator<T::Acc>> {
     operator: PhantomData<O>,
 }
 
-impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
+impl<T: ElementType, O: Combine<T::Acc>> SharedRow<'_, T, O> {
     fn blocks(&self) -> usize {
         self.input.len().div_ceil(BLOCK)
     }
@@ -100,8 +100,8 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
     }
 
     /// The totals of the tiles of a block.
-    fn totals<const REVERSE: bool>(&self, input: &[T]) -> [Total<T::Acc>; TILES] {
-        let mut totals = [Total::nothing::<O>(); TILES];
+    fn totals<const REVERSE: bool>(&self, input: &[T]) -> [TileTotal<T::Acc>; TILES] {
+        let mut totals = [TileTotal::nothing::<O>(); TILES];
         tile::find_totals::<T, O, REVERSE>(input, &mut totals[..input.len() / TILE]);
         totals
     }
@@ -114,9 +114,9 @@ impl<T: Element, O: Operator<T::Acc>> SharedRow<'_, T, O> {
 }
 
 /// The carry out of tiles of these totals.
-fn carry_out_of_tiles<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn carry_out_of_tiles<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
-    totals: &[Total<T::Acc>; TILES],
+    totals: &[TileTotal<T::Acc>; TILES],
     mut carry: T::Acc,
 ) -> T::Acc {
     let tiles = input.len() / TILE;

@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::processor::vectorize;
-use super::traits::{Accumulator, Element, Operator};
+use super::traits::{Accumulator, Combine, ElementType};
 
 /// Rows that are walked side by side: enough to hide the latency of an addition, few enough for their carries to stay
 /// in registers.
@@ -20,7 +20,7 @@ pub(super) const ROWS: usize = 8;
 pub(super) const SHORT: usize = 48;
 
 /// Scans the rows of `len` elements. Those that do not fill a set of [`ROWS`] are walked alone, in the same order.
-pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -51,7 +51,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// Scans rows of a length that the compiler knows: it takes as many as a vector has lanes at a time.
-fn scan_alike<T: Element, O: Operator<T::Acc>, const REVERSE: bool, const LEN: usize>(
+fn scan_alike<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool, const LEN: usize>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     exclusive: bool,
@@ -78,7 +78,7 @@ fn scan_alike<T: Element, O: Operator<T::Acc>, const REVERSE: bool, const LEN: u
 }
 
 /// Walks one row.
-fn walk_alone<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
+fn walk_alone<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     exclusive: bool,
@@ -101,7 +101,7 @@ fn walk_alone<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
 ///
 /// An exclusive scan is the inclusive scan without the last element, stored one place further along, after the
 /// identity.
-fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
+fn walk<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     len: usize,
@@ -134,7 +134,7 @@ fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
 ///
 /// The slices have `(ROWS - 1) * len + steps` elements.
 #[inline(always)]
-unsafe fn walk_strided<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
+unsafe fn walk_strided<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     len: usize,

@@ -9,7 +9,7 @@ use super::element::TILE;
 use super::parallel::{self, GRAIN};
 use super::processor::vectorize;
 use super::short_rows::SHORT;
-use super::traits::{Accumulator, Element, Operator};
+use super::traits::{Accumulator, Combine, ElementType};
 
 /// The most columns of a plane: two cache lines of `f32`. Not measured.
 const FEW: usize = 32;
@@ -20,7 +20,7 @@ pub(super) fn are_small(len: usize, inner: usize) -> bool {
 }
 
 /// Scans each plane of `len` lines of `inner` elements along its lines.
-pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     [len, inner]: [usize; 2],
@@ -54,7 +54,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
 
 /// Walks a plane.
 #[inline(always)]
-fn walk<A: Accumulator, O: Operator<A>, const REVERSE: bool>(
+fn walk<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     inner: usize,

@@ -5,10 +5,10 @@
 //!
 //! | trait | implemented in | for |
 //! |---|---|---|
-//! | [`Element`] | [`element`](super::element), [`half_floats`](super::half_floats) | the element types of tensors |
+//! | [`ElementType`] | [`element`](super::element), [`half_floats`](super::half_floats) | the element types of tensors |
 //! | [`Accumulator`] | [`accumulator`](super::accumulator) | integers, `f32`, `f64` |
 //! | [`Lanes`] | [`lanes`](super::lanes) | arrays, and the registers of AVX2 |
-//! | [`Operator`] | [`operator`](super::operator) | sum, product, maximum, minimum |
+//! | [`Combine`] | [`operator`](super::operator) | sum, product, maximum, minimum |
 
 use core::mem::MaybeUninit;
 
@@ -18,12 +18,12 @@ use bytemuck::Pod;
 use super::processor::HasAvx2;
 
 /// An element type of a tensor.
-pub(crate) trait Element: Pod + Send + Sync {
+pub(crate) trait ElementType: Pod + Send + Sync {
     type Acc: Accumulator;
 
     /// The wrapping representation: a type of the same size whose sums and products have the same bits. For unsigned
     /// integers it is the signed type, so that sums and products modulo 2^n are compiled once for both.
-    type Wrapping: Element;
+    type Wrapping: ElementType;
 
     /// Room for one widened tile; empty for a type that is its own accumulator.
     type Scratch: Default;
@@ -54,7 +54,7 @@ pub(crate) trait Element: Pod + Send + Sync {
 }
 
 /// A number that holds partial results: an element that is its own accumulator.
-pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
+pub(crate) trait Accumulator: ElementType<Acc = Self> + PartialOrd + 'static {
     const ZERO: Self;
     const ONE: Self;
     /// −1, or all ones for an integer without a sign.
@@ -124,7 +124,7 @@ pub(crate) trait Accumulator: Element<Acc = Self> + PartialOrd + 'static {
 pub(crate) const MOST_LANES: usize = 8;
 
 /// Some neighbouring elements of type `T`, as accumulators.
-pub(crate) trait Lanes<T: Element>: Copy {
+pub(crate) trait Lanes<T: ElementType>: Copy {
     /// Proof that the processor has the instructions of these lanes. Lanes are only made with a proof, so that their
     /// methods are safe.
     type Proof: Copy;
@@ -162,7 +162,7 @@ pub(crate) trait Lanes<T: Element>: Copy {
 
     /// The inclusive scan of the lanes.
     #[inline(always)]
-    fn inclusive_scan<O: Operator<T::Acc>>(mut self) -> Self {
+    fn inclusive_scan<O: Combine<T::Acc>>(mut self) -> Self {
         let identity = Self::splat(self.proof(), O::IDENTITY);
         for step in 0..Self::STEPS {
             self = O::combine_lanes::<T, Self>(self.taken_in(step, identity), self);
@@ -180,7 +180,7 @@ pub(crate) trait Lanes<T: Element>: Copy {
     /// The last lane of the inclusive scan of each of `COUNT` vectors. They are scanned together, without the other
     /// lanes.
     #[inline(always)]
-    fn folds<O: Operator<T::Acc>>(mut vectors: [Self; MOST_LANES]) -> Self {
+    fn folds<O: Combine<T::Acc>>(mut vectors: [Self; MOST_LANES]) -> Self {
         let mut count = Self::COUNT;
         for step in 0..Self::STEPS {
             count /= 2;
@@ -203,7 +203,7 @@ pub(crate) trait Lanes<T: Element>: Copy {
 }
 
 /// An associative operator over accumulators. Every function is a few instructions without a branch.
-pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
+pub(crate) trait Combine<A: Accumulator>: Send + Sync + 'static {
     const IDENTITY: A;
 
     /// Whether combining floats rounds.
@@ -218,7 +218,7 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
     fn combine(left: A, right: A) -> A;
 
     /// [`combine`](Self::combine) of every lane.
-    fn combine_lanes<T: Element<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L;
+    fn combine_lanes<T: ElementType<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L;
 
     /// Whether `combine(carry, total)` may stand for folding the elements of `total` into `carry` one by one.
     #[inline(always)]
@@ -229,7 +229,7 @@ pub(crate) trait Operator<A: Accumulator>: Send + Sync + 'static {
     /// Adds some totals to those that were seen. All of them are regular after a carry if the last one and both results
     /// are. The first call takes a pair of identities. Sums need no check: one that is not finite stays so.
     #[inline(always)]
-    fn watch<T: Element<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
+    fn watch<T: ElementType<Acc = A>, L: Lanes<T>>(seen: (L, L), _totals: L) -> (L, L) {
         seen
     }
 }

@@ -10,7 +10,7 @@ use burn_ir::TensorIr;
 use serde::{Deserialize, Serialize};
 
 use super::mirror;
-use super::pattern::{Kind, ScanStep};
+use super::pattern::{NumberKind, ScanStep};
 use super::plan::{FlipScanFlip, Step};
 use crate::backends::cube;
 use crate::options::ScanOptions;
@@ -177,12 +177,12 @@ fn scan_into(
     let out = resolve(context, out);
     let handles = &mut context.handles;
     match scan.kind {
-        Kind::Float => {
+        NumberKind::Float => {
             let input = handles.get_float_tensor::<CubeBackend>(&input);
             let output = cube::scan(input, scan.ir.axis, scan.op, options);
             handles.register_float_tensor::<CubeBackend>(&out.id, output);
         }
-        Kind::Int => {
+        NumberKind::Int => {
             let input = handles.get_int_tensor::<CubeBackend>(&input);
             let output = cube::scan(input, scan.ir.axis, scan.op, options);
             handles.register_int_tensor::<CubeBackend>(&out.id, output);

@@ -17,7 +17,7 @@ use crate::options::ScanOp;
 
 /// The tensor kind of a scan, which decides how its handles are fetched and registered.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) enum Kind {
+pub(super) enum NumberKind {
     Float,
     Int,
 }
@@ -26,15 +26,15 @@ pub(super) enum Kind {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct ScanStep {
     pub(super) op: ScanOp,
-    pub(super) kind: Kind,
+    pub(super) kind: NumberKind,
     pub(super) ir: DimOpIr,
 }
 
 impl ScanStep {
     pub(super) fn parse(operation: &OperationIr) -> Option<Self> {
         let (kind, numeric) = match operation {
-            OperationIr::NumericFloat(_, numeric) => (Kind::Float, numeric),
-            OperationIr::NumericInt(_, numeric) => (Kind::Int, numeric),
+            OperationIr::NumericFloat(_, numeric) => (NumberKind::Float, numeric),
+            OperationIr::NumericInt(_, numeric) => (NumberKind::Int, numeric),
             _ => return None,
         };
         let (op, ir) = match numeric {
@@ -146,7 +146,11 @@ mod tests {
     fn cumulative_operations_are_scans() {
         let parsed = |operation: &OperationIr| {
             let step = ScanStep::parse(operation)?;
-            Some((step.op, matches!(step.kind, Kind::Float), step.ir.axis))
+            Some((
+                step.op,
+                matches!(step.kind, NumberKind::Float),
+                step.ir.axis,
+            ))
         };
         let float = |numeric| parsed(&OperationIr::NumericFloat(DType::F32, numeric));
         let int = |numeric| parsed(&OperationIr::NumericInt(DType::I32, numeric));

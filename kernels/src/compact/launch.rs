@@ -2,7 +2,7 @@
 
 use super::emit::Emit;
 use super::mask_tile::Mark;
-use super::plan::{Lines, same_elements, unused};
+use super::plan::{MaskLines, same_elements, unused};
 use super::selection::Selection;
 use super::{place, select};
 use crate::ScanError;
@@ -62,7 +62,7 @@ pub fn compact(
         _ => (unused(client), index),
     };
     let selection = Selection {
-        lines: Lines::flat(&mask.0),
+        lines: MaskLines::flat(&mask.0),
         values,
         mask,
         mark: Mark::NonZero,

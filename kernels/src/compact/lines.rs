@@ -2,7 +2,7 @@
 
 use super::emit::Emit;
 use super::mask_tile::Mark;
-use super::plan::{Lines, same_elements};
+use super::plan::{MaskLines, same_elements};
 use super::selection::Selection;
 use super::{per_unit, select};
 use crate::ScanError;
@@ -49,7 +49,7 @@ pub fn compact_lines(
     }
     same_elements("values", &values.0, &mask.0)?;
     same_elements("output", &output, &mask.0)?;
-    let lines = Lines::along(&mask.0, axis);
+    let lines = MaskLines::along(&mask.0, axis);
     expect_room("counts", &counts, lines.count());
     if lines.count() == 0 {
         return Ok(());

@@ -120,7 +120,7 @@ fn marks<M: Numeric, N: Size>(
 /// Where the row of a tile lies in the mask.
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
-pub(super) struct Row {
+pub(super) struct MaskRow {
     /// Its number.
     pub index: usize,
     /// Its first vector.
@@ -131,17 +131,17 @@ pub(super) struct Row {
 }
 
 #[cube]
-impl Row {
+impl MaskRow {
     /// The row of a tile. Rows have `vectors` vectors.
     pub fn of_tile(
         tile: usize,
         vectors: usize,
         words: TileWords,
         #[comptime] config: MaskConfig,
-    ) -> Row {
+    ) -> MaskRow {
         let index = tile / words.per_row;
         let in_row = tile - index * words.per_row;
-        Row {
+        MaskRow {
             index,
             begin: index * vectors,
             first: in_row * comptime!(config.tile.units * config.tile.vectors),
@@ -172,7 +172,7 @@ fn count_stripe(bits: u32, #[comptime] lanes: usize, #[comptime] words: usize) -
 #[cube]
 fn marks_in_row<M: Numeric, N: Size>(
     mask: &LinearView<'_, Vector<M, N>>,
-    row: Row,
+    row: MaskRow,
     first: usize,
     k: usize,
     #[comptime] config: MaskConfig,
@@ -201,7 +201,7 @@ impl MaskTile {
     /// Loads a tile. Nothing past its row survives.
     pub fn load<M: Numeric, N: Size>(
         mask: &LinearView<'_, Vector<M, N>>,
-        row: Row,
+        row: MaskRow,
         #[comptime] config: MaskConfig,
     ) -> MaskTile {
         let mut flags = Array::<u32>::new(config.tile.vectors);
@@ -243,7 +243,7 @@ impl MaskTile {
     fn total_of<M: Numeric, N: Size>(
         &mut self,
         mask: &LinearView<'_, Vector<M, N>>,
-        row: Row,
+        row: MaskRow,
         first: usize,
         #[comptime] config: MaskConfig,
     ) -> u32 {
@@ -304,7 +304,7 @@ impl Published {
         tile_mask: &mut MaskTile,
         mask: &LinearView<'_, Vector<M, N>>,
         state: &[Atomic<u32>],
-        row: Row,
+        row: MaskRow,
         words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> u32 {

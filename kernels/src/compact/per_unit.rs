@@ -12,7 +12,7 @@
 
 use super::emit::{LineOut, write_vector};
 use super::mask_tile::lane_bits;
-use super::plan::{Lines, Plan, bindable, view};
+use super::plan::{MaskLines, Plan, bindable, view};
 use super::selection::Selection;
 use crate::ScanOp;
 use crate::monoid::{Fold, write_state};
@@ -132,7 +132,7 @@ fn write_parts_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 
 /// A selection of values, after all checks.
 pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
-    let Lines { outer, inner, .. } = plan.lines;
+    let MaskLines { outer, inner, .. } = plan.lines;
     if plan.lines.count() == 0 {
         return;
     }

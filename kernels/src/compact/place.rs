@@ -8,10 +8,10 @@
 //!
 //! Tiles, ranks and lookback are as in [`compact`](super::compact()). The output is written in whole vectors.
 
-use super::mask_tile::{Mark, MaskConfig, MaskTile, Row};
-use super::plan::{Lines, Plan, Typed, bindable, same_elements, unused, view};
+use super::mask_tile::{Mark, MaskConfig, MaskRow, MaskTile};
+use super::plan::{MaskLines, Plan, bindable, same_elements, unused, view};
 use crate::ScanError;
-use crate::error::{Operand, check_outputs};
+use crate::error::{Operand, Typed, check_outputs};
 use crate::scan::LaunchOptions;
 use crate::scan::components::{
     lookback::tile_of_cube, tile::vector_in_tile, tile_state::TileWords,
@@ -48,7 +48,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ) {
     let tile = tile_of_cube(state, CUBE_COUNT as u32, config.lookback.cubes_in_order);
     if tile < words.tiles {
-        let row = Row::of_tile(tile, vectors, words, config);
+        let row = MaskRow::of_tile(tile, vectors, words, config);
         let first = row.first;
         let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
@@ -131,7 +131,7 @@ pub(super) fn place(
     let packed = packed.unwrap_or_else(|| unused(client));
     let packed_len: usize = packed.shape.iter().product();
     let (count, index) = count.unwrap_or_else(|| (unused(client), u32::elem_type_native()));
-    let lines = Lines::flat(&mask.0);
+    let lines = MaskLines::flat(&mask.0);
     let plan = Plan::new(client, &mask, &[&output], 0, lines, Mark::NonZero, launch)?;
     let address_type = plan
         .address_type

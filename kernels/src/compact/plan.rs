@@ -2,29 +2,26 @@
 
 use super::mask_tile::{Mark, MaskConfig};
 use crate::ScanError;
-use crate::error::check_types;
+use crate::error::{Typed, check_types};
 use crate::scan::components::tile::TileConfig;
 use crate::scan::components::tile_state::{MAX_BLOCK, TileWordsLaunch};
 use crate::scan::problem::{elements_before, widest_vector};
 use crate::scan::tile_words::words_of;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use cubecl::client::Client;
-use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::is_contiguous;
 use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
 
-pub(super) type Typed = (TensorBinding, ElemType);
-
 /// The lines of a mask, `[outer, len, inner]`. Each is compacted on its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Lines {
+pub(super) struct MaskLines {
     pub outer: usize,
     pub len: usize,
     pub inner: usize,
 }
 
-impl Lines {
+impl MaskLines {
     /// All elements in one line.
     pub fn flat(mask: &TensorBinding) -> Self {
         Self {
@@ -81,7 +78,7 @@ pub(super) struct Plan {
     /// Vectors of a line.
     pub vectors: usize,
     pub config: MaskConfig,
-    pub lines: Lines,
+    pub lines: MaskLines,
     /// [`per_unit`](super::per_unit) serves these lines.
     pub per_unit: bool,
     /// Lines, and tiles of a line.
@@ -103,7 +100,7 @@ impl Plan {
         mask: &Typed,
         beside: &[&Typed],
         staged: usize,
-        lines: Lines,
+        lines: MaskLines,
         mark: Mark,
         launch: LaunchOptions,
     ) -> Result<Self, ScanError> {

@@ -10,7 +10,7 @@
 
 use super::emit::Emit;
 use super::mask_tile::Mark;
-use super::plan::{Lines, bindable, same_elements};
+use super::plan::{MaskLines, bindable, same_elements};
 use super::selection::Selection;
 use crate::ScanError;
 use crate::error::expect_room;
@@ -100,7 +100,7 @@ pub fn run_lengths(
     same_elements("output", &output, &values.0)?;
     same_elements("lengths", &lengths, &values.0)?;
     let mut selection = Selection {
-        lines: Lines::flat(&values.0),
+        lines: MaskLines::flat(&values.0),
         mask: values.clone(),
         values,
         mark: Mark::Head,

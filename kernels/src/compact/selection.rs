@@ -2,9 +2,9 @@
 
 use super::emit::Emit;
 use super::mask_tile::Mark;
-use super::plan::{Lines, Plan, Typed};
+use super::plan::{MaskLines, Plan};
 use crate::ScanError;
-use crate::error::{check_outputs, check_types};
+use crate::error::{Typed, check_outputs, check_types};
 use crate::scan::LaunchOptions;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -14,7 +14,7 @@ use cubecl::prelude::*;
 pub(super) struct Selection {
     pub values: Typed,
     pub mask: Typed,
-    pub lines: Lines,
+    pub lines: MaskLines,
     pub mark: Mark,
     pub output: TensorBinding,
     /// Receives the positions of survivors, if they are asked for.

@@ -1,10 +1,8 @@
 //! Untrusted offsets on the device.
 
 use crate::checked_index::checked_index;
-use cubecl::ir::ElemType;
+use crate::error::Typed;
 use cubecl::prelude::*;
-
-pub(super) type Typed = (TensorBinding, ElemType);
 
 /// The number of offsets.
 ///

@@ -7,9 +7,9 @@
 //! starts    1 · 1 · · 1 ·      at the same elements
 //! ```
 
-use super::bounds::{Typed, entries_of};
+use super::bounds::entries_of;
 use crate::checked_index::checked_index;
-use crate::error::{check_outputs, check_types, expect_room};
+use crate::error::{Typed, check_outputs, check_types, expect_room};
 use crate::scan::problem::lanes_of;
 use crate::scan::scratch::temporary_tensor;
 use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan};

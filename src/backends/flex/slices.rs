@@ -77,7 +77,7 @@ pub(super) fn around(shape: &Shape, dim: usize) -> (usize, usize) {
 }
 
 /// The shape of a walk along `dim`.
-pub(super) fn lines(shape: &Shape, dim: usize, reverse: bool) -> cpu::Lines {
+pub(super) fn lines(shape: &Shape, dim: usize, reverse: bool) -> cpu::WalkShape {
     let (outer, inner) = around(shape, dim);
-    cpu::Lines::new([outer, shape[dim], inner], reverse)
+    cpu::WalkShape::new([outer, shape[dim], inner], reverse)
 }

@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::column_groups::column_groups;
-use super::super::traits::{Accumulator, Operator};
+use super::super::traits::{Accumulator, Combine};
 use super::Plane;
 
 /// The most columns of a line that has its own form of the loop.
@@ -47,7 +47,7 @@ fn with_carries<A: Copy, const WIDE: bool>(
 
 /// Folds whole lines into `carries`, in the order of the scan.
 #[inline(always)]
-pub(super) fn fold_lines<A: Accumulator, O: Operator<A>, const WIDE: bool>(
+pub(super) fn fold_lines<A: Accumulator, O: Combine<A>, const WIDE: bool>(
     input: &[A],
     carries: &mut [A],
     reverse: bool,
@@ -75,7 +75,7 @@ pub(super) fn fold_lines<A: Accumulator, O: Operator<A>, const WIDE: bool>(
 /// Scans whole lines from `carries`, in the order of the scan. If lines follow others (`FOLLOWS`), `starts` precede the
 /// tile and are combined with each result.
 #[inline(always)]
-pub(super) fn scan_lines<A: Accumulator, O: Operator<A>, const FOLLOWS: bool, const WIDE: bool>(
+pub(super) fn scan_lines<A: Accumulator, O: Combine<A>, const FOLLOWS: bool, const WIDE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
@@ -124,7 +124,7 @@ fn lines_of(len: usize, width: usize, reverse: bool) -> impl Iterator<Item = Ran
 }
 
 #[inline(always)]
-fn scan_line<A: Accumulator, O: Operator<A>, const FOLLOWS: bool>(
+fn scan_line<A: Accumulator, O: Combine<A>, const FOLLOWS: bool>(
     line: &[A],
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],

@@ -24,7 +24,7 @@ use super::buffer::Shared;
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
 use super::processor::vectorize;
-use super::traits::{Accumulator, Element, Operator};
+use super::traits::{Accumulator, Combine, ElementType};
 use lines::{MOST, fold_lines, scan_lines};
 
 /// The most columns in a block: the carries of a block stay in the first-level cache.
@@ -63,7 +63,7 @@ enum Extra<'a, A> {
 impl<A: Accumulator> Extra<'_, A> {
     /// Scans whole lines from `carries`.
     #[inline(always)]
-    fn walk<O: Operator<A>, const WIDE: bool>(
+    fn walk<O: Combine<A>, const WIDE: bool>(
         &mut self,
         input: &[A],
         output: &mut [MaybeUninit<A>],
@@ -83,18 +83,18 @@ impl<A: Accumulator> Extra<'_, A> {
     }
 
     /// Whether a tile is scanned from the identity. Otherwise the compiler leaves that loop out, a third of the code.
-    const fn has_starts<O: Operator<A>>() -> bool {
+    const fn has_starts<O: Combine<A>>() -> bool {
         O::IN_TILES && !A::EXACT
     }
 
     /// Whether totals are found apart from the carries.
-    const fn has_totals<O: Operator<A>>() -> bool {
+    const fn has_totals<O: Combine<A>>() -> bool {
         !O::EXACT && !Self::has_starts::<O>()
     }
 }
 
 /// Scans each plane of `len` lines of `inner` elements along its lines.
-pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -121,7 +121,7 @@ pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
 }
 
 /// Scans planes that are split into blocks of columns.
-fn scan_wide<T: Element, O: Operator<T::Acc>>(
+fn scan_wide<T: ElementType, O: Combine<T::Acc>>(
     plane: Plane,
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -167,7 +167,7 @@ impl Plane {
     /// # Safety
     ///
     /// No other thread has access to the output of these columns.
-    unsafe fn scan_block<T: Element, O: Operator<T::Acc>>(
+    unsafe fn scan_block<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
         output: &Shared<'_, T>,
@@ -198,7 +198,7 @@ impl Plane {
     }
 
     /// The tiles of some lines.
-    fn tiles<T: Element, O: Operator<T::Acc>>(
+    fn tiles<T: ElementType, O: Combine<T::Acc>>(
         lines: Range<usize>,
     ) -> impl Iterator<Item = Range<usize>> {
         let step = if O::EXACT { lines.len().max(1) } else { TILE };
@@ -209,7 +209,7 @@ impl Plane {
 
     /// Folds one column of some lines into a carry, in order.
     #[cold]
-    fn fold_column<T: Element, O: Operator<T::Acc>>(
+    fn fold_column<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
         lines: Range<usize>,
@@ -228,7 +228,7 @@ impl Plane {
     ///
     /// No other thread has access to the output of this column.
     #[cold]
-    unsafe fn walk_column<T: Element, O: Operator<T::Acc>>(
+    unsafe fn walk_column<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
         output: &Shared<'_, T>,
@@ -247,7 +247,7 @@ impl Plane {
     }
 
     /// Folds whole lines into `carries`.
-    fn fold<T: Element, O: Operator<T::Acc>>(
+    fn fold<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
         lines: Range<usize>,
@@ -270,7 +270,7 @@ impl Plane {
     /// # Safety
     ///
     /// No other thread has access to their output.
-    unsafe fn walk<T: Element, O: Operator<T::Acc>>(
+    unsafe fn walk<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
         output: &Shared<'_, T>,
@@ -332,7 +332,7 @@ impl Plane {
     /// # Safety
     ///
     /// No other thread has access to their output.
-    unsafe fn walk_tile<T: Element, O: Operator<T::Acc>>(
+    unsafe fn walk_tile<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
         output: &Shared<'_, T>,

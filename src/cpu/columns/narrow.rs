@@ -10,7 +10,7 @@ use core::ops::Range;
 use super::super::buffer::Shared;
 use super::super::element::TILE;
 use super::super::parallel;
-use super::super::traits::{Element, Operator};
+use super::super::traits::{Combine, ElementType};
 use super::Plane;
 
 /// Elements of a narrow plane that are walked in order: the work of one task.
@@ -20,7 +20,7 @@ pub(super) const PIECE: usize = 1 << 14;
 const STRETCH: usize = 64 * PIECE;
 
 /// Scans a plane that is split along the axis.
-pub(super) fn scan<T: Element, O: Operator<T::Acc>>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     plane: Plane,
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -59,14 +59,14 @@ struct Narrow<'a, T> {
     in_task: usize,
 }
 
-impl<T: Element> Narrow<'_, T> {
+impl<T: ElementType> Narrow<'_, T> {
     /// The lines of a piece. They are numbered in the order of the scan, and so are the pieces.
     fn piece(&self, index: usize) -> Range<usize> {
         index * self.lines..self.plane.len.min((index + 1) * self.lines)
     }
 
     /// Finds the totals of the pieces from `first` on.
-    fn reduce<O: Operator<T::Acc>>(&self, first: usize, totals: &mut [T::Acc]) {
+    fn reduce<O: Combine<T::Acc>>(&self, first: usize, totals: &mut [T::Acc]) {
         self.for_each_piece(first, totals, &|lines, totals| {
             totals.fill(O::IDENTITY);
             self.plane.fold::<T, O>(self.input, lines, totals);
@@ -75,7 +75,7 @@ impl<T: Element> Narrow<'_, T> {
 
     /// Replaces the totals of the pieces from `first` on by the carries into them. `carries` precede the first piece,
     /// and are then the carries out of the last.
-    fn to_starts<O: Operator<T::Acc>>(
+    fn to_starts<O: Combine<T::Acc>>(
         &self,
         first: usize,
         totals: &mut [T::Acc],
@@ -111,7 +111,7 @@ impl<T: Element> Narrow<'_, T> {
     }
 
     /// Scans the pieces from `first` on, each from its carries.
-    fn scan<O: Operator<T::Acc>>(
+    fn scan<O: Combine<T::Acc>>(
         &self,
         first: usize,
         starts: &mut [T::Acc],

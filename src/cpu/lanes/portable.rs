@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 
-use super::super::traits::{Accumulator, Element, Lanes};
+use super::super::traits::{Accumulator, ElementType, Lanes};
 
 /// Arrays need no proof. Elements without registers of their own have them on every processor.
 #[cfg(target_arch = "x86_64")]
@@ -38,7 +38,7 @@ impl<A: Accumulator, const COUNT: usize> Portable<A, COUNT> {
     }
 }
 
-impl<T: Element, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
+impl<T: ElementType, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
     type Proof = ();
 
     const COUNT: usize = COUNT;

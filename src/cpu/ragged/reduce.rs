@@ -15,8 +15,8 @@ use core::ops::Range;
 use super::super::buffer::{Output, Shared, SharedSlice};
 use super::super::element::TILE;
 use super::super::parallel;
-use super::super::traits::Element;
-use super::super::walks::Fold;
+use super::super::traits::ElementType;
+use super::super::walks::StateFold;
 use super::bounds::Bounds;
 
 /// Elements of a block, or of a group of its columns: the work of one task.
@@ -31,7 +31,7 @@ const COLUMNS: usize = TILE;
 /// # Panics
 ///
 /// If the values are not the rows that the bounds are of.
-pub(crate) fn segment_reduce<T: Element, F: Fold<T::Acc>>(
+pub(crate) fn segment_reduce<T: ElementType, F: StateFold<T::Acc>>(
     values: &[T],
     bounds: &Bounds,
     width: usize,
@@ -64,7 +64,7 @@ struct Reduction<'a, T, F> {
     fold: core::marker::PhantomData<F>,
 }
 
-impl<T: Element, F: Fold<T::Acc>> Reduction<'_, T, F> {
+impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
     /// Writes all segments.
     fn run(&self) {
         let len = self.bounds.len();

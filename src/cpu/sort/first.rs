@@ -11,7 +11,7 @@ use super::super::compress::Index;
 use super::super::parallel;
 use super::super::processor::vectorize;
 use super::keys::{Bits, Integers, Order};
-use super::lines::{Group, Lines};
+use super::lines::{Group, SortInput};
 
 /// Where more than one element in this many is wanted, the line is sorted. Not measured.
 const FEW: usize = 8;
@@ -30,7 +30,7 @@ pub(super) fn is_few(k: usize, len: usize) -> bool {
     k <= len / FEW
 }
 
-impl<B: Bits> Lines<'_, B> {
+impl<B: Bits> SortInput<'_, B> {
     /// The first `k` elements of each line, and their positions.
     pub(super) fn first<O: Order<B>, I: Index>(&self, k: usize, order: O) -> (Vec<B>, Vec<I>) {
         let elements = self.outer * k * self.inner;

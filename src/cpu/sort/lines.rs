@@ -20,7 +20,7 @@ use super::radix::{self, Item, Placed};
 const COLUMNS: usize = 16;
 
 /// The lines of a contiguous `[outer, len, inner]` along its middle dimension.
-pub(super) struct Lines<'a, B> {
+pub(super) struct SortInput<'a, B> {
     pub(super) values: &'a [B],
     pub(super) outer: usize,
     pub(super) len: usize,
@@ -43,7 +43,7 @@ impl Group {
     }
 }
 
-impl<'a, B: Bits> Lines<'a, B> {
+impl<'a, B: Bits> SortInput<'a, B> {
     pub(super) fn new(values: &'a [B], [outer, len, inner]: [usize; 3]) -> Self {
         assert_eq!(
             values.len(),

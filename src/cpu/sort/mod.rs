@@ -19,7 +19,7 @@ mod radix;
 pub(crate) use keys::{Bits, Floats, Integers, Order};
 
 use super::compress::Index;
-use lines::Lines;
+use lines::SortInput;
 
 /// Sorts each line of a contiguous `[outer, len, inner]` along its middle dimension.
 ///
@@ -27,7 +27,7 @@ use lines::Lines;
 ///
 /// If there are not `outer * len * inner` values.
 pub(crate) fn sort<B: Bits, O: Order<B>>(values: &[B], shape: [usize; 3], order: O) -> Vec<B> {
-    Lines::new(values, shape).sort(order)
+    SortInput::new(values, shape).sort(order)
 }
 
 /// The positions, within their line, of the elements of each line in order.
@@ -40,7 +40,7 @@ pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
     shape: [usize; 3],
     order: O,
 ) -> Vec<I> {
-    let lines = Lines::new(values, shape);
+    let lines = SortInput::new(values, shape);
     if is_long(shape) {
         lines.argsort::<O, usize, I>(order)
     } else {
@@ -61,7 +61,7 @@ pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
     order: O,
 ) -> (Vec<B>, Vec<I>) {
     assert!(k <= shape[1], "the first {k} of {}", shape[1]);
-    let lines = Lines::new(values, shape);
+    let lines = SortInput::new(values, shape);
     if first::is_few(k, shape[1]) {
         lines.first::<O, I>(k, order)
     } else if is_long(shape) {
@@ -78,7 +78,7 @@ pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
     shape: [usize; 3],
     order: O,
 ) -> (Vec<B>, Vec<usize>) {
-    Lines::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
+    SortInput::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
 }
 
 /// Whether positions do not fit 32 bits.

@@ -25,7 +25,7 @@ fn the_last_of_equal_extrema() {
         let strides = [len * inner, inner, 1].map(|stride| stride as isize);
         let view = View::new(&values, 0, &shape, &strides, 1);
         for is_max in [false, true] {
-            let lines = Lines::new(shape, false);
+            let lines = WalkShape::new(shape, false);
             let (extrema, positions) = extremum::<f32, i32>(&view, is_max, lines);
             for line in 0..outer * inner {
                 let mut last = 0;

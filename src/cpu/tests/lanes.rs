@@ -8,10 +8,10 @@ use half::{bf16, f16};
 use super::super::lanes::{run, run_portable};
 use super::super::operator::{Max, Min, Prod, Sum};
 use super::super::tile::Rows;
-use super::super::traits::{Element, Operator};
+use super::super::traits::{Combine, ElementType};
 use super::*;
 
-fn check<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(input: &[T]) {
+fn check<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(input: &[T]) {
     for len in [1, 3, 8, 13, 100, 1000, TILE] {
         for exclusive in [false, true] {
             let bytes = |run: fn(Rows<T, O, REVERSE>) -> T::Acc| -> Vec<u8> {
@@ -38,7 +38,7 @@ fn check<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(input: &[T]) {
     }
 }
 
-fn check_all<T: Element>(number: impl Fn(u64) -> T) {
+fn check_all<T: ElementType>(number: impl Fn(u64) -> T) {
     let mut random = Random(2025);
     let input: Vec<T> = (0..TILE).map(|_| number(random.next())).collect();
     let wrapping: &[T::Wrapping] = bytemuck::cast_slice(&input);

@@ -78,7 +78,7 @@ fn rows_have_the_bits_of_columns() {
                     let starts = View::new(starts, 0, &shape, &strides, 1);
                     let starts = (percent > 0).then_some(&starts);
                     let values = View::new(values, 0, &shape, &strides, 1);
-                    log_sum_exp::<f32>(&values, starts, exclusive, Lines::new(shape, reverse))
+                    log_sum_exp::<f32>(&values, starts, exclusive, WalkShape::new(shape, reverse))
                 };
                 let found = scan(&row, &starts, 1);
                 let context = format!("{len}, {percent} %, {exclusive}, {reverse}");

@@ -6,7 +6,7 @@ use super::*;
 
 /// Recurrences that are walked whole or split along the axis, in one column and in several. There are few flows, so
 /// that half-precision floats stay exact.
-fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
+fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
     let mut random = Random(93);
     let mut drawn = |n: usize, one_in: u64| -> Vec<i32> {
         let draw = |_| match random.next() {
@@ -42,7 +42,7 @@ fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
         let elements = [&flow, &decay, &results, &states].map(|it| of(it));
         for (resumes, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
             let [flows, decays] = [0, 1].map(|i| View::new(&elements[i], 0, &shape, &strides, 1));
-            let lines = Lines::new(shape, !reverse);
+            let lines = WalkShape::new(shape, !reverse);
             let initial = resumes.then_some(&elements[3][..]);
             let found = recurrence_adjoint(&flows, &decays, &elements[2], initial, lines);
             let (mut of_values, mut of_decay) = (vec![0; n], vec![0; n]);
@@ -96,7 +96,7 @@ fn gradients_of_explosive_decays() {
     let shape = [1, n, 1];
     let strides = [n as isize, 1, 1];
     let [flows, decays] = [&flow, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
-    let lines = Lines::new(shape, true);
+    let lines = WalkShape::new(shape, true);
     let found = recurrence_adjoint(&flows, &decays, &results, None, lines);
     let mut g = 0f32;
     for at in (0..n).rev() {
@@ -138,7 +138,7 @@ fn resets() {
         let [of_values, of_decay] =
             [&values, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
         for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            let lines = Lines::new([outer, len, inner], reverse);
+            let lines = WalkShape::new([outer, len, inner], reverse);
             let found = recurrence::<f32, true>(&of_values, &of_decay, None, exclusive, lines);
             for line in 0..outer * inner {
                 let mut h = 0f32;

@@ -4,7 +4,7 @@ use half::f16;
 
 use super::*;
 
-fn check<T: Element + PartialEq>(from: fn(i32) -> T) {
+fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
     let mut random = Random(71);
     for shape in [
         [0, 4, 2],

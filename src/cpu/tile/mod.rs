@@ -30,10 +30,10 @@ use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::lanes::{self, Kernel};
-use super::traits::{Accumulator, Element, Lanes, MOST_LANES, Operator};
+use super::traits::{Accumulator, Combine, ElementType, Lanes, MOST_LANES};
 
 /// Scans rows of `len` elements tile by tile, each row from `carry`. Returns the carry out of the last row.
-pub(super) fn scan_rows<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan_rows<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -51,9 +51,9 @@ pub(super) fn scan_rows<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// Finds the totals of whole tiles.
-pub(super) fn find_totals<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn find_totals<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     tiles: &[T],
-    totals: &mut [Total<T::Acc>],
+    totals: &mut [TileTotal<T::Acc>],
 ) {
     lanes::run(Totals::<T, O, REVERSE> {
         tiles,
@@ -63,7 +63,7 @@ pub(super) fn find_totals<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 }
 
 /// The work of [`scan_rows`].
-pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
+pub(super) struct Rows<'a, T: ElementType, O, const REVERSE: bool> {
     pub(super) input: &'a [T],
     pub(super) output: &'a mut [MaybeUninit<T>],
     pub(super) len: usize,
@@ -72,7 +72,9 @@ pub(super) struct Rows<'a, T: Element, O, const REVERSE: bool> {
     pub(super) operator: PhantomData<O>,
 }
 
-impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_, T, O, REVERSE> {
+impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
+    for Rows<'_, T, O, REVERSE>
+{
     type Output = T::Acc;
 
     #[inline(always)]
@@ -94,13 +96,15 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_
     }
 }
 
-struct Totals<'a, T: Element, O, const REVERSE: bool> {
+struct Totals<'a, T: ElementType, O, const REVERSE: bool> {
     tiles: &'a [T],
-    totals: &'a mut [Total<T::Acc>],
+    totals: &'a mut [TileTotal<T::Acc>],
     operator: PhantomData<O>,
 }
 
-impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<'_, T, O, REVERSE> {
+impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
+    for Totals<'_, T, O, REVERSE>
+{
     type Output = ();
 
     #[inline(always)]
@@ -111,13 +115,13 @@ impl<T: Element, O: Operator<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<
 
 /// The last prefix of a tile, and what the operator has noted of the prefixes that it is made of.
 #[derive(Clone, Copy)]
-pub(super) struct Total<A> {
+pub(super) struct TileTotal<A> {
     total: A,
     seen: (A, A),
 }
 
-impl<A: Accumulator> Total<A> {
-    pub(super) fn nothing<O: Operator<A>>() -> Self {
+impl<A: Accumulator> TileTotal<A> {
+    pub(super) fn nothing<O: Combine<A>>() -> Self {
         Self {
             total: O::IDENTITY,
             seen: (O::IDENTITY, O::IDENTITY),
@@ -126,7 +130,7 @@ impl<A: Accumulator> Total<A> {
 
     /// Whether `start ⊕ total` may stand for folding the elements in order.
     #[inline(always)]
-    fn is_regular<O: Operator<A>>(self, start: A) -> bool {
+    fn is_regular<O: Combine<A>>(self, start: A) -> bool {
         O::is_regular(start, self.total)
             & O::is_regular(start, self.seen.0)
             & O::is_regular(start, self.seen.1)
@@ -135,10 +139,10 @@ impl<A: Accumulator> Total<A> {
 
 /// The totals of whole tiles, one in each lane, as many tiles at once as there are lanes.
 #[inline(always)]
-fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     tiles: &[T],
-    totals: &mut [Total<T::Acc>],
+    totals: &mut [TileTotal<T::Acc>],
 ) {
     assert!(tiles.len() == totals.len() * TILE);
     let sets = tiles.chunks(L::COUNT * TILE);
@@ -152,7 +156,7 @@ fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
         let (last, seen) = unsafe { last_prefixes::<T, O, L, REVERSE>(proof, starts) };
         let (last, least, most) = (array(last), array(seen.0), array(seen.1));
         for (lane, total) in totals.iter_mut().enumerate() {
-            *total = Total {
+            *total = TileTotal {
                 total: last[lane],
                 seen: (least[lane], most[lane]),
             };
@@ -166,7 +170,7 @@ fn totals<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
 ///
 /// A whole tile begins at each of the first `COUNT` of them.
 #[inline(always)]
-unsafe fn last_prefixes<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+unsafe fn last_prefixes<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     starts: [*const T; MOST_LANES],
 ) -> (L, (L, L)) {
@@ -198,7 +202,7 @@ unsafe fn last_prefixes<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVE
 
 /// The lanes as numbers.
 #[inline(always)]
-fn array<T: Element, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
+fn array<T: ElementType, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
     let (mut array, mut filled) = ([T::Acc::ZERO; MOST_LANES], 0);
     lanes.for_each(|lane| {
         array[filled] = lane;
@@ -209,7 +213,7 @@ fn array<T: Element, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
 
 /// Scans a tile, or what is left of a row after the last whole one, from `start`. Returns the carry out of it.
 #[inline(always)]
-fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn scan<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -230,10 +234,10 @@ fn scan<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
 
 /// The carry out of a tile whose total is known.
 #[inline(always)]
-pub(super) fn carry_out<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+pub(super) fn carry_out<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     tile: &[T],
     start: T::Acc,
-    total: Total<T::Acc>,
+    total: TileTotal<T::Acc>,
 ) -> T::Acc {
     if total.is_regular::<O>(start) {
         O::combine(start, total.total)
@@ -244,7 +248,7 @@ pub(super) fn carry_out<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 
 /// Scans a tile in order. Returns the carry out of it, as [`carry_out`] finds it.
 #[cold]
-fn scan_again<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,
@@ -255,13 +259,13 @@ fn scan_again<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
         return fold_in_order::<T, O, REVERSE>(input, start);
     }
     // The prefixes between those of whole vectors do not count here.
-    let mut total = [Total::nothing::<O>()];
+    let mut total = [TileTotal::nothing::<O>()];
     find_totals::<T, O, REVERSE>(input, &mut total);
     carry_out::<T, O, REVERSE>(input, start, total[0])
 }
 
 /// Scans from `carry` one by one.
-fn scan_in_order<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn scan_in_order<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     mut carry: T::Acc,
@@ -282,7 +286,7 @@ fn scan_in_order<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
 
 /// Folds the elements into `carry` one by one.
 #[cold]
-fn fold_in_order<T: Element, O: Operator<T::Acc>, const REVERSE: bool>(
+fn fold_in_order<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     carry: T::Acc,
 ) -> T::Acc {

@@ -3,13 +3,13 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use super::super::traits::{Element, Lanes, MOST_LANES, Operator};
+use super::super::traits::{Combine, ElementType, Lanes, MOST_LANES};
 
 /// Scans from `start`. Returns the last prefix, and whether all prefixes are regular after `start`.
 ///
 /// An exclusive scan is the inclusive scan without the last element, stored one place further along, after `start`.
 #[inline(always)]
-pub(super) fn walk<T: Element, O: Operator<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+pub(super) fn walk<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -68,7 +68,7 @@ struct Walk<T, O, L> {
     types: PhantomData<(T, O)>,
 }
 
-impl<T: Element, O: Operator<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
+impl<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
     /// Scans the vector at `from`.
     ///
     /// # Safety

@@ -8,9 +8,9 @@ use super::super::element::TILE;
 use super::super::operator::{Max, Min};
 use super::super::processor::vectorize;
 use super::super::tile;
-use super::super::traits::{Accumulator, Element};
+use super::super::traits::{Accumulator, ElementType};
 use super::sink::{Sink, room};
-use super::{Block, Lines, View, Walk, run};
+use super::{Block, View, Walk, WalkShape, run};
 
 /// The running maxima of `values` along the axis of `lines`, or the minima, and their positions along the axis. Both
 /// results are contiguous.
@@ -18,10 +18,10 @@ use super::{Block, Lines, View, Walk, run};
 /// # Panics
 ///
 /// If the values have another shape, or the walk is in reverse.
-pub(crate) fn extremum<T: Element, I: Index>(
+pub(crate) fn extremum<T: ElementType, I: Index>(
     values: &View<'_, T>,
     is_max: bool,
-    lines: Lines,
+    lines: WalkShape,
 ) -> (Vec<T>, Vec<I>) {
     assert!(values.fits(&lines) && !lines.reverse);
     let mut output = Output::new(lines.elements());
@@ -38,15 +38,15 @@ pub(crate) fn extremum<T: Element, I: Index>(
     unsafe { (output.finish(), positions.finish()) }
 }
 
-struct Extremum<'a, T: Element, I> {
+struct Extremum<'a, T: ElementType, I> {
     values: View<'a, T>,
     is_max: bool,
     output: Sink<'a, T>,
     positions: Sink<'a, I>,
-    lines: Lines,
+    lines: WalkShape,
 }
 
-impl<T: Element, I: Index> Extremum<'_, T, I> {
+impl<T: ElementType, I: Index> Extremum<'_, T, I> {
     /// Whether an extremum has the position of this element, not the one before. Every element beats what a walk begins
     /// with.
     #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
@@ -91,7 +91,7 @@ impl<T: Element, I: Index> Extremum<'_, T, I> {
     }
 }
 
-impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
+impl<T: ElementType, I: Index> Walk for Extremum<'_, T, I> {
     /// The extremum and its position.
     type State = (T::Acc, usize);
 
@@ -99,7 +99,7 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
         false
     }
 
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> WalkShape {
         self.lines
     }
 
@@ -170,7 +170,7 @@ impl<T: Element, I: Index> Walk for Extremum<'_, T, I> {
     }
 }
 
-impl<T: Element, I: Index> Extremum<'_, T, I> {
+impl<T: ElementType, I: Index> Extremum<'_, T, I> {
     /// Walks chunks of lines, in each one column after the other.
     ///
     /// # Safety

@@ -4,12 +4,12 @@ use core::marker::PhantomData;
 
 use super::super::lanes;
 use super::super::processor::vectorize;
-use super::super::traits::{Accumulator, Operator};
+use super::super::traits::{Accumulator, Combine};
 use super::row_part::RowPart;
-use super::total::Total;
+use super::total::RowTotal;
 
 /// How a state is accumulated from elements of type `A`.
-pub(crate) trait Fold<A>: Sync {
+pub(crate) trait StateFold<A>: Sync {
     type State: Copy + Send + Sync;
 
     /// The state of no elements.
@@ -71,7 +71,7 @@ pub(crate) struct Since<S> {
 }
 
 impl<S: Copy> Since<S> {
-    pub(super) const fn nothing<A, F: Fold<A, State = S>>() -> Self {
+    pub(super) const fn nothing<A, F: StateFold<A, State = S>>() -> Self {
         Self {
             started: false,
             state: F::NOTHING,
@@ -81,14 +81,14 @@ impl<S: Copy> Since<S> {
 
     /// Starts a segment.
     #[inline(always)]
-    pub(super) fn start<A, F: Fold<A, State = S>>(&mut self) {
+    pub(super) fn start<A, F: StateFold<A, State = S>>(&mut self) {
         *self = Self::nothing::<A, F>();
         self.started = true;
     }
 
     /// Ends the tile, if there are tiles.
     #[inline(always)]
-    pub(super) fn close<A, F: Fold<A, State = S>>(&mut self) {
+    pub(super) fn close<A, F: StateFold<A, State = S>>(&mut self) {
         if F::IN_TILES {
             (self.state, self.tile) = (F::join(self.state, self.tile), F::NOTHING);
         }
@@ -97,7 +97,11 @@ impl<S: Copy> Since<S> {
 
 /// Takes an element into the state, and returns the result there.
 #[inline(always)]
-pub(super) fn step_alone<A, F: Fold<A>>(state: &mut F::State, element: A, exclusive: bool) -> A {
+pub(super) fn step_alone<A, F: StateFold<A>>(
+    state: &mut F::State,
+    element: A,
+    exclusive: bool,
+) -> A {
     let before = *state;
     *state = F::join(before, F::read(element));
     F::value(if exclusive { before } else { *state })
@@ -105,7 +109,7 @@ pub(super) fn step_alone<A, F: Fold<A>>(state: &mut F::State, element: A, exclus
 
 /// Takes an element into the state of the tile, and returns the result after the state before the tile.
 #[inline(always)]
-pub(super) fn step_in_tile<A, F: Fold<A>>(
+pub(super) fn step_in_tile<A, F: StateFold<A>>(
     [state, tile]: [&mut F::State; 2],
     element: A,
     exclusive: bool,
@@ -118,7 +122,7 @@ pub(super) fn step_in_tile<A, F: Fold<A>>(
 /// Elements themselves, by one of the four operators.
 pub(crate) struct Plain<O>(PhantomData<O>);
 
-impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
+impl<A: Accumulator, O: Combine<A>> StateFold<A> for Plain<O> {
     type State = A;
 
     const NOTHING: A = O::IDENTITY;
@@ -147,7 +151,7 @@ impl<A: Accumulator, O: Operator<A>> Fold<A> for Plain<O> {
 
     #[inline(always)]
     fn of_all(elements: &[A]) -> A {
-        lanes::run::<A, _>(Total::<A, O>::new(elements))
+        lanes::run::<A, _>(RowTotal::<A, O>::new(elements))
     }
 
     #[inline(always)]

@@ -12,12 +12,12 @@ use core::mem::MaybeUninit;
 use super::super::buffer::Output;
 use super::super::element::TILE;
 use super::super::processor::vectorize;
-use super::super::traits::{Accumulator, Element};
-use super::fold::{Fold, Since, step_alone, step_in_tile};
+use super::super::traits::{Accumulator, ElementType};
+use super::fold::{Since, StateFold, step_alone, step_in_tile};
 use super::lines::CHUNK;
 use super::row_part::RowPart;
 use super::sink::{Sink, room};
-use super::{Block, Lines, PIECE, PIECE_OF_COLUMNS, View, Walk, run};
+use super::{Block, PIECE, PIECE_OF_COLUMNS, View, Walk, WalkShape, run};
 
 /// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
 /// start in the order of memory. The result is contiguous.
@@ -25,11 +25,11 @@ use super::{Block, Lines, PIECE, PIECE_OF_COLUMNS, View, Walk, run};
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn fold_scan<T: Element, F: Fold<T::Acc>>(
+pub(crate) fn fold_scan<T: ElementType, F: StateFold<T::Acc>>(
     values: &View<'_, T>,
     starts: Option<&View<'_, u8>>,
     exclusive: bool,
-    lines: Lines,
+    lines: WalkShape,
 ) -> Vec<T> {
     assert!(values.fits(&lines) && starts.is_none_or(|starts| starts.fits(&lines)));
     let mut output = Output::new(lines.elements());
@@ -46,16 +46,16 @@ pub(crate) fn fold_scan<T: Element, F: Fold<T::Acc>>(
     unsafe { output.finish() }
 }
 
-struct FoldScan<'a, T: Element, F> {
+struct FoldScan<'a, T: ElementType, F> {
     values: View<'a, T>,
     starts: Option<View<'a, u8>>,
     exclusive: bool,
     output: Sink<'a, T>,
-    lines: Lines,
+    lines: WalkShape,
     fold: PhantomData<F>,
 }
 
-impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
+impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
     const NOTHING: Since<F::State> = Since::nothing::<T::Acc, F>();
 
     /// Where `starts` says whether a segment of the walk starts at a line in memory: in reverse at the next line.
@@ -64,7 +64,7 @@ impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
     }
 }
 
-impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
+impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
     type State = Since<F::State>;
 
     // A tile is a piece, and ends by joining its total.
@@ -72,7 +72,7 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
         F::ROUNDS && !F::IN_TILES
     }
 
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> WalkShape {
         self.lines
     }
 
@@ -156,7 +156,7 @@ impl<T: Element, F: Fold<T::Acc>> Walk for FoldScan<'_, T, F> {
     }
 }
 
-impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
+impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
     /// Walks chunks of lines, in each one column after the other.
     ///
     /// # Safety
@@ -203,14 +203,14 @@ impl<T: Element, F: Fold<T::Acc>> FoldScan<'_, T, F> {
 }
 
 /// The states of several columns, each part side by side for vector loops.
-struct Columns<A, F: Fold<A>> {
+struct Columns<A, F: StateFold<A>> {
     started: [u8; TILE],
     states: [F::State; TILE],
     tiles: [F::State; TILE],
     len: usize,
 }
 
-impl<A: Accumulator, F: Fold<A>> Columns<A, F> {
+impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
     fn of(states: &[Since<F::State>]) -> Self {
         let mut columns = Self {
             started: [0; TILE],

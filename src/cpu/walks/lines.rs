@@ -17,7 +17,7 @@ const FEW: usize = 9;
 
 /// The shape of a walk.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines {
+pub(crate) struct WalkShape {
     pub(crate) outer: usize,
     pub(crate) len: usize,
     pub(crate) inner: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Lines {
     pub(super) abreast: Option<usize>,
 }
 
-impl Lines {
+impl WalkShape {
     pub(crate) fn new([outer, len, inner]: [usize; 3], reverse: bool) -> Self {
         Self {
             outer,

@@ -14,13 +14,13 @@
 //! result[i]            the state before the tile, joined with (largest[i], sum[i])
 //! ```
 //!
-//! The operations are those of [`join`](Fold::join), so a row has the bits of a column.
+//! The operations are those of [`join`](StateFold::join), so a row has the bits of a column.
 
 use super::super::buffer::as_slots;
 use super::super::operator::Max;
 use super::super::processor::vectorize;
 use super::super::tile;
-use super::fold::{Fold, Since};
+use super::fold::{Since, StateFold};
 use super::real::Real;
 use super::row_part::RowPart;
 
@@ -29,18 +29,18 @@ const BLOCK: usize = 128;
 
 /// The largest element, and the sum of the exponentials relative to it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sum<A> {
+pub(crate) struct ScaledSum<A> {
     largest: A,
     sum: A,
 }
 
 /// The logarithm of a sum of exponentials: −∞ as long as all elements are −∞, and NaN from the first NaN on.
-pub(crate) struct LogSumExp;
+pub(crate) struct LogSumExpFold;
 
-impl<A: Real> Fold<A> for LogSumExp {
-    type State = Sum<A>;
+impl<A: Real> StateFold<A> for LogSumExpFold {
+    type State = ScaledSum<A>;
 
-    const NOTHING: Sum<A> = Sum {
+    const NOTHING: ScaledSum<A> = ScaledSum {
         largest: A::LOWEST,
         sum: A::ZERO,
     };
@@ -48,8 +48,8 @@ impl<A: Real> Fold<A> for LogSumExp {
     const IN_TILES: bool = true;
 
     #[inline(always)]
-    fn read(element: A) -> Sum<A> {
-        Sum {
+    fn read(element: A) -> ScaledSum<A> {
+        ScaledSum {
             largest: element,
             sum: A::ONE,
         }
@@ -57,7 +57,7 @@ impl<A: Real> Fold<A> for LogSumExp {
 
     /// Without a branch, for loops over columns: the sum of no elements is 0, whatever it is multiplied by.
     #[inline(always)]
-    fn join(left: Sum<A>, right: Sum<A>) -> Sum<A> {
+    fn join(left: ScaledSum<A>, right: ScaledSum<A>) -> ScaledSum<A> {
         let largest = left.largest.max(right.largest);
         let (high, low) = if left.largest == largest {
             (left, right)
@@ -65,7 +65,7 @@ impl<A: Real> Fold<A> for LogSumExp {
             (right, left)
         };
         let scaled = low.sum.mul(low.largest.relative_to(largest));
-        Sum {
+        ScaledSum {
             largest,
             sum: high.sum.add(scaled),
         }
@@ -73,17 +73,17 @@ impl<A: Real> Fold<A> for LogSumExp {
 
     /// The largest of no elements is −∞, and so is the result.
     #[inline(always)]
-    fn value(state: Sum<A>) -> A {
+    fn value(state: ScaledSum<A>) -> A {
         state.largest.add(state.sum.ln_of_sum())
     }
 
     #[inline]
-    fn is_regular(_left: Sum<A>, _right: Sum<A>) -> bool {
+    fn is_regular(_left: ScaledSum<A>, _right: ScaledSum<A>) -> bool {
         true
     }
 
     /// The largest element first, so that the sum of exponentials needs no scaling.
-    fn of_all(elements: &[A]) -> Sum<A> {
+    fn of_all(elements: &[A]) -> ScaledSum<A> {
         let largest = (elements.iter()).fold(A::LOWEST, |largest, &x| largest.max(x));
         let mut exponentials = [A::ZERO; BLOCK];
         let mut sum = A::ZERO;
@@ -96,10 +96,10 @@ impl<A: Real> Fold<A> for LogSumExp {
             });
             sum = (exponentials.iter()).fold(sum, |sum, &x| sum.add(x));
         }
-        Sum { largest, sum }
+        ScaledSum { largest, sum }
     }
 
-    fn add_all(states: &mut [Sum<A>], elements: &[A]) {
+    fn add_all(states: &mut [ScaledSum<A>], elements: &[A]) {
         vectorize(|| {
             for (state, &element) in states.iter_mut().zip(elements) {
                 *state = Self::join(*state, Self::read(element));
@@ -107,7 +107,7 @@ impl<A: Real> Fold<A> for LogSumExp {
         });
     }
 
-    fn walk_row(since: &mut Since<Sum<A>>, mut part: RowPart<'_, A>) {
+    fn walk_row(since: &mut Since<ScaledSum<A>>, mut part: RowPart<'_, A>) {
         while part.len() > BLOCK {
             let (first, rest) = part.split(BLOCK);
             walk_block(since, first);
@@ -117,8 +117,8 @@ impl<A: Real> Fold<A> for LogSumExp {
     }
 }
 
-/// [`walk_row`](Fold::walk_row) for at most [`BLOCK`] elements. Arrays are in the order of the walk.
-fn walk_block<A: Real>(since: &mut Since<Sum<A>>, mut block: RowPart<'_, A>) {
+/// [`walk_row`](StateFold::walk_row) for at most [`BLOCK`] elements. Arrays are in the order of the walk.
+fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, mut block: RowPart<'_, A>) {
     let len = block.len();
     let mut arrays = [[A::ZERO; BLOCK]; 3];
     let [elements, scales, adds] = arrays.each_mut().map(|array| &mut array[..len]);
@@ -149,16 +149,16 @@ fn walk_block<A: Real>(since: &mut Since<Sum<A>>, mut block: RowPart<'_, A>) {
         vectorize(|| find_results(since.state, [shown, sums], first_start, results));
         if block.exclusive {
             for step in (first_start..len).filter(|&step| block.starts_at(step)) {
-                results[step] = LogSumExp::value(<LogSumExp as Fold<A>>::NOTHING);
+                results[step] = LogSumExpFold::value(<LogSumExpFold as StateFold<A>>::NOTHING);
             }
         }
         block.write(results);
     }
 
     if first_start < len {
-        since.start::<A, LogSumExp>();
+        since.start::<A, LogSumExpFold>();
     }
-    since.tile = Sum {
+    since.tile = ScaledSum {
         largest: largest[len],
         sum,
     };
@@ -190,19 +190,19 @@ fn find_factors<A: Real>(
 /// The values of states of a tile, those before `first_start` joined with the `state` before the tile.
 #[inline(always)]
 fn find_results<A: Real>(
-    state: Sum<A>,
+    state: ScaledSum<A>,
     [largest, sums]: [&[A]; 2],
     first_start: usize,
     results: &mut [A],
 ) {
     let joined = if state.sum == A::ZERO { 0 } else { first_start };
-    let of_tile = (largest.iter().zip(sums)).map(|(&largest, &sum)| Sum { largest, sum });
+    let of_tile = (largest.iter().zip(sums)).map(|(&largest, &sum)| ScaledSum { largest, sum });
     let mut places = results.iter_mut().zip(of_tile);
     for (result, of_tile) in places.by_ref().take(joined) {
-        *result = LogSumExp::value(LogSumExp::join(state, of_tile));
+        *result = LogSumExpFold::value(LogSumExpFold::join(state, of_tile));
     }
     for (result, of_tile) in places {
-        *result = LogSumExp::value(of_tile);
+        *result = LogSumExpFold::value(of_tile);
     }
 }
 

@@ -15,7 +15,7 @@
 //! side: each is first folded to its total, then the states before all pieces are found in order, then every piece is
 //! walked from its state. Some pieces at a time take these steps, while they are in the shared cache.
 //!
-//! Small planes are walked as one, see [`Lines::abreast`].
+//! Small planes are walked as one, see [`WalkShape::abreast`].
 
 mod adjoint;
 mod affine;
@@ -34,10 +34,10 @@ mod view;
 
 pub(crate) use adjoint::recurrence_adjoint;
 pub(crate) use extremum::extremum;
-pub(crate) use fold::{Fold, Plain};
+pub(crate) use fold::{Plain, StateFold};
 pub(crate) use fold_scan::fold_scan;
-pub(crate) use lines::Lines;
-pub(crate) use log_sum_exp::LogSumExp;
+pub(crate) use lines::WalkShape;
+pub(crate) use log_sum_exp::LogSumExpFold;
 pub(crate) use real::Real;
 pub(crate) use recurrence::recurrence;
 pub(crate) use view::View;
@@ -87,7 +87,7 @@ trait Walk: Sync {
     /// Whether walking through a piece rounds differently from joining its total.
     fn rounds(&self) -> bool;
 
-    fn lines(&self) -> Lines;
+    fn lines(&self) -> WalkShape;
 
     /// Lines of a piece.
     fn piece(&self) -> usize {
@@ -126,7 +126,7 @@ fn run<S: Copy + Send + Sync>(walk: &dyn Walk<State = S>) {
     if lines.is_empty() {
         return;
     }
-    let Lines {
+    let WalkShape {
         outer, len, inner, ..
     } = lines;
     // Columns are independent: the width of a block changes no bit, so the number of threads may decide.

@@ -15,10 +15,10 @@ use super::super::column_groups::column_groups;
 use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
-use super::super::traits::{Accumulator, Element, Lanes as Vector};
-use super::affine::{Affine, Inputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
+use super::super::traits::{Accumulator, ElementType, Lanes as Vector};
+use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
 use super::sink::{Sink, room};
-use super::{Block, Lines, View, Walk, run};
+use super::{Block, View, Walk, WalkShape, run};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
 /// otherwise. If it `RESETS`, a decay of 0 forgets what is before it. The results are the states after each line, or
@@ -27,14 +27,14 @@ use super::{Block, Lines, View, Walk, run};
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn recurrence<T: Element, const RESETS: bool>(
+pub(crate) fn recurrence<T: ElementType, const RESETS: bool>(
     values: &View<'_, T>,
     decay: &View<'_, T>,
     initial: Option<&[T]>,
     exclusive: bool,
-    lines: Lines,
+    lines: WalkShape,
 ) -> Vec<T> {
-    let inputs = Inputs::new(values, decay, lines);
+    let inputs = AffineInputs::new(values, decay, lines);
     assert!(initial.is_none_or(|initial| initial.len() == lines.outer * lines.inner));
     let mut output = Output::new(lines.elements());
     run(&Recurrence::<T, RESETS> {
@@ -47,8 +47,8 @@ pub(crate) fn recurrence<T: Element, const RESETS: bool>(
     unsafe { output.finish() }
 }
 
-struct Recurrence<'a, T: Element, const RESETS: bool> {
-    inputs: Inputs<'a, T>,
+struct Recurrence<'a, T: ElementType, const RESETS: bool> {
+    inputs: AffineInputs<'a, T>,
     initial: Option<&'a [T]>,
     exclusive: bool,
     output: Sink<'a, T>,
@@ -65,14 +65,14 @@ fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A
     }
 }
 
-impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
+impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     type State = Affine<T::Acc>;
 
     fn rounds(&self) -> bool {
         true
     }
 
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> WalkShape {
         self.inputs.lines
     }
 
@@ -142,7 +142,7 @@ impl<T: Element, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     }
 }
 
-impl<T: Element, const RESETS: bool> Recurrence<'_, T, RESETS> {
+impl<T: ElementType, const RESETS: bool> Recurrence<'_, T, RESETS> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
@@ -171,7 +171,7 @@ impl<T: Element, const RESETS: bool> Recurrence<'_, T, RESETS> {
 }
 
 /// A chunk of a single column, and where its results go.
-struct Chunk<'a, 'b, T: Element> {
+struct Chunk<'a, 'b, T: ElementType> {
     tile: Tile<'a, T>,
     output: &'b mut [MaybeUninit<T>],
     start: T::Acc,
@@ -179,9 +179,9 @@ struct Chunk<'a, 'b, T: Element> {
 }
 
 /// Walks a chunk, and returns the last `h`.
-struct Scan<'a, 'b, T: Element, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
+struct Scan<'a, 'b, T: ElementType, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
 
-impl<T: Element, const REVERSE: bool, const RESETS: bool> Kernel<T>
+impl<T: ElementType, const REVERSE: bool, const RESETS: bool> Kernel<T>
     for Scan<'_, '_, T, REVERSE, RESETS>
 {
     type Output = T::Acc;

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::super::buffer::Shared;
 use super::super::element::TILE;
-use super::Lines;
+use super::WalkShape;
 use super::places::Places;
 
 /// Room for a line, or for a chunk of the only column.
@@ -17,13 +17,13 @@ pub(super) fn room<T>() -> Room<T> {
 
 pub(super) struct Sink<'a, T> {
     slots: Shared<'a, T>,
-    lines: Lines,
+    lines: WalkShape,
     /// The places of the columns of planes abreast.
     columns: Option<Places>,
 }
 
 impl<'a, T: Copy> Sink<'a, T> {
-    pub(super) fn new(slots: &'a mut [MaybeUninit<T>], lines: Lines) -> Self {
+    pub(super) fn new(slots: &'a mut [MaybeUninit<T>], lines: WalkShape) -> Self {
         let planes = |columns: usize| {
             let strides = [(lines.len * columns) as isize, 1];
             Places::new(&[lines.inner / columns.max(1), columns], &strides)
@@ -86,7 +86,7 @@ impl<'a, T: Copy> Sink<'a, T> {
         room: &mut Room<T>,
         fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
     ) -> R {
-        let Lines { len, inner, .. } = self.lines;
+        let WalkShape { len, inner, .. } = self.lines;
         if inner == 1 {
             // SAFETY: the caller's promise.
             return fill(unsafe { self.chunk(plane, lines, writes, room) });

@@ -6,9 +6,9 @@
 use core::marker::PhantomData;
 
 use super::super::lanes::Kernel;
-use super::super::traits::{Accumulator, Lanes, Operator};
+use super::super::traits::{Accumulator, Combine, Lanes};
 
-/// Totals that [`Total`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
+/// Totals that [`RowTotal`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
 const APART: usize = 32;
 
 /// Totals that it keeps apart after the last group of [`APART`].
@@ -22,12 +22,12 @@ const VECTORS: usize = APART / 4;
 ///
 /// It is written in lanes. A loop over an array of totals took three times as long: the compiler used the pairs of the
 /// end in the loop, too.
-pub(super) struct Total<'a, A, O> {
+pub(super) struct RowTotal<'a, A, O> {
     elements: &'a [A],
     operator: PhantomData<O>,
 }
 
-impl<'a, A, O> Total<'a, A, O> {
+impl<'a, A, O> RowTotal<'a, A, O> {
     pub(super) fn new(elements: &'a [A]) -> Self {
         Self {
             elements,
@@ -36,7 +36,7 @@ impl<'a, A, O> Total<'a, A, O> {
     }
 }
 
-impl<A: Accumulator, O: Operator<A>> Kernel<A> for Total<'_, A, O> {
+impl<A: Accumulator, O: Combine<A>> Kernel<A> for RowTotal<'_, A, O> {
     type Output = A;
 
     #[inline(always)]
@@ -75,7 +75,7 @@ impl<A: Accumulator, O: Operator<A>> Kernel<A> for Total<'_, A, O> {
 
 /// The lanes of a vector, combined in pairs.
 #[inline(always)]
-fn in_pairs<A: Accumulator, O: Operator<A>, L: Lanes<A>>(vector: L) -> A {
+fn in_pairs<A: Accumulator, O: Combine<A>, L: Lanes<A>>(vector: L) -> A {
     let mut lanes = [O::IDENTITY; FEWER];
     let mut filled = 0;
     vector.for_each(|lane| {

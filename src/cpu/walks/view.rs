@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::Lines;
+use super::WalkShape;
 use super::places::Places;
 
 /// A tensor as a walk reads it: `[outer, len, inner]`, where `outer` and `inner` may stand for several dimensions each.
@@ -57,8 +57,8 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// The view of a contiguous tensor.
-    pub(super) fn contiguous(elements: &'a [T], lines: &Lines) -> Self {
-        let Lines {
+    pub(super) fn contiguous(elements: &'a [T], lines: &WalkShape) -> Self {
+        let WalkShape {
             outer, len, inner, ..
         } = *lines;
         let strides = [len * inner, inner, 1].map(|stride| stride as isize);
@@ -81,7 +81,7 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// The view as a walk goes through it.
-    pub(super) fn along(&self, lines: &Lines) -> Self {
+    pub(super) fn along(&self, lines: &WalkShape) -> Self {
         let mut view = self.clone();
         if lines.abreast.is_some() {
             view.columns = view.planes.and(&view.columns);
@@ -162,7 +162,7 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// Whether the view has the shape of a walk.
-    pub(super) fn fits(&self, lines: &Lines) -> bool {
+    pub(super) fn fits(&self, lines: &WalkShape) -> bool {
         lines.is_empty() || (self.planes.len() == lines.outer && self.columns.len() == lines.inner)
     }
 }

@@ -1,6 +1,6 @@
 //! From destinations back to slices.
 
-use super::launch::{Output, Tensors};
+use super::launch::{Output, PermutationTensors};
 use super::shape::{Permutation, PermutationShape, locate};
 use crate::ScanError;
 use crate::checked_index::checked_index;
@@ -74,7 +74,7 @@ pub fn gather(
     shape: PermutationShape,
 ) -> Result<(), ScanError> {
     let (list, index) = destination_list;
-    let tensors = Tensors {
+    let tensors = PermutationTensors {
         slices: (&slices, dtype),
         destination_list: (&list, index),
         destinations: (&from_destinations, dtype),

@@ -9,13 +9,11 @@ use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
 
-pub(super) type Typed<'t> = (&'t TensorBinding, ElemType);
-
 /// The tensors of a permutation. Slices and destinations have one element type.
-pub(super) struct Tensors<'t> {
-    pub slices: Typed<'t>,
-    pub destination_list: Typed<'t>,
-    pub destinations: Typed<'t>,
+pub(super) struct PermutationTensors<'t> {
+    pub slices: (&'t TensorBinding, ElemType),
+    pub destination_list: (&'t TensorBinding, ElemType),
+    pub destinations: (&'t TensorBinding, ElemType),
 }
 
 /// The side that a permutation writes.
@@ -35,7 +33,7 @@ pub(super) struct Launch {
     pub address_type: AddressType,
 }
 
-impl Tensors<'_> {
+impl PermutationTensors<'_> {
     /// Checks the tensors, and panics if one is too small. Returns `None` if there is nothing to move.
     #[track_caller]
     pub fn launch(

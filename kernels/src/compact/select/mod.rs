@@ -21,7 +21,7 @@
 mod tile;
 
 use super::emit::Emit;
-use super::mask_tile::{MaskConfig, MaskTile, Row};
+use super::mask_tile::{MaskConfig, MaskRow, MaskTile};
 use super::plan::{Plan, bindable, view};
 use super::selection::Selection;
 use crate::scan::components::{lookback::tile_of_cube, tile_state::TileWords};
@@ -49,7 +49,7 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
 ) {
     let tile = tile_of_cube(state, CUBE_COUNT as u32, config.lookback.cubes_in_order);
     if tile < words.tiles {
-        let row = Row::of_tile(tile, vectors, words, config);
+        let row = MaskRow::of_tile(tile, vectors, words, config);
         let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let loaded = load_survivors::<V, N>(&tile_mask, &values, row, emit, config);
         let mut own = tile_mask.publish(state, tile, words, config);

@@ -1,7 +1,7 @@
 //! How the survivors of one tile are staged and written.
 
 use crate::compact::emit::{Emit, emitted};
-use crate::compact::mask_tile::{MaskConfig, MaskTile, Row};
+use crate::compact::mask_tile::{MaskConfig, MaskRow, MaskTile};
 use crate::scan::components::tile::{TileConfig, vector_in_tile};
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
@@ -11,7 +11,7 @@ use cubecl::std::tensor::layout::linear::LinearView;
 pub(super) fn write_positions<I: Numeric>(
     tile_mask: &MaskTile,
     positions: &mut Sequence<&'static mut [I]>,
-    row: Row,
+    row: MaskRow,
     rank: u32,
     #[comptime] lanes: usize,
     #[comptime] config: MaskConfig,
@@ -45,7 +45,7 @@ pub(super) fn staged_elements(lanes: usize, config: TileConfig) -> usize {
 pub(super) fn load_survivors<V: Numeric, N: Size>(
     tile_mask: &MaskTile,
     values: &LinearView<'_, Vector<V, N>>,
-    row: Row,
+    row: MaskRow,
     #[comptime] emit: Emit,
     #[comptime] config: MaskConfig,
 ) -> Sequence<Vector<V, N>> {
@@ -89,7 +89,7 @@ pub(super) fn stage_survivors<V: Numeric, N: Size>(
 pub(super) fn write_staged<V: Numeric, N: Size>(
     stage: &Shared<[V]>,
     output: &mut [V],
-    row: Row,
+    row: MaskRow,
     front: usize,
     survivors: usize,
     #[comptime] emit: Emit,

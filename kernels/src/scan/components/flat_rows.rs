@@ -26,14 +26,14 @@ pub(crate) struct FlatRows {
 
 /// An element, in the order of the scan.
 #[derive(CubeType)]
-pub(crate) struct Place {
+pub(crate) struct RowPlace {
     pub row: usize,
     /// Its number in the row.
     pub within: usize,
 }
 
 #[cube]
-impl Place {
+impl RowPlace {
     /// Goes on to the next element.
     pub fn advance(&mut self, len: usize) {
         let ends = self.within + 1 == len;
@@ -45,9 +45,9 @@ impl Place {
 #[cube]
 impl FlatRows {
     /// Where element `index` of a span is, in the order of the scan.
-    pub fn place(&self, span: usize, index: usize) -> Place {
+    pub fn place(&self, span: usize, index: usize) -> RowPlace {
         let (row, within) = self.divisor.div_mod(index);
-        Place {
+        RowPlace {
             row: span * self.rows_of_span + row,
             within,
         }
@@ -55,12 +55,12 @@ impl FlatRows {
 
     /// The number of the element's row in memory; the last row's in the order of the scan, if the element lies beyond
     /// the tensor.
-    pub fn line(&self, place: &Place, #[comptime] reverse: bool) -> usize {
+    pub fn line(&self, place: &RowPlace, #[comptime] reverse: bool) -> usize {
         stored_at(min(place.row, self.rows - 1), self.rows, reverse)
     }
 
     /// The element's position in its row in memory.
-    pub fn position(&self, place: &Place, #[comptime] reverse: bool) -> usize {
+    pub fn position(&self, place: &RowPlace, #[comptime] reverse: bool) -> usize {
         stored_at(place.within, self.len, reverse)
     }
 
@@ -69,7 +69,7 @@ impl FlatRows {
         &self,
         reads: &Reads<T, N, B>,
         index: usize,
-        place: &Place,
+        place: &RowPlace,
         #[comptime] reverse: bool,
     ) -> Edges {
         let mut edges = Edges::new();

@@ -5,13 +5,13 @@ use core::mem::MaybeUninit;
 use super::super::super::column_groups::column_groups;
 use super::super::super::element::TILE;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::{Accumulator, Element};
+use super::super::super::traits::{Accumulator, ElementType};
 use super::super::affine::{Affine, Rooms, side_by_side};
 use super::super::sink::room;
 use super::super::{Block, Walk};
 use super::Flows;
 
-impl<T: Element> Flows<'_, T> {
+impl<T: ElementType> Flows<'_, T> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
@@ -83,7 +83,7 @@ impl<T: Element> Flows<'_, T> {
 }
 
 /// Writes `g·h` of each column.
-fn multiply<T: Element>(
+fn multiply<T: ElementType>(
     results: &[T],
     flows: &[T::Acc; TILE],
     of_decay: &mut [MaybeUninit<T>],

@@ -17,10 +17,10 @@ mod columns;
 use core::ops::Range;
 
 use super::super::buffer::{Output, Shared, as_slots};
-use super::super::traits::{Accumulator, Element};
-use super::affine::{Affine, Inputs};
+use super::super::traits::{Accumulator, ElementType};
+use super::affine::{Affine, AffineInputs};
 use super::sink::{Room, Sink};
-use super::{Block, Lines, View, Walk, run};
+use super::{Block, View, Walk, WalkShape, run};
 
 /// The gradients of a recurrence.
 pub(crate) struct Adjoint<T> {
@@ -36,14 +36,14 @@ pub(crate) struct Adjoint<T> {
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn recurrence_adjoint<T: Element>(
+pub(crate) fn recurrence_adjoint<T: ElementType>(
     flow: &View<'_, T>,
     decay: &View<'_, T>,
     results: &[T],
     initial: Option<&[T]>,
-    lines: Lines,
+    lines: WalkShape,
 ) -> Adjoint<T> {
-    let inputs = Inputs::new(flow, decay, lines);
+    let inputs = AffineInputs::new(flow, decay, lines);
     let columns = lines.outer * lines.inner;
     assert!(results.len() == lines.elements());
     assert!(initial.is_none_or(|initial| initial.len() == columns));
@@ -70,8 +70,8 @@ pub(crate) fn recurrence_adjoint<T: Element>(
     }
 }
 
-struct Flows<'a, T: Element> {
-    inputs: Inputs<'a, T>,
+struct Flows<'a, T: ElementType> {
+    inputs: AffineInputs<'a, T>,
     results: &'a [T],
     /// The results, by lines.
     before: View<'a, T>,
@@ -81,14 +81,14 @@ struct Flows<'a, T: Element> {
     of_initial: Shared<'a, T>,
 }
 
-impl<T: Element> Walk for Flows<'_, T> {
+impl<T: ElementType> Walk for Flows<'_, T> {
     type State = Affine<T::Acc>;
 
     fn rounds(&self) -> bool {
         true
     }
 
-    fn lines(&self) -> Lines {
+    fn lines(&self) -> WalkShape {
         self.inputs.lines
     }
 
@@ -125,7 +125,7 @@ impl<T: Element> Walk for Flows<'_, T> {
     }
 }
 
-impl<T: Element> Flows<'_, T> {
+impl<T: ElementType> Flows<'_, T> {
     /// The place of some columns in a tensor of one line for each plane.
     fn of_line(&self, plane: usize, columns: &Range<usize>) -> Range<usize> {
         let first = plane * self.lines().inner;

@@ -5,31 +5,31 @@ use core::ops::Range;
 use super::super::super::column_groups::column_groups;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::Element;
+use super::super::super::traits::ElementType;
 use super::super::sink::{Room, room};
-use super::super::{Block, Lines, View};
-use super::tile::{Fold, Tile};
+use super::super::{Block, View, WalkShape};
+use super::tile::{FoldTile, Tile};
 use super::{Affine, offset};
 
 /// The two inputs of a walk.
-pub(in super::super) struct Inputs<'a, T> {
+pub(in super::super) struct AffineInputs<'a, T> {
     values: View<'a, T>,
     decay: View<'a, T>,
     /// As they are walked.
-    pub(in super::super) lines: Lines,
+    pub(in super::super) lines: WalkShape,
 }
 
 /// Room for a line of each input, or for a chunk.
 pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
 /// The room that a walk needs in addition to its states.
-pub(in super::super) struct Rooms<T: Element> {
+pub(in super::super) struct Rooms<T: ElementType> {
     pub(in super::super) gathered: Gathered<T>,
     pub(in super::super) of_values: T::Scratch,
     pub(in super::super) of_decay: T::Scratch,
 }
 
-impl<T: Element> Default for Rooms<T> {
+impl<T: ElementType> Default for Rooms<T> {
     fn default() -> Self {
         Self {
             gathered: [room(), room()],
@@ -39,11 +39,15 @@ impl<T: Element> Default for Rooms<T> {
     }
 }
 
-impl<'a, T: Element> Inputs<'a, T> {
+impl<'a, T: ElementType> AffineInputs<'a, T> {
     /// # Panics
     ///
     /// If an input does not have the shape of `lines`.
-    pub(in super::super) fn new(values: &View<'a, T>, decay: &View<'a, T>, lines: Lines) -> Self {
+    pub(in super::super) fn new(
+        values: &View<'a, T>,
+        decay: &View<'a, T>,
+        lines: WalkShape,
+    ) -> Self {
         assert!(values.fits(&lines) && decay.fits(&lines));
         let lines = lines.abreast();
         Self {
@@ -113,9 +117,9 @@ impl<'a, T: Element> Inputs<'a, T> {
         for chunk in self.lines.chunks(block.lines.clone()) {
             let tile = self.tile(block.plane, chunk, &mut rooms);
             *total = if self.lines.reverse {
-                lanes::run(Fold::<T, true, ADJOINT>(tile, *total))
+                lanes::run(FoldTile::<T, true, ADJOINT>(tile, *total))
             } else {
-                lanes::run(Fold::<T, false, ADJOINT>(tile, *total))
+                lanes::run(FoldTile::<T, false, ADJOINT>(tile, *total))
             };
         }
     }

@@ -19,7 +19,7 @@
 mod inputs;
 mod tile;
 
-pub(super) use inputs::{Inputs, Rooms};
+pub(super) use inputs::{AffineInputs, Rooms};
 pub(super) use tile::{Tile, is_moderate, magnitude};
 
 use super::super::element::TILE;

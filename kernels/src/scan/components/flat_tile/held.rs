@@ -3,7 +3,7 @@
 use super::{Facts, FlatTileConfig};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::Reads;
-use crate::scan::components::flat_rows::{FlatRows, Place};
+use crate::scan::components::flat_rows::{FlatRows, RowPlace};
 use crate::scan::components::tensors::{Edges, begin_of_line, state_at, stored_at};
 use cubecl::prelude::*;
 
@@ -53,7 +53,7 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
 
 /// The state before an element, and that of the element itself.
 #[derive(CubeType)]
-pub(super) struct Element<S: State> {
+pub(super) struct ElementStates<S: State> {
     pub(super) before: S,
     pub(super) own: S,
 }
@@ -65,13 +65,13 @@ pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     #[comptime] k: usize,
     #[comptime] step: usize,
     running: &M::State,
-    place: &Place,
+    place: &RowPlace,
     reads: &Reads<T, N, B>,
     flat: FlatRows,
     identity: &M::State,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: M::Config,
-) -> Element<M::State> {
+) -> ElementStates<M::State> {
     let lanes = N::value().comptime();
     let mut before = M::State::copy(running);
     if comptime!(step == 0 || !config.whole_vectors) {
@@ -83,7 +83,7 @@ pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     let edges = &held.edges[comptime!(k * lanes + step)];
     let position = flat.position(place, config.tile.reverse);
     let own = state_at::<T, A, N, M>(&held.loaded[k], lane, edges, 0usize, position, op);
-    Element::<M::State> { before, own }
+    ElementStates::<M::State> { before, own }
 }
 
 /// The total of a unit's `k`-th vector since the last row that began in it.
@@ -91,7 +91,7 @@ pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
 pub(super) fn total_of_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     held: &Held<T, N>,
     #[comptime] k: usize,
-    mut place: Place,
+    mut place: RowPlace,
     reads: &Reads<T, N, B>,
     flat: FlatRows,
     identity: &M::State,

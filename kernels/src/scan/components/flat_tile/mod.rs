@@ -17,7 +17,7 @@ mod held;
 mod preceding;
 
 use super::args::{Reads, Writes};
-use super::flat_rows::{FlatRows, Place};
+use super::flat_rows::{FlatRows, RowPlace};
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use super::tensors::{stored_at, write_vector};
 use super::tile::TileConfig;
@@ -113,7 +113,7 @@ struct Facts {
 #[cube]
 impl Facts {
     /// The place of the first element of a vector, counted from the first of the stripes.
-    fn place(&self, vector: usize, #[comptime] lanes: usize) -> Place {
+    fn place(&self, vector: usize, #[comptime] lanes: usize) -> RowPlace {
         let index = (self.stripes.in_span + vector) * lanes;
         self.flat.place(self.stripes.span, index)
     }

@@ -1,6 +1,6 @@
 //! What precedes a tile: the lookback of each column, and the fallback of a missing tile.
 
-use super::place::Place;
+use super::place::TilePlace;
 use super::shape::ColumnTileConfig;
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::Reads;
@@ -16,7 +16,7 @@ pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A
     reads: &Reads<T, N, B>,
     state: &[Atomic<u32>],
     view: &ColumnsView,
-    place: Place,
+    place: TilePlace,
     column: usize,
     aggregate: &M::State,
     words: TileWords,
@@ -49,7 +49,7 @@ pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A
 fn total_of_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     reads: &Reads<T, N, B>,
     view: &ColumnsView,
-    place: Place,
+    place: TilePlace,
     tile: usize,
     x: usize,
     lane: usize,

@@ -32,7 +32,7 @@ use crate::scan::split::Split;
 use crate::scan::tuning::{COLUMN_CHAIN, COLUMN_STRIPS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-use place::Place;
+use place::TilePlace;
 use shape::{ColumnTileConfig, Shape};
 use tile::scan_tile;
 
@@ -63,7 +63,7 @@ pub(crate) fn column_tiles_kernel<
         let above = number / strips;
         let beside = number - above * strips;
         let outer = above / words.per_row;
-        let place = Place {
+        let place = TilePlace {
             own: StripTile {
                 number,
                 strip: outer * strips + beside,

@@ -8,7 +8,7 @@ use cubecl::prelude::*;
 /// Where the units and columns of one tile lie.
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
-pub(crate) struct Place {
+pub(crate) struct TilePlace {
     pub own: StripTile,
     /// Groups of columns before this one, and the first vector of columns of the strip in its group.
     pub outer: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Place {
 }
 
 #[cube]
-impl Place {
+impl TilePlace {
     /// The vector of columns of the `x`-th units; beyond the last, the last again.
     pub fn vector(&self, view: &ColumnsView, x: usize) -> usize {
         min(self.first + x, view.width - 1)

@@ -1,7 +1,7 @@
 //! The scan of a tile of columns.
 
 use super::before::look_back;
-use super::place::Place;
+use super::place::TilePlace;
 use super::shape::ColumnTileConfig;
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::{Reads, Writes};
@@ -17,7 +17,7 @@ pub(crate) fn scan_tile<T: Numeric, A: Numeric, N: Size, B: Numeric, P: Numeric,
     writes: &mut Writes<T, N, P>,
     state: &[Atomic<u32>],
     view: &ColumnsView,
-    place: Place,
+    place: TilePlace,
     words: TileWords,
     seed: A,
     #[comptime] config: ColumnTileConfig,
