@@ -20,6 +20,25 @@ pub enum ScanOp {
     LogSumExp,
 }
 
+impl ScanOp {
+    /// All operators. In a call of a remote device their place here is their number: new ones come last.
+    #[cfg(feature = "remote")]
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Sum, Self::Prod, Self::Max, Self::Min, Self::LogSumExp];
+
+    /// The operator as the kernels name it; none if it does not fold single elements.
+    #[cfg(feature = "cubecl-backend")]
+    pub(crate) fn of_kernels(self) -> Option<cubecl_scan::ScanOp> {
+        match self {
+            Self::Sum => Some(cubecl_scan::ScanOp::Sum),
+            Self::Prod => Some(cubecl_scan::ScanOp::Prod),
+            Self::Max => Some(cubecl_scan::ScanOp::Max),
+            Self::Min => Some(cubecl_scan::ScanOp::Min),
+            Self::LogSumExp => None,
+        }
+    }
+}
+
 /// The direction of a sort. Both keep the order of equal elements, and 0.0 equals −0.0.
 ///
 /// ```

@@ -54,23 +54,11 @@ pub(crate) use sort::{Floats, Integers, argsort, first, sort};
 pub(crate) use traits::ElementType;
 pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_adjoint};
 
+use crate::ScanOp;
 use buffer::Output;
-use operator::{Max, Min, Prod, Sum};
+use operator::{Max, Min, Prod, Sum, by_operator};
 use traits::Combine;
 use walks::{LogSumExpFold, Plain, fold_scan};
-
-/// What a scan combines its elements with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
-    /// Addition; integers wrap.
-    Sum,
-    /// Multiplication; integers wrap.
-    Prod,
-    /// The largest element; NaN from the first NaN on.
-    Max,
-    /// The smallest element; NaN from the first NaN on.
-    Min,
-}
 
 /// Scans `input`, a contiguous `[outer, len, inner]`, along its middle dimension.
 ///
@@ -85,7 +73,7 @@ pub(crate) fn scan<T: ElementType>(
     outer: usize,
     len: usize,
     inner: usize,
-    op: Op,
+    op: ScanOp,
     exclusive: bool,
     reverse: bool,
 ) -> Vec<T> {
@@ -94,17 +82,9 @@ pub(crate) fn scan<T: ElementType>(
         outer * len * inner,
         "the input does not have the shape [{outer}, {len}, {inner}]"
     );
-    let wrapping = bytemuck::cast_slice::<T, T::Wrapping>(input);
-    match op {
-        Op::Sum => bytemuck::cast_vec(scan_with::<T::Wrapping, Sum>(
-            wrapping, len, inner, exclusive, reverse,
-        )),
-        Op::Prod => bytemuck::cast_vec(scan_with::<T::Wrapping, Prod>(
-            wrapping, len, inner, exclusive, reverse,
-        )),
-        Op::Max => scan_with::<T, Max>(input, len, inner, exclusive, reverse),
-        Op::Min => scan_with::<T, Min>(input, len, inner, exclusive, reverse),
-    }
+    by_operator!(op, input = bytemuck::cast_slice::<T, T::Wrapping>(input), O => {
+        scan_with::<_, O>(input, len, inner, exclusive, reverse)
+    })
 }
 
 /// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
@@ -116,26 +96,13 @@ pub(crate) fn scan<T: ElementType>(
 pub(crate) fn segmented_scan<T: ElementType>(
     values: &View<'_, T>,
     starts: Option<&View<'_, u8>>,
-    op: Op,
+    op: ScanOp,
     exclusive: bool,
     lines: WalkShape,
 ) -> Vec<T> {
-    match op {
-        Op::Sum => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Sum>>(
-            &values.cast(),
-            starts,
-            exclusive,
-            lines,
-        )),
-        Op::Prod => bytemuck::cast_vec(fold_scan::<T::Wrapping, Plain<Prod>>(
-            &values.cast(),
-            starts,
-            exclusive,
-            lines,
-        )),
-        Op::Max => fold_scan::<T, Plain<Max>>(values, starts, exclusive, lines),
-        Op::Min => fold_scan::<T, Plain<Min>>(values, starts, exclusive, lines),
-    }
+    by_operator!(op, values = &values.cast::<T::Wrapping>(), O => {
+        fold_scan::<_, Plain<O>>(values, starts, exclusive, lines)
+    })
 }
 
 /// Reduces the rows of each segment of `values`, rows of `width` elements, by an operator. The result of an empty
@@ -148,19 +115,11 @@ pub(crate) fn segment_reduce<T: ElementType>(
     values: &[T],
     bounds: &Bounds,
     width: usize,
-    op: Op,
+    op: ScanOp,
 ) -> Vec<T> {
-    let wrapping = bytemuck::cast_slice::<T, T::Wrapping>(values);
-    match op {
-        Op::Sum => bytemuck::cast_vec(ragged::segment_reduce::<T::Wrapping, Plain<Sum>>(
-            wrapping, bounds, width,
-        )),
-        Op::Prod => bytemuck::cast_vec(ragged::segment_reduce::<T::Wrapping, Plain<Prod>>(
-            wrapping, bounds, width,
-        )),
-        Op::Max => ragged::segment_reduce::<T, Plain<Max>>(values, bounds, width),
-        Op::Min => ragged::segment_reduce::<T, Plain<Min>>(values, bounds, width),
-    }
+    by_operator!(op, values = bytemuck::cast_slice::<T, T::Wrapping>(values), O => {
+        ragged::segment_reduce::<_, Plain<O>>(values, bounds, width)
+    })
 }
 
 /// The logarithm of the sum of exponentials of each segment, see [`segment_reduce`].

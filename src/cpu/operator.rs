@@ -1,6 +1,36 @@
-//! The four operators.
+//! The four operators, and the choice of one by its name.
 
 use super::traits::{Accumulator, Combine, ElementType, Lanes};
+
+/// `by_operator!(op, values = wrapping, O => walk)` is `walk` with `O` the type of that operator. Sums and products are
+/// walked with `values` in their wrapping representation.
+macro_rules! by_operator {
+    ($op:expr, $values:ident = $wrapping:expr, $O:ident => $walk:expr) => {
+        match $op {
+            ScanOp::Sum => {
+                type $O = Sum;
+                let $values = $wrapping;
+                bytemuck::cast_vec($walk)
+            }
+            ScanOp::Prod => {
+                type $O = Prod;
+                let $values = $wrapping;
+                bytemuck::cast_vec($walk)
+            }
+            ScanOp::Max => {
+                type $O = Max;
+                $walk
+            }
+            ScanOp::Min => {
+                type $O = Min;
+                $walk
+            }
+            ScanOp::LogSumExp => unreachable!("its state is more than an element"),
+        }
+    };
+}
+
+pub(super) use by_operator;
 
 /// Addition; integers wrap.
 pub(crate) struct Sum;

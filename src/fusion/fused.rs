@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{FusedOperands, Operations};
 use super::pattern::ScanStep;
-use crate::backends::cube::{kernel_op, launch_options};
+use crate::backends::cube::launch_options;
 
 /// A scan with the operations of its load and its store.
 #[derive(Clone, Serialize, Deserialize)]
@@ -65,7 +65,9 @@ impl FusedScan {
             shape.as_slice(),
             step.ir.axis,
             dtype_to_storage_type(step.ir.input.dtype),
-            kernel_op(step.op).expect("Burn's cumulative operations fold elements"),
+            step.op
+                .of_kernels()
+                .expect("Burn's cumulative operations fold elements"),
             ScanOptions::default(),
             launch_options(),
         );

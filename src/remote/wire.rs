@@ -66,10 +66,22 @@ macro_rules! codes {
     };
 }
 
-codes!(ScanOp: Sum = 0, Prod = 1, Max = 2, Min = 3, LogSumExp = 4);
 codes!(SortOrder: Ascending = 0, Descending = 1);
 codes!(IntDType: I64 = 0, I32 = 1, I16 = 2, I8 = 3, U64 = 4, U32 = 5, U16 = 6, U8 = 7);
 codes!(BoolDType: Native = 0, U8 = 1, U32 = 2);
+
+/// The place of the operator in [`ScanOp::ALL`].
+impl Wire for ScanOp {
+    fn encode(&self) -> ScalarIr {
+        let place = Self::ALL.iter().position(|op| op == self);
+        ScalarIr::UInt(place.expect("ALL has every operator") as u64)
+    }
+
+    fn decode(scalar: ScalarIr) -> Option<Self> {
+        let place = usize::decode(scalar)?;
+        Self::ALL.get(place).copied()
+    }
+}
 
 /// Bit 0: exclusive; bit 1: reverse.
 impl Wire for ScanOptions {

@@ -8,7 +8,7 @@ mod selections;
 pub(crate) mod sort;
 
 #[cfg(feature = "fusion")]
-pub(crate) use scans::{kernel_op, launch_options, scan};
+pub(crate) use scans::{launch_options, scan};
 
 use crate::check::fail;
 use crate::ops::ScanOps;

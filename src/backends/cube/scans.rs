@@ -31,17 +31,6 @@ pub(super) fn scan_from(
     scan.resuming(initial).fold(op)
 }
 
-/// The operator as the kernels name it; none if it does not fold single elements.
-pub(crate) fn kernel_op(op: ScanOp) -> Option<cubecl_scan::ScanOp> {
-    match op {
-        ScanOp::Sum => Some(cubecl_scan::ScanOp::Sum),
-        ScanOp::Prod => Some(cubecl_scan::ScanOp::Prod),
-        ScanOp::Max => Some(cubecl_scan::ScanOp::Max),
-        ScanOp::Min => Some(cubecl_scan::ScanOp::Min),
-        ScanOp::LogSumExp => None,
-    }
-}
-
 /// A scan with one output along a dimension.
 struct Scan {
     operation: &'static str,
@@ -89,7 +78,7 @@ impl Scan {
     }
 
     fn fold(self, op: ScanOp) -> CubeTensor {
-        match kernel_op(op) {
+        match op.of_kernels() {
             Some(op) => self.launch::<Fold>(op),
             None => self.launch::<LogSumExp>(()),
         }
@@ -122,7 +111,7 @@ pub(super) fn segmented_scan(
     options: ScanOptions,
 ) -> CubeTensor {
     let scan = Scan::new("Segmented Scan", vec![input], dim, options).segmented(starts);
-    match kernel_op(op) {
+    match op.of_kernels() {
         Some(op) => scan.launch::<Segmented<Fold>>(op),
         None => scan.launch::<Segmented<LogSumExp>>(()),
     }

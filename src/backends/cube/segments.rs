@@ -1,6 +1,5 @@
 //! Segments: their totals, sums at their heads, and what offsets say about each element.
 
-use super::scans::kernel_op;
 use super::{accept, empty_like, typed};
 use crate::ScanOp;
 use crate::ops::with_dim;
@@ -38,7 +37,7 @@ pub(super) fn segment_reduce(values: CubeTensor, offsets: CubeTensor, op: ScanOp
     let client = values.client.clone();
     let (values, dtype) = typed(values);
     let (offsets, totals) = (typed(offsets), output.clone().binding());
-    let launched = match kernel_op(op) {
+    let launched = match op.of_kernels() {
         Some(op) => {
             segments::segment_reduce::<Fold>(&client, values, offsets, totals, sizes, dtype, op)
         }

@@ -10,17 +10,6 @@ use burn::backend::ops::{FloatTensorOps, IntTensorOps};
 use burn::tensor::{IntDType, Slice};
 use burn_flex::{Flex, FlexTensor};
 
-/// The operator as the CPU engine names it.
-pub(super) fn fold(op: ScanOp) -> cpu::Op {
-    match op {
-        ScanOp::Sum => cpu::Op::Sum,
-        ScanOp::Prod => cpu::Op::Prod,
-        ScanOp::Max => cpu::Op::Max,
-        ScanOp::Min => cpu::Op::Min,
-        ScanOp::LogSumExp => unreachable!("its state is more than an element"),
-    }
-}
-
 pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
     if op == ScanOp::LogSumExp {
         return log_sum_exp(input, dim, options);
@@ -28,7 +17,6 @@ pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptio
     let input = input.to_contiguous();
     let shape = input.shape();
     let (outer, inner) = around(&shape, dim);
-    let op = fold(op);
     by_number!(input.dtype(), T => {
         let scanned = cpu::scan::<T>(
             elements(&input), outer, shape[dim], inner, op, options.exclusive, options.reverse,
@@ -187,7 +175,7 @@ pub(super) fn segmented_scan(
         }),
         op => by_number!(input.dtype(), T => {
             let values = view::<T>(&input, dim);
-            let scanned = cpu::segmented_scan(&values, starts, fold(op), options.exclusive, lines);
+            let scanned = cpu::segmented_scan(&values, starts, op, options.exclusive, lines);
             tensor(scanned, shape.clone(), input.dtype())
         }),
     }

@@ -1,7 +1,6 @@
 //! Segments: their totals, sums at their heads, and what offsets say about each element.
 
 use super::dtypes::{by_float, by_int, by_number, by_size};
-use super::scans::fold;
 use super::slices::{around, elements, mask_bytes, mask_tensor, tensor};
 use crate::ScanOp;
 use crate::cpu;
@@ -37,7 +36,7 @@ pub(super) fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp
             tensor(totals, reduced, values.dtype())
         }),
         op => by_number!(values.dtype(), T => {
-            let totals = cpu::segment_reduce::<T>(elements(&values), &bounds, width, fold(op));
+            let totals = cpu::segment_reduce::<T>(elements(&values), &bounds, width, op);
             tensor(totals, reduced, values.dtype())
         }),
     }

@@ -51,7 +51,7 @@ fn has_time_for(elements: usize) -> bool {
     has_time
 }
 
-const OPS: [Op; 4] = [Op::Sum, Op::Prod, Op::Max, Op::Min];
+const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min];
 
 /// A small generator, so that a failure can be repeated.
 struct Random(u64);

@@ -30,7 +30,7 @@ fn oracle<T: Copy, A: Copy>(
 
 const WAYS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
 
-fn for_each_variant(mut check: impl FnMut(Op, bool, bool)) {
+fn for_each_variant(mut check: impl FnMut(ScanOp, bool, bool)) {
     for op in OPS {
         for (exclusive, reverse) in WAYS {
             check(op, exclusive, reverse);
@@ -39,7 +39,7 @@ fn for_each_variant(mut check: impl FnMut(Op, bool, bool)) {
 }
 
 /// Every operator in every way, and in the largest tensors each in one way.
-fn for_variants_of(elements: usize, mut check: impl FnMut(Op, bool, bool)) {
+fn for_variants_of(elements: usize, mut check: impl FnMut(ScanOp, bool, bool)) {
     if elements <= 1 << 18 {
         return for_each_variant(check);
     }
@@ -90,13 +90,14 @@ macro_rules! integer_scans {
                 let input: Vec<$ty> = (0..outer * len * inner).map(|_| random.next() as $ty).collect();
                 for_variants_of(outer * len * inner, |op, exclusive, reverse| {
                     let (identity, combine): ($ty, fn($ty, $ty) -> $ty) = match op {
-                        Op::Sum => (0, <$ty>::wrapping_add),
-                        Op::Prod => (1, <$ty>::wrapping_mul),
-                        Op::Max => (<$ty>::MIN, <$ty>::max),
-                        Op::Min => (<$ty>::MAX, <$ty>::min),
+                        ScanOp::Sum => (0, <$ty>::wrapping_add),
+                        ScanOp::Prod => (1, <$ty>::wrapping_mul),
+                        ScanOp::Max => (<$ty>::MIN, <$ty>::max),
+                        ScanOp::Min => (<$ty>::MAX, <$ty>::min),
+                        ScanOp::LogSumExp => unreachable!("not among OPS"),
                     };
                     // A product of odd numbers alone does not end in zeros.
-                    let input: Vec<$ty> = if op == Op::Prod { input.iter().map(|x| x | 1).collect() } else { input.clone() };
+                    let input: Vec<$ty> = if op == ScanOp::Prod { input.iter().map(|x| x | 1).collect() } else { input.clone() };
                     let expected = oracle(&input, shape, identity, combine, exclusive, reverse);
                     let actual = scan(&input, outer, len, inner, op, exclusive, reverse);
                     assert!(actual == expected, "{op:?} {shape:?} exclusive {exclusive} reverse {reverse}");
@@ -127,22 +128,23 @@ macro_rules! float_scans {
                     let input: Vec<$ty> = (0..outer * len * inner)
                         .map(|_| {
                             let unit = (random.next() % 2048) as f64 / 1024.0 - 1.0;
-                            $from(if op == Op::Prod { 1.0 + unit / 2048.0 } else { unit })
+                            $from(if op == ScanOp::Prod { 1.0 + unit / 2048.0 } else { unit })
                         })
                         .collect();
                     let (identity, combine): (f64, fn(f64, f64) -> f64) = match op {
-                        Op::Sum => (0.0, |a, b| a + b),
-                        Op::Prod => (1.0, |a, b| a * b),
-                        Op::Max => (f64::NEG_INFINITY, f64::max),
-                        Op::Min => (f64::INFINITY, f64::min),
+                        ScanOp::Sum => (0.0, |a, b| a + b),
+                        ScanOp::Prod => (1.0, |a, b| a * b),
+                        ScanOp::Max => (f64::NEG_INFINITY, f64::max),
+                        ScanOp::Min => (f64::INFINITY, f64::min),
+                        ScanOp::LogSumExp => unreachable!("not among OPS"),
                     };
                     let expected = oracle(&input, shape, identity, |a, b: $ty| combine(a, $to(b)), exclusive, reverse);
                     let actual = scan(&input, outer, len, inner, op, exclusive, reverse);
                     let steps = (len as f64).sqrt();
                     for (index, (&actual, &expected)) in actual.iter().zip(&expected).enumerate() {
                         let actual: f64 = $to(actual);
-                        let tolerance = if matches!(op, Op::Sum | Op::Prod) {
-                            expected.abs().max(if op == Op::Sum { steps } else { 0.0 }) * steps * $step
+                        let tolerance = if matches!(op, ScanOp::Sum | ScanOp::Prod) {
+                            expected.abs().max(if op == ScanOp::Sum { steps } else { 0.0 }) * steps * $step
                                 + expected.abs() * $stored
                                 + $smallest
                         } else {
@@ -204,7 +206,7 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn half_types_round_once() {
     let input = vec![f16::from_f32(0.1); 4096];
-    let output = scan(&input, 1, 4096, 1, Op::Sum, false, false);
+    let output = scan(&input, 1, 4096, 1, ScanOp::Sum, false, false);
     // Accumulated in f16, the sum would stop growing at 256.
     assert_eq!(
         output[4095],
@@ -215,7 +217,15 @@ fn half_types_round_once() {
         .chain([0x7F80_0001, 0xFFFF_FFFF, 0x7F7F_FFFF])
     {
         let number = f32::from_bits(bits);
-        let rounded = scan(&[bf16::from_f32(number)], 1, 1, 1, Op::Sum, false, false)[0];
+        let rounded = scan(
+            &[bf16::from_f32(number)],
+            1,
+            1,
+            1,
+            ScanOp::Sum,
+            false,
+            false,
+        )[0];
         assert_eq!(
             rounded.to_bits(),
             (bf16::from_f32(number) + bf16::ZERO).to_bits(),
