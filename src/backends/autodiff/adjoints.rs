@@ -1,125 +1,160 @@
-//! The adjoint of each selection. Compaction and expansion are each other's adjoint, and so are scatter and gather.
+//! The adjoint of each selection, by the key of its row in [`ops::selections`](crate::ops::selections). Compaction and
+//! expansion are each other's adjoint, and so are scatter and gather.
+//!
+//! A function takes the shape of the values and the other arguments of its selection.
 
 use crate::ops::{ScanBackend, first_slices, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{BoolDType, IntDType, Shape};
+use burn::tensor::{IntDType, Shape};
+use burn_backend::get_device_settings;
+use core::fmt;
+use std::sync::Arc;
 
-/// A selection, with what its adjoint needs.
-#[derive(Clone, Debug)]
-pub(super) enum Selection<B: ScanBackend> {
-    /// Compaction of values of this shape to one dimension, exact or padded.
-    Compact { mask: BoolTensor<B>, shape: Shape },
-    /// Expansion of this number of values.
-    Expand {
-        mask: BoolTensor<B>,
-        values: usize,
-        int: IntDType,
-    },
-    /// Compaction along a dimension.
-    CompactDim { mask: BoolTensor<B>, dim: usize },
-    /// Expansion along a dimension, of values with this number of slices.
-    ExpandDim {
-        mask: BoolTensor<B>,
-        dim: usize,
-        slices: usize,
-        int: IntDType,
-    },
-    /// Scatter to destinations, whose groups start at `offsets`.
-    Scatter {
-        destinations: IntTensor<B>,
-        offsets: IntTensor<B>,
-    },
-    /// Gather from destinations, whose groups start at `offsets`.
-    Gather {
-        destinations: IntTensor<B>,
-        offsets: IntTensor<B>,
-    },
-    /// Compaction of lines along a dimension.
-    CompactAlong {
-        mask: BoolTensor<B>,
-        dim: usize,
-        int: IntDType,
-    },
-    /// Repetition of rows.
-    RepeatRows { offsets: IntTensor<B> },
-    /// The first element of each run. The runs have these lengths, and `elements` elements in total.
-    RunLengths {
-        lengths: IntTensor<B>,
-        elements: usize,
-        bool_dtype: BoolDType,
-    },
+/// From the gradient of a result to that of the values.
+#[derive(Clone)]
+pub(super) struct Adjoint<B: ScanBackend>(Arc<AdjointFn<B>>);
+
+type AdjointFn<B> = dyn Fn(FloatTensor<B>) -> FloatTensor<B> + Send + Sync;
+
+impl<B: ScanBackend> Adjoint<B> {
+    fn new(adjoint: impl Fn(FloatTensor<B>) -> FloatTensor<B> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(adjoint))
+    }
+
+    pub(super) fn of(&self, grad: FloatTensor<B>) -> FloatTensor<B> {
+        (self.0)(grad)
+    }
 }
 
-impl<B: ScanBackend> Selection<B> {
-    pub(super) fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
-        match self {
-            Selection::Compact { mask, shape } => {
-                B::float_reshape(B::float_expand_by_mask(grad, mask), shape)
-            }
-            Selection::Expand { mask, values, int } => {
-                let (survivors, _) = B::float_compact_padded(grad, mask, true, int);
-                fit::<B>(survivors, 0, values)
-            }
-            Selection::CompactDim { mask, dim } => B::float_expand_dim(grad, mask, dim),
-            Selection::ExpandDim {
-                mask,
-                dim,
-                slices,
-                int,
-            } => {
-                let (survivors, _) = B::float_compact_dim_padded(grad, mask, dim, int);
-                fit::<B>(survivors, dim, slices)
-            }
-            Selection::Scatter {
-                destinations,
-                offsets,
-            } => B::float_gather_from(grad, destinations, offsets),
-            Selection::Gather {
-                destinations,
-                offsets,
-            } => B::float_scatter_to(grad, destinations, offsets),
-            Selection::CompactAlong { mask, dim, int } => expand_along::<B>(grad, mask, dim, int),
-            Selection::RepeatRows { offsets } => {
-                B::float_segment_reduce(grad, offsets, ScanOp::Sum)
-            }
-            Selection::RunLengths {
-                lengths,
-                elements,
-                bool_dtype,
-            } => {
-                if elements == 0 {
-                    return grad;
-                }
-                let options = ScanOptions::default().exclusive();
-                let starts = B::int_scan(lengths, 0, ScanOp::Sum, options);
-                let heads = B::segment_starts(starts, elements, bool_dtype);
-                B::float_expand_by_mask(grad, heads)
-            }
-        }
+impl<B: ScanBackend> fmt::Debug for Adjoint<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Adjoint")
     }
+}
+
+pub(super) fn compact<B: ScanBackend>(
+    values: &Shape,
+    mask: &BoolTensor<B>,
+    _int: &IntDType,
+) -> Adjoint<B> {
+    let (mask, shape) = (mask.clone(), values.clone());
+    Adjoint::<B>::new(move |grad| {
+        let values = B::float_expand_by_mask(grad, mask.clone());
+        B::float_reshape(values, shape.clone())
+    })
+}
+
+pub(super) fn compact_padded<B: ScanBackend>(
+    values: &Shape,
+    mask: &BoolTensor<B>,
+    _fill: &bool,
+    int: &IntDType,
+) -> Adjoint<B> {
+    compact(values, mask, int)
+}
+
+pub(super) fn expand_by_mask<B: ScanBackend>(values: &Shape, mask: &BoolTensor<B>) -> Adjoint<B> {
+    let (mask, len) = (mask.clone(), values[0]);
+    Adjoint::<B>::new(move |grad| {
+        let (survivors, _) = B::float_compact_padded(grad, mask.clone(), true, IntDType::I32);
+        fit::<B>(survivors, 0, len)
+    })
+}
+
+pub(super) fn compact_dim<B: ScanBackend>(
+    _values: &Shape,
+    mask: &BoolTensor<B>,
+    dim: &usize,
+    _int: &IntDType,
+) -> Adjoint<B> {
+    let (mask, dim) = (mask.clone(), *dim);
+    Adjoint::<B>::new(move |grad| B::float_expand_dim(grad, mask.clone(), dim))
+}
+
+pub(super) fn compact_dim_padded<B: ScanBackend>(
+    values: &Shape,
+    mask: &BoolTensor<B>,
+    dim: &usize,
+    int: &IntDType,
+) -> Adjoint<B> {
+    compact_dim(values, mask, dim, int)
+}
+
+pub(super) fn expand_dim<B: ScanBackend>(
+    values: &Shape,
+    mask: &BoolTensor<B>,
+    dim: &usize,
+) -> Adjoint<B> {
+    let (mask, dim, slices) = (mask.clone(), *dim, values[*dim]);
+    Adjoint::<B>::new(move |grad| {
+        let mask = mask.clone();
+        let (survivors, _) = B::float_compact_dim_padded(grad, mask, dim, IntDType::I32);
+        fit::<B>(survivors, dim, slices)
+    })
+}
+
+pub(super) fn scatter_to<B: ScanBackend>(
+    _values: &Shape,
+    destinations: &IntTensor<B>,
+    offsets: &IntTensor<B>,
+) -> Adjoint<B> {
+    let (destinations, offsets) = (destinations.clone(), offsets.clone());
+    Adjoint::<B>::new(move |grad| B::float_gather_from(grad, destinations.clone(), offsets.clone()))
+}
+
+pub(super) fn gather_from<B: ScanBackend>(
+    _values: &Shape,
+    destinations: &IntTensor<B>,
+    offsets: &IntTensor<B>,
+) -> Adjoint<B> {
+    let (destinations, offsets) = (destinations.clone(), offsets.clone());
+    Adjoint::<B>::new(move |grad| B::float_scatter_to(grad, destinations.clone(), offsets.clone()))
 }
 
 /// Each line's survivors back at their places, zero elsewhere.
-fn expand_along<B: ScanBackend>(
-    grad: FloatTensor<B>,
-    mask: BoolTensor<B>,
-    dim: usize,
-    int: IntDType,
-) -> FloatTensor<B> {
-    if grad.shape().num_elements() == 0 {
-        return grad;
-    }
-    let options = ScanOptions::default().exclusive();
-    let ranks = B::int_scan(
-        B::bool_into_int(mask.clone(), int),
-        dim,
-        ScanOp::Sum,
-        options,
-    );
-    let values = B::float_gather(dim, grad, ranks);
-    B::float_mask_fill(values, B::bool_not(mask), 0.into())
+pub(super) fn compact_along<B: ScanBackend>(
+    _values: &Shape,
+    mask: &BoolTensor<B>,
+    dim: &usize,
+    int: &IntDType,
+) -> Adjoint<B> {
+    let (mask, dim, int) = (mask.clone(), *dim, *int);
+    Adjoint::<B>::new(move |grad| {
+        if grad.shape().num_elements() == 0 {
+            return grad;
+        }
+        let options = ScanOptions::default().exclusive();
+        let trues = B::bool_into_int(mask.clone(), int);
+        let ranks = B::int_scan(trues, dim, ScanOp::Sum, options);
+        let values = B::float_gather(dim, grad, ranks);
+        B::float_mask_fill(values, B::bool_not(mask.clone()), 0.into())
+    })
+}
+
+pub(super) fn repeat_rows<B: ScanBackend>(
+    _values: &Shape,
+    offsets: &IntTensor<B>,
+    _total: &usize,
+) -> Adjoint<B> {
+    let offsets = offsets.clone();
+    Adjoint::<B>::new(move |grad| B::float_segment_reduce(grad, offsets.clone(), ScanOp::Sum))
+}
+
+/// The gradient of a run belongs to its first element. After the `lengths` of the runs there are zeros, or nothing.
+pub(super) fn run_lengths<B: ScanBackend>(values: &Shape, lengths: &IntTensor<B>) -> Adjoint<B> {
+    let (lengths, elements) = (lengths.clone(), values.num_elements());
+    let bool_dtype = get_device_settings::<B>(&lengths.device()).bool_dtype;
+    Adjoint::<B>::new(move |grad| {
+        if elements == 0 {
+            return grad;
+        }
+        let options = ScanOptions::default().exclusive();
+        let starts = B::int_scan(lengths.clone(), 0, ScanOp::Sum, options);
+        let heads = B::segment_starts(starts, elements, bool_dtype);
+        B::float_expand_by_mask(grad, heads)
+    })
 }
 
 /// Shortens or zero-pads `tensor` to `size` slices along `dim`: values beyond the trues have no effect and no gradient.

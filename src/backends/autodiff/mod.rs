@@ -36,8 +36,7 @@ mod sort;
 mod tests;
 
 use crate::ops::scans::scan_operations;
-use crate::ops::selections::for_each_kind;
-use crate::ops::{BoolSelectionOps, IntSelectionOps, ScanBackend, ScanOps};
+use crate::ops::{ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::tensor::{BoolDType, IntDType};
@@ -154,16 +153,3 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         segments::segment_reduce::<B, C>(values, offsets, op)
     }
 }
-
-/// The selections of a kind without gradients, on the inner backend.
-macro_rules! inner_selections {
-    (FloatSelectionOps $($rest:tt)*) => {};
-    ($Trait:ident $($rest:tt)*) => {
-        #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
-        impl<B: ScanBackend, C: CheckpointStrategy> $Trait for Autodiff<B, C> {
-            on_inner! { $Trait $($rest)* }
-        }
-    };
-}
-
-for_each_kind! { inner_selections(FloatTensor, IntTensor, BoolTensor) }
