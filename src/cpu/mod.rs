@@ -56,7 +56,7 @@ pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_a
 
 use crate::ScanOp;
 use buffer::Output;
-use operator::{Max, Min, Prod, Sum, by_operator};
+use operator::by_operator;
 use traits::Combine;
 use walks::{LogSumExpFold, Plain, fold_scan};
 

@@ -8,21 +8,21 @@ macro_rules! by_operator {
     ($op:expr, $values:ident = $wrapping:expr, $O:ident => $walk:expr) => {
         match $op {
             ScanOp::Sum => {
-                type $O = Sum;
+                type $O = $crate::cpu::operator::Sum;
                 let $values = $wrapping;
                 bytemuck::cast_vec($walk)
             }
             ScanOp::Prod => {
-                type $O = Prod;
+                type $O = $crate::cpu::operator::Prod;
                 let $values = $wrapping;
                 bytemuck::cast_vec($walk)
             }
             ScanOp::Max => {
-                type $O = Max;
+                type $O = $crate::cpu::operator::Max;
                 $walk
             }
             ScanOp::Min => {
-                type $O = Min;
+                type $O = $crate::cpu::operator::Min;
                 $walk
             }
             ScanOp::LogSumExp => unreachable!("its state is more than an element"),

@@ -9,6 +9,14 @@ use scan_testing::reference::{self, Scalar};
 #[allow(unused_imports, reason = "every test binary uses its own part")]
 pub use scan_testing::reference::{argwhere, compact, compact_dim, expand, indices, partition};
 
+/// The operator as the kernels name it.
+pub fn known(op: ScanOp) -> cubecl_scan::ScanOp {
+    let name = format!("{op:?}");
+    let mut known = cubecl_scan::ScanOp::ALL.into_iter();
+    let same = known.find(|known| format!("{known:?}") == name);
+    same.unwrap_or_else(|| panic!("the oracle does not know {name}"))
+}
+
 /// The scan along `dim`, exclusive or not and reverse or not.
 pub fn scan<T: Scalar>(
     input: &[T],
@@ -17,11 +25,8 @@ pub fn scan<T: Scalar>(
     op: ScanOp,
     (exclusive, reverse): (bool, bool),
 ) -> Vec<T> {
-    let name = format!("{op:?}");
-    let mut known = cubecl_scan::ScanOp::ALL.into_iter();
-    let op = known.find(|known| format!("{known:?}") == name);
-    let op = op.unwrap_or_else(|| panic!("the oracle does not know {name}"));
-    reference::scan(input, shape, dim, op, ScanOptions { exclusive, reverse })
+    let options = ScanOptions { exclusive, reverse };
+    reference::scan(input, shape, dim, known(op), options)
 }
 
 /// The positions of the elements of each line along `dim` in order, by the host's stable sort. NaN is above everything.

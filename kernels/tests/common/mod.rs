@@ -16,6 +16,7 @@ pub use selections::*;
 pub use sorts::*;
 pub use watchdog::*;
 
+pub use scan_testing::reference::values;
 pub use scan_testing::unsupported;
 
 use cubecl::Device;
@@ -187,20 +188,6 @@ pub fn check<T>(
 pub fn all_options() -> [ScanOptions; 4] {
     [(false, false), (true, false), (false, true), (true, true)]
         .map(|(exclusive, reverse)| ScanOptions { exclusive, reverse })
-}
-
-/// Values whose sums and products are exact in f32: small integers for sums, powers of two for products.
-/// Neighbours differ.
-pub fn values(n: usize, op: ScanOp) -> Vec<i32> {
-    (0..n)
-        .map(|i| {
-            let mixed = (i as u32).wrapping_mul(2_654_435_761) >> 16;
-            match op {
-                ScanOp::Prod => [1, 2, -1, 1, -2][mixed as usize % 5],
-                _ => (mixed % 17) as i32 - 8,
-            }
-        })
-        .collect()
 }
 
 /// [`values`] as floats.

@@ -22,4 +22,4 @@ pub use loops::{
     segment_sums,
 };
 pub use order::{SortKey, sort_positions};
-pub use scalar::Scalar;
+pub use scalar::{Scalar, hash, values};

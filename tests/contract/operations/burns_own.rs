@@ -6,21 +6,25 @@ use burn_scan::prelude::*;
 use crate::common::element::{numbered, samples};
 use crate::common::views::half;
 use crate::common::waiting::{ExactCompact, ExactIndices};
-use crate::common::{OPS, assert_same, axis, host, host_indices, mask, tensor};
+use crate::common::{assert_same, axis, host, host_indices, mask, tensor};
 
 on_every_device![scans, mask_select, argwhere_and_nonzero];
 
+type BurnsScan = fn(Tensor<3>, usize) -> Tensor<3>;
+
+/// The scans that Burn has.
+const BURNS: [(ScanOp, BurnsScan); 4] = [
+    (ScanOp::Sum, Tensor::cumsum),
+    (ScanOp::Prod, Tensor::cumprod),
+    (ScanOp::Max, Tensor::cummax),
+    (ScanOp::Min, Tensor::cummin),
+];
+
 fn scans(device: &Device) {
     let shape = [6, 40, 9];
-    for (dim, op) in (0..3).flat_map(|dim| OPS.map(|op| (dim, op))) {
-        let burn = |input: Tensor<3>| match op {
-            ScanOp::Prod => input.cumprod(dim),
-            ScanOp::Max => input.cummax(dim),
-            ScanOp::Min => input.cummin(dim),
-            _ => input.cumsum(dim),
-        };
+    for (dim, (op, burn)) in (0..3).flat_map(|dim| BURNS.map(|scan| (dim, scan))) {
         let values: Vec<f32> = samples(op, axis(&shape, dim));
-        let expected = burn(tensor::<f32, 3>(&values, shape, &Device::flex()));
+        let expected = burn(tensor::<f32, 3>(&values, shape, &Device::flex()), dim);
         let input = tensor::<f32, 3>(&values, shape, device);
         let found = input.scan(dim, op, ScanOptions::default());
         let context = || format!("{op:?} along {dim}");
