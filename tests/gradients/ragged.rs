@@ -3,6 +3,7 @@
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 
+use super::scans::derivatives;
 use super::{check, weights};
 use crate::common::element::{hash, samples};
 use crate::common::views::masks;
@@ -50,20 +51,8 @@ fn of_rows(x: &[f64], width: usize, op: ScanOp, w: &[f64]) -> Vec<f64> {
                 .map(|i| i * width + column)
                 .collect();
             let values: Vec<f64> = places.iter().map(|&at| x[at]).collect();
-            let extreme = values.iter().copied().reduce(match op {
-                ScanOp::Max => f64::max,
-                _ => f64::min,
-            });
-            let winner = values.iter().rposition(|&value| Some(value) == extreme);
-            let sum: f64 = values.iter().map(|value| value.exp()).sum();
-            for (k, &at) in places.iter().enumerate() {
-                gradient[at] = w[row * width + column]
-                    * match op {
-                        ScanOp::Sum => 1.0,
-                        ScanOp::Prod => [&values[..k], &values[k + 1..]].concat().iter().product(),
-                        ScanOp::LogSumExp => values[k].exp() / sum,
-                        _ => f64::from(u8::from(winner == Some(k))),
-                    };
+            for (&at, derivative) in places.iter().zip(derivatives(op, &values)) {
+                gradient[at] = w[row * width + column] * derivative;
             }
         }
     }

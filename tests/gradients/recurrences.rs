@@ -6,7 +6,8 @@ use burn_scan::prelude::*;
 use super::scans::reached;
 use super::{narrow, trackings, weights};
 use crate::common::element::hash;
-use crate::common::{OPS, WAYS, axis, host, options, tensor};
+use crate::common::{OPS, WAYS, axis, host, options, oracle, tensor};
+use scan_testing::reference::Scalar;
 
 on_every_device![
     linear_recurrences,
@@ -238,12 +239,9 @@ fn scans_from_a_value(device: &Device) {
                     for (line, &first) in first.iter().enumerate() {
                         let at = |i: usize| (line / 3 * 13 + i) * 3 + line % 3;
                         for i in 0..13 {
-                            let seen = reached(i, 13, way).into_iter().map(|k| x[at(k)]);
-                            let result = match op {
-                                ScanOp::Sum => first + seen.sum::<f64>(),
-                                _ => first * seen.product::<f64>(),
-                            };
-                            total += w[at(i)] * result;
+                            let seen = reached(i, 13, way).into_iter();
+                            let add = |acc, k| f64::accumulate(acc, x[at(k)], oracle::known(op));
+                            total += w[at(i)] * seen.fold(first, add);
                         }
                     }
                     total

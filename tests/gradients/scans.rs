@@ -27,8 +27,26 @@ pub(super) fn reached(i: usize, len: usize, (exclusive, reverse): (bool, bool)) 
     }
 }
 
-/// The adjoint of a scan, output by output. The gradient of a maximum or minimum goes to the latest of equal
-/// elements, as in Burn's `cummax` and `cummin`.
+/// The derivatives of the total of these values. Those of a maximum or minimum are 1 at the latest of equal elements, as in
+/// Burn's `cummax` and `cummin`, and 0 elsewhere.
+pub(super) fn derivatives(op: ScanOp, values: &[f64]) -> Vec<f64> {
+    let extreme = values.iter().copied().reduce(match op {
+        ScanOp::Max => f64::max,
+        _ => f64::min,
+    });
+    let winner = values.iter().rposition(|&value| Some(value) == extreme);
+    let sum: f64 = values.iter().map(|value| value.exp()).sum();
+    (0..values.len())
+        .map(|k| match op {
+            ScanOp::Sum => 1.0,
+            ScanOp::Prod => [&values[..k], &values[k + 1..]].concat().iter().product(),
+            ScanOp::LogSumExp => values[k].exp() / sum,
+            _ => f64::from(u8::from(winner == Some(k))),
+        })
+        .collect()
+}
+
+/// The adjoint of a scan, output by output.
 pub(super) fn scan_adjoint(
     op: ScanOp,
     x: &[f64],
@@ -42,18 +60,8 @@ pub(super) fn scan_adjoint(
         for i in 0..len {
             let reached = reached(i, len, way);
             let values: Vec<f64> = reached.iter().map(|&k| x[at(k)]).collect();
-            let extreme = values.iter().copied().reduce(match op {
-                ScanOp::Max => f64::max,
-                _ => f64::min,
-            });
-            let winner = values.iter().rposition(|&value| Some(value) == extreme);
-            for (k, &source) in reached.iter().enumerate() {
-                gradient[at(source)] += weights[at(i)]
-                    * match op {
-                        ScanOp::Sum => 1.0,
-                        ScanOp::Prod => [&values[..k], &values[k + 1..]].concat().iter().product(),
-                        _ => f64::from(u8::from(winner == Some(k))),
-                    };
+            for (&source, derivative) in reached.iter().zip(derivatives(op, &values)) {
+                gradient[at(source)] += weights[at(i)] * derivative;
             }
         }
     }
