@@ -55,6 +55,9 @@
 //! The default names no back end of Burn. The features mirror those that a program turns on in Burn: `flex` (the CPU),
 //! `wgpu`, `cuda` and the others, `fusion` (lazy operations, and [`install`]), `autodiff`; the README lists them.
 
+// On docs.rs each item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod backends;
 mod check;
 #[cfg(feature = "flex")]

@@ -109,12 +109,12 @@ fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
     let len = line.len();
     let of =
         |data: &[f32], shape, dim| -> Vec<f32> { host(along(tensor(data, shape, device), dim)) };
-    let beside = |count: usize| -> Vec<f32> {
+    let with_neighbours = |count: usize| -> Vec<f32> {
         let repeated = line.iter().flat_map(|&x| vec![x; count]);
         repeated.collect()
     };
     let row = of(line, [1, len], 1);
-    let two = of(&beside(2), [len, 2], 0);
+    let two = of(&with_neighbours(2), [len, 2], 0);
     let column: Vec<f32> = two.iter().copied().step_by(2).collect();
     // A Cube device has kernels for each width of rows, and sums take all of its routines.
     let takes_all = is_flex(device) || what.starts_with("Sum of F32");
@@ -129,7 +129,7 @@ fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
         let what = format!("{count} lines of {len}, {what}");
         let rows = of(&line.repeat(count), [count, len], 1);
         assert!(rows.chunks(len).all(|found| found == row), "rows: {what}");
-        let columns = of(&beside(count), [len, count], 0);
+        let columns = of(&with_neighbours(count), [len, count], 0);
         let is_same = columns
             .chunks(count)
             .zip(&column)

@@ -172,13 +172,13 @@ def gpu_screen(name, runs):
                 newest[case["end"]] = (commit, case["figures"])
     rows, worse = [], []
     for case, (commit, figures) in newest.items():
-        us, beside = figures["median_us"], sorted(peers.get(commit, {}).get(figures["peer"], []))
-        if not beside:
+        us, rivals = figures["median_us"], sorted(peers.get(commit, {}).get(figures["peer"], []))
+        if not rivals:
             continue
-        by = beside[0][0] / us
-        worse += [(by, f"- {case}: {speed(by)} than {beside[0][1]}\n")] if by < 1 else []
+        by = rivals[0][0] / us
+        worse += [(by, f"- {case}: {speed(by)} than {rivals[0][1]}\n")] if by < 1 else []
         share = f"{100 * figures['copy_us'] / us:.0f} %" if figures.get("copy_us") else NOT_MEASURED
-        rows.append([case, time(us * 1e3), f"{beside[0][1]} {time(beside[0][0] * 1e3)}", speed(by), share, commit])
+        rows.append([case, time(us * 1e3), f"{rivals[0][1]} {time(beside[0][0] * 1e3)}", speed(by), share, commit])
     links = ", ".join(f"[{build(found)['commit'][:7]}](results/{found['name']}.md)" for found in runs)
     driver = next(c["figures"]["driver"] for c in of_stage(runs[-1], "facts") if c["end"] == "device")
     about = f"{driver}, CUDA C++ through NVRTC; {build(runs[-1])['built']}, {build(runs[-1])['rustc']}. Whole runs: {links}."

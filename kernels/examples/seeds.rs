@@ -330,8 +330,8 @@ fn survey(client: &Client) -> bool {
 
 /// The powers of two up to 2^`log`, and the sizes next to them.
 fn sizes(log: u32) -> Vec<usize> {
-    let beside = (0..=log).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]);
-    let mut sizes: Vec<usize> = beside.filter(|size| *size > 0).collect();
+    let near = (0..=log).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]);
+    let mut sizes: Vec<usize> = near.filter(|size| *size > 0).collect();
     sizes.sort();
     sizes.dedup();
     sizes

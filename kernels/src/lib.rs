@@ -28,6 +28,9 @@
 //! # }
 //! ```
 
+// On docs.rs each item says which feature it needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod adjoint;
 mod checked_index;
 pub mod compact;

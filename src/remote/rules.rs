@@ -15,7 +15,7 @@ pub(super) struct Rules<'a, B: Backend> {
     device: &'a B::Device,
     limits: Limits,
     /// The sizes of buffers that the call needs in addition to its results, as its tensors and rules tell.
-    beside: RefCell<Vec<usize>>,
+    temporary: RefCell<Vec<usize>>,
 }
 
 type Checked = Result<(), Fault>;
@@ -34,7 +34,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         Self {
             device,
             limits: Limits::of::<B>(device),
-            beside: RefCell::default(),
+            temporary: RefCell::default(),
         }
     }
 
@@ -45,14 +45,14 @@ impl<'a, B: Backend> Rules<'a, B> {
 
     /// The call needs a buffer in addition to its results.
     fn needs(&self, bytes: usize) {
-        self.beside.borrow_mut().push(bytes);
+        self.temporary.borrow_mut().push(bytes);
     }
 
     /// The device holds the results and what else the call needs.
     pub(super) fn fits(&self, results: &[TensorSpec]) -> Checked {
-        let beside = self.beside.borrow();
+        let temporary = self.temporary.borrow();
         self.limits
-            .fits(results.iter().map(bytes).chain(beside.iter().copied()))
+            .fits(results.iter().map(bytes).chain(temporary.iter().copied()))
     }
 
     /// The tensor has that dimension.

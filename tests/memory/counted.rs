@@ -60,7 +60,7 @@ pub fn live() -> usize {
 /// What a call did with memory.
 pub struct Use {
     /// The most bytes at once, in addition to what existed before and what its results hold.
-    pub beside: usize,
+    pub temporary: usize,
     /// The bytes that are held once the call and all that it was given are gone.
     pub held: usize,
 }
@@ -74,7 +74,7 @@ pub fn measured<R>(call: impl FnOnce() -> R) -> Use {
     PEAK.store(before, Relaxed);
     let results = call();
     let held = live().saturating_sub(before);
-    let beside = PEAK.load(Relaxed) - before - held;
+    let temporary = PEAK.load(Relaxed) - before - held;
     drop(results);
-    Use { beside, held }
+    Use { temporary, held }
 }

@@ -11,10 +11,10 @@ const LITTLE: usize = 1 << 20;
 /// Somebody else holds the inputs of `call`.
 #[track_caller]
 fn at_most<R>(bytes: usize, what: &str, call: impl FnOnce() -> R) {
-    let beside = measured(call).beside;
+    let temporary = measured(call).temporary;
     assert!(
-        beside <= bytes,
-        "{what}: {beside} bytes beside inputs and outputs, more than {bytes}"
+        temporary <= bytes,
+        "{what}: {temporary} bytes beside inputs and outputs, more than {bytes}"
     );
 }
 

@@ -124,8 +124,8 @@ fn in_silence(rounds: usize, others: &[Device], end: fn(&mut Served)) {
 
 #[test]
 fn a_server_that_ends_over_websocket() {
-    let beside = servers::websocket();
-    let others = [Device::flex(), beside.clone()];
+    let untouched = servers::websocket();
+    let others = [Device::flex(), untouched.clone()];
     for _ in 0..rounds_here("a_server_that_ends_over_websocket") {
         ends(Served::over_websocket(), Served::kill, SOON);
         others_go_on(&others);
@@ -134,8 +134,8 @@ fn a_server_that_ends_over_websocket() {
 
 #[test]
 fn a_server_that_ends_over_iroh() {
-    let beside = servers::iroh();
-    let others = [Device::flex(), beside.clone()];
+    let untouched = servers::iroh();
+    let others = [Device::flex(), untouched.clone()];
     let rounds = rounds_here("a_server_that_ends_over_iroh");
     in_silence(rounds, &others, Served::kill);
 }
@@ -144,8 +144,8 @@ fn a_server_that_ends_over_iroh() {
 #[cfg(unix)]
 #[test]
 fn a_server_that_hangs_over_iroh() {
-    let beside = servers::iroh();
-    let others = [Device::flex(), beside.clone()];
+    let untouched = servers::iroh();
+    let others = [Device::flex(), untouched.clone()];
     let rounds = rounds_here("a_server_that_hangs_over_iroh");
     in_silence(rounds, &others, |server| server.stop());
 }

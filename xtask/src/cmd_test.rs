@@ -28,7 +28,7 @@ use crate::args::{Args, Spec};
 use crate::drivers::{self, Env};
 use crate::metadata::{packages, targets};
 use crate::process::{cargo, root, run as run_to_success, run_reading};
-use crate::steps::{Beside, Steps};
+use crate::steps::{Background, Steps};
 
 const SPEC: Spec = Spec {
     flags: &["--heavy", "--rest"],
@@ -197,7 +197,7 @@ impl<'a> Tests<'a> {
     /// The long tier. The tensors' laws take somewhat longer than the steps in parallel.
     fn long(&self, steps: &mut Steps) {
         let kernels = self.selected(&LONG_KERNEL_TESTS, &self.env);
-        let beside = Beside::start(vec![
+        let background = Background::start(vec![
             ("kernels, long form", Ok(kernels)),
             (
                 "CPU engine under valgrind",
@@ -207,31 +207,31 @@ impl<'a> Tests<'a> {
         steps.step("tensors, long form", || {
             run_to_success(&mut self.selected(&LONG_TESTS, &self.env))
         });
-        steps.join(beside);
+        steps.join(background);
     }
 
     /// The normal tier: two lists of steps.
     fn all(&self, steps: &mut Steps, driver: &str) -> Result<()> {
-        let mut beside = self.kernels(driver);
+        let mut background = self.kernels(driver);
         let workspace = |kind: &[&str]| {
             let mut command = self.workspace(&self.env);
             command.args(kind);
             Ok(command)
         };
-        beside.extend([
+        background.extend([
             (
                 "what runs on a GPU notices planted faults",
                 workspace(&["--bench", "gpu_check"]),
             ),
             ("examples in the documentation", workspace(&["--doc"])),
         ]);
-        let beside = Beside::start(beside);
+        let background = Background::start(background);
         let others = others_than_kernels()?;
         let others: Vec<&str> = others.iter().map(String::as_str).collect();
         steps.step("everything else", || {
             run_to_success(self.selected(&others, &self.env).args(["--lib", "--bins"]))
         });
-        steps.join(beside);
+        steps.join(background);
         Ok(())
     }
 

@@ -13,9 +13,9 @@ use crate::process::{line_of, run_printing_to};
 type Done = (String, Result<()>, Duration);
 
 /// Steps that run one by one, in parallel with others. [`Steps::join`] shows what they print.
-pub(crate) struct Beside(JoinHandle<Vec<(Done, Vec<u8>)>>);
+pub(crate) struct Background(JoinHandle<Vec<(Done, Vec<u8>)>>);
 
-impl Beside {
+impl Background {
     /// A step without a command fails.
     pub(crate) fn start(steps: Vec<(&str, Result<Command>)>) -> Self {
         let steps: Vec<_> = (steps.into_iter())
@@ -55,8 +55,8 @@ impl Steps {
     }
 
     /// Waits for the steps that run in parallel with the others, and shows what they printed.
-    pub(crate) fn join(&mut self, beside: Beside) {
-        let done = beside.0.join().expect("steps return their errors");
+    pub(crate) fn join(&mut self, background: Background) {
+        let done = background.0.join().expect("steps return their errors");
         for ((name, result, took), printed) in done {
             eprintln!("\n== {name}, beside the steps above");
             eprint!("{}", String::from_utf8_lossy(&printed));

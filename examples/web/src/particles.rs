@@ -155,12 +155,12 @@ impl Particles {
         let crowd = (ends - offsets.slice_dim(0, 0..CELLS)).float() * (CELLS as f64 / n as f64);
 
         let push = |axis: usize| {
-            let beside = |by: i32| {
+            let neighbour = |by: i32| {
                 let mut cells = cells.clone();
                 cells[axis] = (cells[axis].clone() + by).clamp(0, SIDE as i32 - 1);
                 crowd.clone().select(0, number(cells))
             };
-            (beside(-1) - beside(1)) * 0.02
+            (neighbour(-1) - neighbour(1)) * 0.02
         };
         let seconds = f64::from(seconds);
         let velocity = |axis: usize| {

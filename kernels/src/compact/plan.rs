@@ -93,12 +93,12 @@ const SHORT_LINE: usize = 32;
 const FEWEST_UNITS: usize = MAX_BLOCK;
 
 impl Plan {
-    /// `beside` holds the tensors that are read or written in vectors at the positions of the mask. `staged` is the
+    /// `others` holds the tensors that are read or written in vectors at the positions of the mask. `staged` is the
     /// size in bytes of an element that a tile keeps in shared memory, or 0.
     pub fn new(
         client: &Client,
         mask: &Typed,
-        beside: &[&Typed],
+        others: &[&Typed],
         staged: usize,
         lines: MaskLines,
         mark: Mark,
@@ -107,7 +107,7 @@ impl Plan {
         if let Some(reason) = scratch::unsupported_reason(client) {
             return Err(ScanError::LookbackUnsupported { reason });
         }
-        let all = || beside.iter().copied().chain([mask]);
+        let all = || others.iter().copied().chain([mask]);
         check_types(client, all().map(|(_, dtype)| *dtype))?;
         let lanes = lines.lanes(client, all());
         let tuning = Tuning::of(client, &launch);

@@ -43,12 +43,12 @@ impl Selection {
         let count = [("count", &self.counts, index.size())];
         check_outputs(&inputs, &[&output, others, &count].concat())?;
         // If no values are emitted, `values` is a stand-in.
-        let beside = [&self.values];
-        let beside = if self.emit.values() { &beside[..] } else { &[] };
+        let others = [&self.values];
+        let others = if self.emit.values() { &others[..] } else { &[] };
         let plan = Plan::new(
             client,
             &self.mask,
-            beside,
+            others,
             emitted.size(),
             self.lines,
             self.mark,

@@ -4,7 +4,7 @@ use super::code::{KeyOrder, bits_of};
 use super::tile::KeyDigits;
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
-use crate::compact::digits::config::{Beside, DigitConfig};
+use crate::compact::digits::config::{DigitConfig, ExtraShared};
 use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::operator::integer_limits;
 use crate::scan::problem::lanes_of;
@@ -70,7 +70,7 @@ impl<'c> Sort<'c> {
             client,
             dtype,
             order: KeyOrder::new(dtype, options),
-            digits: DigitConfig::new(client, &launch, beside(dtype, false)),
+            digits: DigitConfig::new(client, &launch, extra(dtype, false)),
             address_type: operands
                 .iter()
                 .map(|(_, tensor, _)| tensor.required_address_type(1))
@@ -82,7 +82,7 @@ impl<'c> Sort<'c> {
     /// The same for lines that are longer than a tile: their tiles may be larger.
     pub fn of_long_lines(&self) -> Self {
         let is_large = self.dtype.size() <= size_of::<u32>();
-        let digits = DigitConfig::new(self.client, &self.launch, beside(self.dtype, is_large));
+        let digits = DigitConfig::new(self.client, &self.launch, extra(self.dtype, is_large));
         Self {
             digits,
             ..self.clone()
@@ -140,8 +140,8 @@ impl<'c> Sort<'c> {
 }
 
 /// Keys are staged. A table says what is added to ranks, or how often digits occur.
-fn beside(dtype: ElemType, is_large: bool) -> Beside {
-    Beside {
+fn extra(dtype: ElemType, is_large: bool) -> ExtraShared {
+    ExtraShared {
         of_key: dtype.size(),
         tables: 1,
         is_large,

@@ -126,9 +126,9 @@ impl<B: ScanBackend> Reduction<B> {
                 let is_nan = B::float_is_nan(input.clone(), bools);
                 let is_it = B::bool_or(B::float_equal(input, total, bools), is_nan);
                 let backwards = ScanOptions::default().reverse();
-                let met = B::bool_into_int(is_it.clone(), int);
-                let met = B::int_segmented_scan(met, starts, 0, ScanOp::Sum, backwards);
-                let is_last = B::int_equal_elem(met, 1.into(), bools);
+                let hits = B::bool_into_int(is_it.clone(), int);
+                let hits = B::int_segmented_scan(hits, starts, 0, ScanOp::Sum, backwards);
+                let is_last = B::int_equal_elem(hits, 1.into(), bools);
                 let is_set = B::bool_and(is_last, is_it);
                 B::float_mask_fill(g, B::bool_not(is_set), 0.into())
             }

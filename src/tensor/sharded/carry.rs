@@ -5,13 +5,16 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Tensor};
 
 /// The shards that have elements, in the order in which a scan visits them. The others add nothing to the carry.
-pub(super) fn met<const D: usize, K: Basic>(shards: &[Tensor<D, K>], reverse: bool) -> Vec<usize> {
+pub(super) fn visited<const D: usize, K: Basic>(
+    shards: &[Tensor<D, K>],
+    reverse: bool,
+) -> Vec<usize> {
     let has_elements = |&number: &usize| shards[number].shape().num_elements() > 0;
-    let met = (0..shards.len()).filter(has_elements);
+    let visited = (0..shards.len()).filter(has_elements);
     if reverse {
-        met.rev().collect()
+        visited.rev().collect()
     } else {
-        met.collect()
+        visited.collect()
     }
 }
 
@@ -21,11 +24,11 @@ pub(super) fn met<const D: usize, K: Basic>(shards: &[Tensor<D, K>], reverse: bo
 /// carry moves.
 pub(super) fn handed_on<const D: usize, K: Basic>(
     devices: &[Device],
-    met: &[usize],
+    visited: &[usize],
     mut fold: impl FnMut(usize, Option<Tensor<D, K>>) -> Tensor<D, K>,
 ) -> Vec<Option<Tensor<D, K>>> {
     let mut initials = vec![None; devices.len()];
-    for pair in met.windows(2) {
+    for pair in visited.windows(2) {
         let [this, next] = [pair[0], pair[1]];
         let carry = fold(this, initials[this].clone());
         initials[next] = Some(transfer(carry, &devices[next]));

@@ -1,6 +1,6 @@
 //! Recurrences along the split dimension.
 
-use super::carry::{handed_on, met};
+use super::carry::{handed_on, visited};
 use super::scan::is_half;
 use super::together::together;
 use super::total::total;
@@ -50,10 +50,11 @@ fn recurrence<const D: usize>(
     let Sharded { shards, dim } = values;
     let decays = decay.shards;
     let devices: Vec<Device> = shards.iter().map(Tensor::device).collect();
-    let met = met(&shards, false);
+    let visited = visited(&shards, false);
     let is_followed = |number| {
-        met.split_last()
-            .is_some_and(|(_, met)| met.contains(&number))
+        visited
+            .split_last()
+            .is_some_and(|(_, visited)| visited.contains(&number))
     };
     let totals = together(&shards, |shard, number| {
         is_followed(number).then(|| {
@@ -62,11 +63,11 @@ fn recurrence<const D: usize>(
             let states = shard.clone().linear_recurrence(decay.clone(), dim);
             let state = states.narrow(dim, len - 1, 1);
             // Nothing multiplies the first state.
-            let product = (met[0] != number).then(|| product(decay, dim, len));
+            let product = (visited[0] != number).then(|| product(decay, dim, len));
             (product, state)
         })
     });
-    let initials = handed_on(&devices, &met, |number, initial| {
+    let initials = handed_on(&devices, &visited, |number, initial| {
         let (product, state) = totals[number].clone().expect("a later shard waits for it");
         match (initial, product) {
             (Some(initial), Some(product)) => {

@@ -1,6 +1,6 @@
 //! Scans along the split dimension.
 
-use super::carry::{handed_on, met};
+use super::carry::{handed_on, visited};
 use super::together::together;
 use super::total::total;
 use super::{Sharded, checks};
@@ -41,15 +41,16 @@ where
     fn scanned(self, op: ScanOp, options: ScanOptions) -> Self {
         let Self { shards, dim } = self;
         let devices: Vec<Device> = shards.iter().map(Tensor::device).collect();
-        let met = met(&shards, options.reverse);
+        let visited = visited(&shards, options.reverse);
         let is_followed = |number| {
-            met.split_last()
-                .is_some_and(|(_, met)| met.contains(&number))
+            visited
+                .split_last()
+                .is_some_and(|(_, visited)| visited.contains(&number))
         };
         let totals = together(&shards, |shard, number| {
             is_followed(number).then(|| total(shard, dim, op, options))
         });
-        let initials = handed_on(&devices, &met, |number, initial| {
+        let initials = handed_on(&devices, &visited, |number, initial| {
             let total = totals[number].clone().expect("a later shard waits for it");
             match initial {
                 None => total,

@@ -90,18 +90,18 @@ pub fn decays_that_broadcast(devices: &[Device]) {
     let lengths = uneven_lengths(400, devices.len(), 12);
     let sharded = || shards::<f32, 2>(&values, shape, 1, &lengths, devices);
     let one = |i: usize| [0.5, -0.75, 0.875][i];
-    let beside = |decay: &dyn Fn(&Device) -> Tensor<2>| -> Sharded<2, Float> {
+    let with_decay = |decay: &dyn Fn(&Device) -> Tensor<2>| -> Sharded<2, Float> {
         Sharded::new(devices.iter().map(decay).collect(), 1)
     };
     let cases = [
         (
             "one",
-            beside(&|device| tensor::<f32, 2>(&[0.5], [1, 1], device)),
+            with_decay(&|device| tensor::<f32, 2>(&[0.5], [1, 1], device)),
             vec![0.5; 1200],
         ),
         (
             "one a line",
-            beside(&|device| tensor::<f32, 2>(&[0.5, -0.75, 0.875], [3, 1], device)),
+            with_decay(&|device| tensor::<f32, 2>(&[0.5, -0.75, 0.875], [3, 1], device)),
             (0..1200).map(|i| one(i / 400)).collect(),
         ),
         (

@@ -62,7 +62,7 @@ pub(crate) struct DigitConfig {
 
 /// Shared memory that a kernel has beside counters and words.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct ExtraShared {
     /// Bytes for each key of the tile.
     pub of_key: usize,
     /// Tables of a word for each digit.
@@ -75,11 +75,11 @@ impl DigitConfig {
     /// For a grouping by keys below `num_keys`.
     pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
         // A table says where digits begin.
-        let beside = Beside {
+        let extra = ExtraShared {
             tables: 1,
-            ..Beside::default()
+            ..ExtraShared::default()
         };
-        let config = Self::new(client, launch, beside);
+        let config = Self::new(client, launch, extra);
         Self {
             drops: num_keys <= config.digits(),
             ..config
@@ -87,7 +87,7 @@ impl DigitConfig {
     }
 
     /// For tiles that have this shared memory beside their words.
-    pub fn new(client: &Client, launch: &LaunchOptions, beside: Beside) -> Self {
+    pub fn new(client: &Client, launch: &LaunchOptions, extra: ExtraShared) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;
         let config = if tuning.plane {
@@ -96,7 +96,7 @@ impl DigitConfig {
                 launch,
                 [hardware.plane_size_min, hardware.plane_size_max],
                 hardware.max_shared_memory_size,
-                beside,
+                extra,
             )
         } else {
             Self::without_planes(launch)
@@ -116,20 +116,20 @@ impl DigitConfig {
         launch: &LaunchOptions,
         plane_sizes: [u32; 2],
         shared_bytes: usize,
-        beside: Beside,
+        extra: ExtraShared,
     ) -> Self {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
-        let other = OTHER_BYTES + beside.tables * (size_of::<u32>() << BITS_WITH_PLANES);
-        let words = shared_bytes.saturating_sub(other) / (size_of::<u32>() + beside.of_key);
+        let other = OTHER_BYTES + extra.tables * (size_of::<u32>() << BITS_WITH_PLANES);
+        let words = shared_bytes.saturating_sub(other) / (size_of::<u32>() + extra.of_key);
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
         // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
-        let tile = if beside.is_large && tuning.planes_meet {
+        let tile = if extra.is_large && tuning.planes_meet {
             let holders = max_planes * (size_of::<u32>() << BITS_WITH_PLANES);
             let room = (shared_bytes / 2).saturating_sub(other + holders);
-            (room / (size_of::<u32>() + beside.of_key)).clamp(TILE, LARGE_TILE)
+            (room / (size_of::<u32>() + extra.of_key)).clamp(TILE, LARGE_TILE)
         } else {
             TILE
         };
@@ -149,7 +149,7 @@ impl DigitConfig {
             adds: false,
         };
         let words = config.words() + config.counters();
-        let bytes = size_of::<u32>() * words + config.tile() * beside.of_key;
+        let bytes = size_of::<u32>() * words + config.tile() * extra.of_key;
         let has_room = other + bytes <= shared_bytes;
         Self {
             matches: tuning.planes_meet && config.ballot_words == 1 && has_room,
@@ -214,14 +214,14 @@ mod tests {
     use super::*;
 
     fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
-        beside(units, plane_sizes, shared_bytes, Beside::default())
+        extra(units, plane_sizes, shared_bytes, ExtraShared::default())
     }
 
-    fn beside(
+    fn extra(
         units: usize,
         plane_sizes: [u32; 2],
         shared_bytes: usize,
-        beside: Beside,
+        extra: ExtraShared,
     ) -> DigitConfig {
         let tuning = Tuning {
             units,
@@ -229,7 +229,7 @@ mod tests {
             ..Tuning::planes()
         };
         let launch = LaunchOptions::default();
-        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, beside)
+        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, extra)
     }
 
     #[test]
@@ -243,12 +243,12 @@ mod tests {
     fn two_cubes_with_large_tiles_share_a_multiprocessor() {
         // An H100, an A100, and what has no room for that.
         for (kib, keys) in [(227, 16), (163, 15), (99, 8)] {
-            let room = Beside {
+            let room = ExtraShared {
                 of_key: 4,
                 tables: 1,
                 is_large: true,
             };
-            let config = beside(512, [32, 32], kib << 10, room);
+            let config = extra(512, [32, 32], kib << 10, room);
             assert_eq!(config.keys, keys, "{kib} KiB");
         }
     }
@@ -269,12 +269,12 @@ mod tests {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
                 for units in [128, 512, 1024] {
                     for (of_key, is_large) in [0, 1, 4, 8].map(|of_key| (of_key, of_key == 4)) {
-                        let room = Beside {
+                        let room = ExtraShared {
                             of_key,
                             tables: 1,
                             is_large,
                         };
-                        let config = beside(units, plane_sizes, shared_bytes, room);
+                        let config = extra(units, plane_sizes, shared_bytes, room);
                         assert_eq!(config.units % plane_sizes[1] as usize, 0);
                         assert!(config.units <= units);
                         assert!(config.bits >= 5);

@@ -23,11 +23,11 @@ fn of_equal_lines<O: Operator>(
     [outer, inner]: [usize; 2],
     options: ScanOptions,
 ) -> Vec<f32> {
-    let beside = |input: &Vec<f32>| {
+    let with_neighbours = |input: &Vec<f32>| {
         let plane: Vec<f32> = input.iter().flat_map(|&x| vec![x; inner]).collect();
         plane.repeat(outer)
     };
-    let inputs: Vec<_> = line.iter().map(beside).collect();
+    let inputs: Vec<_> = line.iter().map(with_neighbours).collect();
     let case = Case {
         shape: [outer, line[0].len(), inner],
         options,

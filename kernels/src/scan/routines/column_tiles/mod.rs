@@ -61,16 +61,16 @@ pub(crate) fn column_tiles_kernel<
     if number < words.tiles {
         // Tickets go across all strips first: a tile comes after the tiles above it.
         let above = number / strips;
-        let beside = number - above * strips;
+        let across = number - above * strips;
         let outer = above / words.per_row;
         let place = TilePlace {
             own: StripTile {
                 number,
-                strip: outer * strips + beside,
+                strip: outer * strips + across,
                 tile: above - outer * words.per_row,
             },
             outer,
-            first: beside * config.width,
+            first: across * config.width,
             tiles: words.per_row,
         };
         let seed = seed.get::<A>();
