@@ -178,7 +178,7 @@ def gpu_screen(name, runs):
         by = rivals[0][0] / us
         worse += [(by, f"- {case}: {speed(by)} than {rivals[0][1]}\n")] if by < 1 else []
         share = f"{100 * figures['copy_us'] / us:.0f} %" if figures.get("copy_us") else NOT_MEASURED
-        rows.append([case, time(us * 1e3), f"{rivals[0][1]} {time(beside[0][0] * 1e3)}", speed(by), share, commit])
+        rows.append([case, time(us * 1e3), f"{rivals[0][1]} {time(rivals[0][0] * 1e3)}", speed(by), share, commit])
     links = ", ".join(f"[{build(found)['commit'][:7]}](results/{found['name']}.md)" for found in runs)
     driver = next(c["figures"]["driver"] for c in of_stage(runs[-1], "facts") if c["end"] == "device")
     about = f"{driver}, CUDA C++ through NVRTC; {build(runs[-1])['built']}, {build(runs[-1])['rustc']}. Whole runs: {links}."
