@@ -12,6 +12,7 @@ on_every_device![
     lines_of_every_length,
     every_rank_and_dimension,
     long_lines,
+    uneven_columns,
     strided_lines_and_masks,
     lines_of_every_dtype,
 ];
@@ -99,6 +100,27 @@ fn long_lines(device: &Device) {
             check_shape::<f32, 2>([3, len], 1, device, "long rows", &kept);
             check_shape::<i32, 2>([len, 3], 0, device, "long columns", &kept);
         }
+    }
+}
+
+/// Columns with few and with many survivors side by side, some with all, and some with none; and a column that is ahead
+/// of the others, which then catch up. Elements of a column are 2 KiB apart.
+fn uneven_columns(device: &Device) {
+    let uneven = |i: usize| match i % 512 {
+        7 => true,
+        8 => false,
+        column => hash(i) % 100 < [10, 50, 90][column % 3],
+    };
+    let ahead = |i: usize| match i % 512 {
+        7 => !(512..900).contains(&(i / 512)),
+        _ => i / 512 >= 400,
+    };
+    for (shape, dim) in [([1, 3000, 512], 1), ([2, 700, 512], 1), ([90, 16, 512], 0)] {
+        let mask = |keeps: &dyn Fn(usize) -> bool| -> Vec<bool> {
+            (0..shape.iter().product()).map(keeps).collect()
+        };
+        check_shape::<f32, 3>(shape, dim, device, "uneven", &mask(&uneven));
+        check_shape::<f32, 3>(shape, dim, device, "one ahead", &mask(&ahead));
     }
 }
 

@@ -2,7 +2,10 @@
 //!
 //! Rows are compressed one after the other. Other lines are walked together, a block of columns at a time and in the
 //! order of memory. A column is filled from both ends, so that each of its slots is written once: from the front with
-//! survivors, and from the back with a zero for each element that does not survive.
+//! survivors, and from the back with a zero for each element that does not survive. [`waiting`] has the lines whose places
+//! in the caches collide.
+
+mod waiting;
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -11,6 +14,7 @@ use super::buffer::{Output, Shared, as_slots};
 use super::compact::{BLOCK, compact_padded};
 use super::compress::{self, Index, Word};
 use super::parallel;
+use waiting::Columns;
 
 /// Columns of a block. Their cursors and their part of a line stay in the first-level cache.
 const COLUMNS: usize = 512;
@@ -34,7 +38,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     let mut output = Output::new(values.len());
     let mut counts = vec![I::default(); outer * inner];
     if !values.is_empty() {
-        let lines = WalkShape {
+        let lines = Lines {
             values,
             mask,
             len,
@@ -53,6 +57,9 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
                 let counts = counted.slice(first + columns.start..first + columns.end);
                 match inner {
                     1 => lines.row(plane, &mut counts[0]),
+                    _ if Columns::are_in(&lines) => {
+                        Columns::new(&lines, plane, columns).compact(counts);
+                    }
                     _ => lines.columns(plane, columns, counts),
                 }
             }
@@ -65,7 +72,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     (unsafe { output.finish() }, counts)
 }
 
-struct WalkShape<'a, T> {
+struct Lines<'a, T> {
     values: &'a [T],
     mask: &'a [u8],
     len: usize,
@@ -73,7 +80,7 @@ struct WalkShape<'a, T> {
     output: Shared<'a, T>,
 }
 
-impl<T: Word> WalkShape<'_, T> {
+impl<T: Word> Lines<'_, T> {
     /// Compacts a row.
     ///
     /// # Safety
