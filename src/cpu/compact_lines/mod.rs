@@ -14,9 +14,9 @@ use super::buffer::{Output, Shared, as_slots};
 use super::compact::{BLOCK, compact_padded};
 use super::compress::{self, Index, Word};
 use super::parallel;
-use waiting::Columns;
+use waiting::WaitingColumns;
 
-/// Columns of a block. Their cursors and their part of a line stay in the first-level cache.
+/// WaitingColumns of a block. Their cursors and their part of a line stay in the first-level cache.
 const COLUMNS: usize = 512;
 
 /// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
@@ -57,8 +57,8 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
                 let counts = counted.slice(first + columns.start..first + columns.end);
                 match inner {
                     1 => lines.row(plane, &mut counts[0]),
-                    _ if Columns::are_in(&lines) => {
-                        Columns::new(&lines, plane, columns).compact(counts);
+                    _ if WaitingColumns::are_in(&lines) => {
+                        WaitingColumns::new(&lines, plane, columns).compact(counts);
                     }
                     _ => lines.columns(plane, columns, counts),
                 }

@@ -32,7 +32,7 @@ const BUFFER: usize = 1 << 20;
 const PARTS: usize = 4;
 
 /// Some columns of a plane, and their survivors that wait.
-pub(super) struct Columns<'a, T> {
+pub(super) struct WaitingColumns<'a, T> {
     lines: &'a Lines<'a, T>,
     /// The first element of the columns.
     first: usize,
@@ -47,7 +47,7 @@ pub(super) struct Columns<'a, T> {
     written: [usize; COLUMNS],
 }
 
-impl<'a, T: Word> Columns<'a, T> {
+impl<'a, T: Word> WaitingColumns<'a, T> {
     pub(super) fn are_in(lines: &Lines<'_, T>) -> bool {
         (lines.inner * size_of::<T>()).is_multiple_of(ALIASED)
     }
