@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 /// From the gradient of a result to that of the values.
 #[derive(Clone)]
-pub(super) struct Adjoint<B: ScanBackend>(Arc<AdjointFn<B>>);
+pub(super) struct SelectionAdjoint<B: ScanBackend>(Arc<AdjointFn<B>>);
 
 type AdjointFn<B> = dyn Fn(FloatTensor<B>) -> FloatTensor<B> + Send + Sync;
 
-impl<B: ScanBackend> Adjoint<B> {
+impl<B: ScanBackend> SelectionAdjoint<B> {
     fn new(adjoint: impl Fn(FloatTensor<B>) -> FloatTensor<B> + Send + Sync + 'static) -> Self {
         Self(Arc::new(adjoint))
     }
@@ -28,9 +28,9 @@ impl<B: ScanBackend> Adjoint<B> {
     }
 }
 
-impl<B: ScanBackend> fmt::Debug for Adjoint<B> {
+impl<B: ScanBackend> fmt::Debug for SelectionAdjoint<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Adjoint")
+        f.write_str("SelectionAdjoint")
     }
 }
 
@@ -38,9 +38,9 @@ pub(super) fn compact<B: ScanBackend>(
     values: &Shape,
     mask: &BoolTensor<B>,
     _int: &IntDType,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let (mask, shape) = (mask.clone(), values.clone());
-    Adjoint::<B>::new(move |grad| {
+    SelectionAdjoint::<B>::new(move |grad| {
         let values = B::float_expand_by_mask(grad, mask.clone());
         B::float_reshape(values, shape.clone())
     })
@@ -51,13 +51,16 @@ pub(super) fn compact_padded<B: ScanBackend>(
     mask: &BoolTensor<B>,
     _fill: &bool,
     int: &IntDType,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     compact(values, mask, int)
 }
 
-pub(super) fn expand_by_mask<B: ScanBackend>(values: &Shape, mask: &BoolTensor<B>) -> Adjoint<B> {
+pub(super) fn expand_by_mask<B: ScanBackend>(
+    values: &Shape,
+    mask: &BoolTensor<B>,
+) -> SelectionAdjoint<B> {
     let (mask, len) = (mask.clone(), values[0]);
-    Adjoint::<B>::new(move |grad| {
+    SelectionAdjoint::<B>::new(move |grad| {
         let (survivors, _) = B::float_compact_padded(grad, mask.clone(), true, IntDType::I32);
         fit::<B>(survivors, 0, len)
     })
@@ -68,9 +71,9 @@ pub(super) fn compact_dim<B: ScanBackend>(
     mask: &BoolTensor<B>,
     dim: &usize,
     _int: &IntDType,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let (mask, dim) = (mask.clone(), *dim);
-    Adjoint::<B>::new(move |grad| B::float_expand_dim(grad, mask.clone(), dim))
+    SelectionAdjoint::<B>::new(move |grad| B::float_expand_dim(grad, mask.clone(), dim))
 }
 
 pub(super) fn compact_dim_padded<B: ScanBackend>(
@@ -78,7 +81,7 @@ pub(super) fn compact_dim_padded<B: ScanBackend>(
     mask: &BoolTensor<B>,
     dim: &usize,
     int: &IntDType,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     compact_dim(values, mask, dim, int)
 }
 
@@ -86,9 +89,9 @@ pub(super) fn expand_dim<B: ScanBackend>(
     values: &Shape,
     mask: &BoolTensor<B>,
     dim: &usize,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let (mask, dim, slices) = (mask.clone(), *dim, values[*dim]);
-    Adjoint::<B>::new(move |grad| {
+    SelectionAdjoint::<B>::new(move |grad| {
         let mask = mask.clone();
         let (survivors, _) = B::float_compact_dim_padded(grad, mask, dim, IntDType::I32);
         fit::<B>(survivors, dim, slices)
@@ -99,18 +102,22 @@ pub(super) fn scatter_to<B: ScanBackend>(
     _values: &Shape,
     destinations: &IntTensor<B>,
     offsets: &IntTensor<B>,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let (destinations, offsets) = (destinations.clone(), offsets.clone());
-    Adjoint::<B>::new(move |grad| B::float_gather_from(grad, destinations.clone(), offsets.clone()))
+    SelectionAdjoint::<B>::new(move |grad| {
+        B::float_gather_from(grad, destinations.clone(), offsets.clone())
+    })
 }
 
 pub(super) fn gather_from<B: ScanBackend>(
     _values: &Shape,
     destinations: &IntTensor<B>,
     offsets: &IntTensor<B>,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let (destinations, offsets) = (destinations.clone(), offsets.clone());
-    Adjoint::<B>::new(move |grad| B::float_scatter_to(grad, destinations.clone(), offsets.clone()))
+    SelectionAdjoint::<B>::new(move |grad| {
+        B::float_scatter_to(grad, destinations.clone(), offsets.clone())
+    })
 }
 
 /// Each line's survivors back at their places, zero elsewhere.
@@ -119,9 +126,9 @@ pub(super) fn compact_along<B: ScanBackend>(
     mask: &BoolTensor<B>,
     dim: &usize,
     int: &IntDType,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let (mask, dim, int) = (mask.clone(), *dim, *int);
-    Adjoint::<B>::new(move |grad| {
+    SelectionAdjoint::<B>::new(move |grad| {
         if grad.shape().num_elements() == 0 {
             return grad;
         }
@@ -137,16 +144,21 @@ pub(super) fn repeat_rows<B: ScanBackend>(
     _values: &Shape,
     offsets: &IntTensor<B>,
     _total: &usize,
-) -> Adjoint<B> {
+) -> SelectionAdjoint<B> {
     let offsets = offsets.clone();
-    Adjoint::<B>::new(move |grad| B::float_segment_reduce(grad, offsets.clone(), ScanOp::Sum))
+    SelectionAdjoint::<B>::new(move |grad| {
+        B::float_segment_reduce(grad, offsets.clone(), ScanOp::Sum)
+    })
 }
 
 /// The gradient of a run belongs to its first element. After the `lengths` of the runs there are zeros, or nothing.
-pub(super) fn run_lengths<B: ScanBackend>(values: &Shape, lengths: &IntTensor<B>) -> Adjoint<B> {
+pub(super) fn run_lengths<B: ScanBackend>(
+    values: &Shape,
+    lengths: &IntTensor<B>,
+) -> SelectionAdjoint<B> {
     let (lengths, elements) = (lengths.clone(), values.num_elements());
     let bool_dtype = get_device_settings::<B>(&lengths.device()).bool_dtype;
-    Adjoint::<B>::new(move |grad| {
+    SelectionAdjoint::<B>::new(move |grad| {
         if elements == 0 {
             return grad;
         }

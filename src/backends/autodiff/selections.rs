@@ -1,7 +1,7 @@
 //! Selections as steps of the graph, made from their rows. The adjoint of each is the function of its key in
 //! [`adjoints`](super::adjoints).
 
-use super::adjoints::{self, Adjoint};
+use super::adjoints::{self, SelectionAdjoint};
 use super::on_inner;
 use crate::ops::selections::for_each_kind;
 use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanBackend};
@@ -18,9 +18,14 @@ use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
 struct Selected;
 
 impl<B: ScanBackend> Backward<B, 1> for Selected {
-    type State = Adjoint<B>;
+    type State = SelectionAdjoint<B>;
 
-    fn backward(self, ops: Ops<Adjoint<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
+    fn backward(
+        self,
+        ops: Ops<SelectionAdjoint<B>, 1>,
+        grads: &mut Gradients,
+        _: &mut Checkpointer,
+    ) {
         let adjoint = ops.state;
         unary::<B, _>(ops.parents, ops.node, grads, |grad| adjoint.of(grad));
     }
@@ -31,7 +36,7 @@ impl<B: ScanBackend> Backward<B, 1> for Selected {
 fn record<B: ScanBackend, C: CheckpointStrategy, R>(
     values: FloatTensor<Autodiff<B, C>>,
     forward: impl FnOnce(FloatTensor<B>) -> (FloatTensor<B>, R),
-    adjoint: impl FnOnce(&Shape, &R) -> Adjoint<B>,
+    adjoint: impl FnOnce(&Shape, &R) -> SelectionAdjoint<B>,
 ) -> (FloatTensor<Autodiff<B, C>>, R) {
     let (inner, node) = values.into_parts();
     let shape = inner.shape();

@@ -16,7 +16,7 @@ use super::compress::{self, Index, Word};
 use super::parallel;
 use waiting::WaitingColumns;
 
-/// WaitingColumns of a block. Their cursors and their part of a line stay in the first-level cache.
+/// Columns of a block. Their cursors and their part of a line stay in the first-level cache.
 const COLUMNS: usize = 512;
 
 /// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
