@@ -13,10 +13,10 @@
 //! |---|---|
 //! | the trait | [`trait_of`]; `as` is what fusion is told about the results |
 //! | its implementations on CubeCL's devices and on the CPU | [`functions_of`], and a function for each key |
-//! | its implementation with gradients, for tensors without any | `backends/autodiff/mod.rs` |
-//! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules` |
+//! | its implementation with gradients | of tensors without any in `backends/autodiff/mod.rs`; of selections of floats in `backends/autodiff/selections.rs`, and an adjoint for each key |
+//! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules.rs` |
 //!
-//! Gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and it
+//! Other gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and it
 //! travels to remote devices. An *exact* one reads a number back, or has a size that a number decides. Its default body
 //! calls queued ones, so fusion is told `default`, and it needs no rules.
 
