@@ -148,7 +148,7 @@ where
 
 impl<const D: usize> RunningScan<D, Float> {
     /// Goes on with the carry as a constant: `backward` of later chunks ends here (truncated back-propagation), and the
-    /// graph of earlier chunks is let go.
+    /// graph of earlier chunks is dropped.
     ///
     /// # Example
     ///
@@ -321,7 +321,7 @@ impl<const D: usize> RunningRecurrence<D> {
     }
 
     /// Goes on with the state as a constant: `backward` of later chunks ends here (truncated back-propagation), and the
-    /// graph of earlier chunks is let go.
+    /// graph of earlier chunks is dropped.
     ///
     /// # Example
     ///

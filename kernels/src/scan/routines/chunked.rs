@@ -8,7 +8,7 @@
 //! ```
 //!
 //! There are about as many chunks as cubes that fit the device. A row of one chunk needs the last launch only. If that
-//! chunk is one tile, this is `single_cube`. Needs nothing of the device: no atomics, no order among cubes.
+//! chunk is one tile, this is `single_cube`. It needs nothing from the device: no atomics, no order among cubes.
 
 use super::{Routine, unless_rows};
 use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};

@@ -1,7 +1,7 @@
 //! `single_cube` for rows much shorter than a tile: several rows per cube or plane, one launch. See
 //! [`flat_tile`](super::super::components::flat_tile).
 //!
-//! Needs nothing of the device. With plane operations the totals of vectors are scanned by shuffles, otherwise in
+//! It needs nothing from the device. With plane operations the totals of vectors are scanned by shuffles, otherwise in
 //! shared memory.
 
 use crate::monoid::{Monoid, Operator};
