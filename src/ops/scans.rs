@@ -193,6 +193,12 @@ macro_rules! scan_operations {
     };
 }
 
+#[cfg(any(
+    feature = "flex",
+    feature = "cubecl-backend",
+    feature = "autodiff",
+    feature = "remote"
+))]
 pub(crate) use scan_operations;
 
 scan_operations! {

@@ -74,6 +74,12 @@ macro_rules! sort_operations {
     };
 }
 
+#[cfg(any(
+    feature = "flex",
+    feature = "cubecl-backend",
+    feature = "autodiff",
+    feature = "remote"
+))]
 pub(crate) use sort_operations;
 
 sort_operations! {
