@@ -43,7 +43,7 @@
 //!
 //! ```text
 //! tile        …  t−5   t−4   t−3   t−2   t−1    t        A  total of the tile ("aggregate")
-//! published      P     P     A     A     ·      ?        P  total of the row up to and with the tile ("prefix")
+//! published      P     P     A     A     ·      ?        P  total of the row up to and including the tile ("prefix")
 //!                      └──⊕──┴──⊕──┘     ▲               ·  nothing yet
 //!                                        └ after a bounded number of reads the cube computes this one itself
 //! ```
@@ -52,8 +52,9 @@
 //!
 //! # Features
 //!
-//! The default names no back end of Burn. The features mirror those that a program turns on in Burn: `flex` (the CPU),
-//! `wgpu`, `cuda` and the others, `fusion` (lazy operations, and [`install`]), `autodiff`; the README lists them.
+//! The default features select no back end of Burn. The features mirror those that a program turns on in Burn: `flex`
+//! (the CPU), `wgpu`, `cuda` and the others, `fusion` (lazy operations, and [`install`]), `autodiff`; the README lists
+//! them.
 
 // On docs.rs each item says which feature it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -21,7 +21,7 @@ pub enum ScanOp {
 }
 
 impl ScanOp {
-    /// All operators. In a call of a remote device their place here is their number: new ones come last.
+    /// All operators. In a call to a remote device an operator's number is its place here, so new ones come last.
     #[cfg(feature = "remote")]
     pub(crate) const ALL: [Self; 5] =
         [Self::Sum, Self::Prod, Self::Max, Self::Min, Self::LogSumExp];

@@ -9,8 +9,8 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 /// helps whoever serves a model or replays a run.
 ///
 /// It holds for scans of floats, recurrences, segmented scans and `logcumsumexp`, and for Burn's own `cumsum` and
-/// `cumprod` after [`install()`](crate::install()). The CPU backend always works so. On other devices it is off at
-/// first, because it costs time:
+/// `cumprod` after [`install()`](crate::install()). The CPU backend always works in this way. On other devices it is
+/// off by default, because it costs time:
 ///
 /// - rows of at most half a tile (4,096 `f32` on a GPU) have a cube each, unless their length is a power of two or a
 ///   multiple of 512;

@@ -8,14 +8,14 @@ use core::ops::Range;
 
 /// Bytes in a group: a pair of cache lines, which are fetched together.
 ///
-/// A reverse sum of `[2^14, 256]` or `[2^16, 64]` `f32` along the first dimension then takes 1.1 times the forward sum;
-/// it takes 2.1 to 2.6 times if lines are read upwards.
+/// A reverse sum of `[2^14, 256]` or `[2^16, 64]` `f32` along the first dimension then takes 1.1 times as long as the
+/// forward sum; it takes 2.1 to 2.6 times as long if lines are read upwards.
 const GROUP: usize = 128;
 
 /// Lines of this many bytes or more are read upwards after all: prefetchers look no further than a page.
 ///
-/// On `[2048, 2048]`, with lines of a page, groups take 1.5 times the time for the gradient of a recurrence, which has
-/// five streams.
+/// On `[2048, 2048]`, with lines of a page, the gradient of a recurrence, which has five streams, takes 1.5 times as
+/// long with groups.
 const PAGE: usize = 4096;
 
 /// Calls `each` with the columns of one line: all at once, or in reverse one group after the other.

@@ -110,7 +110,7 @@ pub(crate) fn segmented_scan<T: ElementType>(
 ///
 /// # Panics
 ///
-/// If the values are not the rows that the bounds are of.
+/// If the values are not the rows that the bounds describe.
 pub(crate) fn segment_reduce<T: ElementType>(
     values: &[T],
     bounds: &Bounds,

@@ -9,9 +9,9 @@
 //! within a key, gives every block the place of its first element of each key. Then every block numbers its elements
 //! from there. Elements of one key stay in order, since blocks and the elements of a block are taken in order.
 //!
-//! One block counts in the offsets themselves. When it has numbered the elements of a key, the place of the next one is
-//! where the next key starts, which is an offset. So a large number of keys with few elements needs only the memory of
-//! the offsets.
+//! A single block counts in the offsets themselves. When it has numbered the elements of a key, the place of the next
+//! one is where the next key starts, which is an offset. So a large number of keys with few elements needs only the
+//! memory of the offsets.
 //!
 //! Keys outside `0..num_keys` are dropped.
 

@@ -10,9 +10,9 @@
 //! thread 1  | totals 1 |            carry 1→2 | scan 1       | totals 3 | ..
 //! ```
 //!
-//! A thread that has waited longer than the totals of a block take finds the missing carry itself: the system may have
-//! stopped the thread that should find it, see [`carries`](super::carries). Carries are combined tile by tile in order.
-//! So the bits of a result do not depend on which thread took which block, or found which carry.
+//! If a thread has waited for longer than the totals of a block take, it finds the missing carry itself: the system may
+//! have stopped the thread that should find it, see [`carries`](super::carries). Carries are combined tile by tile in
+//! order. So the bits of a result do not depend on which thread took which block, or found which carry.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;

@@ -15,8 +15,8 @@ pub(super) const ROWS: usize = 8;
 
 /// The longest row that is walked in this way.
 ///
-/// In lanes, one after the other, rows of 48 take the same time, rows of 16 take 1.3 times the time, and rows of 128
-/// take 0.7 times.
+/// If rows are scanned in lanes, one after the other, rows of 48 take the same time, rows of 16 take 1.3 times as long,
+/// and rows of 128 take 0.7 times as long.
 pub(super) const SHORT: usize = 48;
 
 /// Scans the rows of `len` elements. Those that do not fill a set of [`ROWS`] are walked alone, in the same order.

@@ -132,8 +132,9 @@ pub(crate) trait Lanes<T: ElementType>: Copy {
     /// How many lanes there are.
     const COUNT: usize;
 
-    /// In how many steps the lanes are scanned: pairs, then fours, then eights. In each the upper half takes in the
-    /// last lane of the lower one (Sklansky 1960), so a lane's result is one of an earlier lane and more elements.
+    /// In how many steps the lanes are scanned: pairs, then fours, then eights. In each step the upper half takes in
+    /// the last lane of the lower half (Sklansky 1960), so a lane's result is that of an earlier lane, combined with
+    /// more elements.
     const STEPS: usize;
 
     /// The proof with which the lanes were made.

@@ -141,7 +141,8 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
             self.stage = Stage::Beyond(Box::new(operation.clone()));
             return;
         }
-        // A fuser of another crate has kept the search open: the block has what was handed back after all.
+        // A fuser of another crate has kept the search open, so the operation that was handed back belongs to the block
+        // after all.
         if let Stage::Beyond(left_out) = &self.stage {
             let left_out = left_out.clone();
             self.stage = Stage::Closed;

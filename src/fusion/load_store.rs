@@ -13,8 +13,8 @@
 //! - The store reads nothing that the load has read or made. Units write while others still read.
 //! - Along any axis but the last, the load reads at most [`MAX_LOADED`] tensors of full size. Split lines are loaded
 //!   twice. With `k` tensors that takes 2·k passes over memory. A kernel before the scan would take k, one to write and
-//!   two to read again. There the load has at most [`MAX_COSTLY`] transcendental operations, which it computes twice,
-//!   too. Rows are loaded once, wherever tiles can look back.
+//!   two to read again. Along such an axis the load has at most [`MAX_COSTLY`] transcendental operations, which it
+//!   computes twice, too. Rows are loaded once, wherever tiles can look back.
 //!
 //! The engine takes no cast of a mask. [`LoadStore`] traces it as a cast of the integers that store the mask, and then
 //! makes the cast a choice between one and zero, since any integer but zero is true.

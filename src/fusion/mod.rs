@@ -13,10 +13,11 @@
 //!   scan closes the element-wise fuser, and one element-wise operation scores zero. So both run unfused, and no search
 //!   starts with the scan. A claim therefore contains what precedes the scan, unless a built-in fuser gains from it.
 //! - *The other trap.* Independent operations form *blocks*, and the search goes on while a block is open. A closed
-//!   block still receives operations. A sync runs those that its best fuser does not take unfused. So with several
-//!   blocks a claim goes up to the last scan of its block, and is [planned](plan) inside as Burn would.
+//!   block still receives operations. A sync runs unfused the operations that the block's best fuser does not take. So
+//!   with several blocks a claim goes up to the last scan of its block, and is [planned](plan) inside as Burn would
+//!   plan it.
 //! - *Reversals.* `flip`, scan, `flip` along one axis is one reverse scan. Burn writes the gradient of `cumsum` in this
-//!   way, and that of `cumprod` with slices of step −1. The fuser waits on a reversal for the next operation, where
+//!   way, and that of `cumprod` with slices of step −1. After a reversal the fuser waits for the next operation, where
 //!   Burn would run the reversal at once. [`hold`] explains why such a wait changes no plan of a graph without scans.
 //! - *Load and store.* A scan computes the element-wise operations around it in its own load and store.
 //!   [`load_store`] plans them with Burn's trace engine, as Burn does around a reduction. [`fused`] runs them: the

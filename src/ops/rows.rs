@@ -13,7 +13,7 @@
 //! |---|---|
 //! | the trait | [`trait_of`]; `as` is what fusion is told about the results |
 //! | its implementations on CubeCL's devices and on the CPU | [`functions_of`], and a function for each key |
-//! | its implementation with gradients | of tensors without any in `backends/autodiff/mod.rs`; of selections of floats in `backends/autodiff/selections.rs`, and an adjoint for each key |
+//! | its implementation with gradients | for tensors without a gradient, in `backends/autodiff/mod.rs`; for selections of floats, in `backends/autodiff/selections.rs`, with an adjoint for each key |
 //! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules.rs` |
 //!
 //! Other gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and it

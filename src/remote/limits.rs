@@ -1,7 +1,7 @@
 //! Limits on the size of results, and of what else a call computes, on the device that hosts them.
 //!
-//! A client sets the length of a result with one number, and that of a tensor by a broadcast. What the device cannot
-//! hold must end only its call. Without these checks, a failed allocation of the CPU backend ends the process, and
+//! A client sets the length of a result with one number, and that of a tensor by a broadcast. A call that the device
+//! has no room for must fail alone. Without these checks, a failed allocation of the CPU backend ends the process, and
 //! CubeCL reports a buffer that is too large at the next read of any tensor.
 
 use super::fault::Fault;

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A row names the method's tensors and arguments in their order, and the kinds of its results. The
-//! [rules](super::rules) are what a server checks, in their order, before it computes the shapes. Exact operations only
-//! call further operations, which travel.
+//! [rules](super::rules) are what a server checks, in their order, before it computes the shapes. Exact operations do
+//! not travel: they only call operations that do.
 
 /// An operation as it travels, for programs that inspect a server's traffic.
 ///

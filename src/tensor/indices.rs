@@ -34,7 +34,7 @@ pub trait MaskIndices<const D: usize>: Sized {
     /// ```
     fn compact_indices(self) -> Tensor<1, Int>;
 
-    /// The coordinates of the trues as rows `[count, D]`, in row-major order, as Burn's `argwhere`. Waits for the
+    /// The coordinates of the trues as rows `[count, D]`, in row-major order, like Burn's `argwhere`. Waits for the
     /// device to read the count.
     ///
     /// # Example
@@ -79,8 +79,8 @@ pub trait MaskIndices<const D: usize>: Sized {
     fn compact_argwhere_async(self) -> impl Future<Output = Tensor<2, Int>>;
 
     /// The first `size` of the row-major flat positions of the trues, `fill` after them where there are fewer; and the
-    /// number of all trues as a `[1]` tensor. `size` may be 0, or exceed the number of elements. Waits for nothing, as
-    /// torch's `nonzero_static` and JAX's `size=`.
+    /// number of all trues as a `[1]` tensor. `size` may be 0, or exceed the number of elements. Waits for nothing,
+    /// like torch's `nonzero_static` and JAX's `size=`.
     ///
     /// # Panics
     ///
@@ -212,8 +212,8 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 }
 
-/// The first `size` positions, with anything after them; which of them come after; and the number of trues. Each will
-/// become `columns` numbers.
+/// The first `size` positions, followed by arbitrary values if there are fewer; which entries are such values; and the
+/// number of trues. Each position will become `columns` numbers.
 #[track_caller]
 fn first_indices<const D: usize>(
     operation: &str,

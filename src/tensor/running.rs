@@ -20,15 +20,15 @@ use carry::Carry;
 /// constants included: where nothing is learned, pass chunks [without
 /// autodiff](burn::tensor::Tensor::without_autodiff).
 ///
-/// Keep it on one thread, or give each thread its own. A `Mutex<RunningScan>` that the tasks of a rayon pool lock can
-/// hang on Flex: [`next`](Self::next) shares its work among that pool, and while it waits, its thread may pick up a
-/// task that locks the same mutex. The same holds for any lock that is held across a tensor operation, `backward()`
-/// included.
+/// Keep it on one thread, or give each thread its own. On Flex, the tasks of a rayon pool can hang if they lock a
+/// `Mutex<RunningScan>`: [`next`](Self::next) shares its work among that pool, and while it waits, its thread may pick
+/// up a task that locks the same mutex. The same holds for any lock that is held across a tensor operation,
+/// `backward()` included.
 ///
 /// # Panics
 ///
 /// In Burn's message form: where [`TensorScan`] does, reverse options, a chunk or a state whose other dimensions differ
-/// from the chunks before, a mask of another shape.
+/// from those of earlier chunks, a mask of another shape.
 ///
 /// # Example
 ///
@@ -238,8 +238,8 @@ impl Step {
 ///
 /// # Panics
 ///
-/// In Burn's message form: where [`TensorRecurrence`] does, a chunk or a state whose other dimensions differ from the
-/// chunks before, a mask of another shape.
+/// In Burn's message form: where [`TensorRecurrence`] does, a chunk or a state whose other dimensions differ from those
+/// of earlier chunks, a mask of another shape.
 ///
 /// # Example
 ///

@@ -8,7 +8,7 @@ use burn::tensor::{DType, Int, Tensor};
 /// Runs of equal elements, to lengths and back, for one-dimensional float, int and bool tensors.
 ///
 /// Values keep their dtype; lengths and counts have the device's int dtype. NaN equals nothing, not even itself, so
-/// that each NaN is a run of length 1. −0 equals 0. Float results are differentiable with respect to the values: the
+/// each NaN is a run of length 1. −0 equals 0. Float results are differentiable with respect to the values: the
 /// gradient of a run goes to its first element, and the gradient of a repeated value is the sum over its repetitions.
 ///
 /// # Panics

@@ -296,7 +296,7 @@ fn extremum<const D: usize, K: Scannable, I: AsIndex>(
 }
 
 /// The cumulative sum along `dim`, as a function: [`TensorScan::inclusive_cumsum`] under its usual name. A trait method
-/// cannot have that name, because Burn's inherent `Tensor::cumsum` wins over it.
+/// cannot have that name, because Burn's inherent `Tensor::cumsum` takes precedence over it.
 ///
 /// # Panics
 ///

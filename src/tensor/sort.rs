@@ -205,7 +205,7 @@ fn tensors<const D: usize, K: Basic, Q: Basic>(
 /// Values in the order of keys, for one-dimensional float, int and bool tensors.
 ///
 /// There is one key for each value. The keys are sorted as [`TensorSort`] does, and their values follow them. Nothing
-/// waits for the device. Floats are differentiable, values and keys.
+/// waits for the device. Float values and float keys are differentiable.
 ///
 /// # Panics
 ///

@@ -101,7 +101,7 @@ pub fn partition(
     }
 }
 
-/// What both groupings check. `written` is what they write beside offsets.
+/// What both groupings check. `written` is what they write in addition to offsets.
 #[track_caller]
 fn grouping<'c>(
     client: &'c Client,

@@ -2,7 +2,7 @@
 //!
 //! | lines | how |
 //! |---|---|
-//! | short rows that keep their place among stripes, see [`short_rows`](super::routines::short_rows) | several a cube; copied first unless they lie one after the other from a vector's begin |
+//! | short rows that keep their place among stripes, see [`short_rows`](super::routines::short_rows) | several per cube; copied first unless they lie one after the other from the beginning of a vector |
 //! | other rows of at most 16 elements | a unit each, as if they were columns |
 //! | other rows of no more elements than a plane holds | a plane each; copied as above |
 //! | other rows of at most a tile | a cube each, as large as the row |

@@ -123,8 +123,8 @@ pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
     (arg, epoch_bits_of(scratch.epoch))
 }
 
-/// The stream of a launch by `client`: the one that the client is pinned to, or else the current one. A client only
-/// tells the stream of an allocation, so this makes one. It does not wait for the device's thread.
+/// The stream of a launch by `client`: the one that the client is pinned to, or else the current one. A client tells
+/// only the stream of an allocation, so this function makes an allocation. It does not wait for the device's thread.
 fn stream_of(client: &Client) -> StreamId {
     client.empty(size_of::<u32>()).stream
 }

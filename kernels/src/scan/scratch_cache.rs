@@ -5,9 +5,9 @@
 //!                    └─ new, too small, or its launches are used up → unlock: make one → lock: remember it
 //! ```
 //!
-//! Making a buffer talks to the device, so it happens between the locks. Meanwhile other streams go on, and a panic
-//! leaves the cache as it was. If two launches of one stream make a buffer at once, each gets its own, and the cache
-//! remembers one of them.
+//! Making a buffer involves the device, so no lock is held meanwhile: other streams go on, and a panic leaves the cache
+//! as it was. If two launches of one stream make a buffer at once, each gets its own, and the cache remembers one of
+//! them.
 
 use super::components::tile_state::{FIRST_EPOCH, epoch_after};
 use std::collections::HashMap;

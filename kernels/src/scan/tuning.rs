@@ -29,7 +29,7 @@ pub(crate) struct Tuning {
     pub lookback_in_registers: bool,
     /// Cubes start in the order of their positions, as far as is known.
     pub cubes_in_order: bool,
-    /// Planes can be made to meet.
+    /// Planes can be synchronised.
     pub planes_meet: bool,
     /// Shared memory in which tiles may be staged, in bytes. 0 without planes, where tiles stay in registers.
     pub shared_bytes: usize,
@@ -67,9 +67,10 @@ const UNITS_TO_SATURATE_A_MULTIPROCESSOR: usize = 512;
 /// with 512 by 4, and CUB takes 86 µs.
 const UNITS_OF_WIDE: usize = 256;
 
-/// Rows of at least this number of tiles have tiles half as large again, if these can be staged. On an H200 (2026-11-26, NVRTC 13.0) a
-/// row of 2^22 f32 takes 11.7 µs with six vectors a unit instead of 12.4 with four, 2^24 takes 39.8 instead of 42.1, and
-/// 2^28 takes 528 instead of 580; eight vectors take 11.4, 41.5 and 551. Shorter rows lack the tiles to fill a GPU.
+/// Rows with at least this number of tiles have tiles that are half as large again, if these can be staged. On an H200
+/// (2026-11-26, NVRTC 13.0) a row of 2^22 f32 takes 11.7 µs with six vectors per unit instead of 12.4 with four, 2^24
+/// takes 39.8 instead of 42.1, and 2^28 takes 528 instead of 580; eight vectors take 11.4, 41.5 and 551. Shorter rows
+/// lack the tiles to fill a GPU.
 const TILES_OF_LONG_ROW: usize = 512;
 
 /// The bytes of the widest vector of a GPU.
@@ -79,8 +80,8 @@ const WIDEST_VECTOR: usize = 16;
 /// measured.
 pub(crate) const COLUMN_UNITS: usize = 128;
 
-/// Units of a tile of columns, and the most of them side by side. With eight rows a unit, a tile has 64 KiB in rows of
-/// 512 bytes. Not measured.
+/// Units of a tile of columns, and the most of them side by side. With eight rows per unit, a tile has 64 KiB in rows
+/// of 512 bytes. Not measured.
 pub(crate) const COLUMN_TILE_UNITS: usize = 512;
 pub(crate) const COLUMN_TILE_WIDTH: usize = 32;
 
@@ -103,8 +104,8 @@ pub(crate) const LONGEST_PART: usize = 1 << 14;
 pub(crate) const PREFETCH_DEPTH: usize = 8;
 
 /// Tiles are staged in shared memory if this number of them fits into what a cube may have, as on NVIDIA's GPUs through
-/// CUDA. Then two cubes and more share a multiprocessor. Staging leaves the lookback 16 registers more. Without it
-/// scans of f16 and i64 take over 64.
+/// CUDA. Then two or more cubes share a multiprocessor. Staging leaves the lookback 16 more registers. Without it scans
+/// of f16 and i64 take over 64.
 pub(crate) const CUBES_WITH_STAGED_TILES: usize = 3;
 
 impl Tuning {
@@ -232,8 +233,8 @@ impl Tuning {
         }
     }
 
-    /// Devices without plane operations. WebGPU promises 256 units a cube, and 16 KiB of shared memory, of which a tile
-    /// takes a third. Not measured.
+    /// Devices without plane operations. WebGPU promises 256 units per cube, and 16 KiB of shared memory, of which a
+    /// tile takes a third. Not measured.
     fn shared_memory() -> Self {
         Self {
             plane: false,

@@ -12,8 +12,8 @@
 //!
 //! Codes only order keys. The keys themselves move with all their bits.
 //!
-//! Half-precision floats go through f32, which every device that holds them has. A code has the bits of its type still:
-//! fewer passes than the bits of an f32.
+//! Half-precision floats go through f32, which every device that holds them has. A code still has only as many bits as
+//! its own type, which take fewer passes than the bits of an f32.
 
 use super::SortOptions;
 use super::SortOrder;

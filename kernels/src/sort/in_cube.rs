@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Each pass ranks the keys of the tile by a digit, moves them to their ranks in shared memory and reads them back.
-//! With the keys move their places in the unsorted tile: these tell lines and positions.
+//! Their places in the unsorted tile move with them: these tell lines and positions.
 
 use super::SortOutputs;
 use super::problem::{Sort, Source};
@@ -42,7 +42,8 @@ impl CubeConfig {
     }
 }
 
-/// The digit of a key, or after those of its number `line` in the cube.
+/// The digit of a key in a pass; in the passes after those of keys, a digit of `line`, the number of its line in the
+/// cube.
 #[cube]
 fn digit_of_place<K: Numeric>(
     key: K,

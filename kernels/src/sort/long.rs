@@ -79,7 +79,7 @@ pub(super) fn sort_long(
             launch(outputs, kept);
             break;
         }
-        // What the turn before last has written was read by the last.
+        // The previous turn has read what the turn before it wrote, so that buffer is free.
         let room: &Source = &rooms[turn % 2];
         launch(room.clone().into(), len);
         moved = Some(room.clone());
@@ -106,8 +106,8 @@ struct Passes<'a, 'c> {
     /// The tiles of a line.
     tiles: usize,
     looks_back: bool,
-    /// What is bound for what a launch does not use. Each would make its own otherwise, and a device takes only so
-    /// many requests before it makes the caller wait.
+    /// Buffers that stand in for those that a launch does not use. Otherwise each launch would make its own, and a
+    /// device takes only a limited number of requests before it makes the caller wait.
     stand_ins: [TensorBinding; 5],
 }
 

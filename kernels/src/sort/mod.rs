@@ -89,8 +89,8 @@ pub enum SortOrder {
 pub struct SortOptions {
     /// The direction.
     pub order: SortOrder,
-    /// The number of lowest bits of integer keys that count, as unsigned numbers. Fewer bits take fewer passes. `None`: the keys as
-    /// they are.
+    /// How many of the lowest bits of integer keys count, as unsigned numbers. Fewer bits take fewer passes. `None`:
+    /// the keys as they are.
     pub bits: Option<u32>,
 }
 

@@ -276,7 +276,7 @@ pub(super) fn move_keys_kernel<K: Numeric, I: Numeric, N: Size>(
                 tile_config,
             );
         }
-        // A lookback is long code, so only the one of a unit that has a single digit is no loop.
+        // A lookback is long code, so the loop is unrolled only where a unit has a single digit.
         #[unroll(steps == 1)]
         for step in 0..steps {
             let own = step * tile_config.units + UNIT_POS as usize;

@@ -7,8 +7,8 @@
 //! at the end      kept 3 1 3 2, equal 3 3  of equal keys the first ones, as many as are still wanted
 //! ```
 //!
-//! Digits are counted in shared memory by atomic additions. One ranking at the end brings what is kept together, in the
-//! order of the input, and equal keys after it.
+//! Digits are counted in shared memory by atomic additions. One ranking at the end brings the kept keys together, in
+//! the order of the input, with equal keys after them.
 
 use super::problem::{Sort, Source};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass};

@@ -16,9 +16,9 @@ use crate::scan::cube_count;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// The most keys of a line. A key reads the codes of its line, and in passes about a dozen words in each. On lavapipe
-/// (two busy cores, 2026-11-26) 2^20 u32 in lines of 32, 64 and 128 keys take 155, 323 and 336 ms, and 775, 552 and
-/// 554 ms in passes. Not measured on a GPU.
+/// The most keys of a line. Here a key reads the codes of its line; sorted in passes, it reads about a dozen words in
+/// each pass. On lavapipe (two busy cores, 2026-11-26) 2^20 u32 in lines of 32, 64 and 128 keys take 155, 323 and 336
+/// ms, and 775, 552 and 554 ms in passes. Not measured on a GPU.
 pub(super) const SHORT_LINE: usize = 64;
 
 /// The comptime facts of short lines.

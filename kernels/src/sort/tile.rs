@@ -37,7 +37,7 @@ impl KeyDigits {
     }
 }
 
-/// The digit of a key in a pass, that of the lowest digit first.
+/// The digit of a key in a pass. The first pass has the lowest digit.
 #[cube]
 pub(super) fn digit_in_pass<K: Numeric>(key: K, pass: usize, #[comptime] digits: KeyDigits) -> u32 {
     let low = comptime!(digits.passes[0]);
@@ -101,7 +101,7 @@ impl<K: Numeric> KeyTile<K> {
         }
     }
 
-    /// A tile of the `count` keys from `begin` on. Vectors straddle neither.
+    /// A tile of the `count` keys from `begin` on. Vectors straddle neither its beginning nor its end.
     pub fn load<N: Size>(
         keys: &[Vector<K, N>],
         begin: usize,
@@ -113,7 +113,7 @@ impl<K: Numeric> KeyTile<K> {
         tile
     }
 
-    /// Reads the `count` keys from `begin` on. Without planes the cube meets.
+    /// Reads the `count` keys from `begin` on. Without planes this includes a barrier.
     pub fn read<N: Size>(
         &mut self,
         keys: &[Vector<K, N>],

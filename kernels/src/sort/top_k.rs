@@ -60,7 +60,7 @@ pub fn top_k(
     sort_lines(&sort, source, outputs, k)
 }
 
-/// Plays rounds while a line fills half a tile, and a round shortens it by half at least.
+/// Plays rounds as long as a line fills half a tile and a round at least halves it.
 fn tournament(sort: &Sort, mut source: Source, has_positions: bool, k: usize) -> Source {
     let tile = sort.digits.tile();
     let shortens = |len: usize| len > tile / 2 && 2 * k <= tile.min(len);

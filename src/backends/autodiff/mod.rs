@@ -20,7 +20,7 @@
 //! | sort, `k` largest | the gradient of a result goes to its position | the positions |
 //! | segment reduction | see [`segments`] | the input, the starts of segments, the result |
 //!
-//! An input that is not tracked costs the forward operation alone.
+//! Without a tracked input, only the forward operation runs.
 
 mod adjoints;
 mod extrema;
@@ -44,8 +44,8 @@ use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use scan_of_lines::Scan;
 
-/// The methods of operations whose first tensor has no gradient: those of the inner backend. The rows call the type of
-/// tensors that may have one `Tracked`.
+/// The methods of operations whose first tensor has no gradient: those of the inner backend. The rows use the name
+/// `Tracked` for the type of tensors that may have a gradient.
 macro_rules! on_inner {
     (
         $Trait:ident: $($Super:ident)+;

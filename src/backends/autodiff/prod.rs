@@ -8,10 +8,11 @@
 //! dx[i] = (∏ x[k], k < i)·S[i]       an exclusive product scan
 //! ```
 //!
-//! The end of a segment is a factor of 0 in the recurrence, and so is a zero. Both end what reaches the elements before
-//! them. `0·∞` is NaN, so the recurrence is the one with resets: what it forgets may be infinite. The first zero itself
-//! sees as far as the second one. After it, every product contains a zero, and so do the products without one of its
-//! factors. The product before an element is filled with zeros there, because after an infinity a zero makes it NaN.
+//! In the recurrence the end of a segment is a factor of 0, as a zero element is. Both stop what flows to the elements
+//! before them. `0·∞` is NaN, so the recurrence is the one with resets: what it forgets may be infinite. The first zero
+//! itself receives gradients from as far as the second one. An element after the first zero has no gradient: its
+//! products contain that zero even without the element. There the product before the element is filled with zeros,
+//! because after an infinity a zero makes it NaN.
 //!
 //! Where nothing reaches an element, its gradient is zero, even if the product before it has left the range of the
 //! type. The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted

@@ -31,8 +31,8 @@ impl<B: ScanBackend> Backward<B, 1> for Selected {
     }
 }
 
-/// Records a selection. `forward` computes it on the inner tensor; what else it returns has no gradient. `adjoint` takes
-/// the shape of the values, and what else there is.
+/// Records a selection. `forward` computes it on the inner tensor; its further results have no gradient. `adjoint`
+/// takes the shape of the values, and these further results.
 fn record<B: ScanBackend, C: CheckpointStrategy, R>(
     values: FloatTensor<Autodiff<B, C>>,
     forward: impl FnOnce(FloatTensor<B>) -> (FloatTensor<B>, R),

@@ -51,7 +51,7 @@ struct Plane {
     reverse: bool,
 }
 
-/// What else a walk through a tile does.
+/// What a walk through a tile does in addition to the scan.
 enum Extra<'a, A> {
     Nothing,
     /// It combines what precedes the tile with each result.
@@ -284,7 +284,7 @@ impl Plane {
             let is_last = tile.end == last;
             let is_first = tile.start == 0;
             if Extra::<T::Acc>::has_starts::<O>() && !is_first {
-                // Clearing a room for the widest block would take as long as walking a tile of few columns.
+                // Clearing room for the widest block would take as long as walking a tile of few columns.
                 let mut room = [const { MaybeUninit::uninit() }; WIDEST];
                 let local = &mut room[..columns.len()];
                 local.fill(MaybeUninit::new(O::IDENTITY));
@@ -327,7 +327,7 @@ impl Plane {
         }
     }
 
-    /// Scans some columns of some lines from `carries`, and does what else is asked for.
+    /// Scans some columns of some lines from `carries`, and does the `extra` work.
     ///
     /// # Safety
     ///

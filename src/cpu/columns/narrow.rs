@@ -73,7 +73,7 @@ impl<T: ElementType> Narrow<'_, T> {
         });
     }
 
-    /// Replaces the totals of the pieces from `first` on by the carries into them. `carries` precede the first piece,
+    /// Replaces the totals of the pieces from `first` on with the carries into them. `carries` precede the first piece,
     /// and are then the carries out of the last.
     fn to_starts<O: Combine<T::Acc>>(
         &self,

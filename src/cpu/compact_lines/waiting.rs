@@ -12,9 +12,9 @@
 //!
 //! A column that is too far ahead of the others is written alone.
 //!
-//! Half of [4096, 1024] f32 takes 0.31 times as long as without the buffer, and half of [8192, 512] 0.55 times, on two
-//! cores; [4096, 1024] with columns of 10 % and of 90 % takes 0.8 times as long. Other distances from line to line gain
-//! less, and lose 1.3 to 1.8 times where the columns differ.
+//! Keeping half of [4096, 1024] f32 takes 0.31 times as long as without the buffer, and keeping half of [8192, 512]
+//! 0.55 times, on two cores; [4096, 1024] with columns of 10 % and of 90 % takes 0.8 times as long. Other distances
+//! from line to line gain less, and take 1.3 to 1.8 times as long where the columns differ.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
@@ -25,7 +25,8 @@ use super::{COLUMNS, Lines};
 /// Lines this far apart, or a multiple of it, share places in the first-level cache.
 const ALIASED: usize = 2048;
 
-/// Bytes of the buffer. With half of it [4096, 1024] takes 1.1 times as long, and with twice of it as long.
+/// Bytes of the buffer. With half as many [4096, 1024] takes 1.1 times as long, and with twice as many it takes the
+/// same time.
 const BUFFER: usize = 1 << 20;
 
 /// What all columns have is written after this part of the lines that the buffer has room for.

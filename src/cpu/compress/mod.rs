@@ -14,7 +14,7 @@
 //! shuffle. Elsewhere [`portable`] writes every element at a cursor that moves on by the mask. For 2^20 `f32` under a
 //! random mask, half of it true, the shuffles compress in 0.4 of the time and expand in a quarter. The instruction
 //! takes 0.6 to 0.9 of the time of shuffles where memory is not the limit: 0.72 for 2^20 `f32` of which 20 % are true,
-//! and as long where half of them are.
+//! and the same time where half of them are.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;

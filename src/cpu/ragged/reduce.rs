@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A block is a fixed number of elements, but at least some rows: the columns of wider rows are taken in groups. So the
-//! width and the offsets alone decide which elements are combined first, and with it the bits.
+//! width and the offsets alone decide which elements are combined first, and so decide the bits.
 
 use core::ops::Range;
 
@@ -30,7 +30,7 @@ const COLUMNS: usize = TILE;
 ///
 /// # Panics
 ///
-/// If the values are not the rows that the bounds are of.
+/// If the values are not the rows that the bounds describe.
 pub(crate) fn segment_reduce<T: ElementType, F: StateFold<T::Acc>>(
     values: &[T],
     bounds: &Bounds,

@@ -7,7 +7,7 @@
 //! | [`lines`] | moves the lines of a tensor to where they are sorted, and back |
 //! | [`first`] | the first few elements of a line, without a sort of the line |
 //!
-//! The sort is of keys. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
+//! Only keys are sorted. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
 //! taken from the line, in the order that they have there. Positions are 32 bits wide unless a line is longer than
 //! that.
 

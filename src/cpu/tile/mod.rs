@@ -2,7 +2,7 @@
 //!
 //! A scan in order is bound by the latency of its operator: each element waits for the one before it. In a tile only
 //! the lanes' last elements wait: a vector is scanned on its own, then its carry is combined with every lane. The tile
-//! is scanned from the identity, and what precedes it comes last:
+//! is scanned from the identity, and what precedes it is combined with the results last:
 //!
 //! ```text
 //! x         | x0 x1 .. x7          | x8 ..               | ..

@@ -269,7 +269,8 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
 
     /// Takes in an element of each column, after the start of a segment where `starts` says so.
     ///
-    /// A state of several numbers starts in a loop apart: the compiler does not make vector instructions of both in one.
+    /// If a state has several numbers, segments start in a separate loop: the compiler makes no vector instructions if
+    /// one loop does both.
     #[inline(always)]
     fn step<const STARTS: bool, const IN_TILES: bool>(
         &mut self,

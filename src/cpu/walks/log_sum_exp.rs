@@ -164,7 +164,7 @@ fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, mut block: RowPart<'_, A
     };
 }
 
-/// What the sum before an element, and the 1 of the element, are multiplied by.
+/// The factors of the sum before an element, and of the 1 that the element adds.
 #[inline(always)]
 fn find_factors<A: Real>(
     elements: &[A],
@@ -206,8 +206,8 @@ fn find_results<A: Real>(
     }
 }
 
-/// Writes the largest element so far after each of a block's to `largest`, which has one place more, and begins with the
-/// largest before the block.
+/// Writes into `largest`, after each element of a block, the largest element so far. `largest` has one place more, and
+/// begins with the largest element before the block.
 fn largest_so_far<A: Real>(block: &RowPart<'_, A>, elements: &[A], largest: &mut [A]) {
     if block.starts.is_empty() {
         let (before, after) = (largest[0], &mut largest[1..]);

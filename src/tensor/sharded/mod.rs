@@ -34,7 +34,7 @@ use together::together;
 /// # Waiting
 ///
 /// The only results that are waited for are the counts of [`compact_dim_by_mask`](Self::compact_dim_by_mask). Tensors
-/// move by Burn's [`Tensor::to_device`]. It waits if a tensor leaves a device that queues operations for a backend of
+/// move with Burn's [`Tensor::to_device`]. It waits if a tensor leaves a device that queues operations for a backend of
 /// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor then goes
 /// through the memory of the host. It does not wait between servers, nor between devices of one runtime. Burn moves
 /// nothing between a server on Iroh and one on WebSocket.

@@ -13,7 +13,7 @@ const BITS_WITH_PLANES: u32 = 8;
 const BITS_WITHOUT: u32 = 4;
 
 /// Keys of a tile with planes, if shared memory holds a word for each. On an H200 (2026-11-27, NVRTC 13.0) the 64
-/// largest of i32 [8, 151936] take 41 µs with such tiles, and 59 with twice as many keys a unit.
+/// largest of i32 [8, 151936] take 41 µs with such tiles, and 59 with twice as many keys per unit.
 const TILE: usize = 4096;
 
 /// The most keys of a large tile. On an H200 (2026-11-27, NVRTC 13.0) 2^24 i32 with positions are sorted in 647 µs in
@@ -60,7 +60,7 @@ pub(crate) struct DigitConfig {
     pub adds: bool,
 }
 
-/// Shared memory that a kernel has beside counters and words.
+/// Shared memory that a kernel has in addition to counters and words.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExtraShared {
     /// Bytes for each key of the tile.
@@ -86,7 +86,7 @@ impl DigitConfig {
         }
     }
 
-    /// For tiles that have this shared memory beside their words.
+    /// For tiles that have this shared memory in addition to their words.
     pub fn new(client: &Client, launch: &LaunchOptions, extra: ExtraShared) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;
@@ -197,7 +197,7 @@ impl DigitConfig {
         counted * self.digits()
     }
 
-    /// Words of bits beside them.
+    /// Words of bits in addition to the counters.
     pub fn holders(&self) -> usize {
         if self.matches { self.counters() } else { 0 }
     }

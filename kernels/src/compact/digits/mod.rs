@@ -110,10 +110,10 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
     }
 }
 
-/// What a pass writes that is the only one.
+/// What the only pass writes, if one digit distinguishes all keys.
 enum Written {
     Destinations(TensorBinding),
-    /// Values in the order of their keys; and what is read. Elements have 32 bits.
+    /// The values in the order of their keys, which are written; and the values that are read. Elements have 32 bits.
     Values(TensorBinding, TensorBinding),
 }
 

@@ -11,8 +11,8 @@
 //! place      counter of the plane and digit + rank in the plane
 //! ```
 //!
-//! Where planes can meet without the cube, the units that hold a digit set bits of a word of it instead, which takes
-//! fewer instructions than ballots (CUB: `WARP_MATCH_ATOMIC_OR`).
+//! Where planes can be synchronised without the cube, the units that hold a digit set bits in the digit's word instead,
+//! which takes fewer instructions than ballots (CUB: `WARP_MATCH_ATOMIC_OR`).
 //!
 //! Without planes, a unit has neighbouring keys and its own counter for each digit, so there is no contention (Zagha &
 //! Blelloch, "Radix sort for vector multiprocessors", 1991). It counts its keys, and notes how many of the digit it had
@@ -164,8 +164,8 @@ impl RankedTile {
         }
     }
 
-    /// How many keys of the digit the plane has before the unit's one, which is then counted. The units that hold the
-    /// digit set bits of a word of it.
+    /// How many keys of the digit the plane has before the unit's key, which is then counted. The units that hold the
+    /// digit set bits in the digit's word.
     fn match_key(
         &mut self,
         counter: usize,

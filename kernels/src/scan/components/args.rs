@@ -51,7 +51,7 @@ pub trait ScanArgs: Send + Sync + 'static {
     /// The argument of a kernel, of elements `T`, starts `B` and positions `P`.
     type Tensors<T: Numeric, N: Size, B: Numeric, P: Numeric>: LaunchArg;
 
-    /// Opens it when the kernel begins.
+    /// Opens the argument when the kernel begins.
     fn open<T: Numeric, N: Size, B: Numeric, P: Numeric>(
         tensors: &mut Self::Tensors<T, N, B, P>,
     ) -> (Reads<T, N, B>, Writes<T, N, P>);

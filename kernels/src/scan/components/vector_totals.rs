@@ -172,7 +172,7 @@ fn place_in_share(at: usize, #[comptime] rake: Rake) -> usize {
     UNIT_POS as usize * comptime!(rake.share() + 1) + at
 }
 
-/// A batch of the raker's totals. Those that it has not are unspecified.
+/// A batch of the raker's totals. Totals that it does not have are unspecified.
 #[cube]
 fn read_share<S: State>(shared: &S::Shared, batch: usize, #[comptime] rake: Rake) -> Sequence<S> {
     let mut read = Sequence::<S>::new();

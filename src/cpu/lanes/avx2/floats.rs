@@ -8,7 +8,7 @@ use super::super::super::processor::HasAvx2;
 use super::super::super::traits::Lanes;
 use super::shuffles::same;
 
-/// Lanes of `f32`, of which elements may be made as they are loaded.
+/// Lanes of `f32`. Elements may be converted as they are loaded and stored.
 macro_rules! f32_lanes {
     ($(#[$doc:meta])* $Name:ident: $elem:ty; load($from:ident) $load:expr; store($value:ident, $to:ident) $store:expr;) => {
         lanes! {

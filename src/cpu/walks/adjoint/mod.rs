@@ -30,8 +30,8 @@ pub(crate) struct Adjoint<T> {
     pub(crate) of_initial: Vec<T>,
 }
 
-/// Walks `flow` and `decay` along the axis of `lines`, which go against the order of the recurrence. Its `results` are
-/// contiguous; it began with `initial` if there is one, and with 0 otherwise.
+/// Walks `flow` and `decay` along the axis of `lines`, which go against the order of the recurrence. The `results` of
+/// the recurrence are contiguous; it began with `initial` if there is one, and with 0 otherwise.
 ///
 /// # Panics
 ///

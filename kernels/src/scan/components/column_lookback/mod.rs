@@ -2,7 +2,7 @@
 //!
 //! A *strip* is as many columns as a cube has side by side. Its tiles follow one another along the axis and form
 //! blocks. Every tile publishes its *aggregate*, the total of its rows, for each column. The last tile of a block also
-//! publishes the *prefix*, the total of all rows up to and with the block.
+//! publishes the *prefix*, the total of all rows up to and including the block.
 //!
 //! ```text
 //! tiles        … │ a a a a a a a a │ a a a a a a a a │ a a t      a  aggregate of a tile
@@ -10,11 +10,11 @@
 //! before t  =              (P  ⊕        total)  ⊕ own             own  the aggregates before t in its own block
 //! ```
 //!
-//! In a launch of few strips, blocks are long. First the unit folds the aggregates before its tile in the own block. Then
-//! it reads the prefix of the block before. While that is missing, it goes to the nearest block further back whose prefix
-//! is published, and walks forward from there, block by block. With every step it reads the prefix of the block before its
-//! own again. So prefixes of blocks follow one another by the latency of one word, and a tile that starts far after them
-//! need not walk.
+//! In a launch of few strips, blocks are long. First the unit folds the aggregates before its tile in its own block.
+//! Then it reads the prefix of the block before. If that is missing, it goes to the nearest block further back whose
+//! prefix is published, and walks forward from there, block by block. At every step it tries again to read the prefix
+//! of the block before its own. So prefixes of blocks follow one another at the latency of one word, and a tile that
+//! starts long after them need not walk.
 //!
 //! In a launch of many strips, blocks are short, and each prefix was folded from the left: `before t = ((P ⊕ a) ⊕ a) ⊕ a`.
 //! The unit goes to the nearest published prefix at once, and walks forward from there.
@@ -22,10 +22,10 @@
 //! **Order.** The aggregates of a block are folded from left to right, and so are the blocks. The result has the same
 //! bits, wherever the walk began.
 //!
-//! **No waiting.** A unit reads a missing prefix a number of times, then it walks. It reads a missing aggregate up to
-//! the spin limit. Then it computes the aggregate from the input, publishes it as the tile's *fallback* and goes on.
-//! From then on it reads a missing word only once, because where one tile is late others are likely to be. No
-//! forward-progress guarantee is needed, no barrier and no plane operation.
+//! **No waiting.** A unit reads a missing prefix a limited number of times, then it walks. It reads a missing aggregate
+//! up to the spin limit. Then it computes the aggregate from the input, publishes it as the tile's *fallback* and goes
+//! on. From then on it reads a missing word only once, because where one tile is late others are likely to be. This
+//! needs no forward-progress guarantee, no barrier and no plane operation.
 
 mod strip;
 
@@ -40,7 +40,7 @@ use strip::{AGGREGATE, FALLBACK, PREFIX, VALUES};
 /// Prefixes that a unit loads at once.
 const PREFIXES_AT_ONCE: usize = 2;
 
-/// How often it reads a missing prefix of the block before its own at first, at most as often as the spin limit says.
+/// How often a unit reads the prefix of the block before its own until it walks, unless the spin limit is lower.
 const POLLS: u32 = 16;
 
 /// How far a unit has looked back in one column of a strip.
@@ -58,11 +58,11 @@ pub(crate) struct StripLookback<S: State> {
     own: StripTile,
     /// The first word of the column in the first tile of the strip.
     first_word: usize,
-    /// The block whose aggregates are folded: first the own one, then the first whose prefix is not known, up to the
-    /// own one.
+    /// The block whose aggregates are folded: first the tile's own, then each block from the first whose prefix is not
+    /// known up to the tile's own.
     block: usize,
     in_own: bool,
-    /// What precedes that block, unless it is still the own one at first.
+    /// What precedes that block, except while the tile's own block is folded first.
     base: S,
     /// The fold of its aggregates before the tile `next`.
     total: S,
@@ -226,7 +226,8 @@ impl<S: State> StripLookback<S> {
         is_missing
     }
 
-    /// Folds the aggregates of the block, until one is missing, or until it is known what precedes the own block.
+    /// Folds the aggregates of the block, until one is missing, or until it is known what precedes the tile's own
+    /// block.
     fn fold<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
@@ -284,7 +285,8 @@ impl<S: State> StripLookback<S> {
         self.next = self.block * config.block;
     }
 
-    /// Reads the prefix of the block before the own one. Whether it is published: then the own block follows.
+    /// Reads the prefix of the block before the tile's own. Returns whether it is published: then the tile's own block
+    /// is next.
     fn read_prefix(
         &mut self,
         state: &[Atomic<u32>],
@@ -298,7 +300,7 @@ impl<S: State> StripLookback<S> {
         near.present
     }
 
-    /// Waits a while for the prefix of the block before the own one, then walks back to the nearest prefix.
+    /// Waits a while for the prefix of the block before the tile's own, then walks back to the nearest prefix.
     fn find_prefix(
         &mut self,
         state: &[Atomic<u32>],

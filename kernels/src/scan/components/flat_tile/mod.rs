@@ -61,7 +61,7 @@ struct Stripes {
     /// The first vector of the units that hold vectors side by side: its place in the span, and in the tensor.
     in_span: usize,
     first: usize,
-    /// From stripe to stripe: how many units these are.
+    /// The distance from stripe to stripe: the number of these units.
     apart: usize,
     /// This unit's place among them.
     own: usize,

@@ -4,9 +4,9 @@
 //! to memory per round. Ballots steer the loop. They are the same in every unit, so the plane never diverges. Each unit
 //! keeps the total of one block, unit 0 of the nearest.
 //!
-//! Needs plane operations in control flow that is not uniform across the cube. One unit of the plane may just have
-//! published something alone. Where the plane's size is known, as through CUDA and HIP, the plane synchronises before
-//! its first ballot.
+//! Needs plane operations in control flow that is not uniform across the cube. One unit of the plane may have published
+//! something on its own just before. Where the plane's size is known, as through CUDA and HIP, the plane synchronises
+//! before its first ballot.
 
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
