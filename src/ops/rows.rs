@@ -1,5 +1,5 @@
-//! What the rows of [`scans`](super::scans), [`sort`](super::sort) and [`selections`](super::selections) mean. They list
-//! all operations of the traits once.
+//! What the rows of [`scans`](super::scans), [`sort`](super::sort) and [`selections`](super::selections) mean. They
+//! list all operations of the traits once.
 //!
 //! ```text
 //! name = key(tensor: Type, …; argument: Type, …) -> (Type, …)
@@ -16,9 +16,9 @@
 //! | its implementation with gradients | for tensors without a gradient, in `backends/autodiff/mod.rs`; for selections of floats, in `backends/autodiff/selections.rs`, with an adjoint for each key |
 //! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules.rs` |
 //!
-//! Other gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and it
-//! travels to remote devices. An *exact* one reads a number back, or has a size that a number decides. Its default body
-//! calls queued ones, so fusion is told `default`, and it needs no rules.
+//! Other gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and
+//! it travels to remote devices. An *exact* one reads a number back, or has a size that a number decides. Its default
+//! body calls queued ones, so fusion is told `default`, and it needs no rules.
 
 /// The trait of some rows.
 macro_rules! trait_of {

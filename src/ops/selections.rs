@@ -1,5 +1,5 @@
-//! The selections: operations that move elements and compute nothing, for each kind of values. [`rows`](super::rows) says
-//! what a row means.
+//! The selections: operations that move elements and compute nothing, for each kind of values. [`rows`](super::rows)
+//! says what a row means.
 //!
 //! To add a selection: a row below, its name for each kind in [`for_each_kind`], and a function of its key on each
 //! backend.

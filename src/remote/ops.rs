@@ -1,4 +1,5 @@
-//! Every operation that travels: the queued ones of [`ops::rows`](crate::ops::rows). Both ends are made from their rows.
+//! Every operation that travels: the queued ones of [`ops::rows`](crate::ops::rows). Both ends are made from their
+//! rows.
 //!
 //! ```text
 //! name(tensor: Kind, …; argument: Type, …) -> Kind …, [shapes and dtypes of the results] key, rule(what, …), …;
@@ -40,8 +41,8 @@ macro_rules! id {
     };
 }
 
-/// Shapes and dtypes of the results, from what fusion is told: those of a tensor, or what a function gives. An operation
-/// that fusion does not queue has a function of its key in `crate::ops::specs`.
+/// Shapes and dtypes of the results, from what fusion is told: those of a tensor, or what a function gives. An
+/// operation that fusion does not queue has a function of its key in `crate::ops::specs`.
 macro_rules! results_of {
     ([dtype = $like:ident, shape = $same:ident] $key:ident; $($all:expr),*) => {{
         let _ = ($($all),*);

@@ -27,8 +27,8 @@ pub(super) fn reached(i: usize, len: usize, (exclusive, reverse): (bool, bool)) 
     }
 }
 
-/// The derivatives of the total of these values. Those of a maximum or minimum are 1 at the latest of equal elements, as in
-/// Burn's `cummax` and `cummin`, and 0 elsewhere.
+/// The derivatives of the total of these values. Those of a maximum or minimum are 1 at the latest of equal elements,
+/// as in Burn's `cummax` and `cummin`, and 0 elsewhere.
 pub(super) fn derivatives(op: ScanOp, values: &[f64]) -> Vec<f64> {
     let extreme = values.iter().copied().reduce(match op {
         ScanOp::Max => f64::max,

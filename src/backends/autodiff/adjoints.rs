@@ -103,10 +103,7 @@ pub(super) fn scatter_to<B: ScanBackend>(
     destinations: &IntTensor<B>,
     offsets: &IntTensor<B>,
 ) -> SelectionAdjoint<B> {
-    let (destinations, offsets) = (destinations.clone(), offsets.clone());
-    SelectionAdjoint::<B>::new(move |grad| {
-        B::float_gather_from(grad, destinations.clone(), offsets.clone())
-    })
+    moved(B::float_gather_from, destinations, offsets)
 }
 
 pub(super) fn gather_from<B: ScanBackend>(
@@ -114,10 +111,17 @@ pub(super) fn gather_from<B: ScanBackend>(
     destinations: &IntTensor<B>,
     offsets: &IntTensor<B>,
 ) -> SelectionAdjoint<B> {
+    moved(B::float_scatter_to, destinations, offsets)
+}
+
+/// A gradient that goes to the same destinations, or comes from them.
+fn moved<B: ScanBackend>(
+    selection: fn(FloatTensor<B>, IntTensor<B>, IntTensor<B>) -> FloatTensor<B>,
+    destinations: &IntTensor<B>,
+    offsets: &IntTensor<B>,
+) -> SelectionAdjoint<B> {
     let (destinations, offsets) = (destinations.clone(), offsets.clone());
-    SelectionAdjoint::<B>::new(move |grad| {
-        B::float_scatter_to(grad, destinations.clone(), offsets.clone())
-    })
+    SelectionAdjoint::<B>::new(move |grad| selection(grad, destinations.clone(), offsets.clone()))
 }
 
 /// Each line's survivors back at their places, zero elsewhere.

@@ -2,8 +2,8 @@
 //!
 //! Rows are compressed one after the other. Other lines are walked together, a block of columns at a time and in the
 //! order of memory. A column is filled from both ends, so that each of its slots is written once: from the front with
-//! survivors, and from the back with a zero for each element that does not survive. [`waiting`] has the lines whose places
-//! in the caches collide.
+//! survivors, and from the back with a zero for each element that does not survive. [`waiting`] has the lines whose
+//! places in the caches collide.
 
 mod waiting;
 

@@ -78,6 +78,11 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         begin..begin + self.filled[column]
     }
 
+    /// The survivors of a column so far.
+    fn found(&self, column: usize) -> usize {
+        self.written[column] + self.filled[column]
+    }
+
     /// # Safety
     ///
     /// No other thread has access to the output of these columns.
@@ -95,7 +100,7 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
             }
         }
         for (column, count) in counts.iter_mut().enumerate() {
-            count.write(I::from_usize(self.written[column] + self.filled[column]));
+            count.write(I::from_usize(self.found(column)));
         }
         // SAFETY: as above.
         unsafe { self.write_rest() };
@@ -123,10 +128,15 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
 
     /// Writes the lines that all columns have.
     unsafe fn write_common(&mut self) {
-        let ends = |column: usize| self.written[column] + self.filled[column];
-        let begin = self.written[..self.width].iter().copied().max();
-        let begin = begin.unwrap_or(0);
-        let end = (0..self.width).map(ends).min().unwrap_or(0);
+        let begin = self.written[..self.width]
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(0);
+        let end = (0..self.width)
+            .map(|column| self.found(column))
+            .min()
+            .unwrap_or(0);
         if begin >= end {
             return;
         }
@@ -175,8 +185,10 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
 
     /// Writes all that waits, and zeros after it.
     unsafe fn write_rest(&mut self) {
-        let ends = |column: usize| self.written[column] + self.filled[column];
-        let end = (0..self.width).map(ends).max().unwrap_or(0);
+        let end = (0..self.width)
+            .map(|column| self.found(column))
+            .max()
+            .unwrap_or(0);
         let begin = self.written[..self.width].iter().copied().min();
         for line in begin.unwrap_or(0)..self.lines.len {
             let place = self.first + line * self.lines.inner;

@@ -1,4 +1,5 @@
-//! The arithmetic of the loops, and data for each operator. Inlined, so that it is as optimised as the tests that use it.
+//! The arithmetic of the loops, and data for each operator. Inlined, so that it is as optimised as the tests that use
+//! it.
 //!
 //! No data are uniform, and every partial result of them is exact in the accumulator of their type. So any order of
 //! combination must give the same bits.

@@ -20,8 +20,8 @@ const LIBRARIES: [(&str, &str); 2] = [("burn-scan", "src/"), ("cubecl-scan", "ke
 
 const MOST_LINES: usize = 400;
 
-/// Modules that name each other in a circle, and those between two circles. A module that names no other is in none, nor
-/// is one that no other names. They are taken away until nothing changes.
+/// Modules that name each other in a circle, and those between two circles. A module that names no other is in none,
+/// nor is one that no other names. They are taken away until nothing changes.
 fn circles(root: &Path) -> Vec<String> {
     let mut uses = modules::uses(root);
     loop {
@@ -64,8 +64,8 @@ fn a_circle_is_found() {
     assert!(circles(folder.path()).is_empty());
 }
 
-/// Types that both libraries have to offer under one name. Those of the kernels are values of CubeCL's compile time, which
-/// a program without CubeCL must not have to build; those of the tensors know log-sum-exp as well.
+/// Types that both libraries have to offer under one name. Those of the kernels are values of CubeCL's compile time,
+/// which a program without CubeCL must not have to build; those of the tensors know log-sum-exp as well.
 const IN_BOTH: [&str; 3] = ["ScanOp", "ScanOptions", "SortOrder"];
 
 /// Types that have a second form for processors without the instruction, and types that rustdoc alone sees.
