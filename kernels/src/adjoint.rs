@@ -11,7 +11,7 @@ use crate::error::{check_outputs, expect_room};
 use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
 use crate::scan::components::rows::{RowsView, RowsViewLaunch, outer_dims};
-use crate::scan::problem::lanes_of;
+use crate::scan::problem::{Lines, lanes_of};
 use crate::scan::{
     ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
 };
@@ -152,7 +152,7 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
 }
 
 /// The gradients of a linear recurrence along `axis` with respect to values, decays and initial values. `reverse` says
-/// whether the recurrence ran in reverse.
+/// whether the recurrence ran in reverse. `launch` is for the scan.
 ///
 /// Half-precision floats are computed in f32. Nothing waits for the device.
 ///
@@ -164,26 +164,6 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
 ///
 /// If a tensor is smaller than the recurrence.
 pub fn recurrence_adjoint(
-    client: &Client,
-    tensors: RecurrenceGradients,
-    axis: usize,
-    dtype: ElemType,
-    reverse: bool,
-) -> Result<(), ScanError> {
-    let launch = LaunchOptions::default();
-    recurrence_adjoint_with(client, tensors, axis, dtype, reverse, launch)
-}
-
-/// [`recurrence_adjoint`] with a routine and tuning of the caller's choice for the scan.
-///
-/// # Errors
-///
-/// As [`recurrence_adjoint`], and [`ScanError::Refused`] where a forced routine cannot serve.
-///
-/// # Panics
-///
-/// As [`recurrence_adjoint`].
-pub fn recurrence_adjoint_with(
     client: &Client,
     tensors: RecurrenceGradients,
     axis: usize,
@@ -270,7 +250,7 @@ fn launch_flows(
         vectors,
         cubes * ELEMENTWISE_UNITS,
     );
-    let firsts = firsts(&shape, &decay, axis, reverse);
+    let firsts = firsts([decay.clone(), of_values.clone()], axis, reverse);
     let all = [&decay, &of_values, &results, &of_decay];
     let address_type = all
         .iter()
@@ -311,21 +291,15 @@ fn launch_flows(
     }
 }
 
-/// Where the first steps lie in the decays and in the flow.
-fn firsts(shape: &[usize], decay: &TensorBinding, axis: usize, reverse: bool) -> FirstsLaunch {
-    let across: Vec<usize> = (0..shape.len()).filter(|&dim| dim != axis).collect();
-    let contiguous = |dim: usize| shape[dim + 1..].iter().product::<usize>();
-    let first = if reverse { shape[axis] - 1 } else { 0 };
-    let strides = [
-        across.iter().map(|&dim| decay.strides[dim]).collect(),
-        across.iter().map(|&dim| contiguous(dim)).collect(),
-    ];
-    let sizes = across.iter().map(|&dim| shape[dim]);
-    let lines = outer_dims(sizes.clone(), strides.into_iter());
+/// Where the first steps lie in the decays and in the flow. Both tensors have the shape of the recurrence.
+fn firsts(tensors: [TensorBinding; 2], axis: usize, reverse: bool) -> FirstsLaunch {
+    let Lines { axis, outer, inner } = Lines::of(&tensors, axis);
+    let across = [outer, inner].concat();
+    let first = if reverse { axis.size - 1 } else { 0 };
     FirstsLaunch::new(
-        RowsViewLaunch::new(lines, 1, 1),
-        sizes.product(),
-        first * decay.strides[axis],
-        first * contiguous(axis),
+        RowsViewLaunch::new(outer_dims(&across, 2, 1), 1, 1),
+        across.iter().map(|dim| dim.size).product(),
+        first * axis.strides[0],
+        first * axis.strides[1],
     )
 }

@@ -49,19 +49,8 @@ pub(super) fn emitted<V: Numeric, N: Size>(
     }
 }
 
-/// Where the elements of a line go in the output.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
-pub(super) struct LineOut {
-    /// Where the first element goes.
-    pub first: usize,
-    /// The distance from one element to the next.
-    pub step: usize,
-    pub len: usize,
-}
-
 /// Writes the lanes of vector `at` of a line: survivors to its front, zeros for the others to its tail. `rank` trues
-/// precede the vector.
+/// precede the vector. The line has `len` elements, of which the first lies at `begin` and the others `step` apart.
 #[cube]
 pub(super) fn write_vector<V: Numeric, N: Size>(
     output: &mut [V],
@@ -69,7 +58,9 @@ pub(super) fn write_vector<V: Numeric, N: Size>(
     flags: u32,
     rank: u32,
     at: usize,
-    line: LineOut,
+    begin: usize,
+    step: usize,
+    len: usize,
 ) {
     let lanes = N::value().comptime();
     let mut rank = rank as usize;
@@ -77,8 +68,8 @@ pub(super) fn write_vector<V: Numeric, N: Size>(
     for lane in 0..lanes {
         let keep = (flags >> comptime!(lane as u32)) & 1u32 == 1u32;
         let position = at * lanes + lane;
-        let tail = line.len - 1 - (position - rank);
-        let destination = line.first + select(keep, rank, tail) * line.step;
+        let tail = len - 1 - (position - rank);
+        let destination = begin + select(keep, rank, tail) * step;
         output[destination] = select(keep, value.extract(lane), V::from_int(0));
         rank += select(keep, 1, 0);
     }

@@ -94,7 +94,7 @@ pub fn partition(
         zero_after(client, (offsets, index), grouped, dtype, shape);
         Ok(())
     } else {
-        let destinations = temporary_tensor(client, elements, index);
+        let destinations = temporary_tensor(client, [elements], index);
         digits.launch(offsets.clone(), destinations.clone())?;
         let list = (destinations, index);
         scatter_ranks(client, values, list, offsets, grouped, dtype, shape)

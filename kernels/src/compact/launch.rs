@@ -62,17 +62,15 @@ pub fn compact(
         _ => (unused(client), index),
     };
     let selection = Selection {
-        lines: MaskLines::flat(&mask.0),
         values,
         mask,
-        mark: Mark::NonZero,
         output,
-        positions: None,
         counts: count,
         index,
         emit,
     };
-    let plan = selection.plan(client, &[], launch)?;
-    select::launch(client, &plan, selection);
+    let lines = MaskLines::flat(&selection.mask.0);
+    let plan = selection.plan(client, lines, Mark::NonZero, &[], launch)?;
+    select::launch(client, &plan, selection, None);
     Ok(())
 }

@@ -57,19 +57,16 @@ pub fn compact_lines(
     let selection = Selection {
         values,
         mask,
-        lines,
-        mark: Mark::NonZero,
         output,
-        positions: None,
         counts,
         index,
         emit: Emit::Values,
     };
-    let plan = selection.plan(client, &[], launch)?;
+    let plan = selection.plan(client, lines, Mark::NonZero, &[], launch)?;
     if plan.per_unit {
         per_unit::launch(client, plan, selection)
     } else {
-        select::launch(client, &plan, selection)
+        select::launch(client, &plan, selection, None)
     }
     Ok(())
 }

@@ -275,11 +275,10 @@ impl MaskTile {
         let own =
             totals_of_tile::<u32, Fold>(&total, &zero, &mut self.totals, config.tile, ScanOp::Sum);
         let search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
-        search.publish_aggregate(state, words, tile, &own.aggregate, config.lookback);
+        search.publish_aggregate(state, &own.aggregate);
         Published {
             unit: own.exclusive,
             survivors: own.aggregate,
-            tile,
             search,
         }
     }
@@ -291,8 +290,6 @@ pub(crate) struct Published {
     /// Survivors of the tile before this plane.
     pub unit: u32,
     pub survivors: u32,
-    /// Its number in the launch.
-    tile: usize,
     search: Lookback<u32>,
 }
 
@@ -305,19 +302,13 @@ impl Published {
         mask: &LinearView<'_, Vector<M, N>>,
         state: &[Atomic<u32>],
         row: MaskRow,
-        words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> u32 {
-        let tile = self.tile;
         let zero = 0u32.runtime();
-        while self.search.advance::<u32, Fold>(
-            state,
-            words,
-            tile,
-            &self.survivors,
-            config.lookback,
-            ScanOp::Sum,
-        ) {
+        while self
+            .search
+            .advance::<u32, Fold>(state, &self.survivors, ScanOp::Sum)
+        {
             let first = self.search.missing() * comptime!(config.tile.units * config.tile.vectors);
             let other = tile_mask.total_of::<M, N>(mask, row, first, config);
             let other = totals_of_tile::<u32, Fold>(
@@ -327,8 +318,7 @@ impl Published {
                 config.tile,
                 ScanOp::Sum,
             );
-            self.search
-                .publish_fallback(state, words, &other.aggregate, config.lookback);
+            self.search.publish_fallback(state, &other.aggregate);
         }
         self.search.before()
     }

@@ -11,7 +11,7 @@
 use super::mask_tile::{Mark, MaskConfig, MaskRow, MaskTile};
 use super::plan::{MaskLines, Plan, bindable, same_elements, unused, view};
 use crate::ScanError;
-use crate::error::{Operand, Typed, check_outputs};
+use crate::error::{Typed, check_outputs};
 use crate::scan::LaunchOptions;
 use crate::scan::components::{
     lookback::tile_of_cube, tile::vector_in_tile, tile_state::TileWords,
@@ -52,7 +52,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let first = row.first;
         let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
-        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, words, config);
+        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, config);
         if comptime!(place == Place::Destination) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(before + own.survivors);
         }
@@ -114,23 +114,22 @@ pub(super) fn place(
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
     same_elements("output", &output.0, &mask.0)?;
-    let packed_operand = packed.iter().map(|it| ("packed", it, output.1.size()));
-    let count_operand = count.iter().map(|(it, dtype)| ("count", it, dtype.size()));
-    let inputs: Vec<Operand> = packed_operand
-        .chain([("mask", &mask.0, mask.1.size())])
-        .collect();
-    let outputs: Vec<Operand> = [("output", &output.0, output.1.size())]
-        .into_iter()
-        .chain(count_operand)
-        .collect();
-    check_outputs(&inputs, &outputs)?;
     let place = match packed {
         Some(_) => Place::Packed,
         None => Place::Destination,
     };
     let packed = packed.unwrap_or_else(|| unused(client));
-    let packed_len: usize = packed.shape.iter().product();
     let (count, index) = count.unwrap_or_else(|| (unused(client), u32::elem_type_native()));
+    let inputs = [
+        ("packed", &packed, output.1.size()),
+        ("mask", &mask.0, mask.1.size()),
+    ];
+    let outputs = [
+        ("output", &output.0, output.1.size()),
+        ("count", &count, index.size()),
+    ];
+    check_outputs(&inputs, &outputs)?;
+    let packed_len: usize = packed.shape.iter().product();
     let lines = MaskLines::flat(&mask.0);
     let plan = Plan::new(client, &mask, &[&output], 0, lines, Mark::NonZero, launch)?;
     let address_type = plan

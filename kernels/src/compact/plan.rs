@@ -6,12 +6,11 @@ use crate::error::{Typed, check_types};
 use crate::scan::components::tile::TileConfig;
 use crate::scan::components::tile_state::{MAX_BLOCK, TileWordsLaunch};
 use crate::scan::problem::{elements_before, widest_vector};
-use crate::scan::tile_words::words_of;
 use crate::scan::{LaunchOptions, cube_count, scratch, tuning::Tuning};
 use cubecl::client::Client;
 use cubecl::prelude::*;
-use cubecl::std::tensor::is_contiguous;
 use cubecl::std::tensor::layout::linear::{LinearViewLaunch, linear_view};
+use cubecl::std::tensor::{TensorHandle, is_contiguous};
 
 /// The lines of a mask, `[outer, len, inner]`. Each is compacted on its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,7 +158,8 @@ impl Plan {
 
     /// The words through which the tiles of a launch communicate.
     pub fn words(&self, client: &Client) -> (BufferArg, TileWordsLaunch) {
-        words_of(client, self.tiles, 1, self.config.lookback, &self.tuning)
+        let words = self.config.lookback.words(self.tiles, 1);
+        scratch::take(client, words, self.tiles, self.tuning.spin_limit)
     }
 }
 
@@ -191,12 +191,7 @@ fn common_alignment_of(offset: usize, shape: &[usize], strides: &[usize]) -> usi
 /// A buffer that is bound but never accessed: for what a kernel does not use, and for tensors without elements, because
 /// a buffer of no bytes cannot be bound.
 pub(crate) fn unused(client: &Client) -> TensorBinding {
-    TensorBinding {
-        handle: client.empty(64).binding(),
-        strides: [1].into(),
-        shape: [4].into(),
-        tiling: Default::default(),
-    }
+    TensorHandle::new_contiguous([4], client.empty(64), u32::elem_type_native()).binding()
 }
 
 /// The view of a tensor, or of a stand-in if it has no elements.

@@ -99,23 +99,22 @@ pub fn run_lengths(
     assert!(emit.values(), "runs have values, not {emit:?}");
     same_elements("output", &output, &values.0)?;
     same_elements("lengths", &lengths, &values.0)?;
-    let mut selection = Selection {
-        lines: MaskLines::flat(&values.0),
+    let lines = MaskLines::flat(&values.0);
+    let selection = Selection {
         mask: values.clone(),
         values,
-        mark: Mark::Head,
         output,
-        positions: None,
         counts: count,
         index,
         emit,
     };
-    let plan = selection.plan(client, &[("lengths", &lengths, index.size())], launch)?;
-    let len = selection.lines.len;
-    let heads = temporary_tensor(client, len, index);
-    selection.positions = Some(bindable(client, heads.clone()));
+    let others = [("lengths", &lengths, index.size())];
+    let plan = selection.plan(client, lines, Mark::Head, &others, launch)?;
+    let len = lines.len;
+    let heads = temporary_tensor(client, [len], index);
+    let positions = Some(bindable(client, heads.clone()));
     let count = selection.counts.clone();
-    super::select::launch(client, &plan, selection);
+    super::select::launch(client, &plan, selection, positions);
     if len == 0 {
         return Ok(());
     }

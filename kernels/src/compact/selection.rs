@@ -14,11 +14,7 @@ use cubecl::prelude::*;
 pub(super) struct Selection {
     pub values: Typed,
     pub mask: Typed,
-    pub lines: MaskLines,
-    pub mark: Mark,
     pub output: TensorBinding,
-    /// Receives the positions of survivors, if they are asked for.
-    pub positions: Option<TensorBinding>,
     /// The number of survivors of each line.
     pub counts: TensorBinding,
     pub index: ElemType,
@@ -26,11 +22,13 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Makes all further checks, then the plan. `others` are further outputs, each with the size of its elements in
-    /// bytes.
+    /// Makes all further checks, then the plan for these lines of the mask. `others` are further outputs, each with the
+    /// size of its elements in bytes.
     pub fn plan(
         &self,
         client: &Client,
+        lines: MaskLines,
+        mark: Mark,
         others: &[(&'static str, &TensorBinding, usize)],
         launch: LaunchOptions,
     ) -> Result<Plan, ScanError> {
@@ -50,8 +48,8 @@ impl Selection {
             &self.mask,
             others,
             emitted.size(),
-            self.lines,
-            self.mark,
+            lines,
+            mark,
             launch,
         )?;
         check_types(client, [emitted, index])?;

@@ -5,21 +5,28 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
+use crate::monoid::{Fold, Monoid};
 use crate::operator::{ScanOp, combine};
-use crate::scan::components::plane_scan::plane_shift_inclusive;
+use crate::scan::components::plane_scan::shift_up;
 use cubecl::prelude::*;
 
-pub use crate::scan::components::plane_scan::plane_inclusive_scan;
+/// Inclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ`.
+///
+/// Sums and products use the hardware's scan, the others a Kogge-Stone ladder of shuffles. Needs
+/// [`Plane::Ops`](cubecl::ir::features::Plane::Ops), and every unit of the plane takes part. A plane may be only partly
+/// filled by the cube.
+#[cube]
+pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
+    <Fold as Monoid<A>>::plane_inclusive(&value, 0usize, op)
+}
 
 /// Exclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ₋₁` and unit 0 the identity.
 ///
-/// Sums and products use the hardware's scan, the others a Kogge-Stone ladder of shuffles. The inclusive scan is
-/// shifted by one unit, which is exact for every operator. Needs [`Plane::Ops`](cubecl::ir::features::Plane::Ops), and
-/// every unit of the plane takes part. A plane may be only partly filled by the cube.
+/// Shifts the result of [`plane_inclusive_scan()`], which needs the same, by one unit. This is exact for every operator.
 #[cube]
 pub fn plane_exclusive_scan<A: Numeric>(value: A, identity: A, #[comptime] op: ScanOp) -> A {
     let inclusive = plane_inclusive_scan::<A>(value, op);
-    plane_shift_inclusive::<A>(inclusive, identity)
+    shift_up::<A>(&inclusive, &identity, 0usize)
 }
 
 /// The last unit of this plane: `PLANE_DIM − 1`, or less in a last plane that the cube does not fill.

@@ -12,10 +12,10 @@
 //! Only the totals meet in shared memory. If there are more planes than a plane has units, plane 0 takes several steps.
 
 use super::config::CubeScanConfig;
-use super::plane::{last_unit_of_plane, plane_scan_in_place};
+use super::plane::{last_unit_of_plane, plane_inclusive_scan, plane_scan_in_place};
 use super::scan::CubeScan;
 use crate::operator::combine;
-use crate::scan::components::plane_scan::{plane_inclusive_scan, plane_shift_inclusive};
+use crate::scan::components::plane_scan::shift_up;
 use cubecl::prelude::*;
 
 #[cube]
@@ -49,7 +49,7 @@ pub(super) fn scan<A: Numeric>(
         before = shared[plane - 1];
     }
     let own = if comptime!(exclusive) {
-        plane_shift_inclusive::<A>(inclusive, identity)
+        shift_up::<A>(&inclusive, &identity, 0usize)
     } else {
         inclusive
     };

@@ -24,8 +24,6 @@ mod ladder;
 mod log_sum_exp;
 mod recurrence;
 mod recurrence_adjoint;
-mod reset_recurrence;
-mod segment_totals;
 mod segmented;
 mod state;
 
@@ -36,11 +34,9 @@ pub use fold::Fold;
 pub use ladder::plane_ladder;
 pub(crate) use ladder::{earlier_unit, ladder_within, lane_of_unit};
 pub use log_sum_exp::LogSumExp;
-pub use recurrence::LinearRecurrence;
+pub use recurrence::{LinearRecurrence, Recurrence, ResetRecurrence};
 pub(crate) use recurrence_adjoint::RecurrenceAdjoint;
-pub use reset_recurrence::ResetRecurrence;
-pub use segment_totals::SegmentTotals;
-pub use segmented::Segmented;
+pub use segmented::{SegmentTotals, Segmented, Segments};
 pub use state::{Pair, State, read_state, write_state};
 
 use cubecl::ir::ElemType;

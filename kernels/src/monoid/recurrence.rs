@@ -6,6 +6,15 @@
 //! ```text
 //! (a, b) ∘ (a′, b′)  =  (a·a′, a′·b + b′)
 //! ```
+//!
+//! `0·∞` and `0·NaN` are NaN. If a decay of 0 resets the recurrence, a map whose factor is 0 is a constant, whatever
+//! stands before it:
+//!
+//! ```text
+//! (a, b) ∘ (a′, b′)  =  (0, b′)               where a′ is 0
+//!                       (0, a′·b + b′)        where a is 0
+//!                       (a·a′, a′·b + b′)     elsewhere
+//! ```
 
 use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
@@ -13,9 +22,16 @@ use cubecl::prelude::*;
 
 /// Reads values, then decays. Writes `h`, which begins with 0 or what the line resumes from. Where a product of decays
 /// underflows, earlier elements no longer matter: their part of the sum is 0.
-pub struct LinearRecurrence;
+pub type LinearRecurrence = Recurrence<false>;
 
-impl Operator for LinearRecurrence {
+/// As [`LinearRecurrence`], but a decay of 0 forgets even infinities and NaN: `h` is the value there. Where a product of
+/// decays underflows, it forgets as well: earlier elements no longer matter.
+pub type ResetRecurrence = Recurrence<true>;
+
+/// A linear recurrence, and whether a decay of 0 resets it.
+pub struct Recurrence<const RESETS: bool>;
+
+impl<const RESETS: bool> Operator for Recurrence<RESETS> {
     type Monoid<A: Numeric> = Self;
     type Config = ();
     const INPUTS: usize = 2;
@@ -26,7 +42,7 @@ impl Operator for LinearRecurrence {
 }
 
 #[cube]
-impl<A: Numeric> Monoid<A> for LinearRecurrence {
+impl<A: Numeric, const RESETS: bool> Monoid<A> for Recurrence<RESETS> {
     /// The product of the decays, and the last `h` if the line begins with 0.
     type State = Pair<A, A>;
     type Config = ();
@@ -44,7 +60,18 @@ impl<A: Numeric> Monoid<A> for LinearRecurrence {
     }
 
     fn combine(lhs: &Pair<A, A>, rhs: &Pair<A, A>, #[comptime] _config: ()) -> Pair<A, A> {
-        Pair::new(lhs.first * rhs.first, rhs.first * lhs.second + rhs.second)
+        if comptime!(RESETS) {
+            let zero = A::from_int(0);
+            let forgets = rhs.first == zero;
+            let factor = select(lhs.first == zero, zero, lhs.first * rhs.first);
+            let value = rhs.first * lhs.second + rhs.second;
+            Pair::new(
+                select(forgets, zero, factor),
+                select(forgets, rhs.second, value),
+            )
+        } else {
+            Pair::new(lhs.first * rhs.first, rhs.first * lhs.second + rhs.second)
+        }
     }
 
     fn write(state: &Pair<A, A>, #[comptime] _config: ()) -> Written<A> {

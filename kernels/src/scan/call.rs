@@ -3,10 +3,10 @@
 use super::components::args::Access;
 use super::components::rows::{OuterDimsLaunch, RowsViewLaunch, outer_dims};
 use super::components::tile::TileConfig;
-use super::problem::{Dim, Lines, ScanOptions, widest_vector};
+use super::problem::{Lines, ScanOptions, widest_vector};
 use super::strategy::LaunchOptions;
 use super::tensors::ScanTensors;
-use super::tuning::{CUBES_WITH_STAGED_TILES, PREFETCH_DEPTH, Tuning};
+use super::tuning::{CUBES_WITH_STAGED_TILES, Tuning};
 use crate::ScanError;
 use crate::monoid::Operator;
 use cubecl::client::Client;
@@ -175,9 +175,10 @@ impl<'a, O: Operator> Call<'a, O> {
         self.len().div_ceil(self.tile_elements())
     }
 
-    /// Rows that a column loads before it combines the first.
-    pub(crate) fn prefetch_depth(&self) -> usize {
-        self.launch.vectors.unwrap_or(PREFETCH_DEPTH)
+    /// Units of a cube: at most this number, unless the caller sets it.
+    pub(crate) fn units_up_to(&self, most: usize) -> usize {
+        let most = self.launch.units.map_or(most, |_| usize::MAX);
+        self.tuning.units.min(most)
     }
 
     /// How the kernels access their tensors.
@@ -189,14 +190,6 @@ impl<'a, O: Operator> Call<'a, O> {
         }
     }
 
-    /// The same for a launch that writes totals.
-    pub(crate) fn access_for_totals(&self) -> Access {
-        Access {
-            for_totals: true,
-            ..self.access()
-        }
-    }
-
     /// Elements of one access to a row.
     fn stored_lanes(&self) -> usize {
         if self.by_elements { 1 } else { self.lanes }
@@ -204,12 +197,7 @@ impl<'a, O: Operator> Call<'a, O> {
 
     /// The dimensions before the axis. Strides are in accesses to a row.
     pub(crate) fn outer_dims(&self) -> OuterDimsLaunch {
-        let outer = &self.lines.outer;
-        let strides = (0..O::INPUTS).map(|input| {
-            let of_input = |dim: &Dim| dim.strides[input] / self.stored_lanes();
-            outer.iter().map(of_input).collect()
-        });
-        outer_dims(outer.iter().map(|dim| dim.size), strides)
+        outer_dims(&self.lines.outer, O::INPUTS, self.stored_lanes())
     }
 
     /// The rows. A last vector may be incomplete.

@@ -32,7 +32,6 @@ mod scratch_cache;
 mod split;
 pub(crate) mod strategy;
 mod tensors;
-pub(crate) mod tile_words;
 pub(crate) mod tuning;
 
 pub use components::args::{

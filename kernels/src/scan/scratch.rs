@@ -4,7 +4,7 @@
 //! cleared once per 65,535 launches, and not allocated for each call. There is one buffer for each device and stream.
 //! Launches of one stream run one after the other, so they can share it.
 
-use super::components::tile_state::{HEADER_WORDS, epoch_bits_of};
+use super::components::tile_state::{HEADER_WORDS, TileWordsLaunch, epoch_bits_of};
 use super::scratch_cache::{Made, ScratchCache};
 use super::{ScanOptions, scan};
 use crate::{ScanError, ScanOp, testing};
@@ -12,6 +12,7 @@ use cubecl::client::Client;
 use cubecl::ir::{ElemType, features::AtomicUsage};
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use cubecl::std::tensor::TensorHandle;
 use cubecl_common::device::ServiceId;
 use cubecl_environment::stream::StreamId;
 use std::sync::LazyLock;
@@ -56,14 +57,15 @@ pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
     }
 }
 
-/// A contiguous tensor of `len` elements for the same purpose. Its buffer can be bound even if `len` is 0.
-pub(crate) fn temporary_tensor(client: &Client, len: usize, dtype: ElemType) -> TensorBinding {
-    TensorBinding {
-        handle: temporary(client, (len * dtype.size()).max(64)).binding(),
-        strides: [1].into(),
-        shape: [len].into(),
-        tiling: Default::default(),
-    }
+/// A contiguous tensor for the same purpose. Its buffer can be bound even if it has no elements.
+pub(crate) fn temporary_tensor<const D: usize>(
+    client: &Client,
+    shape: [usize; D],
+    dtype: ElemType,
+) -> TensorBinding {
+    let len: usize = shape.iter().product();
+    let handle = temporary(client, (len * dtype.size()).max(64));
+    TensorHandle::new_contiguous(shape, handle, dtype).binding()
 }
 
 /// 32-bit words for the same purpose.
@@ -93,13 +95,11 @@ pub(crate) fn prefixes_of(
     prefixes: &Words,
     [rows, of_row]: [usize; 2],
 ) -> Result<(), ScanError> {
-    let tensor = |words: &Words| TensorBinding {
-        handle: words.handle.clone().binding(),
-        strides: [of_row, 1].into(),
-        shape: [rows, of_row].into(),
-        tiling: Default::default(),
+    let word = u32::elem_type_native();
+    let tensor = |words: &Words| {
+        TensorHandle::new_contiguous([rows, of_row], words.handle.clone(), word).binding()
     };
-    let (counts, prefixes, word) = (tensor(counts), tensor(prefixes), u32::elem_type_native());
+    let (counts, prefixes) = (tensor(counts), tensor(prefixes));
     let options = ScanOptions {
         exclusive: true,
         reverse: false,
@@ -107,20 +107,29 @@ pub(crate) fn prefixes_of(
     scan(client, counts, prefixes, 1, word, ScanOp::Sum, options)
 }
 
-/// A buffer of at least `words` words after its header, and the epoch bits of this launch.
-pub(crate) fn take(client: &Client, words: usize) -> (BufferArg, u32) {
+/// A buffer of at least `words` words after its header for `[rows, tiles of a row]`, and the layout of the launch.
+pub(crate) fn take(
+    client: &Client,
+    words: usize,
+    [rows, per_row]: [usize; 2],
+    spin_limit: u32,
+) -> (BufferArg, TileWordsLaunch) {
     let words = words + HEADER_WORDS;
-    if let Some(scratch) = testing::given() {
+    let (handle, words, epoch) = if let Some(scratch) = testing::given() {
         let (handle, epoch) = scratch.words(client, HEADER_WORDS, words);
-        // SAFETY: the handle was made with this many words, and a guard after them.
-        let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
-        return (arg, epoch_bits_of(epoch));
-    }
-    let key = (client.service_id(), stream_of(client));
-    let scratch = CACHE.take(key, words, |words| cleared(client, words));
-    // SAFETY: the handle was made with exactly this many words.
-    let arg = unsafe { BufferArg::from_raw_parts(scratch.buffer, scratch.words) };
-    (arg, epoch_bits_of(scratch.epoch))
+        (handle, words, epoch)
+    } else {
+        let key = (client.service_id(), stream_of(client));
+        let scratch = CACHE.take(key, words, |words| cleared(client, words));
+        (scratch.buffer, scratch.words, scratch.epoch)
+    };
+    // SAFETY: the handle was made with this many words.
+    let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
+    let bits = epoch_bits_of(epoch);
+    (
+        arg,
+        TileWordsLaunch::new(rows * per_row, per_row, bits, spin_limit),
+    )
 }
 
 /// The stream of a launch by `client`: the one that the client is pinned to, or else the current one. A client tells
@@ -156,7 +165,7 @@ mod tests {
 
     #[cfg(feature = "wgpu")]
     fn memory(client: &Client, words: usize) -> impl PartialEq + std::fmt::Debug + use<> {
-        match take(client, words).0 {
+        match take(client, words, [1, 1], 1).0 {
             BufferArg::Handle { handle } => handle.handle.memory.id(),
             BufferArg::Alias { .. } => unreachable!("made of a handle"),
         }

@@ -28,6 +28,8 @@ pub(super) struct ScratchBuffer<B> {
     pub(super) words: usize,
     /// The number of the launch that has the buffer.
     pub(super) epoch: u32,
+    /// When it was last used, counted in launches of all streams.
+    last_used: u64,
 }
 
 impl<B> ScratchBuffer<B> {
@@ -46,14 +48,8 @@ pub(super) enum Made<B> {
     Broken(B),
 }
 
-struct Entry<B> {
-    scratch: ScratchBuffer<B>,
-    /// When it was last used, counted in launches of all streams.
-    last_used: u64,
-}
-
 struct Entries<K, B> {
-    by_stream: HashMap<K, Entry<B>>,
+    by_stream: HashMap<K, ScratchBuffer<B>>,
     launches: u64,
 }
 
@@ -87,6 +83,7 @@ impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
             buffer,
             words,
             epoch: FIRST_EPOCH,
+            last_used: 0,
         };
         match make(words) {
             Made::Cleared(buffer) => {
@@ -108,24 +105,21 @@ impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
     /// The buffer of `key` if it serves. Otherwise how many words the known one has, or 0.
     fn take(&mut self, key: &K, words: usize) -> Result<ScratchBuffer<B>, usize> {
         self.launches += 1;
-        let entry = self.by_stream.get_mut(key).ok_or(0usize)?;
-        let Some(epoch) = entry.scratch.next_epoch(words) else {
-            return Err(entry.scratch.words);
-        };
-        entry.last_used = self.launches;
-        entry.scratch.epoch = epoch;
-        Ok(entry.scratch.clone())
+        let scratch = self.by_stream.get_mut(key).ok_or(0usize)?;
+        scratch.epoch = scratch.next_epoch(words).ok_or(scratch.words)?;
+        scratch.last_used = self.launches;
+        Ok(scratch.clone())
     }
 
-    fn remember(&mut self, key: K, scratch: ScratchBuffer<B>) {
+    fn remember(&mut self, key: K, mut scratch: ScratchBuffer<B>) {
         match self.by_stream.get(&key) {
             // Another launch of the stream has made one meanwhile.
-            Some(entry) if entry.scratch.next_epoch(scratch.words).is_some() => return,
+            Some(known) if known.next_epoch(scratch.words).is_some() => return,
             None if self.by_stream.len() == MAX_STREAMS => self.forget_least_recent(),
             _ => {}
         }
-        let last_used = self.launches;
-        self.by_stream.insert(key, Entry { scratch, last_used });
+        scratch.last_used = self.launches;
+        self.by_stream.insert(key, scratch);
     }
 
     fn forget_least_recent(&mut self) {

@@ -1,8 +1,6 @@
 //! How lines are split into parts. A unit walks a part alone.
 
 use super::tuning::{COLUMN_PART, LONGEST_PART, Tuning};
-use crate::scan::LaunchOptions;
-use cubecl::client::Client;
 
 /// A line split into parts of one length. The last part may be shorter. Lengths are in steps: a step is a vector of a
 /// row, or of columns.
@@ -15,12 +13,6 @@ pub struct Split {
 }
 
 impl Split {
-    /// The best split on this device for `columns` columns of `steps` steps, with a unit for each part of a column.
-    pub fn columns(client: &Client, columns: usize, steps: usize) -> Self {
-        let tuning = Tuning::of(client, &LaunchOptions::default());
-        Self::of_columns(&tuning, columns, steps)
-    }
-
     /// Parts of about one length, of at most `longest` steps.
     fn of(steps: usize, longest: usize) -> Self {
         let parts = steps.div_ceil(longest).max(1);
@@ -31,7 +23,7 @@ impl Split {
         }
     }
 
-    /// The longest parts that still saturate the device.
+    /// The longest parts of `columns` columns of `steps` steps that still saturate the device, with a unit for each.
     pub(crate) fn of_columns(tuning: &Tuning, columns: usize, steps: usize) -> Self {
         let wanted = tuning.units_to_saturate.div_ceil(columns);
         let most = steps.div_ceil(COLUMN_PART).max(1);

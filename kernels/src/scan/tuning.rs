@@ -111,17 +111,15 @@ pub(crate) const CUBES_WITH_STAGED_TILES: usize = 3;
 impl Tuning {
     pub(crate) fn of(client: &Client, options: &LaunchOptions) -> Self {
         let hardware = &client.properties().hardware;
+        let planes = client.features().plane;
         let facts = Facts {
-            plane_ops: client.features().plane.contains(Plane::Ops),
-            plane_branches: client
-                .features()
-                .plane
-                .contains(Plane::NonUniformControlFlow),
+            plane_ops: planes.contains(Plane::Ops),
+            plane_branches: planes.contains(Plane::NonUniformControlFlow),
             planes_in_order: ["cuda", "hip"]
                 .iter()
                 .any(|name| client.name().starts_with(name)),
             cubes_in_order: client.name().starts_with("cuda"),
-            planes_meet: client.features().plane.contains(Plane::Sync),
+            planes_meet: planes.contains(Plane::Sync),
             plane_sizes: [hardware.plane_size_min, hardware.plane_size_max],
             most_units: hardware.max_units_per_cube as usize,
             shared_bytes: hardware.max_shared_memory_size,
@@ -144,6 +142,8 @@ impl Tuning {
         let most = (facts.most_units / whole).max(1) * whole;
         let units = options.units.unwrap_or(class.units).max(1);
         let units = units.next_multiple_of(whole).min(most);
+        let is_equal = plane && smallest == largest;
+        let equal_planes = if is_equal { largest as usize } else { 0 };
         // A caller who forces plane operations on a device that does not advertise them forces all of them.
         let in_registers = plane && (facts.plane_branches || !facts.plane_ops);
         let block = if in_registers {
@@ -157,16 +157,12 @@ impl Tuning {
             max_planes: units.div_ceil(smallest.max(1) as usize),
             spin_limit: options.spin_limit.unwrap_or(class.spin_limit).max(1),
             block: block.min(MAX_BLOCK),
-            plane_size: if plane && facts.planes_in_order && smallest == largest {
-                largest as usize
+            plane_size: if facts.planes_in_order {
+                equal_planes
             } else {
                 0
             },
-            equal_planes: if plane && smallest == largest {
-                largest as usize
-            } else {
-                0
-            },
+            equal_planes,
             lookback_in_registers: in_registers,
             cubes_in_order: facts.cubes_in_order,
             planes_meet: in_registers && facts.planes_meet,

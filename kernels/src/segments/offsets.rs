@@ -135,7 +135,7 @@ pub fn segment_ids(
         &[("offsets", &offsets.0, dtype.size())],
         &[("ids", &ids, dtype.size())],
     )?;
-    let marks = temporary_tensor(client, len, dtype);
+    let marks = temporary_tensor(client, [len], dtype);
     mark(client, &offsets, (marks.clone(), dtype), len, true)?;
     let flat = TensorBinding {
         strides: [1].into(),

@@ -86,14 +86,14 @@ pub fn segment_reduce<O: Operator>(
         return Ok(());
     }
     let word = u32::elem_type_native();
-    let starts = temporary_tensor(client, len, word);
+    let starts = temporary_tensor(client, [len], word);
     segment_starts(client, offsets.clone(), (starts.clone(), word), len)?;
     let rows = |tensor: TensorBinding, strides: [usize; 2]| TensorBinding {
         strides: strides.into(),
         shape: [len, width].into(),
         ..tensor
     };
-    let scanned = temporary_tensor(client, len * width, dtype);
+    let scanned = temporary_tensor(client, [len * width], dtype);
     if len > 0 {
         let output = rows(scanned.clone(), [width, 1]);
         let tensors = ScanTensors::new(vec![rows(values, [width, 1])], vec![output], 0, dtype)

@@ -46,7 +46,7 @@ pub fn repeat(
     if total * width == 0 {
         return Ok(());
     }
-    let ids = temporary_tensor(client, total, index);
+    let ids = temporary_tensor(client, [total], index);
     segment_ids(client, offsets, ids.clone(), total)?;
     let shape = PermutationShape {
         outer: 1,

@@ -13,7 +13,7 @@ use super::SortOutputs;
 use super::problem::{Sort, Source};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass, rank_of_key};
 use super::whole_lines::{WholeLines, WholeLinesLaunch};
-use crate::compact::digits::ranks::{digit_of, place_of_key, place_of_rank};
+use crate::compact::digits::ranks::{digit_of, place_of_key};
 use crate::compact::unused;
 use crate::scan::cube_count;
 use cubecl::ir::ElemType;
@@ -101,10 +101,7 @@ fn sort_in_cube_kernel<K: Numeric, I: Numeric, N: Size>(
         sync_cube();
         tile.stage(digits);
         if comptime!(config.has_places()) {
-            #[unroll]
-            for k in 0..digits.keys {
-                tile.ranked.words[place_of_rank(tile.ranked.ranks[k])] = places[k];
-            }
+            tile.ranked.stage(&places, digits);
         }
         sync_cube();
         #[unroll]

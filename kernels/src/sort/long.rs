@@ -298,14 +298,13 @@ impl<'a, 'c> Passes<'a, 'c> {
     /// The words through which tiles tell their counts.
     fn words(&self, tuning: &Tuning) -> (BufferArg, TileWordsLaunch) {
         let (lines, tiles) = (self.source.lines[0], self.tiles);
-        let (state, epoch_bits) = if self.looks_back {
+        if self.looks_back {
             let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
-            scratch::take(self.sort.client, words)
+            scratch::take(self.sort.client, words, [lines, tiles], tuning.spin_limit)
         } else {
-            (self.stand_ins[4].clone().into_buffer_arg(), 0)
-        };
-        let layout = TileWordsLaunch::new(lines * tiles, tiles, epoch_bits, tuning.spin_limit);
-        (state, layout)
+            let state = self.stand_ins[4].clone().into_buffer_arg();
+            (state, TileWordsLaunch::new(lines * tiles, tiles, 0, 0))
+        }
     }
 }
 

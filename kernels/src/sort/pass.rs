@@ -110,7 +110,7 @@ fn earlier_keys<K: Numeric, N: Size>(
 ) -> u32 {
     let sum = comptime!(ScanOp::Sum);
     let mut search = lookback_of(of, place, digit, words, strip);
-    while search.advance::<u32, Fold>(state, words, strip, sum) {
+    while search.advance::<u32, Fold>(state, sum) {
         let begin = place.line * of.len + search.missing() * config.digits.tile.tile();
         let lanes = N::value().comptime();
         let mut missing = 0u32;
@@ -124,10 +124,10 @@ fn earlier_keys<K: Numeric, N: Size>(
                 missing += u32::cast_from(other == digit as u32);
             }
         }
-        search.publish_fallback::<u32, Fold>(state, words, &missing, strip, sum);
+        search.publish_fallback::<u32, Fold>(state, &missing, sum);
     }
-    search.publish_prefix::<u32, Fold>(state, words, &aggregate, strip, sum);
-    search.before::<u32, Fold>(strip, sum)
+    search.publish_prefix::<u32, Fold>(state, &aggregate, sum);
+    search.before::<u32, Fold>(sum)
 }
 
 /// Where the keys of a digit begin in the line, or those in this tile unless tiles look back.
@@ -167,7 +167,7 @@ fn publish_counts(
         if digit < comptime!(tile.digits()) && place.count > 0 {
             let count = ranked.starts[digit + 1] - ranked.starts[digit];
             let search = lookback_of(of, place, digit, words, strip);
-            search.publish_aggregate(state, words, &count, strip);
+            search.publish_aggregate(state, &count);
         }
     }
 }

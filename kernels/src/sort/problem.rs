@@ -8,7 +8,7 @@ use crate::compact::digits::config::{DigitConfig, ExtraShared};
 use crate::error::{Operand, check_outputs, check_types, expect_room};
 use crate::operator::integer_limits;
 use crate::scan::problem::lanes_of;
-use crate::scan::{LaunchOptions, scratch};
+use crate::scan::{LaunchOptions, scratch::temporary_tensor};
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
@@ -121,16 +121,7 @@ impl<'c> Sort<'c> {
 
     /// Buffers for keys in such lines, and for their positions.
     pub fn temporaries(&self, lines: [usize; 2], has_positions: bool) -> Source {
-        let tensor = |dtype: ElemType| {
-            let [lines, len] = lines;
-            let handle = scratch::temporary(self.client, lines * len * dtype.size());
-            TensorBinding {
-                handle: handle.binding(),
-                strides: [len, 1].into(),
-                shape: [lines, len].into(),
-                tiling: Default::default(),
-            }
-        };
+        let tensor = |dtype| temporary_tensor(self.client, lines, dtype);
         Source {
             keys: tensor(self.dtype),
             positions: has_positions.then(|| tensor(u32::elem_type_native())),
@@ -139,11 +130,10 @@ impl<'c> Sort<'c> {
     }
 }
 
-/// Keys are staged. A table says what is added to ranks, or how often digits occur.
+/// Keys are staged.
 fn extra(dtype: ElemType, is_large: bool) -> ExtraShared {
     ExtraShared {
         of_key: dtype.size(),
-        tables: 1,
         is_large,
     }
 }

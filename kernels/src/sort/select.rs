@@ -12,12 +12,9 @@
 
 use super::problem::{Sort, Source};
 use super::tile::{KeyDigits, KeyTile, digit_in_pass};
-use crate::ScanOp;
 use crate::compact::digits::config::DigitConfig;
-use crate::compact::digits::ranks::{clear, place_of_key, rank_of_digit};
+use crate::compact::digits::ranks::{clear, place_of_key, rank_of_digit, scan_counts};
 use crate::compact::unused;
-use crate::monoid::Fold;
-use crate::scan::components::cube_totals::scan_totals;
 use crate::scan::cube_count;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -68,15 +65,7 @@ fn straddling_digit(
             own += counters[first + i].load();
         }
     }
-    let mut total = own;
-    let mut before = 0u32.runtime();
-    if comptime!(config.plane) {
-        total = plane_sum(own);
-        before = plane_inclusive_sum(own) - own;
-    }
-    let zero = 0u32.runtime();
-    let cube = scan_totals::<u32, Fold>(&total, &zero, totals, config.sums(), ScanOp::Sum);
-    let mut running = cube.exclusive + before;
+    let mut running = scan_counts(own, totals, config).exclusive;
     #[unroll]
     for i in 0..of_unit {
         if first + i < comptime!(config.digits()) {

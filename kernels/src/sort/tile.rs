@@ -193,12 +193,6 @@ impl<K: Numeric> KeyTile<K> {
                 own[k] = positions[begin + at];
             }
         }
-        #[unroll]
-        for k in 0..config.keys {
-            let rank = self.ranked.ranks[k];
-            if has_digit(rank, config) {
-                self.ranked.words[place_of_rank(rank)] = own[k];
-            }
-        }
+        self.ranked.stage(&own, config);
     }
 }

@@ -10,6 +10,7 @@ use scan_testing::reference;
 #[test]
 fn of_recurrences_stay_inside() {
     let (client, float) = (client(), f32::elem_type_native());
+    let launch = cubecl_scan::scan::LaunchOptions::default();
     for offset in offsets(&client, size_of::<f32>()) {
         for shape in [[3, 200, 1], [2, 33, 3], [1, 9, 64]] {
             let (n, lines) = (shape.iter().product::<usize>(), shape[0] * shape[2]);
@@ -31,7 +32,7 @@ fn of_recurrences_stay_inside() {
                     of_decay: of(&outputs[1]),
                     initial: Some([of_line(&inputs[3]), of_line(&outputs[2])]),
                 };
-                recurrence_adjoint(&client, gradients, 1, float, false).expect("supported");
+                recurrence_adjoint(&client, gradients, 1, float, false, launch).expect("supported");
             });
             let three = [&all[0][..], &all[1], &all[2]];
             let expected = reference::recurrence_adjoint(three, &all[3], &shape, 1, false);

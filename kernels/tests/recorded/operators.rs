@@ -15,7 +15,7 @@ use super::scans::small_tile;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
-use cubecl_scan::adjoint::recurrence_adjoint_with;
+use cubecl_scan::adjoint::recurrence_adjoint;
 use cubecl_scan::monoid::{Operator, Segmented};
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Stall};
 use gradient::Gradient;
@@ -114,7 +114,7 @@ fn adjoint(
     let expected = gradient.expected(reverse);
     let (tensors, outputs) = gradient.tensors(client, true);
     let float = f32::elem_type_native();
-    recurrence_adjoint_with(client, tensors, 1, float, reverse, launch).expect("supported");
+    recurrence_adjoint(client, tensors, 1, float, reverse, launch).expect("supported");
     outputs.into_iter().zip(expected).collect()
 }
 

@@ -9,7 +9,7 @@ use burn_backend::cubecl::dtype_to_storage_type;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::client::Client;
-use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint_with};
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint as launch_adjoint};
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, ResetRecurrence, Segmented,
 };
@@ -210,7 +210,7 @@ fn adjoint(
         initial: initial.map(|(of_initial, initial)| [initial.binding(), of_initial.binding()]),
     };
     let launch = launch_options();
-    let launched = recurrence_adjoint_with(&client, gradients, dim, dtype, reverse, launch);
+    let launched = launch_adjoint(&client, gradients, dim, dtype, reverse, launch);
     accept("Linear Recurrence", launched);
     (of_values, of_decay, of_initial)
 }

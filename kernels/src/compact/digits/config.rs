@@ -27,8 +27,8 @@ const MOST_KEYS: usize = 16;
 /// The most planes that have counters.
 const MOST_PLANES: usize = 16;
 
-/// Shared memory that is left for everything but counters, in bytes.
-const OTHER_BYTES: usize = 2048;
+/// Shared memory that is left for everything but counters, in bytes: a table of a word for each digit, and the rest.
+const OTHER_BYTES: usize = (size_of::<u32>() << BITS_WITH_PLANES) + 2048;
 
 /// Units of a cube without planes, and the fewest.
 const UNITS: usize = 64;
@@ -38,6 +38,7 @@ const FEWEST_UNITS: usize = 1 << BITS_WITHOUT;
 const KEYS: usize = 15;
 
 #[derive_cube_comptime]
+#[derive(Default)]
 pub(crate) struct DigitConfig {
     pub bits: u32,
     pub units: usize,
@@ -60,13 +61,11 @@ pub(crate) struct DigitConfig {
     pub adds: bool,
 }
 
-/// Shared memory that a kernel has in addition to counters and words.
+/// Shared memory that a kernel has in addition to counters, words and a table.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExtraShared {
     /// Bytes for each key of the tile.
     pub of_key: usize,
-    /// Tables of a word for each digit.
-    pub tables: usize,
     /// The tile may be larger than [`TILE`], as long as two cubes share the memory.
     pub is_large: bool,
 }
@@ -74,12 +73,7 @@ pub(crate) struct ExtraShared {
 impl DigitConfig {
     /// For a grouping by keys below `num_keys`.
     pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
-        // A table says where digits begin.
-        let extra = ExtraShared {
-            tables: 1,
-            ..ExtraShared::default()
-        };
-        let config = Self::new(client, launch, extra);
+        let config = Self::new(client, launch, ExtraShared::default());
         Self {
             drops: num_keys <= config.digits(),
             ..config
@@ -119,8 +113,7 @@ impl DigitConfig {
         extra: ExtraShared,
     ) -> Self {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
-        let other = OTHER_BYTES + extra.tables * (size_of::<u32>() << BITS_WITH_PLANES);
-        let words = shared_bytes.saturating_sub(other) / (size_of::<u32>() + extra.of_key);
+        let words = shared_bytes.saturating_sub(OTHER_BYTES) / (size_of::<u32>() + extra.of_key);
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
         // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
@@ -128,7 +121,7 @@ impl DigitConfig {
         let max_planes = units.div_ceil(smallest);
         let tile = if extra.is_large && tuning.planes_meet {
             let holders = max_planes * (size_of::<u32>() << BITS_WITH_PLANES);
-            let room = (shared_bytes / 2).saturating_sub(other + holders);
+            let room = (shared_bytes / 2).saturating_sub(OTHER_BYTES + holders);
             (room / (size_of::<u32>() + extra.of_key)).clamp(TILE, LARGE_TILE)
         } else {
             TILE
@@ -144,13 +137,11 @@ impl DigitConfig {
             max_planes,
             plane_size: tuning.plane_size,
             ballot_words: largest.div_ceil(32),
-            matches: false,
-            drops: false,
-            adds: false,
+            ..Self::default()
         };
         let words = config.words() + config.counters();
         let bytes = size_of::<u32>() * words + config.tile() * extra.of_key;
-        let has_room = other + bytes <= shared_bytes;
+        let has_room = OTHER_BYTES + bytes <= shared_bytes;
         Self {
             matches: tuning.planes_meet && config.ballot_words == 1 && has_room,
             ..config
@@ -162,14 +153,7 @@ impl DigitConfig {
             bits: BITS_WITHOUT,
             units: launch.units.unwrap_or(UNITS).clamp(FEWEST_UNITS, UNITS),
             keys: launch.vectors.unwrap_or(KEYS).clamp(1, KEYS),
-            plane: false,
-            planes_meet: false,
-            max_planes: 0,
-            plane_size: 0,
-            ballot_words: 0,
-            matches: false,
-            drops: false,
-            adds: false,
+            ..Self::default()
         }
     }
 
@@ -245,7 +229,6 @@ mod tests {
         for (kib, keys) in [(227, 16), (163, 15), (99, 8)] {
             let room = ExtraShared {
                 of_key: 4,
-                tables: 1,
                 is_large: true,
             };
             let config = extra(512, [32, 32], kib << 10, room);
@@ -269,16 +252,12 @@ mod tests {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
                 for units in [128, 512, 1024] {
                     for (of_key, is_large) in [0, 1, 4, 8].map(|of_key| (of_key, of_key == 4)) {
-                        let room = ExtraShared {
-                            of_key,
-                            tables: 1,
-                            is_large,
-                        };
+                        let room = ExtraShared { of_key, is_large };
                         let config = extra(units, plane_sizes, shared_bytes, room);
                         assert_eq!(config.units % plane_sizes[1] as usize, 0);
                         assert!(config.units <= units);
                         assert!(config.bits >= 5);
-                        let words = config.words() + config.digits() + config.holders();
+                        let words = config.words() + config.holders();
                         let bytes = words * size_of::<u32>() + config.tile() * of_key;
                         assert!(bytes + OTHER_BYTES <= shared_bytes, "{config:?}");
                     }

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A digit has 8 bits if the device has plane operations, else 4 ([`ranks`]). If one digit distinguishes all keys, the
-//! place of a key is its destination. Then one pass writes destinations in the order of keys, and nothing moves.
-//! Otherwise each pass moves keys and positions to their places. It sorts them in shared memory first, so that
-//! neighbours are written together. The last pass writes the destination of each position.
+//! place of a key is its destination. Then one pass writes destinations in the order of keys, and where groups begin,
+//! and nothing moves. Otherwise each pass moves keys and positions to their places. It sorts them in shared memory
+//! first, so that neighbours are written together. The last pass writes the destination of each position.
 
 pub(crate) mod config;
 mod move_tile;
@@ -17,7 +17,7 @@ mod move_values;
 pub(crate) mod ranks;
 mod tile;
 
-use super::offsets::{copy_offsets_kernel, find_offsets_kernel};
+use super::offsets::find_offsets_kernel;
 use crate::ScanError;
 use crate::scan::scratch::{Words, prefixes_of};
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
@@ -79,19 +79,20 @@ fn count_digits_kernel<K: Numeric>(
     }
 }
 
-/// Writes the destinations of keys that one digit distinguishes; −1 for keys out of range.
+/// Writes the destinations of keys that one digit distinguishes, −1 for keys out of range, and where groups begin.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn place_digits_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
     digit_offsets: &[u32],
     destinations: &mut [I],
+    offsets: &mut [I],
     of: DigitPass,
     #[comptime] config: DigitConfig,
     #[define(K)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
 ) {
     let mut tile = RankedTile::new(config);
-    let begins = begins_of_digits(digit_offsets, of, config);
+    let begins = begins_of_digits::<I>(digit_offsets, offsets, of, config);
     let _ = rank_keys::<K>(&mut tile, keys, of, config);
     let first = CUBE_POS * config.tile();
     #[unroll]
@@ -108,13 +109,6 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
             destinations[at] = destination;
         }
     }
-}
-
-/// What the only pass writes, if one digit distinguishes all keys.
-enum Written {
-    Destinations(TensorBinding),
-    /// The values in the order of their keys, which are written; and the values that are read. Elements have 32 bits.
-    Values(TensorBinding, TensorBinding),
 }
 
 /// One call, after all checks.
@@ -136,7 +130,7 @@ impl Digits<'_> {
         destinations: TensorBinding,
     ) -> Result<(), ScanError> {
         if self.is_one_pass() {
-            self.place(offsets, Written::Destinations(destinations))
+            self.place(offsets, destinations)
         } else {
             self.sort(offsets, destinations)
         }
@@ -145,17 +139,6 @@ impl Digits<'_> {
     /// Whether one digit distinguishes all keys.
     pub fn is_one_pass(&self) -> bool {
         self.config.drops
-    }
-
-    /// The same for values of 32 bits, which are moved.
-    pub fn move_values(
-        self,
-        offsets: TensorBinding,
-        values: TensorBinding,
-        grouped: TensorBinding,
-    ) -> Result<(), ScanError> {
-        assert!(self.is_one_pass(), "keys have several digits");
-        self.place(offsets, Written::Values(grouped, values))
     }
 
     fn tiles(&self) -> usize {
@@ -168,11 +151,6 @@ impl Digits<'_> {
 
     fn cube_dim(&self) -> CubeDim {
         CubeDim::new_1d(self.config.units as u32)
-    }
-
-    /// A unit for each offset.
-    fn offset_cubes(&self) -> CubeCount {
-        cube_count(self.client, (self.num_keys + 1).div_ceil(ELEMENTWISE_UNITS))
     }
 
     fn pass(&self, shift: u32) -> DigitPassLaunch {
@@ -221,55 +199,56 @@ impl Digits<'_> {
         Ok(digit_offsets)
     }
 
-    /// One digit distinguishes all keys: one pass.
-    fn place(self, offsets: TensorBinding, written: Written) -> Result<(), ScanError> {
+    /// One digit distinguishes all keys: one pass writes their destinations.
+    fn place(self, offsets: TensorBinding, destinations: TensorBinding) -> Result<(), ScanError> {
         let (keys, dtype) = self.keys.clone();
         let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
-        let of = self.pass(0);
-        let (cubes, cube_dim, tiles) = (self.cubes(), self.cube_dim(), self.tiles());
-        let offset_cubes = self.offset_cubes();
-        // SAFETY: as in `digit_offsets`; there is a destination for each key, or a value, and room for it.
+        // SAFETY: as in `digit_offsets`; there is a destination for each key, and `offsets` has one more than there are
+        // groups.
         unsafe {
-            match written {
-                Written::Destinations(destinations) => place_digits_kernel::launch_unchecked(
-                    self.client,
-                    cubes,
-                    cube_dim,
-                    self.address_type,
-                    keys.into_buffer_arg(),
-                    digit_offsets.arg(),
-                    destinations.into_buffer_arg(),
-                    of,
-                    self.config,
-                    dtype,
-                    self.index,
-                ),
-                Written::Values(grouped, values) => move_values_kernel::launch_unchecked(
-                    self.client,
-                    cubes,
-                    cube_dim,
-                    self.address_type,
-                    keys.into_buffer_arg(),
-                    values.into_buffer_arg(),
-                    digit_offsets.arg(),
-                    grouped.into_buffer_arg(),
-                    of,
-                    self.config,
-                    dtype,
-                ),
-            }
-        }
-        // SAFETY: an entry for each digit in range and tile, and one more; `offsets` has one more than there are keys.
-        unsafe {
-            copy_offsets_kernel::launch_unchecked(
+            place_digits_kernel::launch_unchecked(
                 self.client,
-                offset_cubes,
-                CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
+                self.cubes(),
+                self.cube_dim(),
                 self.address_type,
+                keys.into_buffer_arg(),
                 digit_offsets.arg(),
+                destinations.into_buffer_arg(),
                 offsets.into_buffer_arg(),
-                self.num_keys,
-                tiles,
+                self.pass(0),
+                self.config,
+                dtype,
+                self.index,
+            );
+        }
+        Ok(())
+    }
+
+    /// One digit distinguishes all keys: one pass moves their values, which have 32 bits.
+    pub fn move_values(
+        self,
+        offsets: TensorBinding,
+        values: TensorBinding,
+        grouped: TensorBinding,
+    ) -> Result<(), ScanError> {
+        assert!(self.is_one_pass(), "keys have several digits");
+        let (keys, dtype) = self.keys.clone();
+        let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
+        // SAFETY: as in `place`; there is a value for each key, and room for it.
+        unsafe {
+            move_values_kernel::launch_unchecked(
+                self.client,
+                self.cubes(),
+                self.cube_dim(),
+                self.address_type,
+                keys.into_buffer_arg(),
+                values.into_buffer_arg(),
+                digit_offsets.arg(),
+                grouped.into_buffer_arg(),
+                offsets.into_buffer_arg(),
+                self.pass(0),
+                self.config,
+                dtype,
                 self.index,
             );
         }
@@ -319,12 +298,12 @@ impl Digits<'_> {
             (sorted, positions) = (Some(keys_out), positions_out);
         }
         let sorted = sorted.unwrap_or_else(|| Words::new(self.client, n));
-        let offset_cubes = self.offset_cubes();
+        let offset_cubes = (self.num_keys + 1).div_ceil(ELEMENTWISE_UNITS);
         // SAFETY: bisection stays in the `n` sorted keys; `offsets` has one more than there are keys.
         unsafe {
             find_offsets_kernel::launch_unchecked(
                 self.client,
-                offset_cubes,
+                cube_count(self.client, offset_cubes),
                 CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 self.address_type,
                 sorted.arg(),

@@ -28,10 +28,7 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
     let own = rank_keys::<K>(&mut tile, keys, of, config);
     let first = CUBE_POS * config.tile();
     sync_cube();
-    #[unroll]
-    for k in 0..config.keys {
-        tile.words[place_of_rank(tile.ranks[k])] = own[k];
-    }
+    tile.stage(&own, config);
     sync_cube();
     // From here on, neighbouring units have keys of neighbouring places in the sorted tile.
     let count = min(of.elements - min(first, of.elements), config.tile());

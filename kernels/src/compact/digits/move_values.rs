@@ -9,19 +9,22 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
 /// Sorts the values of each tile by the digits of their keys in shared memory, so that neighbours are written together.
-/// `digit_offsets` is the exclusive scan of the counts. Values whose keys are out of range go nowhere.
+/// Writes where groups begin, too. `digit_offsets` is the exclusive scan of the counts. Values whose keys are out of
+/// range go nowhere.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(super) fn move_values_kernel<K: Numeric>(
+pub(super) fn move_values_kernel<K: Numeric, I: Numeric>(
     keys: &[K],
     values: &[u32],
     digit_offsets: &[u32],
     grouped: &mut [u32],
+    offsets: &mut [I],
     of: DigitPass,
     #[comptime] config: DigitConfig,
     #[define(K)] _dtype: ElemType,
+    #[define(I)] _index: ElemType,
 ) {
     let first = CUBE_POS * config.tile();
-    let begins = begins_of_digits(digit_offsets, of, config);
+    let begins = begins_of_digits::<I>(digit_offsets, offsets, of, config);
     let mut tile = RankedTile::new(config);
     let _ = rank_keys::<K>(&mut tile, keys, of, config);
     let mut own = Array::<u32>::new(config.keys);
@@ -53,13 +56,7 @@ pub(super) fn move_values_kernel<K: Numeric>(
         }
     }
     sync_cube();
-    #[unroll]
-    for k in 0..config.keys {
-        let rank = tile.ranks[k];
-        if has_digit(rank, config) {
-            tile.words[place_of_rank(rank)] = own[k];
-        }
-    }
+    tile.stage(&own, config);
     sync_cube();
     #[unroll]
     for step in 0..config.keys {

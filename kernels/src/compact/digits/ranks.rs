@@ -22,7 +22,7 @@ use super::config::DigitConfig;
 use crate::ScanOp;
 use crate::compact::mask_tile::units_before;
 use crate::monoid::Fold;
-use crate::scan::components::cube_totals::scan_totals;
+use crate::scan::components::cube_totals::{CubeTotals, scan_totals};
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
 use cubecl::prelude::*;
 
@@ -104,6 +104,26 @@ pub(crate) fn clear(
     }
 }
 
+/// Scans a count of each unit across the cube. `totals` is the shared memory of [`scan_totals`].
+#[cube]
+pub(crate) fn scan_counts(
+    count: u32,
+    totals: &mut Shared<[u32]>,
+    #[comptime] config: DigitConfig,
+) -> CubeTotals<u32> {
+    let zero = 0u32.runtime();
+    if comptime!(config.plane) {
+        let in_plane = plane_sum(count);
+        let before = plane_inclusive_sum(count) - count;
+        let mut cube =
+            scan_totals::<u32, Fold>(&in_plane, &zero, totals, config.sums(), ScanOp::Sum);
+        cube.exclusive += before;
+        cube
+    } else {
+        scan_totals::<u32, Fold>(&count, &zero, totals, config.sums(), ScanOp::Sum)
+    }
+}
+
 #[cube]
 impl RankedTile {
     /// A tile without keys.
@@ -127,6 +147,17 @@ impl RankedTile {
             }
         }
         clear(&self.holders, comptime!(config.holders()), config.units);
+    }
+
+    /// Stages a word for each of the unit's keys, in the order of ranks. `words` can be read after the next barrier.
+    pub fn stage(&mut self, own: &Array<u32>, #[comptime] config: DigitConfig) {
+        #[unroll]
+        for k in 0..config.keys {
+            let rank = self.ranks[k];
+            if has_digit(rank, config) {
+                self.words[place_of_rank(rank)] = own[k];
+            }
+        }
     }
 
     /// Ranks the keys by the digits in `ranks`.
@@ -223,17 +254,8 @@ impl RankedTile {
                 }
             }
         }
-        let zero = 0u32.runtime();
-        let in_plane = plane_sum(sum);
-        let before = plane_inclusive_sum(sum) - sum;
-        let cube = scan_totals::<u32, Fold>(
-            &in_plane,
-            &zero,
-            &mut self.totals,
-            config.sums(),
-            ScanOp::Sum,
-        );
-        let mut running = cube.exclusive + before;
+        let cube = scan_counts(sum, &mut self.totals, config);
+        let mut running = cube.exclusive;
         #[unroll]
         for i in 0..of_unit {
             if first + i < digits {
@@ -285,9 +307,7 @@ impl RankedTile {
         for i in 0..digits {
             total += self.words[own + i];
         }
-        let zero = 0u32.runtime();
-        let cube =
-            scan_totals::<u32, Fold>(&total, &zero, &mut self.totals, config.sums(), ScanOp::Sum);
+        let cube = scan_counts(total, &mut self.totals, config);
         let mut running = cube.exclusive;
         #[unroll]
         for i in 0..digits {

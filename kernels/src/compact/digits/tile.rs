@@ -48,10 +48,13 @@ pub(super) fn count_keys<K: Numeric>(
     sync_cube();
 }
 
-/// Where the keys of each digit in the tile of the cube begin. The next barrier makes it visible.
+/// Where the keys of each digit in the tile of the cube begin. The next barrier makes it visible. One digit
+/// distinguishes all keys, so a group begins where its keys in the first tile do: the first cube writes that into
+/// `offsets`, and where the last group ends.
 #[cube]
-pub(super) fn begins_of_digits(
+pub(super) fn begins_of_digits<I: Numeric>(
     digit_offsets: &[u32],
+    offsets: &mut [I],
     of: DigitPass,
     #[comptime] config: DigitConfig,
 ) -> Shared<[u32]> {
@@ -60,8 +63,15 @@ pub(super) fn begins_of_digits(
     for step in 0..comptime!(config.digits().div_ceil(config.units)) {
         let digit = step * config.units + UNIT_POS as usize;
         if digit < of.groups && CUBE_POS < of.tiles {
-            begins[digit] = digit_offsets[digit * of.tiles + CUBE_POS];
+            let begin = digit_offsets[digit * of.tiles + CUBE_POS];
+            begins[digit] = begin;
+            if CUBE_POS == 0 {
+                offsets[digit] = I::cast_from(begin);
+            }
         }
+    }
+    if CUBE_POS == 0 && UNIT_POS == 0 {
+        offsets[of.groups] = I::cast_from(digit_offsets[of.groups * of.tiles]);
     }
     begins
 }

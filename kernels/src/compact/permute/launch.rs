@@ -1,79 +1,150 @@
-//! What both directions check before a launch, and the sizes of the launch.
+//! Gathers and scatters: what both check before the launch, and the launch.
 
+use super::kernels::{
+    gather_elements_kernel, gather_kernel, scatter_elements_kernel, scatter_kernel,
+};
 use super::shape::PermutationShape;
 use crate::ScanError;
-use crate::error::{Operand, check_outputs, check_types, expect_room};
+use crate::compact::plan::bindable;
+use crate::error::{Operand, Typed, check_outputs, check_types, expect_room};
 use crate::scan::problem::lanes_of;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
-use cubecl::ir::{AddressType, ElemType};
+use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
-/// The tensors of a permutation. Slices and destinations have one element type.
-pub(super) struct PermutationTensors<'t> {
-    pub slices: (&'t TensorBinding, ElemType),
-    pub destination_list: (&'t TensorBinding, ElemType),
-    pub destinations: (&'t TensorBinding, ElemType),
+/// `slices[o, s, i] = from_destinations[o, destination_list[s], i]`, zero if slice `s` has no destination. All tensors
+/// are contiguous. Nothing waits for the device.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] if the device cannot hold a type, [`ScanError::InvalidOutput`] and
+/// [`ScanError::OverlappingMemory`] for the output.
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says.
+pub fn gather(
+    client: &Client,
+    from_destinations: TensorBinding,
+    destination_list: (TensorBinding, ElemType),
+    slices: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+) -> Result<(), ScanError> {
+    permute(
+        client,
+        from_destinations,
+        destination_list,
+        slices,
+        dtype,
+        shape,
+        Output::Slices,
+    )
+}
+
+/// `to_destinations[o, destination_list[s], i] = slices[o, s, i]` for every slice that has a destination. Before the
+/// call `to_destinations` holds zeros. No destination occurs twice. All tensors are contiguous. Nothing waits for the
+/// device.
+///
+/// # Errors
+///
+/// [`ScanError::UnsupportedType`] if the device cannot hold a type, [`ScanError::InvalidOutput`] and
+/// [`ScanError::OverlappingMemory`] for the output.
+///
+/// # Panics
+///
+/// If a tensor is smaller than `shape` says.
+pub fn scatter(
+    client: &Client,
+    slices: TensorBinding,
+    destination_list: (TensorBinding, ElemType),
+    to_destinations: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+) -> Result<(), ScanError> {
+    permute(
+        client,
+        slices,
+        destination_list,
+        to_destinations,
+        dtype,
+        shape,
+        Output::Destinations,
+    )
 }
 
 /// The side that a permutation writes.
-#[derive(Clone, Copy)]
-pub(super) enum Output {
+enum Output {
     Slices,
     Destinations,
 }
 
-/// The sizes of a launch.
-pub(super) struct Launch {
-    /// Slices are single elements, in one group. Then a unit moves a vector of slices. Otherwise it moves a vector of a
-    /// slice.
-    pub of_elements: bool,
-    pub lanes: usize,
-    pub cubes: CubeCount,
-    pub address_type: AddressType,
-}
-
-impl PermutationTensors<'_> {
-    /// Checks the tensors, and panics if one is too small. Returns `None` if there is nothing to move.
-    #[track_caller]
-    pub fn launch(
-        &self,
-        client: &Client,
-        output: Output,
-        shape: &PermutationShape,
-    ) -> Result<Option<Launch>, ScanError> {
-        let elements = shape.elements();
-        if elements == 0 {
-            return Ok(None);
-        }
-        let [slices, list, destinations] = [self.slices, self.destination_list, self.destinations];
-        let all_destinations = shape.outer * shape.destinations * shape.inner;
-        expect_room("slices", slices.0, elements);
-        expect_room("list of destinations", list.0, shape.slices);
-        expect_room("destinations", destinations.0, all_destinations);
-        check_types(client, [slices.1, list.1])?;
-        let list: Operand = ("list of destinations", list.0, list.1.size());
-        let slices: Operand = ("slices", slices.0, slices.1.size());
-        let destinations: Operand = ("destinations", destinations.0, destinations.1.size());
-        match output {
-            Output::Slices => check_outputs(&[destinations, list], &[slices]),
-            Output::Destinations => check_outputs(&[slices, list], &[destinations]),
-        }?;
-        let of_elements = shape.outer == 1 && shape.inner == 1;
-        let (len, other) = if of_elements {
-            (shape.slices, list)
-        } else {
-            (shape.inner, destinations)
-        };
-        let lanes = lanes_of(client, len, &[(slices.1, slices.2), (other.1, other.2)]);
-        Ok(Some(Launch {
-            of_elements,
-            lanes,
-            cubes: cube_count(client, (elements / lanes).div_ceil(ELEMENTWISE_UNITS)),
-            address_type: slices
-                .1
-                .required_address_type(1)
-                .max(destinations.1.required_address_type(1)),
-        }))
+/// Checks the tensors, and panics if one is too small. Then moves the slices, if there are any.
+#[track_caller]
+fn permute(
+    client: &Client,
+    from: TensorBinding,
+    (list, index): Typed,
+    to: TensorBinding,
+    dtype: ElemType,
+    shape: PermutationShape,
+    written: Output,
+) -> Result<(), ScanError> {
+    let elements = shape.elements();
+    if elements == 0 {
+        return Ok(());
     }
+    let (slices, destinations) = match written {
+        Output::Slices => (&to, &from),
+        Output::Destinations => (&from, &to),
+    };
+    let all_destinations = shape.outer * shape.destinations * shape.inner;
+    expect_room("slices", slices, elements);
+    expect_room("list of destinations", &list, shape.slices);
+    expect_room("destinations", destinations, all_destinations);
+    check_types(client, [dtype, index])?;
+    let list_operand: Operand = ("list of destinations", &list, index.size());
+    let slices: Operand = ("slices", slices, dtype.size());
+    let destinations: Operand = ("destinations", destinations, dtype.size());
+    match written {
+        Output::Slices => check_outputs(&[destinations, list_operand], &[slices]),
+        Output::Destinations => check_outputs(&[slices, list_operand], &[destinations]),
+    }?;
+    // If slices are single elements, in one group, a unit moves a vector of slices. Otherwise it moves a vector of a
+    // slice.
+    let of_elements = shape.outer == 1 && shape.inner == 1;
+    let (len, other) = if of_elements {
+        (shape.slices, list_operand)
+    } else {
+        (shape.inner, destinations)
+    };
+    let lanes = lanes_of(client, len, &[(slices.1, slices.2), (other.1, other.2)]);
+    let cubes = cube_count(client, (elements / lanes).div_ceil(ELEMENTWISE_UNITS));
+    let address_type = from
+        .required_address_type(1)
+        .max(to.required_address_type(1));
+    let kernel = match (written, of_elements) {
+        (Output::Slices, true) => gather_elements_kernel::launch_unchecked,
+        (Output::Slices, false) => gather_kernel::launch_unchecked,
+        (Output::Destinations, true) => scatter_elements_kernel::launch_unchecked,
+        (Output::Destinations, false) => scatter_kernel::launch_unchecked,
+    };
+    // SAFETY: units beyond the slices do nothing, and a destination is checked before it is used.
+    unsafe {
+        kernel(
+            client,
+            cubes,
+            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
+            address_type,
+            lanes,
+            bindable(client, from).into_buffer_arg(),
+            list.into_buffer_arg(),
+            to.into_buffer_arg(),
+            shape.arg(lanes),
+            dtype,
+            index,
+        );
+    }
+    Ok(())
 }

@@ -5,14 +5,12 @@
 //! back, and writes zeros for slices without a destination. Each is the adjoint of the other, and computes its
 //! gradient. Destinations that are ranks leave a gap only at the end: `scatter_ranks` writes zeros there.
 
-mod gather;
+mod kernels;
 mod launch;
 mod ranks;
-mod scatter;
 mod shape;
 
-pub use gather::gather;
+pub use launch::{gather, scatter};
 pub use ranks::scatter_ranks;
 pub(super) use ranks::zero_after;
-pub use scatter::scatter;
 pub use shape::PermutationShape;

@@ -1,6 +1,6 @@
 //! From slices to destinations that are ranks, with zeros after the last.
 
-use super::scatter::scatter;
+use super::launch::scatter;
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::error::{check_outputs, check_types};

@@ -10,7 +10,7 @@ pub(super) struct Permutation {
     inner: FastDivmod<usize>,
     inner_len: usize,
     slices: FastDivmod<usize>,
-    destinations: usize,
+    pub destinations: usize,
     /// Vectors on the side of the slices.
     pub vectors: usize,
 }

@@ -29,7 +29,7 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
-use tile::{load_survivors, stage_survivors, staged_elements, write_positions, write_staged};
+use tile::{load_survivors, stage_survivors, write_positions, write_staged};
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
@@ -54,10 +54,11 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let loaded = load_survivors::<V, N>(&tile_mask, &values, row, emit, config);
         let mut own = tile_mask.publish(state, tile, words, config);
         let lanes = N::value().comptime();
-        let mut stage = Shared::<[V]>::new_slice(comptime!(staged_elements(lanes, config.tile)));
+        let mut stage =
+            Shared::<[V]>::new_slice(comptime!(config.tile.vectors * config.tile.units * lanes));
         stage_survivors::<V, N>(&mut stage, &tile_mask, &loaded, own.unit);
         // This includes a barrier: all survivors are staged before any is written.
-        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, words, config);
+        let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, config);
         let rank = before + own.unit;
         let (front, survivors) = (before as usize, own.survivors as usize);
         write_staged::<V, N>(&stage, output, row, front, survivors, emit, config);
@@ -68,14 +69,16 @@ fn compact_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     }
 }
 
-/// One launch, after all checks.
-pub(super) fn launch(client: &Client, plan: &Plan, selection: Selection) {
+/// One launch, after all checks. `positions` receives those of survivors, if they are asked for.
+pub(super) fn launch(
+    client: &Client,
+    plan: &Plan,
+    selection: Selection,
+    positions: Option<TensorBinding>,
+) {
     let (state, words) = plan.words(client);
     let address_type = selection.address_type(plan);
-    let mut positions = SequenceArg::new();
-    if let Some(room) = selection.positions {
-        positions.push(room.into_buffer_arg());
-    }
+    let positions = positions.map(TensorBinding::into_buffer_arg);
     // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by its row; a
     // rank is below the number of trues, and the tail begins after them; the state holds an aggregate and a fallback
     // for each tile, and a prefix for each block; there is a count for each row.
@@ -89,7 +92,7 @@ pub(super) fn launch(client: &Client, plan: &Plan, selection: Selection) {
             view(client, selection.values.0),
             view(client, selection.mask.0),
             bindable(client, selection.output).into_buffer_arg(),
-            positions,
+            positions.into_iter().collect(),
             bindable(client, selection.counts).into_buffer_arg(),
             state,
             plan.vectors,

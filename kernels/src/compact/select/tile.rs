@@ -2,7 +2,7 @@
 
 use crate::compact::emit::{Emit, emitted};
 use crate::compact::mask_tile::{MaskConfig, MaskRow, MaskTile};
-use crate::scan::components::tile::{TileConfig, vector_in_tile};
+use crate::scan::components::tile::vector_in_tile;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
 
@@ -33,11 +33,6 @@ pub(super) fn write_positions<I: Numeric>(
             }
         }
     }
-}
-
-/// Elements of the stage of a cube.
-pub(super) fn staged_elements(lanes: usize, config: TileConfig) -> usize {
-    (config.vectors * config.units * lanes).max(1)
 }
 
 /// Loads what a unit stages: the vectors with survivors.

@@ -32,31 +32,20 @@ fn element_of_turn<N: Size>(
     }
 }
 
-/// Exchanges the elements that the unit has read for those of its own vector.
+/// Exchanges the elements that the unit has read for those of its own vector, or those for the elements that it writes.
 #[cube]
-fn hand_over<A: Numeric>(
+fn exchange<A: Numeric>(
     elements: Array<A>,
+    #[comptime] to_own: bool,
     #[comptime] lanes: usize,
     #[comptime] config: TileConfig,
 ) -> Array<A> {
-    if comptime!(config.plane) {
+    if comptime!(!config.plane) {
+        elements
+    } else if comptime!(to_own) {
         striped_to_blocked::<A>(&elements, lanes, config.plane_size)
     } else {
-        elements
-    }
-}
-
-/// Exchanges the elements of the unit's own vector for those that it writes.
-#[cube]
-fn hand_back<A: Numeric>(
-    elements: Array<A>,
-    #[comptime] lanes: usize,
-    #[comptime] config: TileConfig,
-) -> Array<A> {
-    if comptime!(config.plane) {
         blocked_to_striped::<A>(&elements, lanes, config.plane_size)
-    } else {
-        elements
     }
 }
 
@@ -80,7 +69,7 @@ pub(crate) fn load_elements<T: Numeric, A: Numeric, N: Size, B: Numeric>(
             let at = row.inputs[i] + stored_at(element, row.stored, config.reverse);
             elements[turn] = A::cast_from(reads.element(i, at));
         }
-        let own = hand_over::<A>(elements, lanes, config);
+        let own = exchange::<A>(elements, true, lanes, config);
         let mut vector = Vector::<T, N>::new(T::from_int(0));
         #[unroll]
         for step in 0..lanes {
@@ -138,7 +127,7 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
             let written = &written[step];
             own[step] = written.values[i];
         }
-        let handed = hand_back::<A>(own, lanes, config);
+        let handed = exchange::<A>(own, false, lanes, config);
         #[unroll]
         for turn in 0..lanes {
             let element = element_of_turn::<N>(logical, turn, config);
@@ -155,7 +144,7 @@ pub(crate) fn write_elements<T: Numeric, A: Numeric, N: Size, P: Numeric, M: Mon
         for step in 0..lanes {
             own[step] = written_position::<A, P>(&written[step]);
         }
-        let handed = hand_back::<P>(own, lanes, config);
+        let handed = exchange::<P>(own, false, lanes, config);
         #[unroll]
         for turn in 0..lanes {
             let element = element_of_turn::<N>(logical, turn, config);

@@ -5,8 +5,7 @@
 //! Whole rows form spans. A place is found from the start of its span, where the numbers to divide are small: the fast
 //! division holds below 2^31, and a tensor may have more elements.
 
-use super::args::Reads;
-use super::tensors::{Edges, stored_at};
+use super::tensors::stored_at;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
@@ -62,19 +61,5 @@ impl FlatRows {
     /// The element's position in its row in memory.
     pub fn position(&self, place: &RowPlace, #[comptime] reverse: bool) -> usize {
         stored_at(place.within, self.len, reverse)
-    }
-
-    /// The edges of segments at the element, which lies at `index` in memory.
-    pub fn edges<T: Numeric, N: Size, B: Numeric>(
-        &self,
-        reads: &Reads<T, N, B>,
-        index: usize,
-        place: &RowPlace,
-        #[comptime] reverse: bool,
-    ) -> Edges {
-        let mut edges = Edges::new();
-        let position = self.position(place, reverse);
-        edges.push::<T, N, B>(reads, index, position, self.len, 1usize, reverse);
-        edges
     }
 }

@@ -1,34 +1,10 @@
-//! Scans over the units of one plane, and where a unit stands in it.
-//!
-//! Sums and products use the hardware's scan if the backend has one. Everything else is a
-//! [ladder of shuffles](crate::monoid::plane_ladder()).
+//! Where a unit stands in its plane, and the state of the unit before it.
 //!
 //! Needs `Plane::Ops`; every unit of the plane must take part.
 
-#![expect(
-    missing_docs,
-    reason = "the `cube` macro generates modules without documentation"
-)]
-
 pub(crate) use crate::monoid::lane_of_unit;
-use crate::monoid::{Fold, Monoid, State, earlier_unit};
-use crate::operator::ScanOp;
+use crate::monoid::{State, earlier_unit};
 use cubecl::prelude::*;
-
-/// Inclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ`.
-#[cube]
-pub fn plane_inclusive_scan<A: Numeric>(value: A, #[comptime] op: ScanOp) -> A {
-    <Fold as Monoid<A>>::plane_inclusive(&value, 0usize, op)
-}
-
-/// Exclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ₋₁` and unit 0 the identity.
-///
-/// Shifts the result of [`plane_inclusive_scan()`] by one unit. This is exact for every operator; subtracting the
-/// unit's own value would not be.
-#[cube]
-pub fn plane_shift_inclusive<A: Numeric>(inclusive: A, identity: A) -> A {
-    shift_up::<A>(&inclusive, &identity, 0usize)
-}
 
 /// The units of a plane. `plane_size` is 0 if it is not known when the kernel is compiled.
 #[cube]

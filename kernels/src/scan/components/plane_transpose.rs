@@ -14,13 +14,18 @@
 use super::plane_scan::{lane_of_unit, plane_units};
 use cubecl::prelude::*;
 
-/// `rotated[i] = values[(i + by) % len]`, where `len` is a power of two.
+/// `rotated[i] = values[(i + by) % len]`, or `values[(len - i - by) % len]` if mirrored. `len` is a power of two.
 #[cube]
-fn rotate<A: Numeric>(values: &Array<A>, by: u32, #[comptime] len: usize) -> Array<A> {
+fn rotate<A: Numeric>(
+    values: &Array<A>,
+    by: u32,
+    #[comptime] mirrored: bool,
+    #[comptime] len: usize,
+) -> Array<A> {
     let mut rotated = Array::<A>::new(len);
     #[unroll]
     for i in 0..len {
-        rotated[i] = values[i];
+        rotated[i] = values[comptime!(if mirrored { (len - i) % len } else { i })];
     }
     #[unroll]
     for bit in 0..comptime!(len.ilog2()) {
@@ -38,17 +43,6 @@ fn rotate<A: Numeric>(values: &Array<A>, by: u32, #[comptime] len: usize) -> Arr
     rotated
 }
 
-/// `mirrored[i] = values[(len - i) % len]`.
-#[cube]
-fn mirror<A: Numeric>(values: &Array<A>, #[comptime] len: usize) -> Array<A> {
-    let mut mirrored = Array::<A>::new(len);
-    #[unroll]
-    for i in 0..len {
-        mirrored[i] = values[comptime!((len - i) % len)];
-    }
-    mirrored
-}
-
 /// From striped to blocked. `len` divides the units of a plane, and all of them take part.
 #[cube]
 pub(crate) fn striped_to_blocked<A: Numeric>(
@@ -60,14 +54,14 @@ pub(crate) fn striped_to_blocked<A: Numeric>(
     let lane = lane_of_unit(plane_size);
     let units = plane_units(plane_size);
     let stripe = lane / (units / size);
-    let sent = rotate::<A>(&mirror::<A>(values, len), size - lane % size, len);
+    let sent = rotate::<A>(values, size - lane % size, true, len);
     let mut received = Array::<A>::new(len);
     #[unroll]
     for round in 0..len {
         let from = (size * lane + (round as u32 + stripe) % size) % units;
         received[round] = plane_shuffle(sent[round], from);
     }
-    rotate::<A>(&received, size - stripe, len)
+    rotate::<A>(&received, size - stripe, false, len)
 }
 
 /// The inverse of [`striped_to_blocked`].
@@ -80,12 +74,12 @@ pub(crate) fn blocked_to_striped<A: Numeric>(
     let size = comptime!(len as u32);
     let lane = lane_of_unit(plane_size);
     let apart = plane_units(plane_size) / size;
-    let sent = rotate::<A>(values, lane / apart, len);
+    let sent = rotate::<A>(values, lane / apart, false, len);
     let mut received = Array::<A>::new(len);
     #[unroll]
     for round in 0..len {
         let stripe = (lane + comptime!(size - round as u32)) % size;
         received[round] = plane_shuffle(sent[round], stripe * apart + lane / size);
     }
-    rotate::<A>(&mirror::<A>(&received, len), size - lane % size, len)
+    rotate::<A>(&received, size - lane % size, true, len)
 }

@@ -1,6 +1,7 @@
 //! Where the rows of a strided tensor begin.
 
 use super::tile::Row;
+use crate::scan::problem::Dim;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
 
@@ -64,18 +65,13 @@ impl RowsView {
     }
 }
 
-/// Dimensions of these sizes, with the strides of each input.
-pub(crate) fn outer_dims(
-    sizes: impl Iterator<Item = usize>,
-    inputs: impl Iterator<Item = Vec<usize>>,
-) -> OuterDimsLaunch {
-    let mut shape = SequenceArg::new();
-    sizes.for_each(|size| shape.push(size));
-    let mut strides = SequenceArg::new();
-    for input in inputs {
-        let mut of_input = SequenceArg::new();
-        input.into_iter().for_each(|stride| of_input.push(stride));
-        strides.push(of_input);
-    }
-    OuterDimsLaunch::new(shape, strides)
+/// The dimensions of this number of inputs, with strides in vectors of `lanes`.
+pub(crate) fn outer_dims(dims: &[Dim], inputs: usize, lanes: usize) -> OuterDimsLaunch {
+    let strides_of = |input| dims.iter().map(move |dim: &Dim| dim.strides[input] / lanes);
+    OuterDimsLaunch::new(
+        dims.iter().map(|dim| dim.size).collect(),
+        (0..inputs)
+            .map(|input| strides_of(input).collect())
+            .collect(),
+    )
 }

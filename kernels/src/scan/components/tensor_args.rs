@@ -138,9 +138,6 @@ impl Access {
 fn buffers<'t, T: LaunchArg<RuntimeArg = BufferArg>>(
     tensors: impl IntoIterator<Item = &'t TensorBinding>,
 ) -> SequenceArg<T> {
-    let mut arg = SequenceArg::new();
-    for tensor in tensors {
-        arg.push(tensor.clone().into_buffer_arg());
-    }
-    arg
+    let args = tensors.into_iter().cloned();
+    args.map(TensorBinding::into_buffer_arg).collect()
 }

@@ -82,24 +82,6 @@ impl Edges {
         }
     }
 
-    /// Whether a segment begins in a lane.
-    fn begin(&self, #[comptime] lane: usize) -> bool {
-        if comptime!(any(self.starts.len())) {
-            self.starts[lane]
-        } else {
-            false.runtime()
-        }
-    }
-
-    /// Whether a segment ends in a lane.
-    fn end(&self, #[comptime] lane: usize) -> bool {
-        if comptime!(any(self.ends.len())) {
-            self.ends[lane]
-        } else {
-            false.runtime()
-        }
-    }
-
     /// What precedes an element in its segment. `before` precedes it in its line.
     pub fn before<S: State>(&self, before: &S, identity: &S, #[comptime] lane: usize) -> S {
         if comptime!(any(self.starts.len())) {
@@ -107,6 +89,16 @@ impl Edges {
         } else {
             S::copy(before)
         }
+    }
+}
+
+/// Whether there is an edge in a lane.
+#[cube]
+fn is_edge(edges: &Sequence<bool>, #[comptime] lane: usize) -> bool {
+    if comptime!(any(edges.len())) {
+        edges[lane]
+    } else {
+        false.runtime()
     }
 }
 
@@ -127,8 +119,8 @@ pub(crate) fn state_at<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     }
     let element = Element::<A> {
         values,
-        starts: edges.begin(edge),
-        ends: edges.end(edge),
+        starts: is_edge(&edges.starts, edge),
+        ends: is_edge(&edges.ends, edge),
         position,
     };
     M::read(&element, op)

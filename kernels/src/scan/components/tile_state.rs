@@ -58,6 +58,13 @@ pub struct LookbackConfig {
     pub stall: Option<Stall>,
 }
 
+impl LookbackConfig {
+    /// The words of `[rows, tiles of a row]`, for states of `words` words.
+    pub(crate) fn words(&self, [rows, per_row]: [usize; 2], words: usize) -> usize {
+        launch_words(rows * per_row.div_ceil(self.block), self.block, words)
+    }
+}
+
 #[derive(CubeType, CubeLaunch, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 pub struct TileWords {

@@ -9,12 +9,13 @@
 //!
 //! There are about as many chunks as cubes that fit the device. A row of one chunk needs the last launch only. If that
 //! chunk is one tile, this is `single_cube`. It needs nothing from the device: no atomics, no order among cubes.
+//! Launches 1 and 3 are two forms of one kernel.
 
 use super::{Routine, unless_rows};
 use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
-    args::{Operands, ScanArgs},
+    args::{Access, Operands, ScanArgs},
     cube_totals::totals_of_tile,
     parts::{CarryIn, before_part},
     rows::RowsView,
@@ -38,8 +39,9 @@ pub(crate) struct Chunks {
     pub count: usize,
 }
 
+/// Walks the tiles of a chunk. Without `carry_in` this writes the total of the chunk, else its scan.
 #[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_totals_kernel<
+pub(crate) fn chunks_kernel<
     T: Numeric,
     A: Numeric,
     N: Size,
@@ -54,60 +56,7 @@ pub(crate) fn chunk_totals_kernel<
     chunks: Chunks,
     seed: InputScalar,
     #[comptime] config: TileConfig,
-    #[comptime] op: O::Config,
-    #[define(T, A, B, P)] _types: [ElemType; 4],
-) {
-    let (reads, _) = R::open::<T, N, B, P>(tensors);
-    if CUBE_POS < chunks.count {
-        let identity = O::Monoid::<A>::identity(seed.get::<A>(), op);
-        let mut shared = StateOf::<O, A>::allocate(comptime!(config.shared_states()));
-        let row = rows.row(CUBE_POS / chunks.per_row);
-        let vectors_per_tile = comptime!(config.units * config.vectors).runtime();
-        let first = CUBE_POS % chunks.per_row * chunks.tiles * vectors_per_tile;
-
-        let mut running = StateOf::<O, A>::copy(&identity);
-        let mut tile = 0usize;
-        loop {
-            let at = first + tile * vectors_per_tile;
-            let total = total_of::<T, A, N, B, O::Monoid<A>>(
-                &reads,
-                &row,
-                at,
-                &identity,
-                &mut shared,
-                config,
-                op,
-            );
-            let own = totals_of_tile::<A, O::Monoid<A>>(&total, &identity, &mut shared, config, op);
-            running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
-            tile += 1;
-            if tile >= chunks.tiles {
-                break;
-            }
-        }
-        if UNIT_POS == 0 {
-            write_state::<StateOf<O, A>>(totals, CUBE_POS, &running);
-        }
-    }
-}
-
-#[cube(launch_unchecked, address_type = "dynamic")]
-pub(crate) fn chunk_scan_kernel<
-    T: Numeric,
-    A: Numeric,
-    N: Size,
-    B: Numeric,
-    P: Numeric,
-    O: Operator,
-    R: ScanArgs,
->(
-    tensors: &mut R::Tensors<T, N, B, P>,
-    totals: &[u32],
-    rows: &RowsView,
-    chunks: Chunks,
-    seed: InputScalar,
-    #[comptime] config: TileConfig,
-    #[comptime] carry_in: CarryIn,
+    #[comptime] carry_in: Option<CarryIn>,
     #[comptime] op: O::Config,
     #[define(T, A, B, P)] _types: [ElemType; 4],
 ) {
@@ -121,37 +70,68 @@ pub(crate) fn chunk_scan_kernel<
         let chunk = CUBE_POS % chunks.per_row;
         let first = chunk * chunks.tiles * vectors_per_tile;
 
-        let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, line, &identity, op);
-        let mut running = before_part::<A, O::Monoid<A>>(
-            totals,
-            CUBE_POS - chunk,
-            1usize,
-            chunk,
-            &begin,
-            carry_in,
-            op,
-        );
+        let mut running = if comptime!(carry_in.is_some()) {
+            let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, line, &identity, op);
+            before_part::<A, O::Monoid<A>>(
+                &*totals,
+                CUBE_POS - chunk,
+                1usize,
+                chunk,
+                &begin,
+                comptime!(carry_in.unwrap()),
+                op,
+            )
+        } else {
+            StateOf::<O, A>::copy(&identity)
+        };
         let mut tile = 0usize;
         loop {
             let at = first + tile * vectors_per_tile;
-            let unit = UnitTile::<T, N, StateOf<O, A>>::load::<A, B, O::Monoid<A>>(
-                &reads,
-                &row,
-                at,
-                &identity,
-                &mut shared,
-                config,
-                op,
-            );
-            let own =
-                totals_of_tile::<A, O::Monoid<A>>(&unit.total, &identity, &mut shared, config, op);
-            let prefix = join::<A, O::Monoid<A>>(&running, &own.exclusive, op);
-            unit.store::<A, P, O::Monoid<A>>(&mut writes, &row, at, &prefix, &identity, config, op);
-            running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+            if comptime!(carry_in.is_some()) {
+                let unit = UnitTile::<T, N, StateOf<O, A>>::load::<A, B, O::Monoid<A>>(
+                    &reads,
+                    &row,
+                    at,
+                    &identity,
+                    &mut shared,
+                    config,
+                    op,
+                );
+                let total = &unit.total;
+                let own =
+                    totals_of_tile::<A, O::Monoid<A>>(total, &identity, &mut shared, config, op);
+                let prefix = join::<A, O::Monoid<A>>(&running, &own.exclusive, op);
+                unit.store::<A, P, O::Monoid<A>>(
+                    &mut writes,
+                    &row,
+                    at,
+                    &prefix,
+                    &identity,
+                    config,
+                    op,
+                );
+                running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+            } else {
+                let total = total_of::<T, A, N, B, O::Monoid<A>>(
+                    &reads,
+                    &row,
+                    at,
+                    &identity,
+                    &mut shared,
+                    config,
+                    op,
+                );
+                let own =
+                    totals_of_tile::<A, O::Monoid<A>>(&total, &identity, &mut shared, config, op);
+                running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+            }
             tile += 1;
             if tile >= chunks.tiles {
                 break;
             }
+        }
+        if comptime!(carry_in.is_none()) && UNIT_POS == 0 {
+            write_state::<StateOf<O, A>>(totals, CUBE_POS, &running);
         }
     }
 }
@@ -182,8 +162,7 @@ fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 
-use chunk_scan_kernel as scan;
-use chunk_totals_kernel as totals;
+use chunks_kernel as kernel;
 
 /// Launches with each row split into at most `chunks_per_row` chunks.
 pub(super) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chunks_per_row: usize) {
@@ -197,49 +176,37 @@ pub(super) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chun
         inner: 1,
     };
     let count = parts.count();
-    let cubes = || cube_count(call.client, count);
-    let cube_dim = CubeDim::new_1d(call.tuning.units as u32);
     // SAFETY: there is one state per chunk; the view addresses exactly the tensors' rows, and tiles guard each vector
-    // by the length of its row.
-    let totals = |states| unsafe {
-        chunk_totals_kernel::launch_unchecked::<O, D::Args>(
+    // by the length of its row; the outputs of a scan hold the same elements as the inputs.
+    let walk = |states: BufferArg, carry_in: Option<CarryIn>| unsafe {
+        chunks_kernel::launch_unchecked::<O, D::Args>(
             call.client,
-            cubes(),
-            cube_dim,
+            cube_count(call.client, count),
+            CubeDim::new_1d(call.tuning.units as u32),
             call.address_type,
             call.lanes,
-            operands
-                .tensors::<totals::T, totals::N, totals::B, totals::P>(call.access_for_totals()),
+            operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(Access {
+                for_totals: carry_in.is_none(),
+                ..call.access()
+            }),
             states,
             call.rows_arg(),
             ChunksLaunch::new(tiles, per_row, count),
             call.seed(),
             TileConfig {
-                exclusive: false,
-                ..call.tile_config()
+                exclusive: call.options.exclusive && carry_in.is_some(),
+                ..call.waiting(call.tuning.units, call.tuning.vectors, 0)
             },
+            carry_in,
             call.op,
             call.types,
         );
     };
-    // SAFETY: as above; the outputs hold the same elements as the inputs.
-    let scan = |states| unsafe {
-        chunk_scan_kernel::launch_unchecked::<O, D::Args>(
-            call.client,
-            cubes(),
-            cube_dim,
-            call.address_type,
-            call.lanes,
-            operands.tensors::<scan::T, scan::N, scan::B, scan::P>(call.access()),
-            states,
-            call.rows_arg(),
-            ChunksLaunch::new(tiles, per_row, count),
-            call.seed(),
-            call.tile_config(),
-            parts.carry_in(),
-            call.op,
-            call.types,
-        );
-    };
-    parts.launch::<O>(call.client, [dtype, accumulator], call.op, totals, scan);
+    parts.launch::<O>(
+        call.client,
+        [dtype, accumulator],
+        call.op,
+        |states| walk(states, None),
+        |states| walk(states, Some(parts.carry_in())),
+    );
 }

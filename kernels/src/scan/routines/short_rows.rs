@@ -46,7 +46,7 @@ const FULL_EIGHTHS: usize = 7;
 /// of 7 in fours.
 fn rows_in<O: Operator>(call: &Call<O>, vectors: usize) -> usize {
     let lanes = call.flat_lanes;
-    let together = lanes / gcd(lanes, call.len());
+    let together = lanes / lanes.min(1 << call.len().trailing_zeros());
     vectors * lanes / call.len() / together * together
 }
 
@@ -129,8 +129,4 @@ pub(crate) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
             call.types,
         );
     }
-}
-
-fn gcd(a: usize, b: usize) -> usize {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

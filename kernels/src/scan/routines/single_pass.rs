@@ -21,7 +21,7 @@ use crate::scan::components::{
     tile_state::{LookbackConfig, TileWords},
 };
 use crate::scan::grid::cube_count;
-use crate::scan::tile_words::words_of;
+use crate::scan::scratch;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -70,8 +70,8 @@ pub(crate) fn single_pass_kernel<
 
         let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, row_index, &identity, op);
         let mut search = Lookback::<StateOf<O, A>>::new(tile, words, &begin, lookback);
-        search.publish_aggregate(state, words, tile, &own.aggregate, lookback);
-        while search.advance::<A, O::Monoid<A>>(state, words, tile, &own.aggregate, lookback, op) {
+        search.publish_aggregate(state, &own.aggregate);
+        while search.advance::<A, O::Monoid<A>>(state, &own.aggregate, op) {
             let first = search.missing() * vectors_per_tile;
             let other = total_of::<T, A, N, B, O::Monoid<A>>(
                 &reads,
@@ -84,7 +84,7 @@ pub(crate) fn single_pass_kernel<
             );
             let other =
                 totals_of_tile::<A, O::Monoid<A>>(&other, &identity, &mut totals, config, op);
-            search.publish_fallback(state, words, &other.aggregate, lookback);
+            search.publish_fallback(state, &other.aggregate);
         }
         let prefix = join::<A, O::Monoid<A>>(&search.before(), &own.exclusive, op);
         unit.store::<A, P, O::Monoid<A>>(&mut writes, &row, first, &prefix, &identity, config, op);
@@ -106,13 +106,8 @@ impl Routine for SinglePass {
         let tiles = tiles_per_row * call.rows();
         let lookback = call.tuning.lookback(call.launch.stall);
         let shape = [call.rows(), tiles_per_row];
-        let (state, words) = words_of(
-            call.client,
-            shape,
-            call.state_words(),
-            lookback,
-            &call.tuning,
-        );
+        let words = lookback.words(shape, call.state_words());
+        let (state, words) = scratch::take(call.client, words, shape, call.tuning.spin_limit);
         // SAFETY: the state holds an aggregate and a fallback per tile and a prefix per block; the view addresses exactly
         // the tensors' rows, and tiles guard each vector by the length of its row.
         unsafe {

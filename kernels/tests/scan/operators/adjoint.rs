@@ -3,7 +3,7 @@
 
 use super::*;
 use cubecl_scan::ScanError;
-use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint, recurrence_adjoint_with};
+use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
 use gradient::Gradient;
 
 fn check(client: &Client, shape: [usize; 3], launch: LaunchOptions, reverse: bool, resumes: bool) {
@@ -16,7 +16,7 @@ fn check(client: &Client, shape: [usize; 3], launch: LaunchOptions, reverse: boo
     }
     let (tensors, outputs) = gradient.tensors(client, resumes);
     let float = f32::elem_type_native();
-    recurrence_adjoint_with(client, tensors, 1, float, reverse, launch).expect("supported");
+    recurrence_adjoint(client, tensors, 1, float, reverse, launch).expect("supported");
     let expected = gradient.expected(reverse);
     let names = ["values", "decays", "initial values"];
     for ((output, expected), name) in outputs.into_iter().zip(expected).zip(names) {
@@ -116,12 +116,12 @@ fn decays_that_are_broadcast() {
     let mut gradient = Gradient::drawn([2, 5, 4]);
     let of_columns = gradient.decay[..4].to_vec();
     gradient.decay = of_columns.repeat(10);
+    let (float, launch) = (f32::elem_type_native(), LaunchOptions::default());
     for reverse in [false, true] {
         let (mut tensors, outputs) = gradient.tensors(&client, true);
         tensors.decay.handle = upload(&client, &of_columns).binding();
         tensors.decay.strides = [0, 0, 1].into();
-        recurrence_adjoint(&client, tensors, 1, f32::elem_type_native(), reverse)
-            .expect("supported");
+        recurrence_adjoint(&client, tensors, 1, float, reverse, launch).expect("supported");
         let expected = gradient.expected(reverse);
         for (output, expected) in outputs.iter().zip(expected) {
             let found = read::<f32>(&client, output.clone(), expected.len());
@@ -144,8 +144,8 @@ fn impossible_calls_are_refused() {
         of_decay: shared,
         initial: None,
     };
-    let float = f32::elem_type_native();
-    let found = recurrence_adjoint(&client, gradients.clone(), 1, float, false);
+    let (float, launch) = (f32::elem_type_native(), LaunchOptions::default());
+    let found = recurrence_adjoint(&client, gradients.clone(), 1, float, false, launch);
     let overlapping = ScanError::OverlappingMemory {
         output: "gradient of decays",
         other: "results",
@@ -155,6 +155,6 @@ fn impossible_calls_are_refused() {
         of_decay: room(6),
         ..gradients
     };
-    let found = recurrence_adjoint(&client, apart, 2, float, false);
+    let found = recurrence_adjoint(&client, apart, 2, float, false, launch);
     assert_eq!(found, Err(ScanError::AxisOutOfRange { axis: 2, rank: 2 }));
 }

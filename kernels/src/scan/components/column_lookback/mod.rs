@@ -68,8 +68,11 @@ pub(crate) struct StripLookback<S: State> {
     total: S,
     next: usize,
     own_before: S,
+    epoch_bits: u32,
     /// How often a missing word is read.
     spin_limit: u32,
+    #[cube(comptime)]
+    config: StripConfig,
 }
 
 #[cube]
@@ -94,12 +97,15 @@ impl<S: State> StripLookback<S> {
             base: S::copy(first),
             total: S::copy(first),
             own_before: S::copy(first),
+            epoch_bits: words.epoch_bits,
             spin_limit: words.spin_limit,
+            config,
         }
     }
 
     /// Whether it is known what precedes the tile.
-    fn is_known(&self, #[comptime] config: StripConfig) -> bool {
+    fn is_known(&self) -> bool {
+        let config = comptime!(self.config);
         if comptime!(config.folds_blocks()) {
             !self.in_own && self.block == self.own.tile / config.block
         } else {
@@ -108,7 +114,8 @@ impl<S: State> StripLookback<S> {
     }
 
     /// The tile at which the fold of the block ends.
-    fn end(&self, #[comptime] config: StripConfig) -> usize {
+    fn end(&self) -> usize {
+        let config = comptime!(self.config);
         if comptime!(config.folds_blocks()) {
             min((self.block + 1) * config.block, self.own.tile)
         } else {
@@ -117,51 +124,29 @@ impl<S: State> StripLookback<S> {
     }
 
     /// The first word of a value of a tile of the strip.
-    fn value_at(
-        &self,
-        tile: usize,
-        #[comptime] value: usize,
-        #[comptime] config: StripConfig,
-    ) -> usize {
+    fn value_at(&self, tile: usize, #[comptime] value: usize) -> usize {
+        let config = comptime!(self.config);
         let state_words = S::words().comptime();
         let each = comptime!(HALVES * config.columns * state_words);
         self.first_word + tile * comptime!(VALUES * each) + comptime!(value * each)
     }
 
-    fn publish(
-        &self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        tile: usize,
-        total: &S,
-        #[comptime] value: usize,
-        #[comptime] config: StripConfig,
-    ) {
-        let at = self.value_at(tile, value, config);
-        publish::<S>(state, at, config.columns, total, words.epoch_bits);
+    fn publish(&self, state: &[Atomic<u32>], tile: usize, total: &S, #[comptime] value: usize) {
+        let config = comptime!(self.config);
+        let at = self.value_at(tile, value);
+        publish::<S>(state, at, config.columns, total, self.epoch_bits);
     }
 
-    fn peek(
-        &self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        tile: usize,
-        #[comptime] value: usize,
-        #[comptime] config: StripConfig,
-    ) -> Peek<S> {
-        let at = self.value_at(tile, value, config);
-        peek::<S>(state, at, config.columns, words.epoch_bits)
+    fn peek(&self, state: &[Atomic<u32>], tile: usize, #[comptime] value: usize) -> Peek<S> {
+        let config = comptime!(self.config);
+        let at = self.value_at(tile, value);
+        peek::<S>(state, at, config.columns, self.epoch_bits)
     }
 
-    pub fn publish_aggregate(
-        &self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        aggregate: &S,
-        #[comptime] config: StripConfig,
-    ) {
+    pub fn publish_aggregate(&self, state: &[Atomic<u32>], aggregate: &S) {
+        let config = comptime!(self.config);
         if !is_stalled(self.own.number, Publication::Aggregate, config.stall) {
-            self.publish(state, words, self.own.tile, aggregate, AGGREGATE, config);
+            self.publish(state, self.own.tile, aggregate, AGGREGATE);
         }
     }
 
@@ -169,25 +154,22 @@ impl<S: State> StripLookback<S> {
     pub fn publish_fallback<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
-        words: TileWords,
         aggregate: &S,
-        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) {
-        self.publish(state, words, self.next, aggregate, FALLBACK, config);
+        self.publish(state, self.next, aggregate, FALLBACK);
         self.spin_limit = 1u32;
-        self.take::<A, M>(true.runtime(), aggregate, config, op);
+        self.take::<A, M>(true.runtime(), aggregate, op);
     }
 
     /// Publishes the prefix of the tile's block, if the tile is its last.
     pub fn publish_prefix<A: Numeric, M: Monoid<A, State = S>>(
         &self,
         state: &[Atomic<u32>],
-        words: TileWords,
         aggregate: &S,
-        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) {
+        let config = comptime!(self.config);
         let is_last = self.own.tile % config.block == config.block - 1;
         if is_last && !is_stalled(self.own.number, Publication::Prefix, config.stall) {
             let prefix = if comptime!(config.folds_blocks()) {
@@ -196,7 +178,7 @@ impl<S: State> StripLookback<S> {
             } else {
                 join::<A, M>(&self.base, aggregate, op)
             };
-            self.publish(state, words, self.own.tile, &prefix, PREFIX, config);
+            self.publish(state, self.own.tile, &prefix, PREFIX);
         }
     }
 
@@ -204,22 +186,21 @@ impl<S: State> StripLookback<S> {
     pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
-        words: TileWords,
-        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) -> bool {
+        let config = comptime!(self.config);
         if comptime!(!config.folds_blocks()) && self.in_own {
             self.in_own = false;
-            self.find_prefix(state, words, config);
+            self.find_prefix(state);
             self.next = self.block * config.block;
         }
         let mut is_missing = false.runtime();
-        while !self.is_known(config) && !is_missing {
-            self.fold::<A, M>(state, words, config, op);
-            if !self.is_known(config) {
-                is_missing = self.next < self.end(config);
+        while !self.is_known() && !is_missing {
+            self.fold::<A, M>(state, op);
+            if !self.is_known() {
+                is_missing = self.next < self.end();
                 if !is_missing {
-                    self.conclude::<A, M>(state, words, config, op);
+                    self.conclude::<A, M>(state, op);
                 }
             }
         }
@@ -231,34 +212,33 @@ impl<S: State> StripLookback<S> {
     fn fold<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
-        words: TileWords,
-        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) {
+        let config = comptime!(self.config);
         let state_words = S::words().comptime();
         let batch = comptime!(config.at_once(state_words));
         let mut spins = 0u32;
-        let end = self.end(config);
-        while !self.is_known(config) && self.next < end && spins < self.spin_limit {
+        let end = self.end();
+        while !self.is_known() && self.next < end && spins < self.spin_limit {
             if comptime!(config.folds_blocks()) && !self.in_own {
-                let _ = self.read_prefix(state, words, config);
+                let _ = self.read_prefix(state);
             }
             let mut aggregates = Sequence::<Peek<S>>::new();
             #[unroll]
             for i in 0..batch {
-                aggregates.push(self.peek(state, words, self.next + i, AGGREGATE, config));
+                aggregates.push(self.peek(state, self.next + i, AGGREGATE));
             }
             let from = usize::copy(&self.next);
             #[unroll]
             for i in 0..batch {
                 let aggregate = &aggregates[i];
                 let is_next = self.next == from + i && from + i < end;
-                self.take::<A, M>(is_next && aggregate.present, &aggregate.value, config, op);
+                self.take::<A, M>(is_next && aggregate.present, &aggregate.value, op);
             }
             spins += 1u32;
             if self.next == from {
-                let fallback = self.peek(state, words, from, FALLBACK, config);
-                self.take::<A, M>(fallback.present, &fallback.value, config, op);
+                let fallback = self.peek(state, from, FALLBACK);
+                self.take::<A, M>(fallback.present, &fallback.value, op);
             }
             if self.next != from {
                 spins = 0u32;
@@ -270,14 +250,13 @@ impl<S: State> StripLookback<S> {
     fn conclude<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
-        words: TileWords,
-        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) {
+        let config = comptime!(self.config);
         if self.in_own {
             self.own_before = S::copy(&self.total);
             self.in_own = false;
-            self.find_prefix(state, words, config);
+            self.find_prefix(state);
         } else {
             self.base = join::<A, M>(&self.base, &self.total, op);
             self.block += 1;
@@ -287,32 +266,24 @@ impl<S: State> StripLookback<S> {
 
     /// Reads the prefix of the block before the tile's own. Returns whether it is published: then the tile's own block
     /// is next.
-    fn read_prefix(
-        &mut self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        #[comptime] config: StripConfig,
-    ) -> bool {
+    fn read_prefix(&mut self, state: &[Atomic<u32>]) -> bool {
+        let config = comptime!(self.config);
         let own_block = self.own.tile / config.block;
-        let near = self.peek(state, words, own_block * config.block - 1, PREFIX, config);
+        let near = self.peek(state, own_block * config.block - 1, PREFIX);
         self.base = S::select(near.present, &near.value, &self.base);
         self.block = select(near.present, own_block, self.block);
         near.present
     }
 
     /// Waits a while for the prefix of the block before the tile's own, then walks back to the nearest prefix.
-    fn find_prefix(
-        &mut self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        #[comptime] config: StripConfig,
-    ) {
+    fn find_prefix(&mut self, state: &[Atomic<u32>]) {
+        let config = comptime!(self.config);
         let own_block = self.own.tile / config.block;
         let polls = min(self.spin_limit, POLLS);
         let mut spins = 0u32;
         let mut found = own_block == 0;
         while comptime!(config.folds_blocks()) && !found && spins < polls {
-            found = self.read_prefix(state, words, config);
+            found = self.read_prefix(state);
             spins += 1u32;
         }
         let mut block = usize::copy(&own_block);
@@ -321,7 +292,7 @@ impl<S: State> StripLookback<S> {
             #[unroll]
             for i in 0..PREFIXES_AT_ONCE {
                 let last = select(block > i, block - i, 1usize) * config.block - 1;
-                prefixes.push(self.peek(state, words, last, PREFIX, config));
+                prefixes.push(self.peek(state, last, PREFIX));
             }
             let from = usize::copy(&block);
             #[unroll]
@@ -344,9 +315,9 @@ impl<S: State> StripLookback<S> {
         &mut self,
         condition: bool,
         aggregate: &S,
-        #[comptime] config: StripConfig,
         #[comptime] op: M::Config,
     ) {
+        let config = comptime!(self.config);
         if comptime!(config.folds_blocks()) {
             let with = join::<A, M>(&self.total, aggregate, op);
             let with = S::select(self.next % config.block == 0, aggregate, &with);
@@ -364,11 +335,8 @@ impl<S: State> StripLookback<S> {
     }
 
     /// What precedes the tile.
-    pub fn before<A: Numeric, M: Monoid<A, State = S>>(
-        &self,
-        #[comptime] config: StripConfig,
-        #[comptime] op: M::Config,
-    ) -> S {
+    pub fn before<A: Numeric, M: Monoid<A, State = S>>(&self, #[comptime] op: M::Config) -> S {
+        let config = comptime!(self.config);
         if comptime!(config.folds_blocks()) {
             let before = join::<A, M>(&self.base, &self.own_before, op);
             S::select(self.own.tile % config.block > 0, &before, &self.base)

@@ -7,4 +7,4 @@ mod rows;
 mod view;
 
 pub(crate) use rows::{fold_rows, load_prefetched, scan_row, splat};
-pub(crate) use view::{Column, ColumnsConfig, ColumnsView, columns_arg};
+pub(crate) use view::{Column, ColumnsConfig, ColumnsView, columns_arg, columns_without_inputs};

@@ -2,8 +2,7 @@
 
 use crate::monoid::Operator;
 use crate::scan::call::Call;
-use crate::scan::components::parts::CarryIn;
-use crate::scan::components::rows::OuterDims;
+use crate::scan::components::rows::{OuterDims, outer_dims};
 use crate::scan::split::Split;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
@@ -12,8 +11,6 @@ use cubecl::std::FastDivmod;
 pub(crate) struct ColumnsConfig {
     pub exclusive: bool,
     pub reverse: bool,
-    /// Whether the axis is split, and how a chunk learns what precedes it.
-    pub carry_in: CarryIn,
     /// The rows that a unit loads before it combines the first, so that their latencies overlap.
     pub prefetch_depth: usize,
     /// Whether these rows may reach beyond the last.
@@ -32,7 +29,7 @@ pub(crate) struct ColumnsView {
     pub len: usize,
     chunk_len: usize,
     /// Chunks of a column.
-    chunks: usize,
+    pub chunks: usize,
     by_chunks: FastDivmod<usize>,
     /// Units with work.
     pub units: usize,
@@ -88,18 +85,28 @@ pub(super) fn is_inside(
 /// The columns of a call, split into chunks, with a unit for each.
 pub(crate) fn columns_arg<O: Operator>(call: &Call<O>, split: Split) -> ColumnsViewLaunch {
     let columns = call.lines.inner_count() / call.lanes;
-    let mut strides = SequenceArg::new();
-    let axis = call.lines.axis.strides.iter();
-    axis.for_each(|stride| strides.push(stride / call.lanes));
+    let strides = call.lines.axis.strides.iter();
+    ColumnsViewLaunch {
+        outer: call.outer_dims(),
+        strides: strides.map(|stride| stride / call.lanes).collect(),
+        ..columns_without_inputs([call.rows(), call.len(), columns], split)
+    }
+}
+
+/// Columns `[outer, len, width]`, in vectors, for kernels that read inputs where the output lies.
+pub(crate) fn columns_without_inputs(
+    [outer, len, width]: [usize; 3],
+    split: Split,
+) -> ColumnsViewLaunch {
     ColumnsViewLaunch::new(
-        call.outer_dims(),
-        columns,
-        columns,
-        strides,
-        call.len(),
+        outer_dims(&[], 0, 1),
+        width,
+        width,
+        SequenceArg::new(),
+        len,
         split.len,
         split.parts,
         split.parts,
-        call.rows() * split.parts * columns,
+        outer * split.parts * width,
     )
 }

@@ -1,6 +1,6 @@
 //! The vectors of a unit, and the states of their elements.
 
-use super::{Facts, FlatTileConfig};
+use super::{FlatTileConfig, Stripes};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::Reads;
 use crate::scan::components::flat_rows::{FlatRows, RowPlace};
@@ -11,7 +11,7 @@ use cubecl::prelude::*;
 #[derive(CubeType)]
 pub(super) struct Held<T: Numeric, N: Size> {
     pub(super) loaded: Sequence<Sequence<Vector<T, N>>>,
-    /// The edges at each element, in the order of the scan.
+    /// The edges in each vector, in the order of the scan.
     pub(super) edges: Sequence<Edges>,
 }
 
@@ -19,16 +19,16 @@ pub(super) struct Held<T: Numeric, N: Size> {
 #[cube]
 pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
     reads: &Reads<T, N, B>,
-    facts: Facts,
+    stripes: Stripes,
     #[comptime] config: FlatTileConfig,
 ) -> Held<T, N> {
     let lanes = N::value().comptime();
-    let flat = facts.flat;
+    let flat = stripes.flat;
     let mut loaded = Sequence::<Sequence<Vector<T, N>>>::new();
     let mut edges = Sequence::<Edges>::new();
     #[unroll]
     for k in 0..config.tile.vectors {
-        let vector = facts.stripes.first + facts.stripes.offset(k);
+        let vector = stripes.first + stripes.offset(k);
         let stored = stored_at(
             min(vector, flat.vectors - 1),
             flat.vectors,
@@ -40,25 +40,22 @@ pub(super) fn load<T: Numeric, N: Size, B: Numeric>(
             vectors.push(reads.vector(i, stored));
         }
         loaded.push(vectors);
-        let mut place = facts.place(facts.stripes.offset(k), lanes);
+        let mut place = stripes.place(stripes.offset(k), lanes);
+        let mut own = Edges::new();
         #[unroll]
         for step in 0..lanes {
             let at = stored * lanes + comptime!(stored_at(step, lanes, config.tile.reverse));
-            edges.push(flat.edges::<T, N, B>(reads, at, &place, config.tile.reverse));
+            let position = flat.position(&place, config.tile.reverse);
+            own.push::<T, N, B>(reads, at, position, flat.len, 1usize, config.tile.reverse);
             place.advance(flat.len);
         }
+        edges.push(own);
     }
     Held::<T, N> { loaded, edges }
 }
 
-/// The state before an element, and that of the element itself.
-#[derive(CubeType)]
-pub(super) struct ElementStates<S: State> {
-    pub(super) before: S,
-    pub(super) own: S,
-}
-
-/// An element of a unit's `k`-th vector. `running` is what precedes it, unless its row begins with it.
+/// The states before an element of a unit's `k`-th vector, and of the element itself. `running` is what precedes it,
+/// unless its row begins with it.
 #[cube]
 pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     held: &Held<T, N>,
@@ -71,7 +68,7 @@ pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     identity: &M::State,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: M::Config,
-) -> ElementStates<M::State> {
+) -> (M::State, M::State) {
     let lanes = N::value().comptime();
     let mut before = M::State::copy(running);
     if comptime!(step == 0 || !config.whole_vectors) {
@@ -80,10 +77,9 @@ pub(super) fn element<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
         before = M::State::select(place.within == 0, &begin, running);
     }
     let lane = comptime!(stored_at(step, lanes, config.tile.reverse));
-    let edges = &held.edges[comptime!(k * lanes + step)];
     let position = flat.position(place, config.tile.reverse);
-    let own = state_at::<T, A, N, M>(&held.loaded[k], lane, edges, 0usize, position, op);
-    ElementStates::<M::State> { before, own }
+    let own = state_at::<T, A, N, M>(&held.loaded[k], lane, &held.edges[k], step, position, op);
+    (before, own)
 }
 
 /// The total of a unit's `k`-th vector since the last row that began in it.
@@ -102,10 +98,10 @@ pub(super) fn total_of_vector<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Mo
     let mut running = M::State::copy(identity);
     #[unroll]
     for step in 0..lanes {
-        let element = element::<T, A, N, B, M>(
+        let (earlier, own) = element::<T, A, N, B, M>(
             held, k, step, &running, &place, reads, flat, identity, config, op,
         );
-        running = join::<A, M>(&element.before, &element.own, op);
+        running = join::<A, M>(&earlier, &own, op);
         place.advance(flat.len);
     }
     running

@@ -56,6 +56,7 @@ impl FlatTileConfig {
 #[derive(CubeType, Clone, Copy)]
 #[expand(derive(Clone, Copy))]
 struct Stripes {
+    flat: FlatRows,
     /// The number of the span.
     span: usize,
     /// The first vector of the units that hold vectors side by side: its place in the span, and in the tensor.
@@ -87,6 +88,7 @@ impl Stripes {
             }
         }
         Stripes {
+            flat,
             span: group,
             in_span: within_group,
             first: group * flat.span + within_group,
@@ -100,22 +102,10 @@ impl Stripes {
     fn offset(&self, #[comptime] k: usize) -> usize {
         k * self.apart + self.own
     }
-}
 
-/// What is the same in every element: the tensors' rows, and how they begin.
-#[derive(CubeType, Clone, Copy)]
-#[expand(derive(Clone, Copy))]
-struct Facts {
-    flat: FlatRows,
-    stripes: Stripes,
-}
-
-#[cube]
-impl Facts {
     /// The place of the first element of a vector, counted from the first of the stripes.
     fn place(&self, vector: usize, #[comptime] lanes: usize) -> RowPlace {
-        let index = (self.stripes.in_span + vector) * lanes;
-        self.flat.place(self.stripes.span, index)
+        self.flat.place(self.span, (self.in_span + vector) * lanes)
     }
 }
 
@@ -137,20 +127,19 @@ pub(crate) fn scan_flat_tile<
 ) {
     let lanes = N::value().comptime();
     let stripes = Stripes::new(flat, config);
-    let facts = Facts { flat, stripes };
     let mut shared = M::State::allocate(comptime!(config.shared_states()));
-    let held = load::<T, N, B>(reads, facts, config);
+    let held = load::<T, N, B>(reads, stripes, config);
     let preceding = if comptime!(config.tile.plane) {
-        in_plane::<T, A, N, B, M>(&held, reads, facts, identity, config, op)
+        in_plane::<T, A, N, B, M>(&held, reads, stripes, identity, config, op)
     } else {
-        in_cube::<T, A, N, B, M>(&held, &mut shared, reads, facts, identity, config, op)
+        in_cube::<T, A, N, B, M>(&held, &mut shared, reads, stripes, identity, config, op)
     };
     let mut prefix = M::State::copy(identity);
     if comptime!(config.planes_together()) {
         prefix = before_plane::<A, M>(
             &preceding.total,
             &mut shared,
-            facts,
+            stripes,
             identity,
             lanes,
             config,
@@ -160,7 +149,7 @@ pub(crate) fn scan_flat_tile<
     #[unroll]
     for k in 0..config.tile.vectors {
         let vector = stripes.first + stripes.offset(k);
-        let mut place = facts.place(stripes.offset(k), lanes);
+        let mut place = stripes.place(stripes.offset(k), lanes);
         let mut before = M::State::copy(&preceding.vectors[k]);
         if comptime!(config.planes_together()) {
             let lacks = place.within.div_ceil(lanes) > stripes.offset(k);
@@ -170,13 +159,12 @@ pub(crate) fn scan_flat_tile<
         let mut states = Sequence::<M::State>::new();
         #[unroll]
         for step in 0..lanes {
-            let element = element::<T, A, N, B, M>(
+            let (earlier, own) = element::<T, A, N, B, M>(
                 &held, k, step, &before, &place, reads, flat, identity, config, op,
             );
-            before = join::<A, M>(&element.before, &element.own, op);
+            before = join::<A, M>(&earlier, &own, op);
             if comptime!(config.tile.exclusive) {
-                let edges = &held.edges[comptime!(k * lanes + step)];
-                states.push(edges.before::<M::State>(&element.before, identity, 0usize));
+                states.push(held.edges[k].before::<M::State>(&earlier, identity, step));
             } else {
                 states.push(M::State::copy(&before));
             }

@@ -1,7 +1,7 @@
 //! What precedes the vectors of a unit: in its plane, in the planes before, or in its cube.
 
 use super::held::{Held, total_of_vector};
-use super::{Facts, FlatTileConfig};
+use super::{FlatTileConfig, Stripes};
 use crate::monoid::{Monoid, State, join, ladder_within};
 use crate::scan::components::args::Reads;
 use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units, shift_up};
@@ -21,13 +21,13 @@ pub(super) struct Preceding<S: State> {
 pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>(
     held: &Held<T, N>,
     reads: &Reads<T, N, B>,
-    facts: Facts,
+    stripes: Stripes,
     identity: &M::State,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: M::Config,
 ) -> Preceding<M::State> {
     let lanes = N::value().comptime();
-    let (flat, stripes) = (facts.flat, facts.stripes);
+    let flat = stripes.flat;
     let units = plane_units(config.tile.plane_size);
     let lane = lane_of_unit(config.tile.plane_size);
     let farthest = min((flat.len - 1) / lanes, units as usize - 1) as u32;
@@ -35,13 +35,17 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
     let mut carry = M::State::copy(identity);
     #[unroll]
     for k in 0..config.tile.vectors {
-        let place = facts.place(stripes.offset(k), lanes);
+        let place = stripes.place(stripes.offset(k), lanes);
         let within = place.within;
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
         // From the start of the row to the last element, and to the first.
-        let reach = flat.divisor.modulo(within + lanes - 1) / lanes;
-        let reach_of_first = within.div_ceil(lanes);
+        let mut reach = within / lanes;
+        let mut reach_of_first = reach;
+        if comptime!(!config.whole_vectors) {
+            reach = flat.divisor.modulo(within + lanes - 1) / lanes;
+            reach_of_first = within.div_ceil(lanes);
+        }
         let inclusive = ladder_within::<A, M>(
             &own,
             min(reach, lane as usize) as u32,
@@ -72,7 +76,7 @@ pub(super) fn in_plane<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
 pub(super) fn before_plane<A: Numeric, M: Monoid<A>>(
     total: &M::State,
     shared: &mut <M::State as State>::Shared,
-    facts: Facts,
+    stripes: Stripes,
     identity: &M::State,
     #[comptime] lanes: usize,
     #[comptime] config: FlatTileConfig,
@@ -83,8 +87,8 @@ pub(super) fn before_plane<A: Numeric, M: Monoid<A>>(
         M::State::set(shared, plane, total);
     }
     sync_cube();
-    let of_plane = facts.stripes.apart * comptime!(config.tile.vectors * lanes);
-    let begun = facts.place(0usize, lanes).within;
+    let of_plane = stripes.apart * comptime!(config.tile.vectors * lanes);
+    let begun = stripes.place(0usize, lanes).within;
     let first = plane - min(begun.div_ceil(of_plane), plane);
     let mut prefix = M::State::copy(identity);
     for earlier in first..plane {
@@ -102,23 +106,23 @@ pub(super) fn in_cube<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>>
     held: &Held<T, N>,
     shared: &mut <M::State as State>::Shared,
     reads: &Reads<T, N, B>,
-    facts: Facts,
+    stripes: Stripes,
     identity: &M::State,
     #[comptime] config: FlatTileConfig,
     #[comptime] op: M::Config,
 ) -> Preceding<M::State> {
     let lanes = N::value().comptime();
-    let (flat, stripes) = (facts.flat, facts.stripes);
+    let flat = stripes.flat;
     let rake = comptime!(config.tile.rake());
     #[unroll]
     for k in 0..config.tile.vectors {
-        let place = facts.place(stripes.offset(k), lanes);
+        let place = stripes.place(stripes.offset(k), lanes);
         let own =
             total_of_vector::<T, A, N, B, M>(held, k, place, reads, flat, identity, config, op);
         M::State::set(shared, place_of_total(stripes.offset(k), rake), &own);
     }
     let rows = RowsOfVectors {
-        last: facts.place(0usize, lanes).within + lanes - 1,
+        last: stripes.place(0usize, lanes).within + lanes - 1,
         len: flat.len,
         lanes,
         is_one: false,

@@ -101,6 +101,11 @@ pub(crate) struct Lookback<S: State> {
     /// For all units: the missing tile, and what precedes this tile.
     decision: Shared<[u32]>,
     result: S::Shared,
+    /// The tile of the launch.
+    tile: usize,
+    words: TileWords,
+    #[cube(comptime)]
+    config: LookbackConfig,
     storage: shared::Storage<S>,
 }
 
@@ -132,37 +137,29 @@ impl<S: State> Lookback<S> {
             decision: Shared::new_slice(1usize),
             result: S::allocate(1usize),
             storage: shared::Storage::<S>::new(config),
+            tile,
+            words,
+            config,
         }
     }
 
-    pub fn publish_aggregate(
-        &self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        tile: usize,
-        aggregate: &S,
-        #[comptime] config: LookbackConfig,
-    ) {
-        if UNIT_POS == 0 && !is_stalled(tile, Publication::Aggregate, config.stall) {
+    pub fn publish_aggregate(&self, state: &[Atomic<u32>], aggregate: &S) {
+        let config = comptime!(self.config);
+        if UNIT_POS == 0 && !is_stalled(self.tile, Publication::Aggregate, config.stall) {
             let index = self.row_block + self.own;
             let at = aggregate_at(index, self.within, config.block, S::words());
-            publish::<S>(state, at, config.block, aggregate, words.epoch_bits);
+            publish::<S>(state, at, config.block, aggregate, self.words.epoch_bits);
         }
     }
 
     /// Publishes what the cube has computed in place of the missing tile.
-    pub fn publish_fallback(
-        &self,
-        state: &[Atomic<u32>],
-        words: TileWords,
-        aggregate: &S,
-        #[comptime] config: LookbackConfig,
-    ) {
+    pub fn publish_fallback(&self, state: &[Atomic<u32>], aggregate: &S) {
+        let config = comptime!(self.config);
         if UNIT_POS == 0 {
             let index = self.row_block + self.missing / config.block;
             let lane = self.missing % config.block;
             let at = fallback_at(index, lane, config.block, S::words());
-            publish::<S>(state, at, config.block, aggregate, words.epoch_bits);
+            publish::<S>(state, at, config.block, aggregate, self.words.epoch_bits);
         }
     }
 
@@ -176,21 +173,19 @@ impl<S: State> Lookback<S> {
     pub fn advance<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
-        words: TileWords,
-        tile: usize,
         aggregate: &S,
-        #[comptime] config: LookbackConfig,
         #[comptime] op: M::Config,
     ) -> bool {
+        let config = comptime!(self.config);
         if comptime!(config.in_registers) {
             if plane_of_unit(config.plane_size) == 0 {
-                planes::seek::<A, M>(self, state, words, aggregate, config, op);
+                planes::seek::<A, M>(self, state, aggregate, op);
                 let leads = lane_of_unit(config.plane_size) == 0;
-                self.conclude::<A, M>(state, words, tile, leads, config, op);
+                self.conclude::<A, M>(state, leads, op);
             }
         } else {
-            shared::seek::<A, M>(self, state, words, aggregate, config, op);
-            self.conclude::<A, M>(state, words, tile, UNIT_POS == 0, config, op);
+            shared::seek::<A, M>(self, state, aggregate, op);
+            self.conclude::<A, M>(state, UNIT_POS == 0, op);
         }
         let missing = workgroup_uniform_load(&self.decision[0]);
         self.missing = missing as usize;
@@ -201,12 +196,10 @@ impl<S: State> Lookback<S> {
     fn conclude<A: Numeric, M: Monoid<A, State = S>>(
         &mut self,
         state: &[Atomic<u32>],
-        words: TileWords,
-        tile: usize,
         leads: bool,
-        #[comptime] config: LookbackConfig,
         #[comptime] op: M::Config,
     ) {
+        let config = comptime!(self.config);
         if leads {
             self.decision[0] = self.missing as u32;
             if self.missing == NONE as usize {
@@ -214,12 +207,12 @@ impl<S: State> Lookback<S> {
                 let before = S::select(self.within > 0, &before, &self.base);
                 S::set(&mut self.result, 0usize, &before);
                 if self.within + 1 == config.block
-                    && !is_stalled(tile, Publication::Prefix, config.stall)
+                    && !is_stalled(self.tile, Publication::Prefix, config.stall)
                 {
                     let prefix = join::<A, M>(&self.base, &self.own_total, op);
                     let index = self.row_block + self.own;
                     let at = prefix_at(index, config.block, S::words());
-                    publish::<S>(state, at, 1usize, &prefix, words.epoch_bits);
+                    publish::<S>(state, at, 1usize, &prefix, self.words.epoch_bits);
                 }
             }
         }

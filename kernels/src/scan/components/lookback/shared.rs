@@ -7,7 +7,7 @@
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::tile_state::{
-    LookbackConfig, TileWords, aggregate_at, fallback_at, peek, prefix_at,
+    LookbackConfig, aggregate_at, fallback_at, peek, prefix_at,
 };
 use cubecl::prelude::*;
 
@@ -54,11 +54,10 @@ impl<S: State> Storage<S> {
 pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,
     state: &[Atomic<u32>],
-    words: TileWords,
     aggregate: &M::State,
-    #[comptime] config: LookbackConfig,
     #[comptime] op: M::Config,
 ) {
+    let config = comptime!(search.config);
     let mut searching = true.runtime();
     if UNIT_POS == 0 {
         search.storage.missing[0].store(NONE);
@@ -67,10 +66,10 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     while searching {
         let is_own = search.block == search.own;
         let tiles = select(is_own, search.within, config.block);
-        read_block::<M::State>(search, state, words, tiles, config);
+        read_block::<M::State>(search, state, tiles);
         sync_cube();
         if UNIT_POS == 0 {
-            fold_block::<A, M>(search, state, words, aggregate, tiles, is_own, config, op);
+            fold_block::<A, M>(search, state, aggregate, tiles, is_own, op);
         }
         let found = workgroup_uniform_load(&search.storage.found[0]);
         if found == INCOMPLETE {
@@ -104,23 +103,18 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
 
 /// Each unit reads the words of its tile until they are published, up to the spin limit.
 #[cube]
-fn read_block<S: State>(
-    search: &mut Lookback<S>,
-    state: &[Atomic<u32>],
-    words: TileWords,
-    tiles: usize,
-    #[comptime] config: LookbackConfig,
-) {
+fn read_block<S: State>(search: &mut Lookback<S>, state: &[Atomic<u32>], tiles: usize) {
+    let config = comptime!(search.config);
     let unit = UNIT_POS as usize;
     let index = search.row_block + search.block;
     if unit < tiles {
         let mut spins = 0u32;
         let mut present = false.runtime();
-        while !present && spins < words.spin_limit {
+        while !present && spins < search.words.spin_limit {
             let at = aggregate_at(index, unit, config.block, S::words());
-            let published = peek::<S>(state, at, config.block, words.epoch_bits);
+            let published = peek::<S>(state, at, config.block, search.words.epoch_bits);
             let at = fallback_at(index, unit, config.block, S::words());
-            let fallback = peek::<S>(state, at, config.block, words.epoch_bits);
+            let fallback = peek::<S>(state, at, config.block, search.words.epoch_bits);
             let value = S::select(published.present, &published.value, &fallback.value);
             S::set(&mut search.storage.values, unit, &value);
             present = published.present || fallback.present;
@@ -137,17 +131,16 @@ fn read_block<S: State>(
 fn fold_block<A: Numeric, M: Monoid<A>>(
     search: &mut Lookback<M::State>,
     state: &[Atomic<u32>],
-    words: TileWords,
     aggregate: &M::State,
     tiles: usize,
     is_own: bool,
-    #[comptime] config: LookbackConfig,
     #[comptime] op: M::Config,
 ) {
+    let config = comptime!(search.config);
     let index = search.row_block + search.block;
     let earlier = select(search.block > 0, index - 1, index);
     let at = prefix_at(earlier, config.block, M::State::words());
-    let prefix = peek::<M::State>(state, at, 1usize, words.epoch_bits);
+    let prefix = peek::<M::State>(state, at, 1usize, search.words.epoch_bits);
     let missing = search.storage.missing[0].load();
     let mut found = INCOMPLETE.runtime();
     if missing != NONE {

@@ -31,16 +31,16 @@ pub(crate) fn look_back<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A
     let first = begin_of_line::<T, A, M>(&reads.initial, line, identity, op);
     let strip = config.strip;
     let mut search = StripLookback::<M::State>::new(place.own, column, &first, words, strip);
-    search.publish_aggregate(state, words, aggregate, strip);
-    while search.advance::<A, M>(state, words, strip, op) {
+    search.publish_aggregate(state, aggregate);
+    while search.advance::<A, M>(state, op) {
         let missing = search.missing();
         let other = total_of_tile::<T, A, N, B, M>(
             reads, view, place, missing, x, lane, identity, config, op,
         );
-        search.publish_fallback::<A, M>(state, words, &other, strip, op);
+        search.publish_fallback::<A, M>(state, &other, op);
     }
-    search.publish_prefix::<A, M>(state, words, aggregate, strip, op);
-    search.before::<A, M>(strip, op)
+    search.publish_prefix::<A, M>(state, aggregate, op);
+    search.before::<A, M>(op)
 }
 
 /// The aggregate of another tile of the strip, in one lane of the `x`-th units. It is combined in the same order as by

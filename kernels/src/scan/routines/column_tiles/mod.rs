@@ -25,7 +25,7 @@ use crate::scan::components::args::{Operands, ScanArgs};
 use crate::scan::components::column_lookback::{StripTile, launch_words};
 use crate::scan::components::columns::{ColumnsView, columns_arg};
 use crate::scan::components::lookback::tile_of_cube;
-use crate::scan::components::tile_state::{TileWords, TileWordsLaunch};
+use crate::scan::components::tile_state::TileWords;
 use crate::scan::grid::cube_count;
 use crate::scan::scratch;
 use crate::scan::split::Split;
@@ -125,7 +125,12 @@ impl Routine for ColumnTiles {
         let all_strips = call.rows() * strips;
         let columns = shape.width * call.lanes;
         let words = launch_words(all_strips, tiles, columns, call.state_words());
-        let (state, epoch_bits) = scratch::take(call.client, words);
+        let (state, words) = scratch::take(
+            call.client,
+            words,
+            [all_strips, tiles],
+            call.tuning.spin_limit,
+        );
         let config = shape.config(&call, all_strips);
         let split = Split {
             len: shape.rows,
@@ -144,12 +149,7 @@ impl Routine for ColumnTiles {
                 state,
                 columns_arg(&call, split),
                 strips,
-                TileWordsLaunch::new(
-                    all_strips * tiles,
-                    tiles,
-                    epoch_bits,
-                    call.tuning.spin_limit,
-                ),
+                words,
                 call.seed(),
                 config,
                 call.op,

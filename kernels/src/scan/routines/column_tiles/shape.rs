@@ -4,7 +4,6 @@ use crate::monoid::Operator;
 use crate::scan::call::Call;
 use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::columns::ColumnsConfig;
-use crate::scan::components::parts::CarryIn;
 use crate::scan::components::tile::TileConfig;
 use crate::scan::tuning::{COLUMN_TILE_UNITS, COLUMN_TILE_WIDTH, PREFETCH_DEPTH};
 use cubecl::prelude::*;
@@ -54,10 +53,7 @@ pub(crate) struct Shape {
 impl Shape {
     pub fn of<O: Operator>(call: &Call<O>) -> Self {
         let columns = call.lines.inner_count() / call.lanes;
-        let units = match call.launch.units {
-            Some(_) => call.tuning.units,
-            None => call.tuning.units.min(COLUMN_TILE_UNITS),
-        };
+        let units = call.units_up_to(COLUMN_TILE_UNITS);
         let width = if call.launch.batch_invariant {
             COLUMN_TILE_WIDTH
         } else {
@@ -99,7 +95,6 @@ impl Shape {
             rows: ColumnsConfig {
                 exclusive: call.options.exclusive,
                 reverse: call.options.reverse,
-                carry_in: CarryIn::Whole,
                 prefetch_depth: self.rows,
                 overshoots: true,
             },
