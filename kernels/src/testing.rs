@@ -58,7 +58,7 @@ pub fn prefix_half(
     client: &Client,
     launch: &LaunchOptions,
 ) -> impl Fn(usize) -> Option<usize> + use<> {
-    let block = Tuning::of(client, launch).block;
+    let block = Tuning::of(client, launch).lookback.block;
     let prefix = 2 * HALVES * block;
     move |word| {
         (word % block_words(block, 1))

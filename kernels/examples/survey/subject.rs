@@ -180,8 +180,7 @@ impl Subject {
         match self.kind {
             Kind::Copy => copy(client, &buffers.input, &buffers.output, layout.elements),
             Kind::Cube(algorithm) => {
-                let mut config = Config::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
-                config.cube.plane_ops |= force_plane();
+                let config = Config::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
                 launch_tiles(client, buffers, layout, self.exclusive, config);
             }
             Kind::Device(routine) => scan_with(

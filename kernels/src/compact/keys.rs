@@ -4,7 +4,7 @@
 use super::digits::{Digits, config::DigitConfig};
 use super::permute::{PermutationShape, scatter_ranks, zero_after};
 use crate::ScanError;
-use crate::error::{Operand, check_outputs, check_types, expect_room};
+use crate::error::{Operand, Typed, check_outputs, check_types, expect_room};
 use crate::scan::LaunchOptions;
 use crate::scan::scratch::temporary_tensor;
 use cubecl::client::Client;
@@ -105,10 +105,7 @@ pub fn partition(
 #[track_caller]
 fn grouping<'c>(
     client: &'c Client,
-    (keys, values): (
-        &(TensorBinding, ElemType),
-        Option<(&TensorBinding, ElemType)>,
-    ),
+    (keys, values): (&Typed, Option<(&TensorBinding, ElemType)>),
     written: Operand,
     offsets: &TensorBinding,
     num_keys: usize,

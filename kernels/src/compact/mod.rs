@@ -56,7 +56,6 @@ mod keys;
 mod launch;
 mod lines;
 mod mask_tile;
-mod offsets;
 mod per_unit;
 mod permute;
 mod place;

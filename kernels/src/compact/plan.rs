@@ -129,7 +129,6 @@ impl Plan {
         let max_planes = (units * tuning.max_planes).div_ceil(tuning.units);
         let counts = [units, tile_vectors];
         let tile = TileConfig::of_counts(tuning.plane, counts, max_planes, tuning.plane_size);
-        let lookback = tuning.lookback(launch.stall);
         let per_line = vectors.div_ceil(units * tile_vectors).max(1);
         let tiles = lines.outer * per_line;
         Ok(Self {
@@ -148,7 +147,7 @@ impl Plan {
             config: MaskConfig {
                 tile,
                 ballot_words: hardware.plane_size_max.div_ceil(32) as usize,
-                lookback,
+                lookback: tuning.lookback,
                 mark,
             },
             tiles: [lines.outer, per_line],

@@ -13,9 +13,9 @@ use cubecl::prelude::*;
 pub enum CubeScanAlgorithm {
     /// A hardware scan per plane, then a scan of the planes' totals (Sengupta, Harris, Garland 2008).
     PlaneScans,
-    /// One plane's worth of units walks segments of shared memory twice (Merrill, CUB's `BLOCK_SCAN_RAKING`, 2011).
+    /// Up to 32 units walk shares of shared memory twice (Merrill, CUB's `BLOCK_SCAN_RAKING`, 2011).
     Raking,
-    /// `Raking` that keeps the segment in registers between the two walks.
+    /// `Raking` that keeps the share in registers between the two walks.
     RakingMemoize,
 }
 

@@ -1,7 +1,8 @@
 //! What a cube-level scan is compiled for, and the shared memory it needs.
 
-use super::algorithm::{CubeScanAlgorithm, has_plane_ops};
+use super::algorithm::CubeScanAlgorithm;
 use crate::ScanOp;
+use crate::scan::components::vector_totals::Rake;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
@@ -16,8 +17,6 @@ pub struct CubeScanConfig {
     pub units: usize,
     /// The units of the smallest plane of the device: a power of two from 1 to 128. Planes may be larger, up to 128.
     pub plane_size_min: usize,
-    /// Whether algorithms that can do without plane operations use them.
-    pub plane_ops: bool,
 }
 
 impl CubeScanConfig {
@@ -26,19 +25,12 @@ impl CubeScanConfig {
     /// Does not check that the device has what the algorithm needs: see [`CubeScanAlgorithm::is_supported`].
     pub fn new(client: &Client, algorithm: CubeScanAlgorithm, op: ScanOp, units: usize) -> Self {
         let plane_size_min = client.properties().hardware.plane_size_min.max(1) as usize;
-        let plane_ops = has_plane_ops(client);
         Self {
             algorithm,
             op,
             units,
             plane_size_min,
-            plane_ops,
         }
-    }
-
-    /// Sets whether `Raking` and `RakingMemoize` use plane operations, whatever the device advertises.
-    pub fn with_plane_ops(self, plane_ops: bool) -> Self {
-        Self { plane_ops, ..self }
     }
 
     /// The algorithm that runs. Planes of one unit have nothing to scan: then `PlaneScans` becomes `Raking`.
@@ -54,30 +46,13 @@ impl CubeScanConfig {
         self.units.div_ceil(self.plane_size_min)
     }
 
-    /// Whether the totals of the raking units are scanned by their plane.
-    pub(super) fn rakes_in_plane(&self) -> bool {
-        self.plane_ops && self.plane_size_min > 1
-    }
-
-    /// The values a raking unit walks.
-    pub(super) fn raking_segment(&self) -> usize {
-        // If the device does not tell the size of a plane: the units of a plane on most GPUs.
-        let plane = if self.plane_size_min > 1 {
-            self.plane_size_min
-        } else {
-            32
-        };
-        self.units.div_ceil(plane)
-    }
-
-    /// The distance between raking segments. It is odd, so that raking units access different banks of shared memory.
-    pub(super) fn raking_stride(&self) -> usize {
-        self.raking_segment() | 1
-    }
-
-    /// The units that rake.
-    pub(super) fn raking_units(&self) -> usize {
-        self.units.div_ceil(self.raking_segment())
+    /// How values are raked.
+    pub(super) fn rake(&self) -> Rake {
+        let rake = Rake::new(self.units, self.units);
+        match self.algorithm {
+            CubeScanAlgorithm::RakingMemoize => rake.memoizing(),
+            _ => rake,
+        }
     }
 }
 
@@ -86,14 +61,7 @@ pub fn cube_scan_storage(config: CubeScanConfig) -> usize {
     use CubeScanAlgorithm::*;
     match config.effective() {
         PlaneScans => config.max_planes(),
-        Raking | RakingMemoize => {
-            let totals = if config.rakes_in_plane() {
-                0
-            } else {
-                config.raking_units()
-            };
-            config.raking_units() * config.raking_stride() + totals + 1
-        }
+        Raking | RakingMemoize => config.rake().states(),
     }
 }
 
@@ -107,22 +75,18 @@ mod tests {
             op: ScanOp::Sum,
             units,
             plane_size_min,
-            plane_ops: true,
         }
     }
 
     #[test]
     fn storage_is_what_the_layouts_say() {
+        let storage = |algorithm, units| cube_scan_storage(config(algorithm, units, 32));
+        assert_eq!(storage(CubeScanAlgorithm::PlaneScans, 100), 4);
+        assert_eq!(storage(CubeScanAlgorithm::Raking, 256), 32 * 9 + 32 + 1);
         assert_eq!(
-            cube_scan_storage(config(CubeScanAlgorithm::PlaneScans, 100, 32)),
-            4
+            storage(CubeScanAlgorithm::RakingMemoize, 100),
+            25 * 5 + 25 + 1
         );
-        assert_eq!(
-            cube_scan_storage(config(CubeScanAlgorithm::Raking, 256, 32)),
-            32 * 9 + 1
-        );
-        let no_planes = config(CubeScanAlgorithm::Raking, 256, 32).with_plane_ops(false);
-        assert_eq!(cube_scan_storage(no_planes), 32 * 9 + 32 + 1);
     }
 
     #[test]

@@ -7,8 +7,8 @@
 //! | algorithm | barriers after the first store | work | plane operations |
 //! |---|---|---|---|
 //! | [`PlaneScans`](CubeScanAlgorithm::PlaneScans) | 2 | n | yes |
-//! | [`Raking`](CubeScanAlgorithm::Raking) | 2, or 3 without plane operations | 2n | optional |
-//! | [`RakingMemoize`](CubeScanAlgorithm::RakingMemoize) | 2, or 3 without plane operations | 2n | optional |
+//! | [`Raking`](CubeScanAlgorithm::Raking) | 3 | 2n | no |
+//! | [`RakingMemoize`](CubeScanAlgorithm::RakingMemoize) | 3 | 2n | no |
 //!
 //! n is the number of units of the cube. Work counts combinations outside of plane scans.
 //!

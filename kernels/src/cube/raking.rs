@@ -1,25 +1,23 @@
 //! Raking: Merrill & Grimshaw, "Parallel Scan for Stream Architectures" (2009), as in CUB's `BlockScanRaking`.
 //!
-//! As many units *rake* as a plane has. Each walks a segment of shared memory to reduce it. Their totals are scanned.
-//! Then each walks its segment again, with the total before it. Few barriers, and 2n combinations, most of them without
-//! communication.
+//! Up to 32 units *rake*. Each walks its share of shared memory to reduce it, and folds the totals of the shares before
+//! its own. Then it walks its share again. Few barriers, and 2n combinations, most of them without communication.
 //!
 //! ```text
 //! 12 values, 4 raking units        a b c │ d e f │ g h i │ j k l
 //! up      each reduces             abc     def     ghi     jkl
-//! across  exclusive scan           –       abc     a..f    a..i
+//! across  each folds               –       abc     a..f    a..i
 //! down    each walks again         a ab …  a..d …  a..g …  a..j …
 //! ```
 //!
-//! With plane operations the totals stay in registers. Without them, every raking unit folds the totals before it. That
-//! is no slower than one unit folding for all, and saves a barrier. Segments lie an odd number of elements apart, so
-//! that the raking units of a step access different banks. The memoizing form keeps the segment in registers and reads
-//! shared memory once.
+//! Tiles without plane operations are raked by the same code ([`vector_totals`](crate::scan::components::vector_totals)).
+//! The memoizing form keeps the share in registers and reads shared memory once.
 
-use super::config::{CubeScanConfig, cube_scan_storage};
-use super::plane::plane_exclusive_scan;
+use super::config::CubeScanConfig;
 use super::scan::CubeScan;
+use crate::monoid::Fold;
 use crate::operator::combine;
+use crate::scan::components::vector_totals::{RowsOfVectors, place_of_total, rake_totals};
 use cubecl::prelude::*;
 
 #[cube]
@@ -28,90 +26,18 @@ pub(super) fn scan<A: Numeric>(
     identity: A,
     shared: &mut Shared<[A]>,
     #[comptime] exclusive: bool,
-    #[comptime] memoize: bool,
     #[comptime] config: CubeScanConfig,
 ) -> CubeScan<A> {
-    let units = comptime!(config.units);
-    let segment = comptime!(config.raking_segment());
-    let rakers = comptime!(config.raking_units());
-    let stride = comptime!(config.raking_stride());
-    let aggregate = comptime!(cube_scan_storage(config) - 1);
-    let unit = UNIT_POS as usize;
-    let own = unit / segment * stride + unit % segment;
+    let rake = comptime!(config.rake());
+    let own = place_of_total(UNIT_POS as usize, rake);
     shared[own] = value;
-    sync_cube();
-
-    let first = unit * segment;
-    let base = unit * stride;
-    let mut held = Array::<A>::new(comptime!(if memoize { segment } else { 1 }));
-    let mut total = identity;
-    if unit < rakers {
-        #[unroll(memoize)]
-        for k in 0..segment {
-            if first + k < units {
-                let element = shared[base + k];
-                if comptime!(memoize) {
-                    held[k] = element;
-                }
-                total = combine::<A>(total, element, config.op);
-            }
-        }
-    }
-
-    let mut running = across::<A>(total, identity, shared, config);
-    if unit < rakers {
-        #[unroll(memoize)]
-        for k in 0..segment {
-            if first + k < units {
-                let element = if comptime!(memoize) {
-                    held[k]
-                } else {
-                    shared[base + k]
-                };
-                let before = running;
-                running = combine::<A>(before, element, config.op);
-                shared[base + k] = if comptime!(exclusive) {
-                    before
-                } else {
-                    running
-                };
-            }
-        }
-        if unit == comptime!(rakers - 1) {
-            shared[aggregate] = running;
-        }
-    }
-    sync_cube();
-    CubeScan::<A> {
-        value: shared[own],
-        aggregate: shared[aggregate],
-    }
-}
-
-/// The total of all raking units before this one.
-#[cube]
-fn across<A: Numeric>(
-    total: A,
-    identity: A,
-    shared: &mut Shared<[A]>,
-    #[comptime] config: CubeScanConfig,
-) -> A {
-    if comptime!(config.rakes_in_plane()) {
-        plane_exclusive_scan::<A>(total, identity, config.op)
+    let rows = RowsOfVectors::whole();
+    let aggregate = rake_totals::<A, Fold>(shared, rows, &identity, rake, config.op);
+    let before = shared[own];
+    let value = if comptime!(exclusive) {
+        before
     } else {
-        let rakers = comptime!(config.raking_units());
-        let totals = comptime!(rakers * config.raking_stride());
-        let unit = UNIT_POS as usize;
-        if unit < rakers {
-            shared[totals + unit] = total;
-        }
-        sync_cube();
-        let mut prefix = identity;
-        if unit < rakers {
-            for k in 0..unit {
-                prefix = combine::<A>(prefix, shared[totals + k], config.op);
-            }
-        }
-        prefix
-    }
+        combine::<A>(before, value, config.op)
+    };
+    CubeScan::<A> { value, aggregate }
 }

@@ -64,11 +64,8 @@ fn cube_scan<A: Numeric>(
         CubeScanAlgorithm::PlaneScans => {
             plane_scans::scan::<A>(value, identity, shared, exclusive, config)
         }
-        CubeScanAlgorithm::Raking => {
-            raking::scan::<A>(value, identity, shared, exclusive, false, config)
-        }
-        CubeScanAlgorithm::RakingMemoize => {
-            raking::scan::<A>(value, identity, shared, exclusive, true, config)
+        CubeScanAlgorithm::Raking | CubeScanAlgorithm::RakingMemoize => {
+            raking::scan::<A>(value, identity, shared, exclusive, config)
         }
     }
 }

@@ -255,7 +255,7 @@ impl<'a, 'c> Passes<'a, 'c> {
             lookback: self.looks_back.then(|| {
                 StripConfig::new(sort.digits.digits(), lines, size_of::<u32>(), &sort.launch)
             }),
-            cubes_in_order: tuning.cubes_in_order,
+            cubes_in_order: tuning.lookback.cubes_in_order,
             writes_keys: outputs.keys.is_some(),
             writes_positions: outputs.positions.is_some(),
         };

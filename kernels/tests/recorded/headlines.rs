@@ -50,49 +50,8 @@ pub fn record(client: &Client) {
         [16_384, 16],
         [32, 8191],
         [2_731, 96],
-        [32, 8192],
-        [5, 50_257],
-        [5, 50_260],
     ] {
         rows(client, &format!("rows of {shape:?} f32"), shape, own);
-    }
-    for (units, vectors) in [
-        (256, 4),
-        (256, 8),
-        (512, 4),
-        (128, 8),
-        (256, 2),
-        (128, 4),
-        (512, 2),
-        (256, 3),
-        (256, 6),
-    ] {
-        let l = LaunchOptions {
-            units: Some(units),
-            vectors: Some(vectors),
-            ..planeless
-        };
-        scan(
-            client,
-            &format!("XPLANELESS {units} {vectors}"),
-            &[1 << 18],
-            l,
-        );
-    }
-    for (units, vectors) in [(512, 2)] {
-        for shape in [[32, 8191], [5, 50_257], [64, 4096]] {
-            let l = LaunchOptions {
-                units: Some(units),
-                vectors: Some(vectors),
-                ..own
-            };
-            rows(
-                client,
-                &format!("XROWS {shape:?} {units} {vectors}"),
-                shape,
-                l,
-            );
-        }
     }
     let name = "rows of [2731, 96] f32, batch-invariant";
     rows(client, name, [2_731, 96], batch_invariant);

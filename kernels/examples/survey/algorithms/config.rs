@@ -85,7 +85,6 @@ mod tests {
             op: ScanOp::Sum,
             units,
             plane_size_min,
-            plane_ops: true,
         };
         Config { algorithm, cube }
     }

@@ -119,7 +119,7 @@ impl DigitConfig {
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
-        let tile = if extra.is_large && tuning.planes_meet {
+        let tile = if extra.is_large && tuning.lookback.meets {
             let holders = max_planes * (size_of::<u32>() << BITS_WITH_PLANES);
             let room = (shared_bytes / 2).saturating_sub(OTHER_BYTES + holders);
             (room / (size_of::<u32>() + extra.of_key)).clamp(TILE, LARGE_TILE)
@@ -133,7 +133,7 @@ impl DigitConfig {
             units,
             keys: (tile.min(words) / units).clamp(1, most_keys),
             plane: true,
-            planes_meet: tuning.planes_meet,
+            planes_meet: tuning.lookback.meets,
             max_planes,
             plane_size: tuning.plane_size,
             ballot_words: largest.div_ceil(32),
@@ -143,7 +143,7 @@ impl DigitConfig {
         let bytes = size_of::<u32>() * words + config.tile() * extra.of_key;
         let has_room = OTHER_BYTES + bytes <= shared_bytes;
         Self {
-            matches: tuning.planes_meet && config.ballot_words == 1 && has_room,
+            matches: tuning.lookback.meets && config.ballot_words == 1 && has_room,
             ..config
         }
     }
@@ -196,6 +196,7 @@ impl DigitConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::components::tile_state::LookbackConfig;
 
     fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
         extra(units, plane_sizes, shared_bytes, ExtraShared::default())
@@ -209,7 +210,10 @@ mod tests {
     ) -> DigitConfig {
         let tuning = Tuning {
             units,
-            planes_meet: true,
+            lookback: LookbackConfig {
+                meets: true,
+                ..Default::default()
+            },
             ..Tuning::planes()
         };
         let launch = LaunchOptions::default();

@@ -17,7 +17,6 @@ mod move_values;
 pub(crate) mod ranks;
 mod tile;
 
-use super::offsets::find_offsets_kernel;
 use crate::ScanError;
 use crate::scan::scratch::{Words, prefixes_of};
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
@@ -25,7 +24,7 @@ use config::DigitConfig;
 use cubecl::client::Client;
 use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::*;
-use move_tile::move_digits_kernel;
+use move_tile::{find_offsets_kernel, move_digits_kernel};
 use move_values::move_values_kernel;
 use ranks::RankedTile;
 use tile::{begins_of_digits, count_keys, rank_keys};

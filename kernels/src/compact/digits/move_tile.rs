@@ -1,4 +1,5 @@
-//! One pass of the sort: sorts each tile by a digit, and moves the keys of each digit to their places.
+//! One pass of the sort: sorts each tile by a digit, and moves the keys of each digit to their places. After the last
+//! pass it is found where groups begin.
 
 use super::DigitPass;
 use super::config::DigitConfig;
@@ -69,5 +70,30 @@ pub(super) fn move_digits_kernel<K: Numeric, I: Numeric>(
                 positions_out[to as usize] = position;
             }
         }
+    }
+}
+
+/// `offsets[k]` is the number of keys below `k`, found by bisection, up to `k = num_keys`.
+#[cube(launch_unchecked, address_type = "dynamic")]
+pub(super) fn find_offsets_kernel<I: Numeric>(
+    sorted: &[u32],
+    offsets: &mut [I],
+    elements: usize,
+    num_keys: usize,
+    #[define(I)] _index: ElemType,
+) {
+    if ABSOLUTE_POS <= num_keys {
+        let key = ABSOLUTE_POS as u32;
+        let mut low = 0usize;
+        let mut high = elements;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if sorted[middle] < key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        offsets[ABSOLUTE_POS] = I::cast_from(low);
     }
 }

@@ -44,13 +44,15 @@ pub const HALF_BITS: u32 = 16;
 const HALF_MASK: u32 = 0xffff;
 
 #[derive_cube_comptime]
+#[derive(Default)]
 pub struct LookbackConfig {
+    /// Tiles of a block, one for each unit that looks back.
     pub block: usize,
     /// One plane looks back in registers; else the cube does in shared memory.
     pub in_registers: bool,
     /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
-    /// Cubes start in the order of their positions; else they take tickets.
+    /// Cubes start in the order of their positions, as far as is known; else they take tickets.
     pub cubes_in_order: bool,
     /// The units of a plane can be synchronised before it looks back in registers.
     pub meets: bool,

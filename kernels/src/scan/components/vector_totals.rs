@@ -26,17 +26,28 @@ pub(crate) struct Rake {
     pub rakers: usize,
     /// Totals that a raker reads at once.
     at_once: usize,
+    /// A raker keeps its totals in registers between its two walks.
+    memoizes: bool,
 }
 
 impl Rake {
     /// Up to 32 rakers: each walks its own totals, then the totals of the rakers before it.
     pub(crate) fn new(totals: usize, units: usize) -> Self {
-        let rakers = units.min(32);
-        let at_once = AT_ONCE;
+        let share = totals.div_ceil(units.min(32));
         Self {
             totals,
-            rakers,
-            at_once,
+            rakers: totals.div_ceil(share),
+            at_once: AT_ONCE,
+            memoizes: false,
+        }
+    }
+
+    /// The same order of combinations, by rakers that read their totals once and keep them.
+    pub(crate) fn memoizing(self) -> Self {
+        Self {
+            at_once: self.share(),
+            memoizes: true,
+            ..self
         }
     }
 
@@ -54,10 +65,19 @@ impl Rake {
         self.totals.is_multiple_of(self.rakers * self.at_once)
     }
 
-    /// The states in shared memory: the totals, each share one state apart from the next so that rakers use different
-    /// banks, then the totals of the shares, then that of all.
+    /// The distance between shares. It is odd, so that rakers use different banks of shared memory.
+    fn stride(&self) -> usize {
+        self.share() | 1
+    }
+
+    /// Where the totals of the shares lie, after the totals.
+    fn sums(&self) -> usize {
+        self.rakers * self.stride()
+    }
+
+    /// The states in shared memory: the totals, then the totals of the shares, then that of all.
     pub(crate) fn states(&self) -> usize {
-        self.rakers * (self.share() + 1) + self.rakers + 1
+        self.sums() + self.rakers + 1
     }
 }
 
@@ -65,7 +85,7 @@ impl Rake {
 #[cube]
 pub(crate) fn place_of_total(index: usize, #[comptime] rake: Rake) -> usize {
     let share = comptime!(rake.share());
-    index + index / share
+    index + index / share * comptime!(rake.stride() - share)
 }
 
 /// Where rows begin among the vectors of a cube.
@@ -111,14 +131,23 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     #[comptime] rake: Rake,
     #[comptime] op: M::Config,
 ) -> M::State {
-    let sums = comptime!(rake.rakers * (rake.share() + 1));
+    let sums = comptime!(rake.sums());
     let unit = UNIT_POS as usize;
     let rakes = unit < comptime!(rake.rakers);
     sync_cube();
+    let held = if comptime!(rake.memoizes) {
+        read_share::<M::State>(&*shared, 0usize, rake)
+    } else {
+        Sequence::new()
+    };
     if rakes {
         let mut running = M::State::copy(identity);
         for batch in 0..comptime!(rake.share().div_ceil(rake.at_once)) {
-            let read = read_share::<M::State>(&*shared, batch, rake);
+            let read = if comptime!(rake.memoizes) {
+                held.clone()
+            } else {
+                read_share::<M::State>(&*shared, batch, rake)
+            };
             #[unroll]
             for i in 0..rake.at_once {
                 running = follow::<A, M>(
@@ -137,7 +166,11 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     if rakes {
         let mut running = before_share::<A, M>(&*shared, rows, identity, rake, op);
         for batch in 0..comptime!(rake.share().div_ceil(rake.at_once)) {
-            let read = read_share::<M::State>(&*shared, batch, rake);
+            let read = if comptime!(rake.memoizes) {
+                held.clone()
+            } else {
+                read_share::<M::State>(&*shared, batch, rake)
+            };
             #[unroll]
             for i in 0..rake.at_once {
                 let at = batch * comptime!(rake.at_once) + i;
@@ -169,7 +202,7 @@ fn has_total(at: usize, #[comptime] rake: Rake) -> bool {
 /// Where a total of the raker lies.
 #[cube]
 fn place_in_share(at: usize, #[comptime] rake: Rake) -> usize {
-    UNIT_POS as usize * comptime!(rake.share() + 1) + at
+    UNIT_POS as usize * comptime!(rake.stride()) + at
 }
 
 /// A batch of the raker's totals. Totals that it does not have are unspecified.
@@ -218,7 +251,7 @@ fn before_share<A: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) -> M::State {
     let share = comptime!(rake.share());
-    let sums = comptime!(rake.rakers * (rake.share() + 1));
+    let sums = comptime!(rake.sums());
     let unit = UNIT_POS as usize;
     let mut running = M::State::copy(identity);
     let mut earlier = 0usize;

@@ -104,17 +104,6 @@ pub(crate) fn columns_kernel<
     }
 }
 
-fn config<O: Operator>(call: &Call<O>, split: Split, is_scan: bool) -> ColumnsConfig {
-    let depth = call.launch.vectors.unwrap_or(PREFETCH_DEPTH);
-    let depth = depth.min(split.len.next_power_of_two());
-    ColumnsConfig {
-        exclusive: call.options.exclusive && is_scan,
-        reverse: call.options.reverse,
-        prefetch_depth: depth,
-        overshoots: depth > 1,
-    }
-}
-
 use columns_kernel as kernel;
 
 pub(crate) struct Columns;
@@ -137,6 +126,8 @@ impl Routine for Columns {
             parts: split.parts,
             inner: columns * call.lanes,
         };
+        let depth = call.launch.vectors.unwrap_or(PREFETCH_DEPTH);
+        let depth = depth.min(split.len.next_power_of_two());
         let units = call.units_up_to(COLUMN_UNITS);
         // SAFETY: there is a state for each lane of each unit with work; the view addresses exactly the tensors' elements,
         // and the kernel does nothing in units beyond them; the outputs of a scan hold the same elements as the inputs.
@@ -154,7 +145,12 @@ impl Routine for Columns {
                 states,
                 columns_arg(&call, split),
                 call.seed(),
-                config(&call, split, carry_in.is_some()),
+                ColumnsConfig {
+                    exclusive: call.options.exclusive && carry_in.is_some(),
+                    reverse: call.options.reverse,
+                    prefetch_depth: depth,
+                    overshoots: depth > 1,
+                },
                 carry_in,
                 call.op,
                 call.types,

@@ -104,7 +104,7 @@ impl Routine for SinglePass {
         let call = call.in_tiles();
         let tiles_per_row = call.tiles_per_row();
         let tiles = tiles_per_row * call.rows();
-        let lookback = call.tuning.lookback(call.launch.stall);
+        let lookback = call.tuning.lookback;
         let shape = [call.rows(), tiles_per_row];
         let words = lookback.words(shape, call.state_words());
         let (state, words) = scratch::take(call.client, words, shape, call.tuning.spin_limit);

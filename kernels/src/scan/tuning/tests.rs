@@ -42,10 +42,14 @@ fn classes() {
         plane_size: 32,
         equal_planes: 32,
         spin_limit: 512,
-        block: 32,
-        lookback_in_registers: true,
-        cubes_in_order: true,
-        planes_meet: true,
+        lookback: LookbackConfig {
+            block: 32,
+            in_registers: true,
+            plane_size: 32,
+            cubes_in_order: true,
+            meets: true,
+            stall: None,
+        },
         shared_bytes: 232_448,
         units_to_saturate: 132 * 512,
     };
@@ -56,23 +60,33 @@ fn classes() {
     };
     let shared_memory = Tuning {
         plane: false,
-        units: 256,
-        max_planes: 8,
         plane_size: 0,
         equal_planes: 0,
-        lookback_in_registers: false,
-        planes_meet: false,
+        lookback: LookbackConfig {
+            block: 32,
+            cubes_in_order: true,
+            ..Default::default()
+        },
         shared_bytes: 0,
         ..planes
     };
     assert_eq!(tuned(without_planes), shared_memory);
     let plain = Tuning {
-        max_planes: 64,
-        cubes_in_order: false,
+        max_planes: 128,
+        lookback: LookbackConfig {
+            block: 32,
+            ..Default::default()
+        },
         units_to_saturate: 1 << 16,
         ..shared_memory
     };
     assert_eq!(tuned(PLAIN), plain);
+    let small = Facts {
+        shared_bytes: 16_384,
+        ..PLAIN
+    };
+    let small = tuned(small);
+    assert_eq!((small.units, small.max_planes), (256, 64));
 }
 
 /// If the size of a plane may vary, kernels ask for it when they run.
@@ -86,7 +100,10 @@ fn planes_of_several_units_are_used() {
         let varying = of_sizes(plane_sizes);
         assert!(varying.plane);
         assert_eq!(varying.plane_size, 0, "not known");
-        assert_eq!((varying.max_planes, varying.block), (max_planes, block));
+        assert_eq!(
+            (varying.max_planes, varying.lookback.block),
+            (max_planes, block)
+        );
     }
 }
 
@@ -96,14 +113,14 @@ fn a_lookback_in_registers_needs_planes_that_branch() {
         plane_branches: false,
         ..GPU
     });
-    assert!(tuning.plane && !tuning.lookback_in_registers);
-    assert_eq!(tuning.block, 32);
+    assert!(tuning.plane && !tuning.lookback.in_registers);
+    assert_eq!(tuning.lookback.block, 32);
     let wide = tuned(Facts {
         plane_sizes: [64, 64],
         ..GPU
     });
-    assert!(wide.lookback_in_registers);
-    assert_eq!((wide.block, wide.plane_size), (32, 64));
+    assert!(wide.lookback.in_registers);
+    assert_eq!((wide.lookback.block, wide.plane_size), (32, 64));
 }
 
 #[test]
@@ -112,7 +129,7 @@ fn only_planes_in_order_have_a_size_that_kernels_count_on() {
         planes_in_order: false,
         ..GPU
     });
-    assert_eq!((tuning.plane_size, tuning.block), (0, 32));
+    assert_eq!((tuning.plane_size, tuning.lookback.block), (0, 32));
 }
 
 #[test]
@@ -131,9 +148,11 @@ fn a_caller_decides_on_planes() {
             max_planes: 128,
             plane_size: 0,
             equal_planes: 0,
-            cubes_in_order: false,
-            block: 4,
-            planes_meet: false,
+            lookback: LookbackConfig {
+                block: 4,
+                in_registers: true,
+                ..Default::default()
+            },
             shared_bytes: 32_768,
             units_to_saturate: 1 << 16,
             ..tuned(GPU)

@@ -100,7 +100,7 @@ impl Shape {
             },
             wait: call.waiting(self.units(), self.rows, self.staged(call, strip)),
             strip,
-            cubes_in_order: call.tuning.cubes_in_order,
+            cubes_in_order: call.tuning.lookback.cubes_in_order,
         }
     }
 }
