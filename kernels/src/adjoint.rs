@@ -7,7 +7,7 @@
 //! ```
 
 use crate::ScanError;
-use crate::error::{check_outputs, expect_room};
+use crate::error::check_outputs;
 use crate::monoid::RecurrenceAdjoint;
 use crate::operator::accumulator_of;
 use crate::scan::components::rows::{RowsView, RowsViewLaunch, outer_dims};
@@ -193,22 +193,18 @@ fn check(tensors: &RecurrenceGradients, axis: usize, dtype: ElemType) -> Result<
     let lines = elements
         .checked_div(shape.get(axis).copied().unwrap_or(1))
         .unwrap_or(0);
-    expect_room("results", &tensors.results, elements);
-    expect_room("gradient of decays", &tensors.of_decay, elements);
     let mut read = vec![
-        ("flow", &tensors.flow, size),
-        ("decay", &tensors.decay, size),
-        ("results", &tensors.results, size),
+        ("flow", &tensors.flow, size, 0),
+        ("decay", &tensors.decay, size, 0),
+        ("results", &tensors.results, size, elements),
     ];
     let mut written = vec![
-        ("gradient of values", &tensors.of_values, size),
-        ("gradient of decays", &tensors.of_decay, size),
+        ("gradient of values", &tensors.of_values, size, 0),
+        ("gradient of decays", &tensors.of_decay, size, elements),
     ];
     if let Some([initial, of_initial]) = &tensors.initial {
-        expect_room("initial values", initial, lines);
-        expect_room("gradient of initial values", of_initial, lines);
-        read.push(("initial value", initial, size));
-        written.push(("gradient of initial values", of_initial, size));
+        read.push(("initial value", initial, size, lines));
+        written.push(("gradient of initial values", of_initial, size, lines));
     }
     check_outputs(&read, &written)
 }

@@ -131,13 +131,25 @@ pub(crate) fn check_types(
 /// A tensor and the type of its elements.
 pub(crate) type Typed = (TensorBinding, ElemType);
 
-/// An argument of a call: its name, the tensor, and the bytes of an element.
-pub(crate) type Operand<'a> = (&'static str, &'a TensorBinding, usize);
+/// An argument of a call: its name, the tensor, the bytes of an element, and the elements that kernels access.
+pub(crate) type Operand<'a> = (&'static str, &'a TensorBinding, usize, usize);
 
 /// Refuses outputs that are not contiguous, or share memory with an input or with each other.
+///
+/// # Panics
+///
+/// If a tensor does not hold the elements that kernels access: they do not check bounds.
+#[track_caller]
 pub(crate) fn check_outputs(inputs: &[Operand], outputs: &[Operand]) -> Result<(), ScanError> {
+    for (name, tensor, _, elements) in inputs.iter().chain(outputs) {
+        let reach = reach(tensor);
+        assert!(
+            reach >= *elements,
+            "the {name} must hold {elements} elements, and holds {reach}"
+        );
+    }
     for (at, output) in outputs.iter().enumerate() {
-        let (name, tensor, _) = *output;
+        let (name, tensor, ..) = *output;
         if reach(tensor) > 1 && !is_contiguous(&tensor.shape, &tensor.strides) {
             return Err(ScanError::InvalidOutput);
         }
@@ -152,7 +164,7 @@ pub(crate) fn check_outputs(inputs: &[Operand], outputs: &[Operand]) -> Result<(
 
 /// Whether two tensors lie in one allocation and their byte ranges, from first to last element, overlap. A tensor in
 /// the gaps of another counts as overlapping.
-fn overlap((_, a, a_size): &Operand, (_, b, b_size): &Operand) -> bool {
+fn overlap((_, a, a_size, _): &Operand, (_, b, b_size, _): &Operand) -> bool {
     let memory = |tensor: &TensorBinding| (tensor.handle.service, tensor.handle.memory.id());
     let bytes = |tensor: &TensorBinding, size: usize| {
         let begin = tensor.handle.offset_start.unwrap_or(0);
@@ -171,18 +183,4 @@ fn reach(tensor: &TensorBinding) -> usize {
     1 + sizes
         .map(|(size, stride)| (size - 1) * stride)
         .sum::<usize>()
-}
-
-/// Kernels do not check bounds, so a tensor must hold the `elements` that they read or write.
-///
-/// # Panics
-///
-/// If it does not.
-#[track_caller]
-pub(crate) fn expect_room(operand: &str, tensor: &TensorBinding, elements: usize) {
-    let reach = reach(tensor);
-    assert!(
-        reach >= elements,
-        "the {operand} must hold {elements} elements, and holds {reach}"
-    );
 }

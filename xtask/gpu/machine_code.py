@@ -69,8 +69,8 @@ def may_be_narrow(kernel, what, case):
     # Each element reads whether a segment begins there.
     if what == "loads" and "Segmented" in case:
         return None
-    # One state for each lane.
-    if (kernel, what) in (("column_totals", "stores"), ("column_scan", "loads")):
+    # One state for each lane. The form for totals writes them, that for the scan reads them.
+    if kernel == "columns":
         return 8
     # The other are counts of digits.
     if what == "stores" and kernel in (*SCATTERED, "count_passes", "count_turn"):

@@ -4,7 +4,7 @@
 use super::digits::{Digits, config::DigitConfig};
 use super::permute::{PermutationShape, scatter_ranks, zero_after};
 use crate::ScanError;
-use crate::error::{Operand, Typed, check_outputs, check_types, expect_room};
+use crate::error::{Operand, Typed, check_outputs, check_types};
 use crate::scan::LaunchOptions;
 use crate::scan::scratch::temporary_tensor;
 use cubecl::client::Client;
@@ -106,7 +106,7 @@ pub fn partition(
 fn grouping<'c>(
     client: &'c Client,
     (keys, values): (&Typed, Option<(&TensorBinding, ElemType)>),
-    written: Operand,
+    written: (&'static str, &TensorBinding, usize),
     offsets: &TensorBinding,
     num_keys: usize,
     index: ElemType,
@@ -115,15 +115,14 @@ fn grouping<'c>(
     let values_type = values.map(|(_, dtype)| dtype);
     check_types(client, [keys.1, index].into_iter().chain(values_type))?;
     let n: usize = keys.0.shape.iter().product();
-    expect_room("keys", &keys.0, n);
-    expect_room(written.0, written.1, n);
-    expect_room("offsets", offsets, num_keys + 1);
-    let mut inputs: Vec<Operand> = vec![("keys", &keys.0, keys.1.size())];
+    let (name, tensor, size) = written;
+    let written = (name, tensor, size, n);
+    let mut inputs: Vec<Operand> = vec![("keys", &keys.0, keys.1.size(), n)];
     if let Some((values, dtype)) = values {
-        expect_room("values", values, n);
-        inputs.push(("values", values, dtype.size()));
+        inputs.push(("values", values, dtype.size(), n));
     }
-    check_outputs(&inputs, &[written, ("offsets", offsets, index.size())])?;
+    let offsets_operand = ("offsets", offsets, index.size(), num_keys + 1);
+    check_outputs(&inputs, &[written, offsets_operand])?;
     let address_type = keys
         .0
         .required_address_type(1)

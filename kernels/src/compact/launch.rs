@@ -6,7 +6,6 @@ use super::plan::{MaskLines, same_elements, unused};
 use super::selection::Selection;
 use super::{place, select};
 use crate::ScanError;
-use crate::error::expect_room;
 use crate::scan::LaunchOptions;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -41,7 +40,6 @@ pub fn compact(
     emit: Emit,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    expect_room("count", &count, 1);
     if emit == Emit::Destinations {
         let (output, count) = ((output, index), Some((count, index)));
         return place::place(client, None, mask, output, count, launch);

@@ -121,12 +121,12 @@ pub(super) fn place(
     let packed = packed.unwrap_or_else(|| unused(client));
     let (count, index) = count.unwrap_or_else(|| (unused(client), u32::elem_type_native()));
     let inputs = [
-        ("packed", &packed, output.1.size()),
-        ("mask", &mask.0, mask.1.size()),
+        ("packed", &packed, output.1.size(), 0),
+        ("mask", &mask.0, mask.1.size(), 0),
     ];
     let outputs = [
-        ("output", &output.0, output.1.size()),
-        ("count", &count, index.size()),
+        ("output", &output.0, output.1.size(), 0),
+        ("count", &count, index.size(), 1),
     ];
     check_outputs(&inputs, &outputs)?;
     let packed_len: usize = packed.shape.iter().product();

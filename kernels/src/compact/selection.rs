@@ -4,7 +4,7 @@ use super::emit::Emit;
 use super::mask_tile::Mark;
 use super::plan::{MaskLines, Plan};
 use crate::ScanError;
-use crate::error::{Typed, check_outputs, check_types};
+use crate::error::{Operand, Typed, check_outputs, check_types};
 use crate::scan::LaunchOptions;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -22,23 +22,23 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Makes all further checks, then the plan for these lines of the mask. `others` are further outputs, each with the
-    /// size of its elements in bytes.
+    /// Makes all further checks, then the plan for these lines of the mask. `others` are further
+    /// outputs.
     pub fn plan(
         &self,
         client: &Client,
         lines: MaskLines,
         mark: Mark,
-        others: &[(&'static str, &TensorBinding, usize)],
+        others: &[Operand],
         launch: LaunchOptions,
     ) -> Result<Plan, ScanError> {
         let (emitted, index) = (self.values.1, self.index);
         let inputs = [
-            ("values", &self.values.0, emitted.size()),
-            ("mask", &self.mask.0, self.mask.1.size()),
+            ("values", &self.values.0, emitted.size(), 0),
+            ("mask", &self.mask.0, self.mask.1.size(), 0),
         ];
-        let output = [("output", &self.output, emitted.size())];
-        let count = [("count", &self.counts, index.size())];
+        let output = [("output", &self.output, emitted.size(), 0)];
+        let count = [("count", &self.counts, index.size(), lines.count())];
         check_outputs(&inputs, &[&output, others, &count].concat())?;
         // If no values are emitted, `values` is a stand-in.
         let others = [&self.values];

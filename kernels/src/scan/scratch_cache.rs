@@ -18,8 +18,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// stream, and a program may start threads without end.
 const MAX_STREAMS: usize = 64;
 
-/// The smallest buffer, in words: enough for 2^24 elements in tiles of 4,096.
+/// The smallest buffer, in words: enough for 2^24 elements in tiles of 4,096. Larger ones double up to `STEP`, and then
+/// grow by it.
 const MIN_WORDS: usize = 1 << 15;
+const STEP: usize = 1 << 20;
+
+/// All buffers have at most this number of words, 256 MiB, unless the latest has more.
+const MAX_WORDS: usize = 1 << 26;
 
 /// The buffer of one stream, for one launch.
 #[derive(Clone)]
@@ -74,7 +79,8 @@ impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
         words: usize,
         make: impl FnOnce(usize) -> Made<B>,
     ) -> ScratchBuffer<B> {
-        let words = words.max(MIN_WORDS).next_power_of_two();
+        let doubled = words.max(MIN_WORDS).next_power_of_two();
+        let words = doubled.min(words.next_multiple_of(STEP));
         let words = match self.entries().take(&key, words) {
             Ok(scratch) => return scratch,
             Err(known) => words.max(known),
@@ -112,21 +118,24 @@ impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
     }
 
     fn remember(&mut self, key: K, mut scratch: ScratchBuffer<B>) {
-        match self.by_stream.get(&key) {
-            // Another launch of the stream has made one meanwhile.
-            Some(known) if known.next_epoch(scratch.words).is_some() => return,
-            None if self.by_stream.len() == MAX_STREAMS => self.forget_least_recent(),
-            _ => {}
+        let known = self.by_stream.get(&key);
+        // Another launch of the stream has made one meanwhile.
+        if known.is_some_and(|it| it.next_epoch(scratch.words).is_some()) {
+            return;
         }
         scratch.last_used = self.launches;
         self.by_stream.insert(key, scratch);
+        while self.is_full() {
+            let oldest = self.by_stream.iter().min_by_key(|(_, it)| it.last_used);
+            let oldest = oldest.expect("a buffer is one too many").0.clone();
+            self.by_stream.remove(&oldest);
+        }
     }
 
-    fn forget_least_recent(&mut self) {
-        let oldest = self.by_stream.iter().min_by_key(|(_, it)| it.last_used);
-        if let Some(key) = oldest.map(|(key, _)| key.clone()) {
-            self.by_stream.remove(&key);
-        }
+    fn is_full(&self) -> bool {
+        let words = self.by_stream.values().map(|it| it.words).sum::<usize>();
+        let streams = self.by_stream.len();
+        streams > MAX_STREAMS || streams > 1 && words > MAX_WORDS
     }
 }
 
@@ -208,6 +217,19 @@ mod tests {
             assert_eq!(cache.take(stream, 1), (stream + 1, 32_768, 2));
         }
         assert_eq!(cache.take(1, 1).2, 1, "the least recent");
+    }
+
+    #[test]
+    fn many_words_are_not_doubled_and_not_kept_for_many_streams() {
+        let cache = Counted::new();
+        assert_eq!(cache.take(0, STEP + 1), (1, 2 * STEP, 1));
+        assert_eq!(cache.take(1, 2 * STEP + 1), (2, 3 * STEP, 1));
+        assert_eq!(
+            cache.take(2, MAX_WORDS - 4 * STEP),
+            (3, MAX_WORDS - 4 * STEP, 1)
+        );
+        assert_eq!(cache.take(1, 1).2, 2, "kept");
+        assert_eq!(cache.take(0, 1).2, 1, "the least recent");
     }
 
     #[test]

@@ -81,12 +81,12 @@ impl ScanTensors {
     /// The tensors of the scan's shape, each with its name and the bytes of an element.
     fn of_one_shape(&self) -> impl Iterator<Item = Operand<'_>> {
         let size = self.dtype.size();
-        let inputs = self.inputs.iter().map(move |it| ("input", it, size));
-        let outputs = self.outputs.iter().map(move |it| (OUTPUT, it, size));
+        let inputs = self.inputs.iter().map(move |it| ("input", it, size, 0));
+        let outputs = self.outputs.iter().map(move |it| (OUTPUT, it, size, 0));
         let starts = self.starts.iter();
-        let starts = starts.map(|(it, dtype)| (STARTS, it, dtype.size()));
+        let starts = starts.map(|(it, dtype)| (STARTS, it, dtype.size(), 0));
         let positions = self.positions.iter();
-        let positions = positions.map(|(it, dtype)| (POSITIONS, it, dtype.size()));
+        let positions = positions.map(|(it, dtype)| (POSITIONS, it, dtype.size(), 0));
         inputs.chain(starts).chain(outputs).chain(positions)
     }
 
@@ -122,7 +122,7 @@ impl ScanTensors {
         let initial = initial.map(|tensor| ("initial value", tensor, &ends));
         let all = self
             .of_one_shape()
-            .map(|(name, tensor, _)| (name, tensor, shape));
+            .map(|(name, tensor, ..)| (name, tensor, shape));
         for (operand, tensor, expected) in all.chain(initial) {
             if tensor.shape != *expected {
                 return Err(ScanError::ShapeMismatch {
@@ -139,7 +139,7 @@ impl ScanTensors {
             .of_one_shape()
             .partition(|(name, ..)| matches!(*name, OUTPUT | POSITIONS));
         let initial = self.initial.iter().flatten();
-        read.extend(initial.map(|tensor| ("initial value", tensor, self.dtype.size())));
+        read.extend(initial.map(|tensor| ("initial value", tensor, self.dtype.size(), 0)));
         check_outputs(&read, &written)?;
         if axis >= rank {
             return Err(ScanError::AxisOutOfRange { axis, rank });
@@ -187,7 +187,7 @@ impl ScanTensors {
     /// The bitwise or of the elements before each tensor that is accessed in vectors.
     pub(crate) fn offset(&self) -> usize {
         let vectors = self.of_one_shape().filter(|(name, ..)| *name != STARTS);
-        vectors.fold(0, |bits, (_, tensor, size)| {
+        vectors.fold(0, |bits, (_, tensor, size, _)| {
             bits | elements_before(tensor.handle.offset_start, size)
         })
     }
@@ -201,7 +201,7 @@ impl ScanTensors {
     /// The type of address that reaches all elements.
     pub(crate) fn address_type(&self) -> AddressType {
         let all = self.of_one_shape();
-        all.map(|(_, tensor, size)| tensor.required_address_type(size))
+        all.map(|(_, tensor, size, _)| tensor.required_address_type(size))
             .max()
             .unwrap_or_default()
     }

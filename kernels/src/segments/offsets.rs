@@ -9,7 +9,7 @@
 
 use super::bounds::entries_of;
 use crate::checked_index::checked_index;
-use crate::error::{Typed, check_outputs, check_types, expect_room};
+use crate::error::{Typed, check_outputs, check_types};
 use crate::scan::problem::lanes_of;
 use crate::scan::scratch::temporary_tensor;
 use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan};
@@ -66,10 +66,9 @@ fn mark(
     let entries = entries_of(offsets);
     let (marks, dtype) = marks;
     check_types(client, [offsets.1, dtype])?;
-    expect_room("marks", &marks, len);
     check_outputs(
-        &[("offsets", &offsets.0, offsets.1.size())],
-        &[("marks", &marks, dtype.size())],
+        &[("offsets", &offsets.0, offsets.1.size(), entries)],
+        &[("marks", &marks, dtype.size(), len)],
     )?;
     if len == 0 {
         return Ok(());
@@ -130,10 +129,9 @@ pub fn segment_ids(
     len: usize,
 ) -> Result<(), ScanError> {
     let dtype = offsets.1;
-    expect_room("ids", &ids, len);
     check_outputs(
-        &[("offsets", &offsets.0, dtype.size())],
-        &[("ids", &ids, dtype.size())],
+        &[("offsets", &offsets.0, dtype.size(), 1)],
+        &[("ids", &ids, dtype.size(), len)],
     )?;
     let marks = temporary_tensor(client, [len], dtype);
     mark(client, &offsets, (marks.clone(), dtype), len, true)?;

@@ -11,7 +11,7 @@
 use super::bounds::{bounded, entries_of};
 use super::offsets::segment_starts;
 use crate::ScanError;
-use crate::error::{check_outputs, expect_room};
+use crate::error::check_outputs;
 use crate::monoid::{Operator, Segmented};
 use crate::operator::accumulator_of;
 use crate::scan::scratch::temporary_tensor;
@@ -73,14 +73,12 @@ pub fn segment_reduce<O: Operator>(
     op: O::Config,
 ) -> Result<(), ScanError> {
     let elements = (entries_of(&offsets) - 1) * width;
-    expect_room("values", &values, len * width);
-    expect_room("totals", &totals, elements);
     check_outputs(
         &[
-            ("values", &values, dtype.size()),
-            ("offsets", &offsets.0, offsets.1.size()),
+            ("values", &values, dtype.size(), len * width),
+            ("offsets", &offsets.0, offsets.1.size(), 1),
         ],
-        &[("totals", &totals, dtype.size())],
+        &[("totals", &totals, dtype.size(), elements)],
     )?;
     if elements == 0 {
         return Ok(());

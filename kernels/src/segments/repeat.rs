@@ -4,7 +4,7 @@ use super::bounds::entries_of;
 use super::offsets::segment_ids;
 use crate::ScanError;
 use crate::compact::{PermutationShape, gather};
-use crate::error::{check_outputs, check_types, expect_room};
+use crate::error::{check_outputs, check_types};
 use crate::scan::scratch::temporary_tensor;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -32,16 +32,14 @@ pub fn repeat(
     dtype: ElemType,
 ) -> Result<(), ScanError> {
     let rows = entries_of(&offsets) - 1;
-    expect_room("values", &values, rows * width);
-    expect_room("output", &output, total * width);
     let index = offsets.1;
     check_types(client, [dtype, index])?;
     check_outputs(
         &[
-            ("values", &values, dtype.size()),
-            ("offsets", &offsets.0, index.size()),
+            ("values", &values, dtype.size(), rows * width),
+            ("offsets", &offsets.0, index.size(), 1),
         ],
-        &[("output", &output, dtype.size())],
+        &[("output", &output, dtype.size(), total * width)],
     )?;
     if total * width == 0 {
         return Ok(());

@@ -5,7 +5,7 @@ use super::tile::KeyDigits;
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
 use crate::compact::digits::config::{DigitConfig, ExtraShared};
-use crate::error::{Operand, check_outputs, check_types, expect_room};
+use crate::error::{Operand, check_outputs, check_types};
 use crate::operator::integer_limits;
 use crate::scan::problem::lanes_of;
 use crate::scan::{LaunchOptions, scratch::temporary_tensor};
@@ -55,17 +55,14 @@ impl<'c> Sort<'c> {
         if let Some(index) = index {
             check_positions(len, index)?;
         }
-        expect_room("keys", keys, lines * len);
         let mut operands: Vec<Operand> = Vec::new();
         if let Some(keys) = &outputs.keys {
-            expect_room("sorted keys", keys, lines * kept);
-            operands.push(("sorted keys", keys, dtype.size()));
+            operands.push(("sorted keys", keys, dtype.size(), lines * kept));
         }
         if let Some((positions, index)) = positions {
-            expect_room("positions", positions, lines * kept);
-            operands.push(("positions", positions, index.size()));
+            operands.push(("positions", positions, index.size(), lines * kept));
         }
-        check_outputs(&[("keys", keys, dtype.size())], &operands)?;
+        check_outputs(&[("keys", keys, dtype.size(), lines * len)], &operands)?;
         Ok(Self {
             client,
             dtype,
@@ -73,7 +70,7 @@ impl<'c> Sort<'c> {
             digits: DigitConfig::new(client, &launch, extra(dtype, false)),
             address_type: operands
                 .iter()
-                .map(|(_, tensor, _)| tensor.required_address_type(1))
+                .map(|(_, tensor, ..)| tensor.required_address_type(1))
                 .fold(keys.required_address_type(1), AddressType::max),
             launch,
         })

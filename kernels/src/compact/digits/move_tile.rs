@@ -1,5 +1,5 @@
-//! One pass of the sort: sorts each tile by a digit, and moves the keys of each digit to their places. After the last
-//! pass it is found where groups begin.
+//! One pass of the sort: sorts each tile by a digit, and moves the keys of each digit to their places. Another kernel
+//! finds where groups begin, after the last pass.
 
 use super::DigitPass;
 use super::config::DigitConfig;

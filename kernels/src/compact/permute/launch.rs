@@ -6,7 +6,7 @@ use super::kernels::{
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::compact::plan::bindable;
-use crate::error::{Operand, Typed, check_outputs, check_types, expect_room};
+use crate::error::{Operand, Typed, check_outputs, check_types};
 use crate::scan::problem::lanes_of;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
@@ -100,13 +100,10 @@ fn permute(
         Output::Destinations => (&from, &to),
     };
     let all_destinations = shape.outer * shape.destinations * shape.inner;
-    expect_room("slices", slices, elements);
-    expect_room("list of destinations", &list, shape.slices);
-    expect_room("destinations", destinations, all_destinations);
     check_types(client, [dtype, index])?;
-    let list_operand: Operand = ("list of destinations", &list, index.size());
-    let slices: Operand = ("slices", slices, dtype.size());
-    let destinations: Operand = ("destinations", destinations, dtype.size());
+    let list_operand: Operand = ("list of destinations", &list, index.size(), shape.slices);
+    let slices: Operand = ("slices", slices, dtype.size(), elements);
+    let destinations: Operand = ("destinations", destinations, dtype.size(), all_destinations);
     match written {
         Output::Slices => check_outputs(&[destinations, list_operand], &[slices]),
         Output::Destinations => check_outputs(&[slices, list_operand], &[destinations]),

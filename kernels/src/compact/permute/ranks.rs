@@ -62,8 +62,8 @@ pub fn scatter_ranks(
     assert!(entries > 0, "the number of destinations taken is missing");
     check_types(client, [dtype, index])?;
     check_outputs(
-        &[("number of destinations taken", &taken, index.size())],
-        &[("destinations", &to_destinations, dtype.size())],
+        &[("number of destinations taken", &taken, index.size(), 1)],
+        &[("destinations", &to_destinations, dtype.size(), 0)],
     )?;
     scatter(
         client,
