@@ -67,7 +67,7 @@ def may_be_narrow(kernel, what, case):
     if kernel in ("prefixes", "schedule"):
         return None
     # Each element reads whether a segment begins there.
-    if what == "loads" and "Segmented" in case:
+    if what == "loads" and "Segments<" in case:
         return None
     # One state for each lane. The form for totals writes them, that for the scan reads them.
     if kernel == "columns":

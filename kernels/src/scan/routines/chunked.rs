@@ -195,7 +195,7 @@ pub(super) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chun
             call.seed(),
             TileConfig {
                 exclusive: call.options.exclusive && carry_in.is_some(),
-                ..call.waiting(call.tuning.units, call.tuning.vectors, 0)
+                ..call.tile_config()
             },
             carry_in,
             call.op,
