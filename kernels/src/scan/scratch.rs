@@ -138,10 +138,10 @@ fn stream_of(client: &Client) -> StreamId {
     client.empty(size_of::<u32>()).stream
 }
 
-/// This many words of zeros, which a kernel writes. The device's thread notes on the buffer whether allocation or
+/// This many words of zeros. The device's thread notes on the buffer whether allocation or
 /// writing failed, and this function asks for it: a buffer in the cache must really be cleared.
 fn cleared(client: &Client, words: usize) -> Made<Handle> {
-    let handle = TensorHandle::zeros(client, [words], u32::elem_type_native()).handle;
+    let handle = client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
     match client.check([&handle]) {
         Ok(()) => Made::Cleared(handle),
         Err(_) => Made::Broken(handle),
