@@ -158,7 +158,7 @@ fn recurrence_flows_kernel<T: Numeric, A: Numeric, N: Size>(
 ///
 /// # Errors
 ///
-/// See [`ScanError`]. Nothing was launched then.
+/// See [`ScanError`]. A routine that `launch` forces may be refused. Nothing was launched then.
 ///
 /// # Panics
 ///

@@ -94,7 +94,7 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     let cube_dim = CubeDim::new_1d(UNITS as u32);
     let address_type = selection.address_type(&plan);
     // SAFETY: one count per part; a part ends with its line.
-    let totals = |states| unsafe {
+    let count = |states| unsafe {
         count_parts_kernel::launch_unchecked(
             client,
             cubes(),
@@ -109,25 +109,29 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     };
     // SAFETY: mask, values and output hold the same number of elements, and a part ends with its line; a rank is below
     // the number of trues of the line, and its tail begins after them; there is a count for each line.
-    let write = |states| unsafe {
+    let write = |states, carry_in| unsafe {
         write_parts_kernel::launch_unchecked(
             client,
             cubes(),
             cube_dim,
             address_type,
             plan.lanes,
-            view(client, selection.values.0),
+            view(client, selection.values.0.clone()),
             view(client, selection.mask.0.clone()),
             states,
-            bindable(client, selection.output).into_buffer_arg(),
-            selection.counts.into_buffer_arg(),
+            bindable(client, selection.output.clone()).into_buffer_arg(),
+            selection.counts.clone().into_buffer_arg(),
             columns(),
-            parts.carry_in(),
+            carry_in,
             selection.values.1,
             selection.mask.1,
             selection.index,
         );
     };
     let word = u32::elem_type_native();
-    parts.launch::<Fold>(client, [word, word], ScanOp::Sum, totals, write);
+    let walk = |states, carry_in: Option<CarryIn>| match carry_in {
+        None => count(states),
+        Some(carry_in) => write(states, carry_in),
+    };
+    parts.launch::<Fold>(client, [word, word], ScanOp::Sum, walk);
 }

@@ -54,9 +54,9 @@ impl Parts {
         }
     }
 
-    /// Launches the kernels that walk the parts. `totals` writes the state of each part into its buffer. `scan` reads
-    /// from that buffer what [`before_part()`] needs. If lines have one part, only `scan` is called, and it does not
-    /// read its buffer.
+    /// Launches the kernels that walk the parts. `walk` without a carry writes the state of each part into its buffer;
+    /// with one it reads from that buffer what [`before_part()`] needs. If lines have one part, it is only called with
+    /// [`CarryIn::Whole`], and does not read its buffer.
     ///
     /// The two types are of elements and of their accumulator. Nothing waits for the device.
     pub(crate) fn launch<O: Operator>(
@@ -64,18 +64,18 @@ impl Parts {
         client: &Client,
         [dtype, accumulator]: [ElemType; 2],
         op: O::Config,
-        totals: impl FnOnce(BufferArg),
-        scan: impl FnOnce(BufferArg),
+        walk: impl Fn(BufferArg, Option<CarryIn>),
     ) {
-        let words = match self.carry_in() {
+        let carry_in = self.carry_in();
+        let words = match carry_in {
             CarryIn::Whole => 1,
             _ => O::state_size(accumulator).div_ceil(size_of::<u32>()) * self.count(),
         };
         let states = Words::new(client, words);
         if self.parts > 1 {
-            totals(states.arg());
+            walk(states.arg(), None);
         }
-        if self.carry_in() == CarryIn::Prefixes {
+        if carry_in == CarryIn::Prefixes {
             let lines = self.outer * self.inner;
             // SAFETY: a state for each part of each line.
             unsafe {
@@ -94,7 +94,7 @@ impl Parts {
                 );
             }
         }
-        scan(states.arg());
+        walk(states.arg(), Some(carry_in));
     }
 }
 

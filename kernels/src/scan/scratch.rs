@@ -138,8 +138,8 @@ fn stream_of(client: &Client) -> StreamId {
     client.empty(size_of::<u32>()).stream
 }
 
-/// This many words of zeros. The device's thread notes on the buffer whether allocation or
-/// writing failed, and this function asks for it: a buffer in the cache must really be cleared.
+/// This many words of zeros. The device's thread notes on the buffer whether allocation or writing failed, and this
+/// function asks for it: a buffer in the cache must really be cleared.
 fn cleared(client: &Client, words: usize) -> Made<Handle> {
     let handle = client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
     match client.check([&handle]) {

@@ -143,11 +143,7 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     if rakes {
         let mut running = M::State::copy(identity);
         for batch in 0..comptime!(rake.share().div_ceil(rake.at_once)) {
-            let read = if comptime!(rake.memoizes) {
-                held.clone()
-            } else {
-                read_share::<M::State>(&*shared, batch, rake)
-            };
+            let read = batch_of::<M::State>(&held, &*shared, batch, rake);
             #[unroll]
             for i in 0..rake.at_once {
                 running = follow::<A, M>(
@@ -166,11 +162,7 @@ pub(crate) fn rake_totals<A: Numeric, M: Monoid<A>>(
     if rakes {
         let mut running = before_share::<A, M>(&*shared, rows, identity, rake, op);
         for batch in 0..comptime!(rake.share().div_ceil(rake.at_once)) {
-            let read = if comptime!(rake.memoizes) {
-                held.clone()
-            } else {
-                read_share::<M::State>(&*shared, batch, rake)
-            };
+            let read = batch_of::<M::State>(&held, &*shared, batch, rake);
             #[unroll]
             for i in 0..rake.at_once {
                 let at = batch * comptime!(rake.at_once) + i;
@@ -215,6 +207,21 @@ fn read_share<S: State>(shared: &S::Shared, batch: usize, #[comptime] rake: Rake
         read.push(S::get(shared, min(at, comptime!(rake.states() - 1))));
     }
     read
+}
+
+/// A batch of the raker's totals: those that it `held`, if it memoizes.
+#[cube]
+fn batch_of<S: State>(
+    held: &Sequence<S>,
+    shared: &S::Shared,
+    batch: usize,
+    #[comptime] rake: Rake,
+) -> Sequence<S> {
+    if comptime!(rake.memoizes) {
+        held.clone()
+    } else {
+        read_share::<S>(shared, batch, rake)
+    }
 }
 
 /// What precedes the raker's next total, if `running` precedes this one.

@@ -202,11 +202,5 @@ pub(super) fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D, chun
             call.types,
         );
     };
-    parts.launch::<O>(
-        call.client,
-        [dtype, accumulator],
-        call.op,
-        |states| walk(states, None),
-        |states| walk(states, Some(parts.carry_in())),
-    );
+    parts.launch::<O>(call.client, [dtype, accumulator], call.op, walk);
 }

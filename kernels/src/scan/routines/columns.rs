@@ -156,12 +156,6 @@ impl Routine for Columns {
                 call.types,
             );
         };
-        parts.launch::<O>(
-            call.client,
-            [dtype, accumulator],
-            call.op,
-            |states| walk(states, None),
-            |states| walk(states, Some(parts.carry_in())),
-        );
+        parts.launch::<O>(call.client, [dtype, accumulator], call.op, walk);
     }
 }
