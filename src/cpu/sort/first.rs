@@ -11,7 +11,7 @@ use super::super::compress::Index;
 use super::super::parallel;
 use super::super::processor::vectorize;
 use super::keys::{Bits, Integers, Order};
-use super::lines::{Group, SortInput};
+use super::lines::SortInput;
 
 /// Where more than one element in this many is wanted, the line is sorted. Not measured.
 const FEW: usize = 8;
@@ -40,30 +40,23 @@ impl<B: Bits> SortInput<'_, B> {
         let (mut values, mut positions) = (Output::new(elements), Output::new(elements));
         let value_slots = Shared::new(values.slots());
         let position_slots = Shared::new(positions.slots());
-        let is_long = self.are_long();
-        let one = |group: &Group, column: usize, line: &[B]| {
-            let first = first_of_line(line, k, order, is_long);
-            let bits: Vec<B> = first.iter().map(|&(_, at)| line[at]).collect();
+        let one = |line: usize, values: &[B]| {
+            let first = first_of_line(values, k, order, self.are_long());
+            let bits: Vec<B> = first.iter().map(|&(_, at)| values[at]).collect();
             let at: Vec<I> = first.iter().map(|&(_, at)| I::from_usize(at)).collect();
-            self.store_line(group, column, &bits, &value_slots);
-            self.store_line(group, column, &at, &position_slots);
+            self.store_line(line, &bits, &value_slots);
+            self.store_line(line, &at, &position_slots);
         };
-        self.for_each_group(is_long, &|groups| match self.inner {
-            1 => groups.for_each(|row| {
-                let line = &self.values[row * self.len..][..self.len];
-                one(&Group::row(row), 0, line);
+        self.for_each_group::<B>(&|groups| match self.inner {
+            1 => groups.flatten().for_each(|row| {
+                one(row, &self.values[row * self.len..][..self.len]);
             }),
             // Loaded as they are: the key of this order is the number itself.
-            _ => self.load_each(
-                groups,
-                Integers::unsigned(false),
-                is_long,
-                &mut |group, items: &mut [B]| {
-                    for (column, line) in items.chunks_exact(self.len).enumerate() {
-                        one(group, column, line);
-                    }
-                },
-            ),
+            _ => self.load_each(groups, Integers::unsigned(false), &mut |group, items| {
+                for (line, values) in group.clone().zip(items.chunks_exact(self.len)) {
+                    one(line, values);
+                }
+            }),
         });
         // SAFETY: `k` places of every line have been written.
         unsafe { (values.finish(), positions.finish()) }

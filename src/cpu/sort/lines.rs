@@ -1,7 +1,8 @@
 //! Moves lines to where they are sorted, and back.
 //!
 //! Rows of elements without positions are sorted in the output. All other lines are loaded into a buffer, several
-//! columns side by side so that each line of memory is read once, and are stored from there.
+//! columns side by side so that each line of memory is read once, and are stored from there. Short lines are
+//! sorted several at a time, see [`network`].
 //!
 //! Tasks have whole lines. Where there are few lines, and long ones, the lines are taken one after the other, each by
 //! all threads.
@@ -13,11 +14,10 @@ use super::super::buffer::{Output, Shared};
 use super::super::buffer_cache::{self, Buffer};
 use super::super::compress::Index;
 use super::super::parallel::{self, GRAIN, PARALLEL};
+use super::super::processor::vectorize;
 use super::keys::{Bits, Order};
+use super::network::{self, LANES};
 use super::radix::{self, Item, Placed};
-
-/// Columns that are loaded together: a cache line of 32-bit elements. Not measured.
-const COLUMNS: usize = 16;
 
 /// The lines of a contiguous `[outer, len, inner]` along its middle dimension.
 pub(super) struct SortInput<'a, B> {
@@ -27,21 +27,8 @@ pub(super) struct SortInput<'a, B> {
     pub(super) inner: usize,
 }
 
-/// Some columns of a plane.
-pub(super) struct Group {
-    plane: usize,
-    columns: Range<usize>,
-}
-
-impl Group {
-    /// A row, where each row is a plane.
-    pub(super) fn row(row: usize) -> Self {
-        Self {
-            plane: row,
-            columns: 0..1,
-        }
-    }
-}
+/// Neighbouring lines: columns of a plane, or rows where each row is a plane.
+pub(super) type Group = Range<usize>;
 
 impl<'a, B: Bits> SortInput<'a, B> {
     pub(super) fn new(values: &'a [B], [outer, len, inner]: [usize; 3]) -> Self {
@@ -60,17 +47,23 @@ impl<'a, B: Bits> SortInput<'a, B> {
 
     pub(super) fn sort<O: Order<B>>(&self, order: O) -> Vec<B> {
         let mut output = Output::new(self.values.len());
-        match self.inner {
-            1 => self.sort_rows(output.slots(), order),
-            _ => {
-                let slots = Shared::new(output.slots());
-                self.sort_groups::<B, O>(order, &|group, items| {
-                    for (column, keys) in items.chunks_exact_mut(self.len).enumerate() {
-                        self.restore(group, column, keys, order);
-                    }
-                    self.store(group, items, self.len, &slots, |bits| bits);
-                });
-            }
+        let slots = Shared::new(output.slots());
+        if self.inner == 1 {
+            self.for_each_group::<B>(&|groups| {
+                let mut rooms = Rooms::new(self.len);
+                for group in groups {
+                    // SAFETY: no other task has these rows.
+                    let rows = unsafe { slots.slice(group.start * self.len..group.end * self.len) };
+                    let rows = self.load(&group, rows, order);
+                    self.sort_lines(rows, &mut rooms, order.mask());
+                    self.restore(&group, rows, order);
+                }
+            });
+        } else {
+            self.sort_groups::<B, O>(order, &|group, keys| {
+                self.restore(group, keys, order);
+                self.store(group, keys, self.len, &slots, |bits| bits);
+            });
         }
         // SAFETY: every line has been written.
         unsafe { output.finish() }
@@ -98,13 +91,11 @@ impl<'a, B: Bits> SortInput<'a, B> {
         let position_slots = Shared::new(positions.slots());
         self.sort_groups::<Placed<B, P>, O>(order, &|group, items| {
             let shared = order.shared();
-            let first = group.plane * self.len * self.inner + group.columns.start;
-            self.store_with(group, items, k, &value_slots, |item, column| {
-                let key = item.key();
-                if shared.is_some_and(|shared| shared.contains(&key)) {
-                    self.values[first + item.position.to_usize() * self.inner + column]
+            self.store_with(group, items, k, &value_slots, |item, line| {
+                if shared.is_some_and(|shared| shared.contains(&item.key)) {
+                    self.values[self.start(line) + item.position.to_usize() * self.inner]
                 } else {
-                    order.bits(key)
+                    order.bits(item.key)
                 }
             });
             self.store(group, items, k, &position_slots, position);
@@ -113,32 +104,54 @@ impl<'a, B: Bits> SortInput<'a, B> {
         unsafe { (values.finish(), positions.finish()) }
     }
 
-    /// Turns the sorted keys of a line into the bits of its elements. Elements that share a key are in the order of the
-    /// line.
-    fn restore<O: Order<B>>(&self, group: &Group, column: usize, keys: &mut [B], order: O) {
-        let mut places = order.shared().map(|shared| {
-            shared.map(|key| {
-                let first = keys.partition_point(|&other| other < key);
-                (key, first, keys.get(first) == Some(&key))
-            })
-        });
-        let elements = if self.are_long() { keys.len() } else { 0 };
-        parallel::for_each_part_of(elements, keys, GRAIN, &|_, part| {
-            for key in part {
-                *key = order.bits(*key);
+    /// Where the first element of a line is.
+    fn start(&self, line: usize) -> usize {
+        line / self.inner * self.len * self.inner + line % self.inner
+    }
+
+    /// Turns the sorted keys of lines into the bits of their elements.
+    fn restore<O: Order<B>>(&self, group: &Group, keys: &mut [B], order: O) {
+        let all_bits = |keys: &mut [B]| {
+            let elements = if self.are_long() { self.len } else { 0 };
+            parallel::for_each_part_of(elements, keys, GRAIN, &|_, part| {
+                for key in part {
+                    *key = order.bits(*key);
+                }
+            });
+        };
+        // Of a long line the search is shorter than a look at each key.
+        let shared = order
+            .shared()
+            .filter(|shared| self.are_long() || contains(keys, *shared));
+        let Some(shared) = shared else {
+            return all_bits(keys);
+        };
+        for (line, keys) in group.clone().zip(keys.chunks_exact_mut(self.len)) {
+            let places = shared.map(|key| (key, keys.partition_point(|&other| other < key)));
+            let is_there = places
+                .iter()
+                .any(|&(key, first)| keys.get(first) == Some(&key));
+            all_bits(keys);
+            if is_there {
+                self.restore_shared(line, keys, places, order);
             }
-        });
-        let Some(places) = &mut places else { return };
-        if !places.iter().any(|&(_, _, is_there)| is_there) {
-            return;
         }
-        let first = group.plane * self.len * self.inner + group.columns.start + column;
-        let line = self.values[first..].iter().step_by(self.inner);
-        for &bits in line.take(self.len) {
+    }
+
+    /// Writes the elements that share one of the keys, in the order of the line. Those of a key begin at its place.
+    fn restore_shared<O: Order<B>>(
+        &self,
+        line: usize,
+        sorted: &mut [B],
+        mut places: [(B, usize); 2],
+        order: O,
+    ) {
+        let elements = self.values[self.start(line)..].iter().step_by(self.inner);
+        for &bits in elements.take(self.len) {
             let own = order.key(bits);
-            for (key, place, _) in &mut *places {
+            for (key, place) in &mut places {
                 if own == *key {
-                    keys[*place] = bits;
+                    sorted[*place] = bits;
                     *place += 1;
                 }
             }
@@ -150,86 +163,86 @@ impl<'a, B: Bits> SortInput<'a, B> {
         self.len >= PARALLEL && self.outer * self.inner < 4 * rayon::current_num_threads()
     }
 
-    fn sort_rows<O: Order<B>>(&self, output: &mut [MaybeUninit<B>], order: O) {
-        if self.values.is_empty() {
-            return;
-        }
-        let is_long = self.are_long();
-        let output = Shared::new(output);
-        self.for_each_group(is_long, &|rows| {
-            let mut spare = Scratch::new(self.len);
-            for row in rows {
-                let group = Group::row(row);
-                // SAFETY: no other task has this row.
-                let row = unsafe { output.slice(row * self.len..(row + 1) * self.len) };
-                let row = self.load(&group, row, order, is_long);
-                radix::sort(row, spare.slots(), order.mask(), is_long);
-                self.restore(&group, 0, row, order);
-            }
-        });
-    }
-
     /// Sorts all lines, and calls `store` with each group of them, one line after the other.
     fn sort_groups<T: Item<B>, O: Order<B>>(
         &self,
         order: O,
         store: &(dyn Fn(&Group, &mut [T]) + Sync),
     ) {
-        let is_long = self.are_long();
-        self.for_each_group(is_long, &|groups| {
-            let mut spare = Scratch::new(self.len);
-            self.load_each(groups, order, is_long, &mut |group, items| {
-                for line in items.chunks_exact_mut(self.len) {
-                    radix::sort(line, spare.slots(), order.mask(), is_long);
-                }
+        self.for_each_group::<T>(&|groups| {
+            let mut rooms = Rooms::new(self.len);
+            self.load_each(groups, order, &mut |group, items| {
+                self.sort_lines(items, &mut rooms, order.mask());
                 store(group, items);
             });
         });
     }
 
-    /// Calls `body` with the numbers of groups, each once.
-    pub(super) fn for_each_group(&self, is_long: bool, body: &(dyn Fn(Range<usize>) + Sync)) {
+    /// Sorts the lines of a group, which lie one after the other.
+    fn sort_lines<T: Item<B>>(&self, lines: &mut [T], rooms: &mut Rooms<B, T>, mask: B) {
+        if mask == B::ALL && network::serves::<B, T>(lines.len() / self.len, self.len) {
+            return network::sort(lines, self.len, &mut rooms.places);
+        }
+        for line in lines.chunks_exact_mut(self.len) {
+            radix::sort(line, rooms.spare.slots(), mask, self.are_long());
+        }
+    }
+
+    /// Calls `body` with groups of lines. Each line is in one of them.
+    pub(super) fn for_each_group<T: Item<B>>(
+        &self,
+        body: &(dyn Fn(&mut dyn Iterator<Item = Group>) + Sync),
+    ) {
         if self.values.is_empty() {
             return;
         }
-        let width = self.width(is_long);
-        let groups = self.outer * self.inner.div_ceil(width);
-        if is_long {
-            return body(0..groups);
+        let (side, width) = (self.side(), self.width::<T>());
+        let of_side = side.div_ceil(width);
+        let group = |number: usize| {
+            let (sides, first) = (number / of_side * side, number % of_side * width);
+            sides + first..sides + side.min(first + width)
+        };
+        let groups = self.outer * self.inner / side * of_side;
+        if self.are_long() {
+            return body(&mut (0..groups).map(group));
         }
         let share = GRAIN.div_ceil(self.len * width);
-        parallel::for_each_of(
-            self.values.len(),
-            groups.div_ceil(share),
-            1,
-            &|task: usize| body(task * share..groups.min((task + 1) * share)),
-        );
+        let tasks = groups.div_ceil(share);
+        parallel::for_each_of(self.values.len(), tasks, 1, &|task: usize| {
+            body(&mut (task * share..groups.min((task + 1) * share)).map(group));
+        });
     }
 
     /// Calls `body` with the lines of each group, one line after the other.
     pub(super) fn load_each<T: Item<B>, O: Order<B>>(
         &self,
-        groups: Range<usize>,
+        groups: &mut dyn Iterator<Item = Group>,
         order: O,
-        is_long: bool,
         body: &mut dyn FnMut(&Group, &mut [T]),
     ) {
-        let width = self.width(is_long);
-        let groups_of_plane = self.inner.div_ceil(width);
-        let mut buffer = Scratch::new(self.len * width);
+        let mut buffer = Scratch::new(self.len * self.width::<T>());
         for group in groups {
-            let first = group % groups_of_plane * width;
-            let group = Group {
-                plane: group / groups_of_plane,
-                columns: first..self.inner.min(first + width),
-            };
-            body(&group, self.load(&group, buffer.slots(), order, is_long));
+            body(&group, self.load(&group, buffer.slots(), order));
         }
     }
 
-    /// The columns of a group.
-    fn width(&self, is_long: bool) -> usize {
-        if is_long { 1 } else { COLUMNS.min(self.inner) }
+    /// Lines that lie side by side: all rows, or the columns of a plane.
+    fn side(&self) -> usize {
+        if self.inner == 1 {
+            self.outer
+        } else {
+            self.inner
+        }
+    }
+
+    /// The most lines of a group.
+    fn width<T: Item<B>>(&self) -> usize {
+        let is_single = if self.inner == 1 {
+            !network::serves::<B, T>(LANES, self.len)
+        } else {
+            self.are_long()
+        };
+        if is_single { 1 } else { LANES.min(self.side()) }
     }
 
     fn load<'b, T: Item<B>, O: Order<B>>(
@@ -237,35 +250,38 @@ impl<'a, B: Bits> SortInput<'a, B> {
         group: &Group,
         buffer: &'b mut [MaybeUninit<T>],
         order: O,
-        is_long: bool,
     ) -> &'b mut [T] {
-        let columns = &group.columns;
-        let plane = &self.values[group.plane * self.len * self.inner..];
-        let buffer = &mut buffer[..columns.len() * self.len];
-        if columns.len() == 1 {
-            let line = |first: usize, part: &mut [MaybeUninit<T>]| {
-                if self.inner == 1 {
-                    for (at, (slot, &bits)) in part.iter_mut().zip(&plane[first..]).enumerate() {
+        let buffer = &mut buffer[..group.len() * self.len];
+        let first = self.start(group.start);
+        if self.inner == 1 {
+            let values = &self.values[first..];
+            for (line, buffer) in buffer.chunks_exact_mut(self.len).enumerate() {
+                let values = &values[line * self.len..];
+                let elements = if self.are_long() { self.len } else { 0 };
+                parallel::for_each_part_of(elements, buffer, GRAIN, &|first, part| {
+                    for (at, (slot, &bits)) in part.iter_mut().zip(&values[first..]).enumerate() {
                         slot.write(T::new(order.key(bits), first + at));
                     }
-                    return;
-                }
-                let values = plane[first * self.inner + columns.start..].iter();
+                });
+            }
+        } else if group.len() == 1 {
+            let elements = if self.are_long() { self.len } else { 0 };
+            parallel::for_each_part_of(elements, buffer, GRAIN, &|start, part| {
+                let values = self.values[first + start * self.inner..].iter();
                 let values = values.step_by(self.inner);
                 for (at, (slot, &bits)) in part.iter_mut().zip(values).enumerate() {
-                    slot.write(T::new(order.key(bits), first + at));
+                    slot.write(T::new(order.key(bits), start + at));
                 }
-            };
-            let elements = if is_long { self.len } else { 0 };
-            parallel::for_each_part_of(elements, buffer, GRAIN, &line);
+            });
         } else {
-            for (position, row) in plane.chunks_exact(self.inner).take(self.len).enumerate() {
-                for (column, &bits) in row[columns.clone()].iter().enumerate() {
+            let rows = self.values[first..].chunks(self.inner).take(self.len);
+            for (position, row) in rows.enumerate() {
+                for (column, &bits) in row[..group.len()].iter().enumerate() {
                     buffer[column * self.len + position].write(T::new(order.key(bits), position));
                 }
             }
         }
-        // SAFETY: both ways write every element of every column.
+        // SAFETY: each way writes every element of every line.
         unsafe { buffer.assume_init_mut() }
     }
 
@@ -281,7 +297,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
         self.store_with(group, items, k, output, |item, _| value(item));
     }
 
-    /// As [`store`](Self::store), where `value` takes the item and its column.
+    /// As [`store`](Self::store), where `value` takes the item and its line.
     fn store_with<T: Copy + Sync, V: Copy + Send>(
         &self,
         group: &Group,
@@ -290,47 +306,69 @@ impl<'a, B: Bits> SortInput<'a, B> {
         output: &Shared<V>,
         value: impl Fn(T, usize) -> V + Sync,
     ) {
+        let lines = items.chunks_exact(self.len);
         if self.inner == 1 {
-            // SAFETY: no other task has this row.
-            let row = unsafe { output.slice(group.plane * k..(group.plane + 1) * k) };
-            let elements = if self.are_long() { k } else { 0 };
-            return parallel::for_each_part_of(elements, row, GRAIN, &|first, part| {
-                for (slot, &item) in part.iter_mut().zip(&items[first..]) {
-                    slot.write(value(item, 0));
-                }
-            });
+            for (line, items) in group.clone().zip(lines) {
+                // SAFETY: no other task has this row.
+                let row = unsafe { output.slice(line * k..(line + 1) * k) };
+                let elements = if self.are_long() { k } else { 0 };
+                parallel::for_each_part_of(elements, row, GRAIN, &|first, part| {
+                    for (slot, &item) in part.iter_mut().zip(&items[first..]) {
+                        slot.write(value(item, line));
+                    }
+                });
+            }
+            return;
         }
-        let columns = &group.columns;
+        let (plane, column) = (group.start / self.inner, group.start % self.inner);
         for position in 0..k {
-            let first = (group.plane * k + position) * self.inner;
+            let first = (plane * k + position) * self.inner + column;
             // SAFETY: no other task has these columns of this plane.
-            let row = unsafe { output.slice(first + columns.start..first + columns.end) };
-            let lines = items.chunks_exact(self.len);
-            for (column, (slot, line)) in row.iter_mut().zip(lines).enumerate() {
-                slot.write(value(line[position], column));
+            let row = unsafe { output.slice(first..first + group.len()) };
+            for ((line, slot), items) in group.clone().zip(row).zip(lines.clone()) {
+                slot.write(value(items[position], line));
             }
         }
     }
 
     /// Writes the first elements of a line, given by their positions.
-    pub(super) fn store_line<V: Copy + Send>(
-        &self,
-        group: &Group,
-        column: usize,
-        values: &[V],
-        output: &Shared<V>,
-    ) {
+    pub(super) fn store_line<V: Copy + Send>(&self, line: usize, values: &[V], output: &Shared<V>) {
+        let first = line / self.inner * values.len() * self.inner + line % self.inner;
         for (position, &value) in values.iter().enumerate() {
-            let row = (group.plane * values.len() + position) * self.inner;
-            let at = row + group.columns.start + column;
-            // SAFETY: no other task has this column of this plane.
-            unsafe { output.set(at, MaybeUninit::new(value)) };
+            // SAFETY: no other task has this line.
+            unsafe { output.set(first + position * self.inner, MaybeUninit::new(value)) };
         }
     }
 }
 
 fn position<B, P: Index, I: Index>(item: Placed<B, P>) -> I {
     I::from_usize(item.position.to_usize())
+}
+
+fn contains<B: Bits>(keys: &[B], wanted: [B; 2]) -> bool {
+    vectorize(
+        #[inline(always)]
+        || {
+            keys.iter().fold(false, |any, &key| {
+                any | (key == wanted[0]) | (key == wanted[1])
+            })
+        },
+    )
+}
+
+/// What the sorts of lines need beside them.
+struct Rooms<B: Bits, T: Item<B>> {
+    spare: Scratch<T>,
+    places: Vec<T::Place>,
+}
+
+impl<B: Bits, T: Item<B>> Rooms<B, T> {
+    fn new(len: usize) -> Self {
+        Self {
+            spare: Scratch::new(len),
+            places: Vec::new(),
+        }
+    }
 }
 
 /// Temporary memory, from the buffer cache and back into it.

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | [`keys`] | bits of elements as keys without a sign, whose order is that of the elements |
 //! | [`radix`] | the sort of one line, digit by digit |
+//! | [`combining`] | moves items to the places of their digits, a cache line at a time |
+//! | [`network`] | the sort of several short lines side by side |
 //! | [`lines`] | moves the lines of a tensor to where they are sorted, and back |
 //! | [`first`] | the first few elements of a line, without a sort of the line |
 //!
@@ -11,9 +13,11 @@
 //! taken from the line, in the order that they have there. Positions are 32 bits wide unless a line is longer than
 //! that.
 
+mod combining;
 mod first;
 mod keys;
 mod lines;
+mod network;
 mod radix;
 
 pub(crate) use keys::{Bits, Floats, Integers, Order};

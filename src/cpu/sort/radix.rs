@@ -2,32 +2,31 @@
 //!
 //! ```text
 //! split    a large line, once: a stable counting sort by the highest digit that is not the same in all keys, into
-//!          buckets that fit a cache; large buckets are split again
+//!          buckets that fit a cache; large buckets are split again; see [`combining`] for the moves
 //! passes   the line, or each bucket: the other digits, least significant first, each pass a stable counting sort
 //! few      lines and buckets of few items: by comparison, where counts would cost more than the sort
 //! ```
 //!
 //! A counting sort by a digit has two steps: each block counts its digits, and a scan of the counts, digit by digit and
 //! block by block within a digit, gives each block its first place of each digit; then each block moves its items
-//! there. A line that one thread sorts is one block. One read counts the digits of all of its passes, and shows which
-//! of them all keys have in common: these need no pass. Items move back and forth between two buffers.
+//! there. A line that one thread sorts is one block. Passes go up to the highest bit that is not the same in all keys. A
+//! digit that all keys have in common needs none. Items move back and forth between two buffers.
 
 use core::mem::MaybeUninit;
 
 use super::super::buffer::{Shared, SharedSlice, as_slots};
 use super::super::compress::Index;
 use super::super::parallel;
+use super::combining;
 use super::keys::Bits;
+use super::network::{LANES, Place, PlacedLanes};
 
-/// Bits of a digit.
-const DIGIT: usize = 11;
+/// The most bits of a digit of a pass. After a split by 8 bits, 32-bit keys take two passes of 12 bits: 11.5 ns a key,
+/// with the split, where three of 11 bits took 15.5 (2^22 keys, one thread of an EPYC).
+const DIGIT: usize = 12;
 
-/// Values of a digit of a pass.
-const DIGITS: usize = 1 << DIGIT;
-
-/// Bits of the digit by which a line is split. With 8 bits a sort took 60 ms, with 10 or 11 bits 68 to 76 ms, and
-/// without a split, in four passes over the whole line, 90 ms.
-const SPLIT: usize = 8;
+/// Bits of the digit by which a line is split.
+pub(super) const SPLIT: usize = 8;
 
 /// Larger lines are split: this many items of 32 bits are half a mebibyte, which fits a second-level cache. Not
 /// measured.
@@ -36,15 +35,16 @@ const LARGE: usize = 1 << 17;
 /// Items in a block. Between 2^12 and 2^20 the time differed by less than a tenth.
 const BLOCK: usize = 1 << 17;
 
-/// The count of each digit of each pass, and then the place of the next item of each. Keys of fewer bits use the first
-/// ones.
-type Histogram = [[u32; DIGITS]; 64usize.div_ceil(DIGIT)];
-
-/// The same for the digit of a split.
-type Counts = [usize; 1 << SPLIT];
+/// The counts of the digits of a split, or the place of the next item of each.
+pub(super) type Counts = [usize; 1 << SPLIT];
 
 /// What is sorted: a key, alone or with its position.
 pub(super) trait Item<B: Bits>: Copy + Send + Sync + 'static {
+    /// The items of lines that are sorted side by side.
+    type Place: Place<Self>;
+    /// The longest of such lines. On two cores of an EPYC passes took as long at this length, or up to half as long
+    /// again: 32-bit keys took 6.5 and 9 ns at 1024, and with positions 6.6 and 12.4 at 512.
+    const NETWORK: usize;
     /// Up to this many items for each byte of a key are sorted by comparison. For `f32`, passes took as long at 512
     /// keys, and at 256 keys with positions.
     const FEW_PER_BYTE: usize;
@@ -56,6 +56,8 @@ pub(super) trait Item<B: Bits>: Copy + Send + Sync + 'static {
 }
 
 impl<B: Bits> Item<B> for B {
+    type Place = [B; LANES];
+    const NETWORK: usize = 256 * if B::BYTES < 4 { B::BYTES } else { 4 };
     const FEW_PER_BYTE: usize = 128;
 
     #[inline(always)]
@@ -80,11 +82,13 @@ impl<B: Bits> Item<B> for B {
 /// A key and its position in its line.
 #[derive(Clone, Copy)]
 pub(super) struct Placed<B, P> {
-    key: B,
+    pub(super) key: B,
     pub(super) position: P,
 }
 
 impl<B: Bits, P: Index> Item<B> for Placed<B, P> {
+    type Place = PlacedLanes<B, P>;
+    const NETWORK: usize = 128 * if B::BYTES < 4 { B::BYTES } else { 4 };
     const FEW_PER_BYTE: usize = 64;
 
     #[inline(always)]
@@ -113,28 +117,25 @@ pub(super) fn sort<B: Bits, T: Item<B>>(
     mask: B,
     is_long: bool,
 ) {
-    if items.len() >= LARGE {
-        return split(items, spare, mask, is_long);
-    }
-    if passes(items, spare, mask) {
+    let block = if is_long { BLOCK } else { items.len() };
+    let bits = varying(items, block).and(mask).width();
+    if items.len() >= LARGE && bits > 0 {
+        split(items, spare, mask, bits, block);
+    } else if passes(items, spare, mask, bits) {
         // SAFETY: the last pass has written every slot of the spare buffer.
         items.copy_from_slice(unsafe { spare.assume_init_ref() });
     }
 }
 
-/// Sorts a large line, bucket by bucket.
+/// Sorts a large line, bucket by bucket. Its keys differ in no more than the lowest `bits` bits.
 fn split<B: Bits, T: Item<B>>(
     items: &mut [T],
     spare: &mut [MaybeUninit<T>],
     mask: B,
-    is_long: bool,
+    bits: usize,
+    block: usize,
 ) {
-    let block = if is_long { BLOCK } else { items.len() };
-    let highest = varying(items, block).and(mask).width();
-    if highest == 0 {
-        return;
-    }
-    let from = highest.saturating_sub(SPLIT);
+    let from = bits.saturating_sub(SPLIT);
     let digit = |item: T| item.key().and(mask).digit(from, SPLIT);
     let mut counts = vec![[0; 1 << SPLIT]; items.len().div_ceil(block)];
     count(items, &mut counts, block, &digit);
@@ -156,15 +157,16 @@ fn split<B: Bits, T: Item<B>>(
         // SAFETY: the split has written every slot.
         let own = unsafe { own.assume_init_mut() };
         let is_there = if own.len() >= LARGE {
-            split(own, as_slots(to), mask, is_long);
+            sort(own, as_slots(to), mask, is_long);
             false
         } else {
-            passes(own, as_slots(to), mask)
+            passes(own, as_slots(to), mask, from)
         };
         if !is_there {
             to.copy_from_slice(own);
         }
     };
+    let is_long = counts.len() > 1;
     let is_large = |number: usize| {
         let start = if number == 0 { 0 } else { ends[number - 1] };
         is_long && ends[number] - start >= LARGE
@@ -194,22 +196,36 @@ fn varying<B: Bits, T: Item<B>>(items: &[T], block: usize) -> B {
     of_blocks.into_iter().fold(first.xor(first), B::or)
 }
 
-/// Sorts items on this thread. Returns whether they are in `spare` now.
-fn passes<B: Bits, T: Item<B>>(items: &mut [T], spare: &mut [MaybeUninit<T>], mask: B) -> bool {
+/// Sorts items on this thread by the lowest `bits` bits of their keys. Returns whether they are in `spare` now.
+fn passes<B: Bits, T: Item<B>>(
+    items: &mut [T],
+    spare: &mut [MaybeUninit<T>],
+    mask: B,
+    bits: usize,
+) -> bool {
     let len = items.len();
     if len <= T::FEW_PER_BYTE * B::BYTES {
         T::sort_few(items, mask);
         return false;
     }
+    let digits = bits.div_ceil(DIGIT);
+    match bits.div_ceil(digits.max(1)) {
+        ..=8 => passes_by::<B, T, 8, 256>(items, spare, mask, digits),
+        9..=11 => passes_by::<B, T, 11, 2048>(items, spare, mask, digits),
+        _ => passes_by::<B, T, 12, 4096>(items, spare, mask, digits),
+    }
+}
+
+/// As [`passes`], by a number of digits of `BITS` bits, which have `VALUES` values.
+fn passes_by<B: Bits, T: Item<B>, const BITS: usize, const VALUES: usize>(
+    items: &mut [T],
+    spare: &mut [MaybeUninit<T>],
+    mask: B,
+    digits: usize,
+) -> bool {
     let mut in_spare = false;
-    for (at, counts) in histogram(items, mask).iter_mut().enumerate() {
-        if at >= digits::<B>() || counts.iter().any(|&count| count as usize == len) {
-            continue;
-        }
-        let mut next = 0;
-        for count in &mut *counts {
-            next += core::mem::replace(count, next);
-        }
+    for at in 0..digits {
+        let digit = |item: T| item.key().and(mask).digit(at * BITS, BITS);
         let all = as_slots(items);
         let (from, to) = if in_spare {
             (&mut *spare, all)
@@ -217,32 +233,26 @@ fn passes<B: Bits, T: Item<B>>(items: &mut [T], spare: &mut [MaybeUninit<T>], ma
             (all, &mut *spare)
         };
         // SAFETY: the items are initialised, and the pass before has written every slot of the spare buffer.
-        for &item in unsafe { from.assume_init_ref() } {
-            let place = &mut counts[item.key().and(mask).digit(at * DIGIT, DIGIT)];
+        let from = unsafe { from.assume_init_ref() };
+        let mut places = [0u32; VALUES];
+        for &item in from {
+            places[digit(item)] += 1;
+        }
+        if places[digit(from[0])] as usize == from.len() {
+            continue;
+        }
+        let mut next = 0;
+        for place in &mut places {
+            next += core::mem::replace(place, next);
+        }
+        for &item in from {
+            let place = &mut places[digit(item)];
             to[*place as usize].write(item);
             *place += 1;
         }
         in_spare = !in_spare;
     }
     in_spare
-}
-
-/// The digits of a key.
-const fn digits<B: Bits>() -> usize {
-    (8 * B::BYTES).div_ceil(DIGIT)
-}
-
-/// The count of each digit.
-fn histogram<B: Bits, T: Item<B>>(items: &[T], mask: B) -> Histogram {
-    let mut histogram = [[0; DIGITS]; _];
-    for item in items {
-        let key = item.key().and(mask);
-        for at in 0..digits::<B>() {
-            let counts: &mut [u32; DIGITS] = &mut histogram[at];
-            counts[key.digit(at * DIGIT, DIGIT)] += 1;
-        }
-    }
-    histogram
 }
 
 fn count<T: Copy + Sync>(
@@ -279,12 +289,8 @@ fn pass<T: Copy + Send + Sync>(
 ) {
     let to: Shared<T> = SharedSlice::new(to);
     for_each_block(from, places, block, &|items, places| {
-        for &item in items {
-            let place = &mut places[digit(item)];
-            // SAFETY: each item has a place of its own, since the places were counted from these items.
-            unsafe { to.set(*place, MaybeUninit::new(item)) };
-            *place += 1;
-        }
+        // SAFETY: each item has a place of its own, since the places were counted from these items.
+        unsafe { combining::move_items(items, places, &to, digit) };
     });
 }
 

@@ -89,6 +89,64 @@ fn lines_of_every_length() {
     }
 }
 
+/// Rows and columns that are sorted side by side: in full groups and in the last ones of their plane, and the longest.
+#[test]
+fn short_lines_side_by_side() {
+    let mut random = Random(6);
+    let order = Floats::new(f32::INFINITY.to_bits(), true);
+    for len in (1..=67).chain([128, 129, 511, 1024, 1025]) {
+        for shape in [[37, len, 1], [2, len, 28]] {
+            let elements = shape.iter().product();
+            check(&floats(&mut random, elements), shape, order);
+            let bytes: Vec<u8> = (0..elements).map(|_| random.next() as u8 % 9).collect();
+            check(&bytes, shape, Integers::signed(false));
+            let wide: Vec<u64> = (0..elements).map(|_| random.next() << 40).collect();
+            check(&wide, shape, Integers::unsigned(false));
+            check(&wide, shape, Integers::lowest(43, true));
+        }
+    }
+}
+
+/// A network that sorts all zeros and ones sorts everything.
+#[test]
+fn all_zeros_and_ones() {
+    for len in 1..=13 {
+        let lines = 1usize << len;
+        let values: Vec<u16> = (0..lines * len)
+            .map(|at| (at / len >> (at % len) & 1) as u16)
+            .collect();
+        let order = Integers::unsigned(false);
+        assert!(
+            sort(&values, [lines, len, 1], order)
+                .chunks(len)
+                .all(<[u16]>::is_sorted),
+            "{len}"
+        );
+    }
+}
+
+/// Zeros and NaN share their keys with others, in some lines of a group and not in others.
+#[test]
+fn shared_keys_side_by_side() {
+    let mut random = Random(8);
+    let some = [0.0, -0.0, f32::NAN, -f32::NAN, 1.0, -1.0, f32::INFINITY];
+    for len in [2, 5, 64] {
+        let shape = [48, len, 1];
+        let values: Vec<u32> = (0..48 * len)
+            .map(|at| match at / len % 3 {
+                0 => random.next() as u32 >> 8,
+                _ => some[random.next() as usize % some.len()].to_bits(),
+            })
+            .collect();
+        check(&values, shape, Floats::new(f32::INFINITY.to_bits(), false));
+        check(
+            &values,
+            [1, len, 48],
+            Floats::new(f32::INFINITY.to_bits(), true),
+        );
+    }
+}
+
 #[test]
 fn every_width_and_order() {
     let mut random = Random(4);

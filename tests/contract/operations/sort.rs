@@ -249,8 +249,8 @@ fn rows_of_every_length(device: &Device) {
         63, 64, 65, 127, 129, 255, 257, 511, 513, 1025, 2047, 4097, 9000,
     ]);
     for len in sampled(lengths, device, 1, 3) {
-        check::<f32, 2>("mixed", &mixed(5 * len), [5, len], 1, device);
-        check::<i32, 2>("random", &numbered(5 * len), [len, 5], 0, device);
+        check::<f32, 2>("mixed", &mixed(9 * len), [9, len], 1, device);
+        check::<i32, 2>("random", &numbered(9 * len), [len, 9], 0, device);
     }
 }
 

@@ -1,0 +1,170 @@
+//! Short lines side by side, by a sorting network: a lane of a vector for each line.
+//!
+//! ```text
+//! lane       0    1    2   …
+//! place 0    5    1    7          an exchange of two places in all lines at once:
+//! place 1    2    8    4          their minima take the first place, their maxima the second
+//! ```
+//!
+//! A network exchanges the same places whatever the keys are, so it has no branches to mispredict. This one is Batcher's
+//! merge exchange: D. E. Knuth, "The Art of Computer Programming", volume 3, 5.2.2, algorithm M. It takes lines of any
+//! length `n`, and about `n / 4 · log² n` exchanges.
+//!
+//! An exchange does not keep the order of equal keys. Keys alone look alike, and positions decide between equal keys.
+
+use super::super::compress::Index;
+use super::super::processor::vectorize;
+use super::keys::Bits;
+use super::radix::{Item, Placed};
+
+/// Lines that are sorted together: two vectors of 32-bit keys.
+pub(super) const LANES: usize = 16;
+
+/// Fewer lines are sorted one by one: unused lanes cost as much.
+const FEW: usize = 8;
+
+/// The items of all lines at one place.
+pub(super) trait Place<T>: Copy {
+    /// A place of lines that have this item there.
+    fn of(item: T) -> Self;
+    fn get(&self, lane: usize) -> T;
+    fn set(&mut self, lane: usize, item: T);
+    /// The smaller ones of two places, and the larger ones.
+    fn exchanged(self, other: Self) -> [Self; 2];
+}
+
+impl<B: Bits> Place<B> for [B; LANES] {
+    fn of(key: B) -> Self {
+        [key; LANES]
+    }
+
+    #[inline(always)]
+    fn get(&self, lane: usize) -> B {
+        self[lane]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, lane: usize, key: B) {
+        self[lane] = key;
+    }
+
+    #[inline(always)]
+    fn exchanged(self, other: Self) -> [Self; 2] {
+        let (mut low, mut high) = (self, other);
+        for lane in 0..LANES {
+            let (one, two) = (self[lane], other[lane]);
+            if B::BYTES < 8 {
+                low[lane] = one.min(two);
+                high[lane] = one.max(two);
+            } else {
+                // AVX2 has no minimum of 64 bits.
+                let differing = one.xor(two);
+                let swapped = if two < one {
+                    differing
+                } else {
+                    differing.xor(differing)
+                };
+                low[lane] = one.xor(swapped);
+                high[lane] = two.xor(swapped);
+            }
+        }
+        [low, high]
+    }
+}
+
+/// Keys and their positions, each in vectors of their own.
+#[derive(Clone, Copy)]
+pub(super) struct PlacedLanes<B, P> {
+    keys: [B; LANES],
+    positions: [P; LANES],
+}
+
+impl<B: Bits, P: Index> Place<Placed<B, P>> for PlacedLanes<B, P> {
+    fn of(item: Placed<B, P>) -> Self {
+        Self {
+            keys: [item.key; LANES],
+            positions: [item.position; LANES],
+        }
+    }
+
+    #[inline(always)]
+    fn get(&self, lane: usize) -> Placed<B, P> {
+        Placed {
+            key: self.keys[lane],
+            position: self.positions[lane],
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, lane: usize, item: Placed<B, P>) {
+        self.keys[lane] = item.key;
+        self.positions[lane] = item.position;
+    }
+
+    #[inline(always)]
+    fn exchanged(self, other: Self) -> [Self; 2] {
+        let (mut low, mut high) = (self, other);
+        for lane in 0..LANES {
+            let (one, two) = (self.keys[lane], other.keys[lane]);
+            let (at_one, at_two) = (self.positions[lane], other.positions[lane]);
+            // Without branches, so that all lanes are one comparison.
+            let swap = (two < one) | ((two == one) & (at_two < at_one));
+            low.keys[lane] = if swap { two } else { one };
+            high.keys[lane] = if swap { one } else { two };
+            low.positions[lane] = if swap { at_two } else { at_one };
+            high.positions[lane] = if swap { at_one } else { at_two };
+        }
+        [low, high]
+    }
+}
+
+/// Whether lines of `len` items are sorted here.
+pub(super) fn serves<B: Bits, T: Item<B>>(lines: usize, len: usize) -> bool {
+    lines >= FEW && len <= T::NETWORK
+}
+
+/// Sorts each of up to [`LANES`] lines of `len` items, which lie one after the other. The room is for `len` places.
+pub(super) fn sort<B: Bits, T: Item<B>>(lines: &mut [T], len: usize, room: &mut Vec<T::Place>) {
+    let Some(&first) = lines.first() else { return };
+    room.resize(len, T::Place::of(first));
+    vectorize(
+        #[inline(always)]
+        || {
+            for (lane, line) in lines.chunks_exact(len).enumerate() {
+                for (place, &item) in room.iter_mut().zip(line) {
+                    place.set(lane, item);
+                }
+            }
+            exchange_all(room);
+            for (lane, line) in lines.chunks_exact_mut(len).enumerate() {
+                for (place, item) in room.iter().zip(line) {
+                    *item = place.get(lane);
+                }
+            }
+        },
+    );
+}
+
+/// The network. The names are Knuth's.
+#[inline(always)]
+fn exchange_all<T, L: Place<T>>(places: &mut [L]) {
+    let n = places.len();
+    let top = n.next_power_of_two() / 2;
+    let mut p = top;
+    while p > 0 {
+        let (mut q, mut r, mut d) = (top, 0, p);
+        loop {
+            // All `i` below `n - d` whose bit `p` is that of `r`.
+            for first in (r..n - d).step_by(2 * p) {
+                for i in first..(first + p).min(n - d) {
+                    [places[i], places[i + d]] = places[i].exchanged(places[i + d]);
+                }
+            }
+            if q == p {
+                break;
+            }
+            (d, q, r) = (q - p, q / 2, p);
+        }
+        p /= 2;
+    }
+}
