@@ -8,7 +8,6 @@ use core::mem::MaybeUninit;
 use super::buffer::Output;
 use super::compress::{self, Index, Word};
 use super::parallel;
-use super::processor::vectorize;
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
@@ -21,30 +20,27 @@ pub(crate) fn count_true(mask: &[u8]) -> usize {
 /// Whether every entry is true. The first block with a false ends the search.
 pub(crate) fn all_true(mask: &[u8]) -> bool {
     mask.chunks(BLOCK)
-        .all(|mask| count_block(mask) == mask.len())
+        .all(|mask| compress::count(mask) == mask.len())
 }
 
 /// The values under `true`.
 pub(crate) fn compact<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
-    assert_eq!(values.len(), mask.len(), "one mask entry for each value");
-    let counts = block_counts(mask);
-    let mut output = Output::new(counts.iter().sum());
-    compact_into(values, mask, &counts, output.slots());
+    let trues = Trues::count(mask);
+    let mut output = Output::new(trues.count);
+    compact_into(values, mask, &trues, output.slots());
     // SAFETY: there are as many slots as survivors.
     unsafe { output.finish() }
 }
 
 /// The values under `true`, followed by zeros up to the length of the input, and their number.
 pub(crate) fn compact_padded<T: Word>(values: &[T], mask: &[u8]) -> (Vec<T>, usize) {
-    assert_eq!(values.len(), mask.len(), "one mask entry for each value");
-    let counts = block_counts(mask);
-    let count = counts.iter().sum();
+    let trues = Trues::count(mask);
     let mut output = Output::new(values.len());
-    let (survivors, tail) = output.slots().split_at_mut(count);
-    compact_into(values, mask, &counts, survivors);
+    let (survivors, tail) = output.slots().split_at_mut(trues.count);
+    compact_into(values, mask, &trues, survivors);
     fill_default(tail);
     // SAFETY: the survivors and the tail are the whole output.
-    (unsafe { output.finish() }, count)
+    (unsafe { output.finish() }, trues.count)
 }
 
 /// The positions of the trues.
@@ -116,38 +112,40 @@ pub(super) fn block_counts(mask: &[u8]) -> Vec<usize> {
     let mut counts = vec![0; mask.len().div_ceil(BLOCK)];
     parallel::for_each_part_of(mask.len(), &mut counts, 1, &|block, counts| {
         let mask = &mask[block * BLOCK..];
-        counts[0] = count_block(&mask[..mask.len().min(BLOCK)]);
+        counts[0] = compress::count(&mask[..mask.len().min(BLOCK)]);
     });
     counts
 }
 
-/// The number of trues in a block, each counted in a byte of a vector.
-fn count_block(mask: &[u8]) -> usize {
-    const LANES: usize = 64;
-
-    let (vectors, rest) = mask.as_chunks::<LANES>();
-    let mut count = rest.iter().filter(|&&byte| byte != 0).count();
-    vectorize(|| {
-        // A byte holds 255 trues.
-        for vectors in vectors.chunks(255) {
-            let mut lanes = [0u8; LANES];
-            for vector in vectors {
-                for (lane, &byte) in lanes.iter_mut().zip(vector) {
-                    *lane += u8::from(byte != 0);
-                }
-            }
-            count += lanes.iter().map(|&lane| usize::from(lane)).sum::<usize>();
-        }
-    });
-    count
+/// The trues of a mask.
+struct Trues {
+    count: usize,
+    /// Those of each block, if several threads have use for them.
+    of_blocks: Option<Vec<usize>>,
 }
 
-fn compact_into<T: Word>(
-    values: &[T],
-    mask: &[u8],
-    counts: &[usize],
-    output: &mut [MaybeUninit<T>],
-) {
+impl Trues {
+    fn count(mask: &[u8]) -> Self {
+        if mask.len() < parallel::PARALLEL {
+            return Self {
+                count: compress::count(mask),
+                of_blocks: None,
+            };
+        }
+        let of_blocks = block_counts(mask);
+        Self {
+            count: of_blocks.iter().sum(),
+            of_blocks: Some(of_blocks),
+        }
+    }
+}
+
+fn compact_into<T: Word>(values: &[T], mask: &[u8], trues: &Trues, output: &mut [MaybeUninit<T>]) {
+    assert_eq!(values.len(), mask.len(), "one mask entry for each value");
+    let Some(counts) = &trues.of_blocks else {
+        let written = compress::compress(values, mask, output);
+        return assert_eq!(written, output.len());
+    };
     for_each_block(mask, counts, 1, output, |first, mask, part| {
         let written = compress::compress(&values[first..][..mask.len()], mask, part);
         assert_eq!(written, part.len());

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Every step writes eight elements, and the next step overwrites those that do not survive. Where fewer than eight
-//! slots are left, the loops of [`portable`](super::portable) take over. The method is from Lemire, Boytsov and Kurz,
-//! "SIMD compression and the intersection of sorted integers", 2016.
+//! slots are left, the loops of [`portable`](super::portable) take over. Where the mask has 32 falses in a row, they are
+//! skipped. The method is from Lemire, Boytsov and Kurz, "SIMD compression and the intersection of sorted integers", 2016.
 
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
@@ -17,6 +17,16 @@ use core::mem::MaybeUninit;
 use super::portable::{expand_last, write_last};
 use super::shuffled::{POSITIONS, row};
 use super::{GROUP, Index, Word};
+
+/// As [`super::count`].
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn count(mask: &[u8]) -> usize {
+    let (vectors, rest) = mask.as_chunks::<VECTOR>();
+    let in_vectors = vectors
+        .iter()
+        .map(|bytes| bits_of_vector(bytes).count_ones() as usize);
+    in_vectors.sum::<usize>() + rest.iter().filter(|&&byte| byte != 0).count()
+}
 
 /// As [`super::compress`].
 #[target_feature(enable = "avx2,popcnt")]
@@ -99,42 +109,69 @@ fn for_each_true_group<U>(
 ) -> usize {
     let slots_are_few = slots.len() < mask.len() / SPARSE;
     let mut cursor = 0;
-    let mut take = |first: usize, bits: u8, bytes: &[u8]| {
-        if let Some(place) = slots[cursor..].first_chunk_mut::<GROUP>() {
-            write(first, bits, place.as_mut_ptr().cast());
+    let (vectors, _) = mask.as_chunks::<VECTOR>();
+    for (vector, bytes) in vectors.iter().enumerate() {
+        let mut bits = bits_of_vector(bytes);
+        if bits == 0 {
+            continue;
+        }
+        let first = vector * VECTOR;
+        let Some(room) = slots[cursor..].first_chunk_mut::<VECTOR>() else {
+            cursor = write_groups(bytes, first, slots, cursor, &write, &value);
+            continue;
+        };
+        cursor += bits.count_ones() as usize;
+        if slots_are_few {
+            // One by one: a group would read neighbours from other lines of the cache.
+            for slot in room {
+                if bits == 0 {
+                    break;
+                }
+                slot.write(value(first + bits.trailing_zeros() as usize));
+                bits &= bits - 1;
+            }
+        } else {
+            let mut to: *mut U = room.as_mut_ptr().cast();
+            for (group, bits) in bits.to_le_bytes().into_iter().enumerate() {
+                write(first + group * GROUP, bits, to);
+                to = to.wrapping_add(bits.count_ones() as usize);
+            }
+        }
+    }
+    let done = vectors.len() * VECTOR;
+    write_groups(&mask[done..], done, slots, cursor, &write, &value)
+}
+
+/// As [`for_each_true_group`], from the slot at `cursor` on, group by group. The mask's first byte has the index
+/// `first`.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn write_groups<U>(
+    mask: &[u8],
+    first: usize,
+    slots: &mut [MaybeUninit<U>],
+    mut cursor: usize,
+    write: &impl Fn(usize, u8, *mut U),
+    value: &impl Fn(usize) -> U,
+) -> usize {
+    let (groups, rest) = mask.as_chunks::<GROUP>();
+    for (group, bytes) in groups.iter().enumerate() {
+        let (first, bits) = (first + group * GROUP, bits_of(bytes));
+        if bits == 0 {
+            continue;
+        }
+        if let Some(room) = slots[cursor..].first_chunk_mut::<GROUP>() {
+            write(first, bits, room.as_mut_ptr().cast());
             cursor += bits.count_ones() as usize;
         } else {
             cursor = write_last(bytes, slots, cursor, |offset| value(first + offset));
         }
-    };
-    let done = if slots_are_few {
-        // Most vectors have no true, and neither have most groups of the others.
-        let (vectors, _) = mask.as_chunks::<VECTOR>();
-        for (vector, bytes) in vectors.iter().enumerate() {
-            let mut bits = bits_of_vector(bytes);
-            while bits != 0 {
-                let offset = bits.trailing_zeros() as usize / GROUP * GROUP;
-                let group = &bytes[offset..offset + GROUP];
-                take(vector * VECTOR + offset, (bits >> offset) as u8, group);
-                bits &= !(0xFF << offset);
-            }
-        }
-        vectors.len() * VECTOR
-    } else {
-        let (groups, _) = mask.as_chunks::<GROUP>();
-        for (group, bytes) in groups.iter().enumerate() {
-            let bits = bits_of(bytes);
-            if bits != 0 {
-                take(group * GROUP, bits, bytes);
-            }
-        }
-        groups.len() * GROUP
-    };
-    write_last(&mask[done..], slots, cursor, |offset| value(done + offset))
+    }
+    let done = first + groups.len() * GROUP;
+    write_last(rest, slots, cursor, |offset| value(done + offset))
 }
 
-/// From this many bytes per true on, vectors without a true are skipped. With 1 % trues that halves the time; with 50 %
-/// it would take a fifth more.
+/// From this many bytes per true on, trues are written one by one. With 1 % trues that takes nine tenths of the time.
 pub(super) const SPARSE: usize = 16;
 
 /// Bytes of a vector.

@@ -1,5 +1,5 @@
 //! Neighbouring elements under a mask: [`compress`] brings the survivors together, [`expand`] takes them apart again,
-//! [`positions`] finds their indices. A mask byte other than zero is true.
+//! [`positions`] finds their indices, and [`count`] their number. A mask byte other than zero is true.
 //!
 //! ```text
 //! mask          1 0 1 1 0 0 0 1
@@ -54,6 +54,16 @@ mod elsewhere {
 
     pub(crate) trait Compressed {}
     impl<T: super::Index> Compressed for T {}
+}
+
+/// The number of trues.
+pub(super) fn count(mask: &[u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(_avx2) = HasAvx2::test() {
+        // SAFETY: `_avx2` proves AVX2 and POPCNT.
+        return unsafe { avx2::count(mask) };
+    }
+    portable::count(mask)
 }
 
 /// Writes the values under `true`, and returns their number. There is a value for each byte of the mask, and a slot for

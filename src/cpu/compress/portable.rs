@@ -9,6 +9,24 @@ use core::mem::MaybeUninit;
 
 use super::{GROUP, Index, Word};
 
+/// As [`super::count`]. Each true is counted in a byte of a vector.
+pub(in crate::cpu) fn count(mask: &[u8]) -> usize {
+    const LANES: usize = 64;
+
+    let (vectors, rest) = mask.as_chunks::<LANES>();
+    // A byte holds 255 trues.
+    let in_vectors = vectors.chunks(255).map(|vectors| {
+        let mut lanes = [0u8; LANES];
+        for vector in vectors {
+            for (lane, &byte) in lanes.iter_mut().zip(vector) {
+                *lane += u8::from(byte != 0);
+            }
+        }
+        lanes.iter().map(|&lane| usize::from(lane)).sum::<usize>()
+    });
+    in_vectors.sum::<usize>() + rest.iter().filter(|&&byte| byte != 0).count()
+}
+
 /// As [`super::compress`].
 pub(in crate::cpu) fn compress<T: Word>(
     values: &[T],

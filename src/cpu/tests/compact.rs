@@ -58,6 +58,24 @@ fn compacts() {
     });
 }
 
+/// In the form for the processor at hand and in the portable one. Any byte but zero is true.
+#[test]
+fn trues_are_counted() {
+    let mut random = Random(3);
+    for len in [0, 1, 31, 32, 33, 64, 100, 64 * 255, 2 * 64 * 255 + 77] {
+        for most in [1, 2, 255] {
+            let mask: Vec<u8> = (0..len)
+                .map(|_| (random.next() % (most + 1)) as u8)
+                .collect();
+            let expected = mask.iter().filter(|&&byte| byte != 0).count();
+            assert_eq!(compress::count(&mask), expected, "{len}");
+            assert_eq!(compress::portable::count(&mask), expected, "{len}");
+        }
+        let trues = vec![255; len];
+        assert_eq!(compress::portable::count(&trues), len);
+    }
+}
+
 /// Every pattern of eight trues in the middle of a mask, in the form for the processor at hand and in the portable one.
 #[test]
 fn compresses_and_expands_every_pattern() {
