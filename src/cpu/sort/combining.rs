@@ -15,6 +15,10 @@ use core::mem::MaybeUninit;
 use super::super::buffer::Shared;
 use super::radix::{Counts, SPLIT};
 
+/// Fewer bytes are moved item by item: they stay in the caches for who reads them next. With lines past the
+/// caches, a sort of 1 MiB took 1.1 times as long, and one of 2 MiB 0.8 (EPYC, two cores).
+pub(super) const FAR: usize = 2 << 20;
+
 /// Bytes of a line.
 const LINE: usize = 64;
 
@@ -60,7 +64,7 @@ impl Line {
     }
 }
 
-/// Moves each item to the next place of its digit.
+/// Moves each item to the next place of its digit, past the caches if that is `far`.
 ///
 /// # Safety
 ///
@@ -70,12 +74,13 @@ pub(super) unsafe fn move_items<T: Copy>(
     places: &mut Counts,
     to: &Shared<T>,
     digit: &impl Fn(T) -> usize,
+    far: bool,
 ) {
     let in_line = LINE / size_of::<T>();
     // SAFETY: it has no places.
     let address = unsafe { to.slice(0..0) }.as_ptr().addr();
-    if !address.is_multiple_of(size_of::<T>()) {
-        // Items straddle lines.
+    let straddle = !address.is_multiple_of(size_of::<T>());
+    if straddle || !far {
         for &item in items {
             let place = &mut places[digit(item)];
             // SAFETY: the caller's promise.
@@ -157,7 +162,7 @@ mod tests {
             core::slice::from_raw_parts_mut::<MaybeUninit<T>>(first, items.len())
         };
         // SAFETY: the places are those of these items.
-        unsafe { move_items(&items, &mut places, &SharedSlice::new(slots), &digit) };
+        unsafe { move_items(&items, &mut places, &SharedSlice::new(slots), &digit, true) };
         let mut expected = items;
         expected.sort_by_key(|&item| digit(item));
         // SAFETY: every slot has been written.
