@@ -128,10 +128,9 @@ fn sort_into<B: Bits, T: Item<B>>(
     is_long: bool,
     into_spare: bool,
 ) {
-    let block = if is_long { BLOCK } else { items.len() };
-    let bits = varying(items, block).and(mask).width();
+    let bits = varying(items, block_of(items, is_long)).and(mask).width();
     if items.len() >= LARGE && bits > 0 {
-        split(items, spare, mask, bits, block, into_spare);
+        split(items, spare, mask, bits, is_long, into_spare);
     } else {
         passes(items, spare, mask, bits, into_spare);
     }
@@ -143,9 +142,10 @@ fn split<B: Bits, T: Item<B>>(
     spare: &mut [MaybeUninit<T>],
     mask: B,
     bits: usize,
-    block: usize,
+    is_long: bool,
     into_spare: bool,
 ) {
+    let block = block_of(items, is_long);
     let from = bits.saturating_sub(SPLIT);
     let digit = |item: T| item.key().and(mask).digit(from, SPLIT);
     let mut counts = vec![[0; 1 << SPLIT]; items.len().div_ceil(block)];
@@ -173,7 +173,6 @@ fn split<B: Bits, T: Item<B>>(
             passes(own, other, mask, from, !into_spare);
         }
     };
-    let is_long = counts.len() > 1;
     let is_large = |number: usize| {
         let start = if number == 0 { 0 } else { ends[number - 1] };
         is_long && ends[number] - start >= LARGE
@@ -189,6 +188,11 @@ fn split<B: Bits, T: Item<B>>(
             bucket(number, false);
         }
     });
+}
+
+/// The items of a block.
+fn block_of<T>(items: &[T], is_long: bool) -> usize {
+    if is_long { BLOCK } else { items.len() }
 }
 
 /// The bits that are not the same in all keys.
