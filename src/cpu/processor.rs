@@ -93,3 +93,11 @@ pub(super) fn vectorize<R>(kernel: impl FnOnce() -> R) -> R {
     }
     kernel()
 }
+
+/// Whether [`vectorize`] finds vectors that have minima: AVX2 on x86-64, and elsewhere what the target has.
+pub(super) fn has_minima() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return HasAvx2::test().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
+    cfg!(any(target_feature = "neon", target_feature = "simd128"))
+}

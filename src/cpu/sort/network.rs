@@ -13,7 +13,7 @@
 //! An exchange does not keep the order of equal keys. Keys alone look alike, and positions decide between equal keys.
 
 use super::super::compress::Index;
-use super::super::processor::vectorize;
+use super::super::processor::{has_minima, vectorize};
 use super::keys::Bits;
 use super::radix::{Item, Placed};
 
@@ -118,9 +118,10 @@ impl<B: Bits, P: Index> Place<Placed<B, P>> for PlacedLanes<B, P> {
     }
 }
 
-/// Whether lines of `len` items are sorted here.
+/// Whether so many lines of `len` items are sorted here. Without vectors a network is slower than a sort from about 32
+/// keys on, and with positions it always is.
 pub(super) fn serves<B: Bits, T: Item<B>>(lines: usize, len: usize) -> bool {
-    lines >= FEW && len <= T::NETWORK
+    lines >= FEW && len <= T::NETWORK && has_minima()
 }
 
 /// Sorts each of up to [`LANES`] lines of `len` items, which lie one after the other. The room is for `len` places.
