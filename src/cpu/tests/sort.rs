@@ -113,7 +113,7 @@ fn all_zeros_and_ones() {
     for len in 1..=13 {
         let lines = 1usize << len;
         let values: Vec<u16> = (0..lines * len)
-            .map(|at| (at / len >> (at % len) & 1) as u16)
+            .map(|at| ((at / len) >> (at % len) & 1) as u16)
             .collect();
         let order = Integers::unsigned(false);
         assert!(
