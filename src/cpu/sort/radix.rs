@@ -25,7 +25,8 @@ use super::network::{LANES, Place, PlacedLanes};
 /// bits for 600 keys of 32 bits, and 1.2 for 4000.
 const COUNTERS_OF_ITEM: usize = 6;
 
-/// Bits of the digit by which a line is split.
+/// Bits of the digit by which a line is split. With 8 or 9 bits a sort of 2^22 keys took 36 ms, with 10 bits 45 (EPYC, two
+/// cores).
 pub(super) const SPLIT: usize = 8;
 
 /// Larger lines are split: this many items of 32 bits are half a mebibyte, which fits a second-level cache. Not
