@@ -180,7 +180,7 @@ fn every_dtype(device: &Device) {
             if device.supports_dtype(<$t as burn::tensor::Element>::dtype()) {
                 let n = 2 * TILE + 77;
                 check::<$t, 1>("random", &numbered(n), [n], 0, device);
-                check::<$t, 2>("random", &numbered(700), [7, 100], 1, device);
+                check::<$t, 2>("random", &numbered(900), [9, 100], 1, device);
             } else {
                 unsupported(&format!("{device:?} has no {}", stringify!($t)));
             }
@@ -212,6 +212,8 @@ fn values_that_are_special(device: &Device) {
     for n in [15, 600, TILE + 9] {
         let values: Vec<f32> = (0..n).map(|i| SPECIAL[hash(i) % SPECIAL.len()]).collect();
         check::<f32, 1>("special", &values, [n], 0, device);
+        let len = n / 15;
+        check::<f32, 2>("special", &values[..15 * len], [15, len], 1, device);
     }
     if device.supports_dtype(DType::F16) {
         let values: Vec<f16> = (0..3000).map(|i| f16::from_bits(hash(i) as u16)).collect();
