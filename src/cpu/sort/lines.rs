@@ -15,9 +15,10 @@ use super::super::buffer_cache::{self, Buffer};
 use super::super::compress::Index;
 use super::super::parallel::{self, GRAIN, PARALLEL};
 use super::super::processor::vectorize;
+use super::item::{Item, Placed};
 use super::keys::{Bits, Order};
 use super::network::{self, LANES};
-use super::radix::{self, Item, Placed};
+use super::radix;
 
 /// The lines of a contiguous `[outer, len, inner]` along its middle dimension.
 pub(super) struct SortInput<'a, B> {
@@ -180,7 +181,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
 
     /// Sorts the lines of a group, which lie one after the other.
     fn sort_lines<T: Item<B>>(&self, lines: &mut [T], rooms: &mut Rooms<B, T>, mask: B) {
-        if mask == B::ALL && network::serves::<B, T>(lines.len() / self.len, self.len) {
+        if mask == B::ALL && self.is_short::<T>(lines.len() / self.len) {
             return network::sort(lines, self.len, &mut rooms.places);
         }
         for line in lines.chunks_exact_mut(self.len) {
@@ -226,6 +227,11 @@ impl<'a, B: Bits> SortInput<'a, B> {
         }
     }
 
+    /// Whether so many lines are sorted side by side.
+    fn is_short<T: Item<B>>(&self, lines: usize) -> bool {
+        self.len <= T::NETWORK && network::serves(lines)
+    }
+
     /// Lines that lie side by side: all rows, or the columns of a plane.
     fn side(&self) -> usize {
         if self.inner == 1 {
@@ -238,7 +244,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
     /// The most lines of a group.
     fn width<T: Item<B>>(&self) -> usize {
         let is_single = if self.inner == 1 {
-            !network::serves::<B, T>(LANES, self.len)
+            !self.is_short::<T>(LANES)
         } else {
             self.are_long()
         };

@@ -5,6 +5,7 @@
 //! | [`keys`] | bits of elements as keys without a sign, whose order is that of the elements |
 //! | [`radix`] | the sort of one line, digit by digit |
 //! | [`combining`] | moves items to the places of their digits, a cache line at a time |
+//! | [`item`] | what is sorted: keys, alone or with their positions |
 //! | [`network`] | the sort of several short lines side by side |
 //! | [`lines`] | moves the lines of a tensor to where they are sorted, and back |
 //! | [`first`] | the first few elements of a line, without a sort of the line |
@@ -15,6 +16,7 @@
 
 mod combining;
 mod first;
+mod item;
 mod keys;
 mod lines;
 mod network;

@@ -12,10 +12,8 @@
 //!
 //! An exchange does not keep the order of equal keys. Keys alone look alike, and positions decide between equal keys.
 
-use super::super::compress::Index;
 use super::super::processor::{has_minima, vectorize};
 use super::keys::Bits;
-use super::radix::{Item, Placed};
 
 /// Lines that are sorted together: two vectors of 32-bit keys.
 pub(super) const LANES: usize = 16;
@@ -72,62 +70,16 @@ impl<B: Bits> Place<B> for [B; LANES] {
     }
 }
 
-/// Keys and their positions, each in vectors of their own.
-#[derive(Clone, Copy)]
-pub(super) struct PlacedLanes<B, P> {
-    keys: [B; LANES],
-    positions: [P; LANES],
-}
-
-impl<B: Bits, P: Index> Place<Placed<B, P>> for PlacedLanes<B, P> {
-    fn of(item: Placed<B, P>) -> Self {
-        Self {
-            keys: [item.key; LANES],
-            positions: [item.position; LANES],
-        }
-    }
-
-    #[inline(always)]
-    fn get(&self, lane: usize) -> Placed<B, P> {
-        Placed {
-            key: self.keys[lane],
-            position: self.positions[lane],
-        }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, lane: usize, item: Placed<B, P>) {
-        self.keys[lane] = item.key;
-        self.positions[lane] = item.position;
-    }
-
-    #[inline(always)]
-    fn exchanged(self, other: Self) -> [Self; 2] {
-        let (mut low, mut high) = (self, other);
-        for lane in 0..LANES {
-            let (one, two) = (self.keys[lane], other.keys[lane]);
-            let (at_one, at_two) = (self.positions[lane], other.positions[lane]);
-            // Without branches, so that all lanes are one comparison.
-            let swap = (two < one) | ((two == one) & (at_two < at_one));
-            low.keys[lane] = if swap { two } else { one };
-            high.keys[lane] = if swap { one } else { two };
-            low.positions[lane] = if swap { at_two } else { at_one };
-            high.positions[lane] = if swap { at_one } else { at_two };
-        }
-        [low, high]
-    }
-}
-
-/// Whether so many lines of `len` items are sorted here. Without vectors a network is slower than a sort from about 32
+/// Whether so many lines are sorted here. Without vectors a network is slower than a sort from about 32
 /// keys on, and with positions it always is.
-pub(super) fn serves<B: Bits, T: Item<B>>(lines: usize, len: usize) -> bool {
-    lines >= FEW && len <= T::NETWORK && has_minima()
+pub(super) fn serves(lines: usize) -> bool {
+    lines >= FEW && has_minima()
 }
 
 /// Sorts each of up to [`LANES`] lines of `len` items, which lie one after the other. The room is for `len` places.
-pub(super) fn sort<B: Bits, T: Item<B>>(lines: &mut [T], len: usize, room: &mut Vec<T::Place>) {
+pub(super) fn sort<T: Copy, P: Place<T>>(lines: &mut [T], len: usize, room: &mut Vec<P>) {
     let Some(&first) = lines.first() else { return };
-    room.resize(len, T::Place::of(first));
+    room.resize(len, P::of(first));
     vectorize(
         #[inline(always)]
         || {

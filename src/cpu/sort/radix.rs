@@ -15,19 +15,14 @@
 use core::mem::MaybeUninit;
 
 use super::super::buffer::{Shared, SharedSlice, as_slots};
-use super::super::compress::Index;
 use super::super::parallel;
-use super::combining;
+use super::combining::{self, Counts, SPLIT};
+use super::item::Item;
 use super::keys::Bits;
-use super::network::{LANES, Place, PlacedLanes};
 
 /// Counters that take as long as an item does in one pass. On an EPYC, passes of 8 bits took 0.6 to 0.8 of the time of 11
 /// bits for 600 keys of 32 bits, and 1.2 for 4000.
 const COUNTERS_OF_ITEM: usize = 6;
-
-/// Bits of the digit by which a line is split. With 8 or 9 bits a sort of 2^22 keys took 36 ms, with 10 bits 45 (EPYC, two
-/// cores).
-pub(super) const SPLIT: usize = 8;
 
 /// Larger lines are split: this many items of 32 bits are half a mebibyte, which fits a second-level cache. Not
 /// measured.
@@ -35,80 +30,6 @@ const LARGE: usize = 1 << 17;
 
 /// Items in a block. Between 2^12 and 2^20 the time differed by less than a tenth.
 const BLOCK: usize = 1 << 17;
-
-/// The counts of the digits of a split, or the place of the next item of each.
-pub(super) type Counts = [usize; 1 << SPLIT];
-
-/// What is sorted: a key, alone or with its position.
-pub(super) trait Item<B: Bits>: Copy + Send + Sync + 'static {
-    /// The items of lines that are sorted side by side.
-    type Place: Place<Self>;
-    /// The longest of such lines. On two cores of an EPYC passes took as long at this length, or up to half as long
-    /// again: 32-bit keys took 6.5 and 9 ns at 1024, and with positions 6.6 and 12.4 at 512.
-    const NETWORK: usize;
-    /// Up to this many items for each byte of a key are sorted by comparison. For `f32`, passes took as long at 512
-    /// keys, and at 256 keys with positions.
-    const FEW_PER_BYTE: usize;
-
-    fn new(key: B, position: usize) -> Self;
-    fn key(self) -> B;
-    /// Sorts a few items, which are in the order of their positions.
-    fn sort_few(items: &mut [Self], mask: B);
-}
-
-impl<B: Bits> Item<B> for B {
-    type Place = [B; LANES];
-    const NETWORK: usize = 256 * if B::BYTES < 4 { B::BYTES } else { 4 };
-    const FEW_PER_BYTE: usize = 128;
-
-    #[inline(always)]
-    fn new(key: B, _position: usize) -> Self {
-        key
-    }
-
-    #[inline(always)]
-    fn key(self) -> B {
-        self
-    }
-
-    fn sort_few(items: &mut [Self], mask: B) {
-        if mask == B::ALL {
-            items.sort_unstable()
-        } else {
-            items.sort_by_key(|key| key.and(mask))
-        }
-    }
-}
-
-/// A key and its position in its line.
-#[derive(Clone, Copy)]
-pub(super) struct Placed<B, P> {
-    pub(super) key: B,
-    pub(super) position: P,
-}
-
-impl<B: Bits, P: Index> Item<B> for Placed<B, P> {
-    type Place = PlacedLanes<B, P>;
-    const NETWORK: usize = 128 * if B::BYTES < 4 { B::BYTES } else { 4 };
-    const FEW_PER_BYTE: usize = 64;
-
-    #[inline(always)]
-    fn new(key: B, position: usize) -> Self {
-        Self {
-            key,
-            position: P::from_usize(position),
-        }
-    }
-
-    #[inline(always)]
-    fn key(self) -> B {
-        self.key
-    }
-
-    fn sort_few(items: &mut [Self], mask: B) {
-        items.sort_unstable_by_key(|item| (item.key.and(mask), item.position.to_usize()));
-    }
-}
 
 /// Sorts `items`, which are in the order of their positions, by the bits of their keys under `mask`; on all threads if
 /// the line `is_long`. `spare` is as long.
