@@ -11,7 +11,6 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::buffer::{Output, Shared};
-use super::super::buffer_cache::{self, Buffer};
 use super::super::compress::Index;
 use super::super::parallel::{self, GRAIN, PARALLEL};
 use super::super::processor::vectorize;
@@ -19,6 +18,7 @@ use super::item::{Item, Placed};
 use super::keys::{Bits, Order};
 use super::network::{self, LANES};
 use super::radix;
+use super::scratch::Scratch;
 
 /// The lines of a contiguous `[outer, len, inner]` along its middle dimension.
 pub(super) struct SortInput<'a, B> {
@@ -374,30 +374,5 @@ impl<B: Bits, T: Item<B>> Rooms<B, T> {
             spare: Scratch::new(len),
             places: Vec::new(),
         }
-    }
-}
-
-/// Temporary memory, from the buffer cache and back into it.
-struct Scratch<T: Copy> {
-    vec: Vec<T>,
-    len: usize,
-}
-
-impl<T: Copy> Scratch<T> {
-    fn new(len: usize) -> Self {
-        Self {
-            vec: buffer_cache::take(len),
-            len,
-        }
-    }
-
-    fn slots(&mut self) -> &mut [MaybeUninit<T>] {
-        &mut self.vec.spare_capacity_mut()[..self.len]
-    }
-}
-
-impl<T: Copy> Drop for Scratch<T> {
-    fn drop(&mut self) {
-        buffer_cache::give(Buffer::new(core::mem::take(&mut self.vec)));
     }
 }
