@@ -40,7 +40,7 @@ impl Line {
     #[inline(always)]
     fn slots<T>(&mut self) -> &mut [MaybeUninit<T>] {
         const { assert!(LINE.is_multiple_of(size_of::<T>()) && align_of::<T>() <= LINE) };
-        // SAFETY: the line is as large as so many items, and aligned for them.
+        // SAFETY: the line has the size of these items, and is aligned for them.
         unsafe {
             core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), LINE / size_of::<T>())
         }

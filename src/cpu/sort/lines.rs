@@ -107,7 +107,12 @@ impl<'a, B: Bits> SortInput<'a, B> {
 
     /// Where the first element of a line is.
     fn start(&self, line: usize) -> usize {
-        line / self.inner * self.len * self.inner + line % self.inner
+        self.start_among(line, self.len)
+    }
+
+    /// The same among lines of `len` elements.
+    fn start_among(&self, line: usize, len: usize) -> usize {
+        line / self.inner * len * self.inner + line % self.inner
     }
 
     /// Turns the sorted keys of lines into the bits of their elements.
@@ -227,7 +232,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
         }
     }
 
-    /// Whether so many lines are sorted side by side.
+    /// Whether this number of lines is sorted side by side.
     fn is_short<T: Item<B>>(&self, lines: usize) -> bool {
         self.len <= T::NETWORK && network::serves(lines)
     }
@@ -326,9 +331,8 @@ impl<'a, B: Bits> SortInput<'a, B> {
             }
             return;
         }
-        let (plane, column) = (group.start / self.inner, group.start % self.inner);
         for position in 0..k {
-            let first = (plane * k + position) * self.inner + column;
+            let first = self.start_among(group.start, k) + position * self.inner;
             // SAFETY: no other task has these columns of this plane.
             let row = unsafe { output.slice(first..first + group.len()) };
             for ((line, slot), items) in group.clone().zip(row).zip(lines.clone()) {
@@ -339,7 +343,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
 
     /// Writes the first elements of a line, given by their positions.
     pub(super) fn store_line<V: Copy + Send>(&self, line: usize, values: &[V], output: &Shared<V>) {
-        let first = line / self.inner * values.len() * self.inner + line % self.inner;
+        let first = self.start_among(line, values.len());
         for (position, &value) in values.iter().enumerate() {
             // SAFETY: no other task has this line.
             unsafe { output.set(first + position * self.inner, MaybeUninit::new(value)) };

@@ -70,8 +70,8 @@ impl<B: Bits> Place<B> for [B; LANES] {
     }
 }
 
-/// Whether so many lines are sorted here. Without vectors a network is slower than a sort from about 32
-/// keys on, and with positions it always is.
+/// Whether this number of lines is sorted here. Without vectors a network is slower than a sort from about 32 keys on,
+/// and with positions it always is.
 pub(super) fn serves(lines: usize) -> bool {
     lines >= FEW && has_minima()
 }
