@@ -31,7 +31,7 @@ use super::schedule::schedule;
 use super::tile::KeyDigits;
 use crate::ScanError;
 use crate::compact::unused;
-use crate::scan::components::column_lookback::{StripConfig, launch_words, tile_words};
+use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::tile_state::TileWordsLaunch;
 use crate::scan::scratch::{self, Words, prefixes_of};
 use crate::scan::tuning::{COLUMN_STRIPS, Tuning};
@@ -252,9 +252,7 @@ impl<'a, 'c> Passes<'a, 'c> {
         let tuning = Tuning::of(sort.client, &sort.launch);
         let config = PassConfig {
             digits: self.digits,
-            lookback: self.looks_back.then(|| {
-                StripConfig::new(sort.digits.digits(), lines, size_of::<u32>(), &sort.launch)
-            }),
+            lookback: self.looks_back.then(|| strip_of(sort, lines)),
             cubes_in_order: tuning.lookback.cubes_in_order,
             writes_keys: outputs.keys.is_some(),
             writes_positions: outputs.positions.is_some(),
@@ -299,7 +297,7 @@ impl<'a, 'c> Passes<'a, 'c> {
     fn words(&self, tuning: &Tuning) -> (BufferArg, TileWordsLaunch) {
         let (lines, tiles) = (self.source.lines[0], self.tiles);
         if self.looks_back {
-            let words = launch_words(lines, tiles, self.sort.digits.digits(), 1);
+            let words = strip_of(self.sort, lines).launch_words([lines, tiles], 1);
             scratch::take(self.sort.client, words, [lines, tiles], tuning.spin_limit)
         } else {
             let state = self.stand_ins[4].clone().into_buffer_arg();
@@ -314,5 +312,11 @@ impl<'a, 'c> Passes<'a, 'c> {
 fn serves(sort: &Sort, [lines, tiles]: [usize; 2]) -> bool {
     let is_set = sort.launch.stall.is_some() || sort.launch.spin_limit.is_some();
     let is_short = tiles <= SORTED_CHAIN || lines >= COLUMN_STRIPS;
-    is_set || is_short && tile_words(sort.digits.digits(), 1) <= sort.digits.tile()
+    is_set || is_short && strip_of(sort, lines).tile_words(1) <= sort.digits.tile()
+}
+
+/// The strips of lines: a column for each digit, whose state is how many keys have it.
+fn strip_of(sort: &Sort, lines: usize) -> StripConfig {
+    debug_assert!(sort.digits.tile() <= u16::MAX.into());
+    StripConfig::of_counts(sort.digits.digits(), lines, &sort.launch)
 }

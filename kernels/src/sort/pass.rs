@@ -188,18 +188,17 @@ fn write_sorted<K: Numeric, I: Numeric>(
     #[unroll]
     for step in 0..config.digits.tile.keys {
         let rank = step * units + UNIT_POS as usize;
-        if rank < place.count {
-            let key = tile.staged[rank];
-            let own = digit_in_pass::<K>(key, pass.number, config.digits) as usize;
-            let in_line = (bases[own] + rank as u32) as usize;
-            if in_line < of.kept {
-                let to = place.line * of.kept + in_line;
-                if comptime!(config.writes_keys) {
-                    keys_out[to] = key;
-                }
-                if comptime!(config.writes_positions) {
-                    positions_out[to] = I::cast_from(tile.ranked.words[rank]);
-                }
+        // Nothing depends on a branch but the writes, so units read many keys at once.
+        let key = tile.staged[rank];
+        let own = digit_in_pass::<K>(key, pass.number, config.digits) as usize;
+        let in_line = (bases[own] + rank as u32) as usize;
+        if rank < place.count && in_line < of.kept {
+            let to = place.line * of.kept + in_line;
+            if comptime!(config.writes_keys) {
+                keys_out[to] = key;
+            }
+            if comptime!(config.writes_positions) {
+                positions_out[to] = I::cast_from(tile.ranked.words[rank]);
             }
         }
     }

@@ -214,12 +214,13 @@ fn short_lines_that_share_a_cube() {
     }
 }
 
-/// At the device's own tuning. The line has too many tiles for them to look back unless forced.
+/// At the device's own tuning. The line has too many tiles for them to look back unless forced, and more than 2^16 keys
+/// of a digit.
 #[test]
 fn a_long_line() {
     let client = client();
     let keys: Vec<u32> = (0..(1 << 20) + 1)
-        .map(|i| mixed(i) << 16 ^ mixed(i / 5 + 3))
+        .map(|i| (mixed(i) << 16 ^ mixed(i / 5 + 3)) & 0x01ff_ffff)
         .collect();
     let looking_back = LaunchOptions {
         strategy: Strategy::Forced(RoutineKind::SinglePass),

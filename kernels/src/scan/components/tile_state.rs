@@ -215,3 +215,27 @@ pub(crate) fn peek<S: State>(
         present: is_sealed(strangers),
     }
 }
+
+/// Publishes a value below 2^16: one word.
+#[cube]
+pub(crate) fn publish_count<S: State>(
+    state: &[Atomic<u32>],
+    at: usize,
+    count: &S,
+    epoch_bits: u32,
+) {
+    let bits = S::to_words(count);
+    state[at].store(seal(bits[0], epoch_bits));
+}
+
+/// Reads the word of a value below 2^16 once.
+#[cube]
+pub(crate) fn peek_count<S: State>(state: &[Atomic<u32>], at: usize, epoch_bits: u32) -> Peek<S> {
+    let word = state[at].load();
+    let mut bits = Sequence::<u32>::new();
+    bits.push(half_of(word));
+    Peek::<S> {
+        value: S::from_words(&bits, 0usize),
+        present: is_sealed(foreign(word, epoch_bits)),
+    }
+}

@@ -29,13 +29,13 @@
 
 mod strip;
 
-pub(crate) use strip::{StripConfig, StripTile, launch_words, tile_words};
+pub(crate) use strip::{StripConfig, StripTile};
 
 use super::stall::{Publication, is_stalled};
-use super::tile_state::{HALVES, HEADER_WORDS, Peek, TileWords, peek, publish};
+use super::tile_state::{HEADER_WORDS, Peek, TileWords, peek, peek_count, publish, publish_count};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
-use strip::{AGGREGATE, FALLBACK, PREFIX, VALUES};
+use strip::{AGGREGATE, FALLBACK, PREFIX};
 
 /// Prefixes that a unit loads at once.
 const PREFIXES_AT_ONCE: usize = 2;
@@ -87,7 +87,7 @@ impl<S: State> StripLookback<S> {
     ) -> StripLookback<S> {
         let block = own.tile / config.block;
         let state_words = S::words().comptime();
-        let tile_words = comptime!(tile_words(config.columns, state_words));
+        let tile_words = comptime!(config.tile_words(state_words));
         StripLookback::<S> {
             own,
             first_word: own.strip * words.per_row * tile_words + HEADER_WORDS + column,
@@ -127,20 +127,28 @@ impl<S: State> StripLookback<S> {
     fn value_at(&self, tile: usize, #[comptime] value: usize) -> usize {
         let config = comptime!(self.config);
         let state_words = S::words().comptime();
-        let each = comptime!(HALVES * config.columns * state_words);
-        self.first_word + tile * comptime!(VALUES * each) + comptime!(value * each)
+        let tile_words = comptime!(config.tile_words(state_words));
+        self.first_word + tile * tile_words + comptime!(config.value_at(value, state_words))
     }
 
     fn publish(&self, state: &[Atomic<u32>], tile: usize, total: &S, #[comptime] value: usize) {
         let config = comptime!(self.config);
         let at = self.value_at(tile, value);
-        publish::<S>(state, at, config.columns, total, self.epoch_bits);
+        if comptime!(config.is_count(value)) {
+            publish_count::<S>(state, at, total, self.epoch_bits);
+        } else {
+            publish::<S>(state, at, config.columns, total, self.epoch_bits);
+        }
     }
 
     fn peek(&self, state: &[Atomic<u32>], tile: usize, #[comptime] value: usize) -> Peek<S> {
         let config = comptime!(self.config);
         let at = self.value_at(tile, value);
-        peek::<S>(state, at, config.columns, self.epoch_bits)
+        if comptime!(config.is_count(value)) {
+            peek_count::<S>(state, at, self.epoch_bits)
+        } else {
+            peek::<S>(state, at, config.columns, self.epoch_bits)
+        }
     }
 
     pub fn publish_aggregate(&self, state: &[Atomic<u32>], aggregate: &S) {

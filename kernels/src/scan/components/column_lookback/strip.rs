@@ -8,6 +8,8 @@
 //! tile    │ aggregate │ fallback │ prefix, if it is the last of its block │
 //! value   │ low halves of all columns of the strip │ their high halves │ … the next word of the states
 //! ```
+//!
+//! Aggregates that count the elements of a tile fit a half, so they and their fallbacks have low halves only.
 
 use crate::scan::LaunchOptions;
 use crate::scan::components::stall::Stall;
@@ -40,6 +42,8 @@ pub(crate) struct StripConfig {
     pub columns: usize,
     /// Tiles of a block.
     pub(super) block: usize,
+    /// Aggregates are below 2^16.
+    pub(super) counts: bool,
     /// Test switch: tiles that publish nothing, so that later tiles must fall back.
     pub stall: Option<Stall>,
 }
@@ -53,7 +57,16 @@ impl StripConfig {
         Self {
             columns,
             block: if is_long { LONG_BLOCK } else { SHORT_BLOCK },
+            counts: false,
             stall: launch.stall,
+        }
+    }
+
+    /// For tiles that count their elements, at most `u16::MAX`, in 32-bit states.
+    pub fn of_counts(columns: usize, strips: usize, launch: &LaunchOptions) -> Self {
+        Self {
+            counts: true,
+            ..Self::new(columns, strips, size_of::<u32>(), launch)
         }
     }
 
@@ -62,23 +75,43 @@ impl StripConfig {
         self.block == LONG_BLOCK
     }
 
-    /// Aggregates that are read at once.
+    /// Aggregates that are read at once, for states of `words` words.
     pub(super) fn at_once(&self, words: usize) -> usize {
         let [long, short] = WORDS_AT_ONCE;
         let all = if self.folds_blocks() { long } else { short };
-        (all / (HALVES * words)).max(1)
+        (all / self.sealed(AGGREGATE, words)).max(1)
     }
-}
 
-/// The words of a launch of `strips` strips, each of `tiles` tiles and `columns` columns, for states of `words` words.
-/// Aggregates of no more than a short block are read at once, and those after the last tile are not used.
-pub(crate) fn launch_words(strips: usize, tiles: usize, columns: usize, words: usize) -> usize {
-    (strips * tiles + SHORT_BLOCK) * tile_words(columns, words)
-}
+    /// Whether a value is known to be below 2^16.
+    pub(super) fn is_count(&self, value: usize) -> bool {
+        self.counts && value != PREFIX
+    }
 
-/// The words of a tile.
-pub(crate) fn tile_words(columns: usize, words: usize) -> usize {
-    VALUES * HALVES * words * columns
+    /// The sealed words of a value of one column.
+    fn sealed(&self, value: usize, words: usize) -> usize {
+        if self.is_count(value) {
+            1
+        } else {
+            HALVES * words
+        }
+    }
+
+    /// Where a value begins in the words of a tile.
+    pub(super) fn value_at(&self, value: usize, words: usize) -> usize {
+        let before = (0..value).map(|earlier| self.sealed(earlier, words));
+        before.sum::<usize>() * self.columns
+    }
+
+    /// The words of a tile.
+    pub fn tile_words(&self, words: usize) -> usize {
+        self.value_at(VALUES, words)
+    }
+
+    /// The words of a launch of `strips` strips, each of `tiles` tiles. Those that are read at once may lie after the
+    /// last tile, and are not used then.
+    pub fn launch_words(&self, [strips, tiles]: [usize; 2], words: usize) -> usize {
+        (strips * tiles + self.at_once(words)) * self.tile_words(words)
+    }
 }
 
 /// A tile of a strip.

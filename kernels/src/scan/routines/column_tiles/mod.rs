@@ -22,7 +22,7 @@ use super::{Routine, unless_columns, unless_words};
 use crate::monoid::Operator;
 use crate::scan::call::Call;
 use crate::scan::components::args::{Operands, ScanArgs};
-use crate::scan::components::column_lookback::{StripTile, launch_words};
+use crate::scan::components::column_lookback::StripTile;
 use crate::scan::components::columns::{ColumnsView, columns_arg};
 use crate::scan::components::lookback::tile_of_cube;
 use crate::scan::components::tile_state::TileWords;
@@ -123,15 +123,10 @@ impl Routine for ColumnTiles {
         let tiles = call.len().div_ceil(tile_rows);
         let strips = (call.lines.inner_count() / call.lanes).div_ceil(shape.width);
         let all_strips = call.rows() * strips;
-        let columns = shape.width * call.lanes;
-        let words = launch_words(all_strips, tiles, columns, call.state_words());
-        let (state, words) = scratch::take(
-            call.client,
-            words,
-            [all_strips, tiles],
-            call.tuning.spin_limit,
-        );
         let config = shape.config(&call, all_strips);
+        let all_tiles = [all_strips, tiles];
+        let words = config.strip.launch_words(all_tiles, call.state_words());
+        let (state, words) = scratch::take(call.client, words, all_tiles, call.tuning.spin_limit);
         let split = Split {
             len: shape.rows,
             parts: tiles * shape.height,
