@@ -19,6 +19,7 @@
 //! Merrill & Garland (2016). The fallback for aggregates that are missing: Smith, Levien & Owens (2025).
 
 mod batch_invariant;
+mod built_in;
 mod call;
 pub(crate) mod components;
 mod grid;
@@ -34,6 +35,7 @@ pub(crate) mod strategy;
 mod tensors;
 pub(crate) mod tuning;
 
+pub use built_in::{BuiltIn, scan_built_in};
 pub use components::args::{
     Access, Load, LoadExpand, Operands, Reads, ScanArgs, Store, StoreExpand, Writes,
 };

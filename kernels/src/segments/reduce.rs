@@ -10,14 +10,14 @@
 
 use super::bounds::{bounded, entries_of};
 use super::offsets::segment_starts;
-use crate::ScanError;
 use crate::error::check_outputs;
-use crate::monoid::{Operator, Segmented};
+use crate::monoid::{Fold, LogSumExp, Operator, Segmented};
 use crate::operator::accumulator_of;
 use crate::scan::scratch::temporary_tensor;
 use crate::scan::{
     ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
 };
+use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -47,6 +47,47 @@ fn totals_kernel<T: Numeric, A: Numeric, I: Numeric>(
         }
         totals[ABSOLUTE_POS] = total;
     }
+}
+
+/// [`segment_reduce`] by a fold. It is compiled in this crate, and `segment_reduce` in the crate that names the operator.
+///
+/// # Errors
+///
+/// See [`ScanError`].
+///
+/// # Panics
+///
+/// As [`segment_reduce`].
+pub fn segment_fold(
+    client: &Client,
+    values: TensorBinding,
+    offsets: (TensorBinding, ElemType),
+    totals: TensorBinding,
+    sizes: [usize; 2],
+    dtype: ElemType,
+    op: ScanOp,
+) -> Result<(), ScanError> {
+    segment_reduce::<Fold>(client, values, offsets, totals, sizes, dtype, op)
+}
+
+/// [`segment_reduce`] by [`LogSumExp`], as [`segment_fold`].
+///
+/// # Errors
+///
+/// See [`ScanError`].
+///
+/// # Panics
+///
+/// As [`segment_reduce`].
+pub fn segment_log_sum_exp(
+    client: &Client,
+    values: TensorBinding,
+    offsets: (TensorBinding, ElemType),
+    totals: TensorBinding,
+    sizes: [usize; 2],
+    dtype: ElemType,
+) -> Result<(), ScanError> {
+    segment_reduce::<LogSumExp>(client, values, offsets, totals, sizes, dtype, ())
 }
 
 /// The total of each segment of `values`, `[len, width]` and contiguous, by an operator of one input. Segment `j` has

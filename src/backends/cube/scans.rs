@@ -10,10 +10,8 @@ use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
 use cubecl::client::Client;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint as launch_adjoint};
-use cubecl_scan::monoid::{
-    ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, Operator, ResetRecurrence, Segmented,
-};
-use cubecl_scan::scan::{LaunchOptions, ScanTensors, scan_operator};
+use cubecl_scan::monoid::Extremum;
+use cubecl_scan::scan::{BuiltIn, LaunchOptions, ScanTensors, scan_built_in};
 
 /// Rows take one launch; a few long columns take two.
 pub(crate) fn scan(input: CubeTensor, dim: usize, op: ScanOp, options: ScanOptions) -> CubeTensor {
@@ -78,19 +76,15 @@ impl Scan {
     }
 
     fn fold(self, op: ScanOp) -> CubeTensor {
-        match op.of_kernels() {
-            Some(op) => self.launch::<Fold>(op),
-            None => self.launch::<LogSumExp>(()),
-        }
+        self.launch((op.of_kernels()).map_or(BuiltIn::LogSumExp, BuiltIn::Fold))
     }
 
-    fn launch<O: Operator>(self, op: O::Config) -> CubeTensor {
+    fn launch(self, op: BuiltIn) -> CubeTensor {
         let options = cubecl_scan::scan::ScanOptions {
             exclusive: self.options.exclusive,
             reverse: self.options.reverse,
         };
-        let launched =
-            scan_operator::<O>(&self.client, self.tensors, op, options, launch_options());
+        let launched = scan_built_in(&self.client, self.tensors, op, options, launch_options());
         accept(self.operation, launched);
         self.output
     }
@@ -111,10 +105,7 @@ pub(super) fn segmented_scan(
     options: ScanOptions,
 ) -> CubeTensor {
     let scan = Scan::new("Segmented Scan", vec![input], dim, options).segmented(starts);
-    match op.of_kernels() {
-        Some(op) => scan.launch::<Segmented<Fold>>(op),
-        None => scan.launch::<Segmented<LogSumExp>>(()),
-    }
+    scan.launch((op.of_kernels()).map_or(BuiltIn::SegmentedLogSumExp, BuiltIn::SegmentedFold))
 }
 
 pub(super) fn extremum_with_indices(
@@ -130,7 +121,7 @@ pub(super) fn extremum_with_indices(
     };
     let positions = empty_like(&input, input.shape(), int_dtype.into());
     let scan = Scan::new(name, vec![input], dim, ScanOptions::default()).positions(&positions);
-    (scan.launch::<ArgExtremum>(op), positions)
+    (scan.launch(BuiltIn::ArgExtremum(op)), positions)
 }
 
 pub(super) fn linear_recurrence(
@@ -139,7 +130,8 @@ pub(super) fn linear_recurrence(
     dim: usize,
     options: ScanOptions,
 ) -> CubeTensor {
-    Scan::new("Linear Recurrence", vec![values, decay], dim, options).launch::<LinearRecurrence>(())
+    let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
+    scan.launch(BuiltIn::LinearRecurrence)
 }
 
 pub(super) fn linear_recurrence_from(
@@ -150,7 +142,7 @@ pub(super) fn linear_recurrence_from(
     options: ScanOptions,
 ) -> CubeTensor {
     let scan = Scan::new("Linear Recurrence", vec![values, decay], dim, options);
-    scan.resuming(initial).launch::<LinearRecurrence>(())
+    scan.resuming(initial).launch(BuiltIn::LinearRecurrence)
 }
 
 pub(super) fn reset_recurrence(
@@ -159,7 +151,8 @@ pub(super) fn reset_recurrence(
     dim: usize,
     options: ScanOptions,
 ) -> CubeTensor {
-    Scan::new("Reset Recurrence", vec![values, decay], dim, options).launch::<ResetRecurrence>(())
+    let scan = Scan::new("Reset Recurrence", vec![values, decay], dim, options);
+    scan.launch(BuiltIn::ResetRecurrence)
 }
 
 pub(super) fn recurrence_adjoint(

@@ -7,7 +7,6 @@ use burn::backend::TensorMetadata;
 use burn::tensor::BoolDType;
 use burn_cubecl::kernel::into_contiguous;
 use burn_cubecl::tensor::CubeTensor;
-use cubecl_scan::monoid::{Fold, LogSumExp};
 use cubecl_scan::segments;
 
 pub(super) fn segment_ids(offsets: CubeTensor, len: usize) -> CubeTensor {
@@ -38,15 +37,8 @@ pub(super) fn segment_reduce(values: CubeTensor, offsets: CubeTensor, op: ScanOp
     let (values, dtype) = typed(values);
     let (offsets, totals) = (typed(offsets), output.clone().binding());
     let launched = match op.of_kernels() {
-        Some(op) => {
-            segments::segment_reduce::<Fold>(&client, values, offsets, totals, sizes, dtype, op)
-        }
-        None => {
-            let op = ();
-            segments::segment_reduce::<LogSumExp>(
-                &client, values, offsets, totals, sizes, dtype, op,
-            )
-        }
+        Some(op) => segments::segment_fold(&client, values, offsets, totals, sizes, dtype, op),
+        None => segments::segment_log_sum_exp(&client, values, offsets, totals, sizes, dtype),
     };
     accept("Segment Reduce", launched);
     output

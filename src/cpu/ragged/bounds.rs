@@ -51,6 +51,16 @@ impl Bounds {
         before(positions.start)..before(positions.end)
     }
 
+    /// The rows that end after the block of `block` positions in which they start, and the numbers of these blocks.
+    pub(super) fn crossing(&self, block: usize) -> Vec<(usize, usize)> {
+        let in_block = |number: usize| {
+            let end = self.len.min((number + 1) * block);
+            let row = self.starting_in(number * block..end).last()?;
+            (self.row(row).end > end).then_some((row, number))
+        };
+        (0..=self.len / block).filter_map(in_block).collect()
+    }
+
     /// Calls `each` with the part of each row that lies in some positions, in order. Positions before the first row
     /// count as row 0, and positions after the last row as one row more.
     pub(super) fn each_piece(

@@ -67,11 +67,10 @@ struct Reduction<'a, T, F> {
 impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
     /// Writes all segments.
     fn run(&self) {
-        let len = self.bounds.len();
         let groups = self.width.div_ceil(COLUMNS);
         let columns = |group: usize| group * COLUMNS..self.width.min((group + 1) * COLUMNS);
         // One block more than the elements fill: segments that start at the very end have no elements.
-        let blocks = len / self.rows + 1;
+        let blocks = self.bounds.len() / self.rows + 1;
         // For each block but the first, the state of its first elements, up to the first start of a segment.
         let mut heads = vec![F::NOTHING; (blocks - 1) * self.width];
         let head_of = SharedSlice::new(&mut heads);
@@ -86,12 +85,7 @@ impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
         };
         parallel::for_each_of(self.values.len(), blocks * groups, 1, &one);
         // Segments that go beyond their block need the heads of later blocks.
-        let crossing = |block: usize| {
-            let end = len.min((block + 1) * self.rows);
-            let segment = self.bounds.starting_in(block * self.rows..end).last()?;
-            (self.bounds.row(segment).end > end).then_some((segment, block))
-        };
-        let crossing: Vec<_> = (0..blocks).filter_map(crossing).collect();
+        let crossing = self.bounds.crossing(self.rows);
         let one = |task: usize| {
             let (segment, block) = crossing[task / groups];
             self.finish(segment, block, columns(task % groups), &heads);

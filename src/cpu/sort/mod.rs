@@ -49,7 +49,7 @@ pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
     order: O,
 ) -> Vec<I> {
     let lines = SortInput::new(values, shape);
-    if is_long(shape) {
+    if const { has_wide::<I>() } && is_long(shape) {
         lines.argsort::<O, usize, I>(order)
     } else {
         lines.argsort::<O, u32, I>(order)
@@ -72,7 +72,7 @@ pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
     let lines = SortInput::new(values, shape);
     if first::is_few(k, shape[1]) {
         lines.first::<O, I>(k, order)
-    } else if is_long(shape) {
+    } else if const { has_wide::<I>() } && is_long(shape) {
         lines.sort_with_positions::<O, usize, I>(k, order)
     } else {
         lines.sort_with_positions::<O, u32, I>(k, order)
@@ -87,6 +87,11 @@ pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
     order: O,
 ) -> (Vec<B>, Vec<usize>) {
     SortInput::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
+}
+
+/// Whether the type has positions that do not fit 32 bits.
+const fn has_wide<I>() -> bool {
+    size_of::<I>() > size_of::<u32>()
 }
 
 /// Whether positions do not fit 32 bits.

@@ -209,40 +209,17 @@ fn scan_chunk<A: Accumulator, I: Index>(
     state: &mut (A, usize),
     (slots, positions): (&mut [MaybeUninit<A>], &mut [MaybeUninit<I>]),
 ) {
-    let (len, before) = (values.len(), state.0);
+    let (len, (extremum, before)) = (values.len(), *state);
+    assert!(positions.len() == len);
     state.0 = if is_max {
-        tile::scan_rows::<A, Max, false>(values, slots, len, before, false)
+        tile::scan_rows::<A, Max, false>(values, slots, len, extremum, false)
     } else {
-        tile::scan_rows::<A, Min, false>(values, slots, len, before, false)
+        tile::scan_rows::<A, Min, false>(values, slots, len, extremum, false)
     };
     // SAFETY: the scan has written all slots.
     let extrema = unsafe { slots.assume_init_ref() };
-    state.1 = find_positions(values, extrema, first, state.1, positions);
-}
-
-/// Writes the position of the last extremum so far, and returns it. The elements are those from the position `first` on;
-/// up to the first extremum among them it is `before`.
-fn find_positions<A: Accumulator, I: Index>(
-    values: &[A],
-    extrema: &[A],
-    first: usize,
-    before: usize,
-    positions: &mut [MaybeUninit<I>],
-) -> usize {
-    const BEFORE: i32 = -1;
-    let (mut places, mut latest) = ([BEFORE; TILE], room());
-    let (len, latest) = (values.len(), &mut latest[..values.len()]);
-    assert!(len <= TILE && extrema.len() == len && positions.len() == len);
-    vectorize(|| {
-        for at in 0..len {
-            #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-            let is_extremum = (values[at] == extrema[at]) | (values[at] != values[at]);
-            places[at] = if is_extremum { at as i32 } else { BEFORE };
-        }
-    });
-    let last = tile::scan_rows::<i32, Max, false>(&places[..len], latest, len, BEFORE, false);
-    // SAFETY: the scan has written all slots.
-    let latest = unsafe { latest.assume_init_ref() };
+    let mut latest = room();
+    let latest = latest_extrema(values, extrema, &mut latest[..len]);
     let position = |place: i32| {
         if place == BEFORE {
             before
@@ -255,5 +232,28 @@ fn find_positions<A: Accumulator, I: Index>(
             slot.write(I::from_usize(position(place)));
         }
     });
-    position(last)
+    state.1 = latest.last().map_or(before, |&place| position(place));
+}
+
+/// No place among some elements: that of an extremum before them.
+const BEFORE: i32 = -1;
+
+/// Writes the place of the last extremum so far.
+fn latest_extrema<'a, A: Accumulator>(
+    values: &[A],
+    extrema: &[A],
+    latest: &'a mut [MaybeUninit<i32>],
+) -> &'a [i32] {
+    let (mut places, len) = ([BEFORE; TILE], values.len());
+    assert!(len <= TILE && extrema.len() == len);
+    vectorize(|| {
+        for at in 0..len {
+            #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+            let is_extremum = (values[at] == extrema[at]) | (values[at] != values[at]);
+            places[at] = if is_extremum { at as i32 } else { BEFORE };
+        }
+    });
+    tile::scan_rows::<i32, Max, false>(&places[..len], latest, len, BEFORE, false);
+    // SAFETY: the scan has written all slots.
+    unsafe { latest.assume_init_ref() }
 }

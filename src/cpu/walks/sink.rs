@@ -48,30 +48,38 @@ impl<'a, T: Copy> Sink<'a, T> {
         room: &mut Room<T>,
         fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
     ) -> R {
-        let Some((places, size)) = self.columns.as_ref().zip(self.lines.abreast) else {
-            let place = self.lines.place(plane, line, columns);
-            return fill(if writes {
-                // SAFETY: the caller's promise.
-                unsafe { self.slots.slice(place) }
-            } else {
-                &mut room[..place.len()]
-            });
-        };
         let room = &mut room[..columns.len()];
-        let result = fill(room);
-        if writes {
-            let mut taken = 0;
-            places.for_each_run(columns.clone(), |first, stride, count| {
-                let mut place = line * size + first as usize;
-                for &value in &room[taken..taken + count] {
-                    // SAFETY: the caller's promise.
-                    unsafe { self.slots.set(place, value) };
-                    place += stride as usize;
-                }
-                taken += count;
-            });
+        let slots = if writes && self.columns.is_none() {
+            // SAFETY: the caller's promise.
+            unsafe { self.slots.slice(self.lines.place(plane, line, columns)) }
+        } else {
+            &mut *room
+        };
+        let result = fill(slots);
+        if writes && self.columns.is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { self.spread(line, columns, room) };
         }
         result
+    }
+
+    /// Writes some columns of a line of planes abreast.
+    ///
+    /// # Safety
+    ///
+    /// As [`line`](Self::line).
+    unsafe fn spread(&self, line: usize, columns: &Range<usize>, room: &[MaybeUninit<T>]) {
+        let (places, size) = (self.columns.as_ref().zip(self.lines.abreast)).expect("planes");
+        let mut taken = 0;
+        places.for_each_run(columns.clone(), |first, stride, count| {
+            let mut place = line * size + first as usize;
+            for &value in &room[taken..taken + count] {
+                // SAFETY: the caller's promise.
+                unsafe { self.slots.set(place, value) };
+                place += stride as usize;
+            }
+            taken += count;
+        });
     }
 
     /// Lets `fill` write some lines of a column, each of them; to `room` alone unless the walk `writes`.
@@ -87,15 +95,17 @@ impl<'a, T: Copy> Sink<'a, T> {
         fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
     ) -> R {
         let WalkShape { len, inner, .. } = self.lines;
-        if inner == 1 {
+        let is_only = inner == 1;
+        let slots = if is_only {
             // SAFETY: the caller's promise.
-            return fill(unsafe { self.chunk(plane, lines, writes, room) });
-        }
-        let room = &mut room[..lines.len()];
-        let result = fill(room);
-        if writes {
+            unsafe { self.chunk(plane, lines, writes, room) }
+        } else {
+            &mut room[..lines.len()]
+        };
+        let result = fill(slots);
+        if writes && !is_only {
             let mut place = (plane * len + lines.start) * inner + column;
-            for &value in &*room {
+            for &value in &room[..lines.len()] {
                 // SAFETY: the caller's promise.
                 unsafe { self.slots.set(place, value) };
                 place += inner;
