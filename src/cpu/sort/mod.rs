@@ -89,7 +89,7 @@ pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
     SortInput::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
 }
 
-/// Whether the type has positions that do not fit 32 bits.
+/// Whether the type has positions that do not fit 32 bits. If not, callers refuse lines with such positions.
 const fn has_wide<I>() -> bool {
     size_of::<I>() > size_of::<u32>()
 }
