@@ -63,11 +63,13 @@ impl<'a, T: Copy> Sink<'a, T> {
         result
     }
 
-    /// Writes some columns of a line of planes abreast.
+    /// Writes some columns of a line of planes abreast. As a call it makes segmented sums of [2^20, 4] 1.1 to 1.2 times
+    /// slower.
     ///
     /// # Safety
     ///
     /// As [`line`](Self::line).
+    #[inline(always)]
     unsafe fn spread(&self, line: usize, columns: &Range<usize>, room: &[MaybeUninit<T>]) {
         let (places, size) = (self.columns.as_ref().zip(self.lines.abreast)).expect("planes");
         let mut taken = 0;
