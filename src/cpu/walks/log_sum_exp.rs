@@ -14,13 +14,18 @@
 //! result[i]            the state before the tile, joined with (largest[i], sum[i])
 //! ```
 //!
+//! Where no element of a block is above the largest so far, which is so in most blocks of a long row, every `scale` is
+//! 1, and one exponential joins the state before the tile to all sums.
+//!
 //! The operations are those of [`join`](StateFold::join), so a row has the bits of a column.
+
+use core::mem::MaybeUninit;
 
 use super::super::buffer::as_slots;
 use super::super::operator::Max;
 use super::super::processor::vectorize;
 use super::super::tile;
-use super::fold::{Since, StateFold};
+use super::fold::{Plain, Since, StateFold};
 use super::real::Real;
 use super::row_part::RowPart;
 
@@ -84,7 +89,7 @@ impl<A: Real> StateFold<A> for LogSumExpFold {
 
     /// The largest element first, so that the sum of exponentials needs no scaling.
     fn of_all(elements: &[A]) -> ScaledSum<A> {
-        let largest = (elements.iter()).fold(A::LOWEST, |largest, &x| largest.max(x));
+        let largest = Plain::<Max>::of_all(elements);
         let mut exponentials = [A::ZERO; BLOCK];
         let mut sum = A::ZERO;
         for elements in elements.chunks(BLOCK) {
@@ -120,46 +125,62 @@ impl<A: Real> StateFold<A> for LogSumExpFold {
 /// [`walk_row`](StateFold::walk_row) for at most [`BLOCK`] elements. Arrays are in the order of the walk.
 fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, mut block: RowPart<'_, A>) {
     let len = block.len();
-    let mut arrays = [[A::ZERO; BLOCK]; 3];
-    let [elements, scales, adds] = arrays.each_mut().map(|array| &mut array[..len]);
-    let mut largest = [since.tile.largest; BLOCK + 1];
-    block.read(elements);
-    largest_so_far(&block, elements, &mut largest[..=len]);
-    let (before, after) = (&largest[..len], &largest[1..=len]);
-
-    vectorize(|| find_factors(elements, [before, after], [scales, adds]));
-
-    let mut sum = since.tile.sum;
-    let sums = elements;
-    for step in 0..len {
-        let next = if block.starts_at(step) {
-            sum = A::ZERO;
-            adds[step]
-        } else {
-            sum.mul(scales[step]).add(adds[step])
-        };
-        sums[step] = if block.exclusive { sum } else { next };
-        sum = next;
+    let mut arrays = [[A::ZERO; BLOCK]; 4];
+    let [reversed, sums, scales, adds] = arrays.each_mut().map(|array| &mut array[..len]);
+    let ScaledSum { largest, mut sum } = since.tile;
+    let mut so_far = [largest; BLOCK + 1];
+    let elements = block.in_order(reversed);
+    let first_start = block.first_start();
+    let is_level = first_start == len && largest.max(Plain::<Max>::of_all(elements)) == largest;
+    if is_level {
+        vectorize(|| {
+            for (add, element) in adds.iter_mut().zip(elements) {
+                *add = element.relative_to(largest);
+            }
+        });
+        for (slot, &add) in sums.iter_mut().zip(&*adds) {
+            let next = sum.add(add);
+            *slot = if block.exclusive { sum } else { next };
+            sum = next;
+        }
+    } else {
+        largest_so_far(&block, elements, &mut so_far[..=len]);
+        let (before, after) = (&so_far[..len], &so_far[1..=len]);
+        vectorize(|| find_factors(elements, [before, after], [scales, adds]));
+        for step in 0..len {
+            let next = if block.starts_at(step) {
+                sum = A::ZERO;
+                adds[step]
+            } else {
+                sum.mul(scales[step]).add(adds[step])
+            };
+            sums[step] = if block.exclusive { sum } else { next };
+            sum = next;
+        }
     }
 
-    let first_start = block.first_start();
     if !block.slots.is_empty() {
-        let shown = if block.exclusive { before } else { after };
-        let results = scales;
+        let shown = &so_far[usize::from(!block.exclusive)..][..len];
+        let results = &mut *block.slots;
         vectorize(|| find_results(since.state, [shown, sums], first_start, results));
         if block.exclusive {
-            for step in (first_start..len).filter(|&step| block.starts_at(step)) {
-                results[step] = LogSumExpFold::value(<LogSumExpFold as StateFold<A>>::NOTHING);
+            let nothing = LogSumExpFold::value(<LogSumExpFold as StateFold<A>>::NOTHING);
+            for step in first_start..len {
+                if block.starts_at(step) {
+                    block.slots[step].write(nothing);
+                }
             }
         }
-        block.write(results);
+        if block.reverse {
+            block.slots.reverse();
+        }
     }
 
     if first_start < len {
         since.start::<A, LogSumExpFold>();
     }
     since.tile = ScaledSum {
-        largest: largest[len],
+        largest: so_far[len],
         sum,
     };
 }
@@ -176,11 +197,8 @@ fn find_factors<A: Real>(
     let (scales, adds) = (&mut scales[..len], &mut adds[..len]);
     for step in 0..len {
         let is_largest = elements[step] == after[step];
-        let low = if is_largest {
-            before[step]
-        } else {
-            elements[step]
-        };
+        // One of the two is the largest element. If one is NaN, so is what comes of it.
+        let low = before[step].min(elements[step]);
         let relative = low.relative_to(after[step]);
         scales[step] = if is_largest { relative } else { A::ONE };
         adds[step] = if is_largest { A::ONE } else { relative };
@@ -193,16 +211,30 @@ fn find_results<A: Real>(
     state: ScaledSum<A>,
     [largest, sums]: [&[A]; 2],
     first_start: usize,
-    results: &mut [A],
+    results: &mut [MaybeUninit<A>],
 ) {
     let joined = if state.sum == A::ZERO { 0 } else { first_start };
-    let of_tile = (largest.iter().zip(sums)).map(|(&largest, &sum)| ScaledSum { largest, sum });
-    let mut places = results.iter_mut().zip(of_tile);
-    for (result, of_tile) in places.by_ref().take(joined) {
-        *result = LogSumExpFold::value(LogSumExpFold::join(state, of_tile));
+    // By index: iterators that end together would leave up to a vector of elements to a loop without vectors.
+    let len = results.len();
+    let (largest, sums) = (&largest[..len], &sums[..len]);
+    if joined > 0 && largest[0] == largest[joined - 1] {
+        // One factor serves all.
+        let largest = largest[0];
+        for step in 0..joined {
+            let sum = sums[step];
+            let joined = LogSumExpFold::join(state, ScaledSum { largest, sum });
+            results[step].write(LogSumExpFold::value(joined));
+        }
+    } else {
+        for step in 0..joined {
+            let (largest, sum) = (largest[step], sums[step]);
+            let joined = LogSumExpFold::join(state, ScaledSum { largest, sum });
+            results[step].write(LogSumExpFold::value(joined));
+        }
     }
-    for (result, of_tile) in places {
-        *result = LogSumExpFold::value(of_tile);
+    for step in joined..len {
+        let (largest, sum) = (largest[step], sums[step]);
+        results[step].write(LogSumExpFold::value(ScaledSum { largest, sum }));
     }
 }
 

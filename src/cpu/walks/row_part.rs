@@ -44,20 +44,17 @@ impl<A: Copy> RowPart<'_, A> {
         }
     }
 
-    /// Copies the elements to `to`, in the order of the walk.
-    pub(super) fn read(&self, to: &mut [A]) {
-        to.copy_from_slice(self.elements);
-        if self.reverse {
-            to.reverse();
+    /// The elements in the order of the walk, in `room` if that is not their order in memory.
+    pub(super) fn in_order<'r>(&self, room: &'r mut [A]) -> &'r [A]
+    where
+        Self: 'r,
+    {
+        if !self.reverse {
+            return self.elements;
         }
-    }
-
-    /// Writes the results of all steps.
-    pub(super) fn write(&mut self, results: &[A]) {
-        self.slots.write_copy_of_slice(results);
-        if self.reverse {
-            self.slots.reverse();
-        }
+        room.copy_from_slice(self.elements);
+        room.reverse();
+        room
     }
 
     /// The first `steps` of the walk, and the others.
