@@ -10,17 +10,14 @@ use crate::monoid::{
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 
-/// An operator of [`monoid`](crate::monoid). The variants say how many tensors it takes.
+/// An operator of [`monoid`](crate::monoid). Folds and [`LogSumExp`] scan each segment on its own if the tensors say
+/// where segments start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BuiltIn {
     /// [`Fold`]: one input.
     Fold(ScanOp),
     /// [`LogSumExp`]: one input.
     LogSumExp,
-    /// [`Segmented`] folds: one input, and where segments start.
-    SegmentedFold(ScanOp),
-    /// The same of [`LogSumExp`].
-    SegmentedLogSumExp,
     /// [`ArgExtremum`]: one input, and room for positions.
     ArgExtremum(Extremum),
     /// [`LinearRecurrence`]: values and decays.
@@ -60,23 +57,19 @@ pub fn scan_built_in(
     options: ScanOptions,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
+    macro_rules! scan {
+        ($operator:ty, $config:expr) => {
+            scan_operator::<$operator>(client, tensors, $config, options, launch)
+        };
+    }
+    let in_segments = tensors.starts.is_some();
     match op {
-        BuiltIn::Fold(op) => scan_operator::<Fold>(client, tensors, op, options, launch),
-        BuiltIn::LogSumExp => scan_operator::<LogSumExp>(client, tensors, (), options, launch),
-        BuiltIn::SegmentedFold(op) => {
-            scan_operator::<Segmented<Fold>>(client, tensors, op, options, launch)
-        }
-        BuiltIn::SegmentedLogSumExp => {
-            scan_operator::<Segmented<LogSumExp>>(client, tensors, (), options, launch)
-        }
-        BuiltIn::ArgExtremum(op) => {
-            scan_operator::<ArgExtremum>(client, tensors, op, options, launch)
-        }
-        BuiltIn::LinearRecurrence => {
-            scan_operator::<LinearRecurrence>(client, tensors, (), options, launch)
-        }
-        BuiltIn::ResetRecurrence => {
-            scan_operator::<ResetRecurrence>(client, tensors, (), options, launch)
-        }
+        BuiltIn::Fold(op) if in_segments => scan!(Segmented<Fold>, op),
+        BuiltIn::Fold(op) => scan!(Fold, op),
+        BuiltIn::LogSumExp if in_segments => scan!(Segmented<LogSumExp>, ()),
+        BuiltIn::LogSumExp => scan!(LogSumExp, ()),
+        BuiltIn::ArgExtremum(op) => scan!(ArgExtremum, op),
+        BuiltIn::LinearRecurrence => scan!(LinearRecurrence, ()),
+        BuiltIn::ResetRecurrence => scan!(ResetRecurrence, ()),
     }
 }

@@ -21,7 +21,7 @@ mod reduce;
 mod repeat;
 
 pub use offsets::{segment_ids, segment_starts};
-pub use reduce::{segment_fold, segment_log_sum_exp, segment_reduce};
+pub use reduce::{segment_reduce, segment_reduce_built_in};
 pub use repeat::repeat;
 
 use crate::monoid::{Fold, SegmentTotals};

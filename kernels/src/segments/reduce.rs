@@ -10,14 +10,14 @@
 
 use super::bounds::{bounded, entries_of};
 use super::offsets::segment_starts;
+use crate::ScanError;
 use crate::error::check_outputs;
 use crate::monoid::{Fold, LogSumExp, Operator, Segmented};
 use crate::operator::accumulator_of;
 use crate::scan::scratch::temporary_tensor;
 use crate::scan::{
-    ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
+    BuiltIn, ELEMENTWISE_UNITS, LaunchOptions, ScanOptions, ScanTensors, cube_count, scan_operator,
 };
-use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -49,45 +49,38 @@ fn totals_kernel<T: Numeric, A: Numeric, I: Numeric>(
     }
 }
 
-/// [`segment_reduce`] by a fold. It is compiled in this crate, and `segment_reduce` in the crate that names the operator.
+/// [`segment_reduce`] by [`Fold`] or [`LogSumExp`], compiled in this crate: `segment_reduce` is compiled in the crate
+/// that names the operator.
 ///
 /// # Errors
 ///
-/// See [`ScanError`].
+/// See [`ScanError`]; another operator takes more tensors.
 ///
 /// # Panics
 ///
 /// As [`segment_reduce`].
-pub fn segment_fold(
+pub fn segment_reduce_built_in(
     client: &Client,
     values: TensorBinding,
     offsets: (TensorBinding, ElemType),
     totals: TensorBinding,
     sizes: [usize; 2],
     dtype: ElemType,
-    op: ScanOp,
+    op: BuiltIn,
 ) -> Result<(), ScanError> {
-    segment_reduce::<Fold>(client, values, offsets, totals, sizes, dtype, op)
-}
-
-/// [`segment_reduce`] by [`LogSumExp`], as [`segment_fold`].
-///
-/// # Errors
-///
-/// See [`ScanError`].
-///
-/// # Panics
-///
-/// As [`segment_reduce`].
-pub fn segment_log_sum_exp(
-    client: &Client,
-    values: TensorBinding,
-    offsets: (TensorBinding, ElemType),
-    totals: TensorBinding,
-    sizes: [usize; 2],
-    dtype: ElemType,
-) -> Result<(), ScanError> {
-    segment_reduce::<LogSumExp>(client, values, offsets, totals, sizes, dtype, ())
+    match op {
+        BuiltIn::Fold(op) => {
+            segment_reduce::<Fold>(client, values, offsets, totals, sizes, dtype, op)
+        }
+        BuiltIn::LogSumExp => {
+            segment_reduce::<LogSumExp>(client, values, offsets, totals, sizes, dtype, ())
+        }
+        _ => Err(ScanError::TensorCount {
+            operand: "tensors",
+            expected: 2,
+            found: 1,
+        }),
+    }
 }
 
 /// The total of each segment of `values`, `[len, width]` and contiguous, by an operator of one input. Segment `j` has

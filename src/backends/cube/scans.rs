@@ -76,7 +76,7 @@ impl Scan {
     }
 
     fn fold(self, op: ScanOp) -> CubeTensor {
-        self.launch((op.of_kernels()).map_or(BuiltIn::LogSumExp, BuiltIn::Fold))
+        self.launch(built_in(op))
     }
 
     fn launch(self, op: BuiltIn) -> CubeTensor {
@@ -88,6 +88,11 @@ impl Scan {
         accept(self.operation, launched);
         self.output
     }
+}
+
+/// The operator as the kernels name it.
+pub(super) fn built_in(op: ScanOp) -> BuiltIn {
+    op.of_kernels().map_or(BuiltIn::LogSumExp, BuiltIn::Fold)
 }
 
 pub(crate) fn launch_options() -> LaunchOptions {
@@ -105,7 +110,7 @@ pub(super) fn segmented_scan(
     options: ScanOptions,
 ) -> CubeTensor {
     let scan = Scan::new("Segmented Scan", vec![input], dim, options).segmented(starts);
-    scan.launch((op.of_kernels()).map_or(BuiltIn::SegmentedLogSumExp, BuiltIn::SegmentedFold))
+    scan.fold(op)
 }
 
 pub(super) fn extremum_with_indices(

@@ -1,5 +1,6 @@
 //! Segments: their totals, sums at their heads, and what offsets say about each element.
 
+use super::scans::built_in;
 use super::{accept, empty_like, typed};
 use crate::ScanOp;
 use crate::ops::with_dim;
@@ -36,10 +37,9 @@ pub(super) fn segment_reduce(values: CubeTensor, offsets: CubeTensor, op: ScanOp
     let client = values.client.clone();
     let (values, dtype) = typed(values);
     let (offsets, totals) = (typed(offsets), output.clone().binding());
-    let launched = match op.of_kernels() {
-        Some(op) => segments::segment_fold(&client, values, offsets, totals, sizes, dtype, op),
-        None => segments::segment_log_sum_exp(&client, values, offsets, totals, sizes, dtype),
-    };
+    let op = built_in(op);
+    let launched =
+        segments::segment_reduce_built_in(&client, values, offsets, totals, sizes, dtype, op);
     accept("Segment Reduce", launched);
     output
 }

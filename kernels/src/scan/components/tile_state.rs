@@ -166,11 +166,13 @@ pub fn joined(low: u32, high: u32) -> u32 {
     half_of(low) | (high << comptime!(HALF_BITS))
 }
 
+/// Publishes a value. One of a single half is below 2^16, the others have [`HALVES`] a word.
 #[cube]
 pub(crate) fn publish<S: State>(
     state: &[Atomic<u32>],
     at: usize,
     #[comptime] apart: usize,
+    #[comptime] halves: usize,
     value: &S,
     epoch_bits: u32,
 ) {
@@ -178,9 +180,11 @@ pub(crate) fn publish<S: State>(
     let count = S::words().comptime();
     #[unroll]
     for word in 0..count {
-        let low = at + comptime!(2 * word * apart);
+        let low = at + comptime!(halves * word * apart);
         state[low].store(seal(half_of(bits[word]), epoch_bits));
-        state[low + apart].store(seal(bits[word] >> comptime!(HALF_BITS), epoch_bits));
+        if comptime!(halves == HALVES) {
+            state[low + apart].store(seal(bits[word] >> comptime!(HALF_BITS), epoch_bits));
+        }
     }
 }
 
@@ -191,12 +195,13 @@ pub(crate) struct Peek<S: State> {
     pub present: bool,
 }
 
-/// Reads the words of a value once.
+/// Reads the words of a value once, see [`publish`].
 #[cube]
 pub(crate) fn peek<S: State>(
     state: &[Atomic<u32>],
     at: usize,
     #[comptime] apart: usize,
+    #[comptime] halves: usize,
     epoch_bits: u32,
 ) -> Peek<S> {
     let mut bits = Sequence::<u32>::new();
@@ -204,38 +209,19 @@ pub(crate) fn peek<S: State>(
     let count = S::words().comptime();
     #[unroll]
     for word in 0..count {
-        let at = at + comptime!(2 * word * apart);
+        let at = at + comptime!(halves * word * apart);
         let low = state[at].load();
-        let high = state[at + apart].load();
-        strangers |= foreign(low, epoch_bits) | foreign(high, epoch_bits);
-        bits.push(joined(low, high));
+        strangers |= foreign(low, epoch_bits);
+        if comptime!(halves == HALVES) {
+            let high = state[at + apart].load();
+            strangers |= foreign(high, epoch_bits);
+            bits.push(joined(low, high));
+        } else {
+            bits.push(half_of(low));
+        }
     }
     Peek::<S> {
         value: S::from_words(&bits, 0usize),
         present: is_sealed(strangers),
-    }
-}
-
-/// Publishes a value below 2^16: one word.
-#[cube]
-pub(crate) fn publish_count<S: State>(
-    state: &[Atomic<u32>],
-    at: usize,
-    count: &S,
-    epoch_bits: u32,
-) {
-    let bits = S::to_words(count);
-    state[at].store(seal(bits[0], epoch_bits));
-}
-
-/// Reads the word of a value below 2^16 once.
-#[cube]
-pub(crate) fn peek_count<S: State>(state: &[Atomic<u32>], at: usize, epoch_bits: u32) -> Peek<S> {
-    let word = state[at].load();
-    let mut bits = Sequence::<u32>::new();
-    bits.push(half_of(word));
-    Peek::<S> {
-        value: S::from_words(&bits, 0usize),
-        present: is_sealed(foreign(word, epoch_bits)),
     }
 }

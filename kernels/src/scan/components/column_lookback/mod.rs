@@ -32,7 +32,7 @@ mod strip;
 pub(crate) use strip::{StripConfig, StripTile};
 
 use super::stall::{Publication, is_stalled};
-use super::tile_state::{HEADER_WORDS, Peek, TileWords, peek, peek_count, publish, publish_count};
+use super::tile_state::{HEADER_WORDS, Peek, TileWords, peek, publish};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 use strip::{AGGREGATE, FALLBACK, PREFIX};
@@ -133,22 +133,14 @@ impl<S: State> StripLookback<S> {
 
     fn publish(&self, state: &[Atomic<u32>], tile: usize, total: &S, #[comptime] value: usize) {
         let config = comptime!(self.config);
-        let at = self.value_at(tile, value);
-        if comptime!(config.is_count(value)) {
-            publish_count::<S>(state, at, total, self.epoch_bits);
-        } else {
-            publish::<S>(state, at, config.columns, total, self.epoch_bits);
-        }
+        let (at, halves) = (self.value_at(tile, value), comptime!(config.halves(value)));
+        publish::<S>(state, at, config.columns, halves, total, self.epoch_bits);
     }
 
     fn peek(&self, state: &[Atomic<u32>], tile: usize, #[comptime] value: usize) -> Peek<S> {
         let config = comptime!(self.config);
-        let at = self.value_at(tile, value);
-        if comptime!(config.is_count(value)) {
-            peek_count::<S>(state, at, self.epoch_bits)
-        } else {
-            peek::<S>(state, at, config.columns, self.epoch_bits)
-        }
+        let (at, halves) = (self.value_at(tile, value), comptime!(config.halves(value)));
+        peek::<S>(state, at, config.columns, halves, self.epoch_bits)
     }
 
     pub fn publish_aggregate(&self, state: &[Atomic<u32>], aggregate: &S) {

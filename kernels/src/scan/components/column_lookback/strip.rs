@@ -82,18 +82,18 @@ impl StripConfig {
         (all / self.sealed(AGGREGATE, words)).max(1)
     }
 
-    /// Whether a value is known to be below 2^16.
-    pub(super) fn is_count(&self, value: usize) -> bool {
-        self.counts && value != PREFIX
+    /// The halves of a value that are published: one if it is known to be below 2^16.
+    pub(super) fn halves(&self, value: usize) -> usize {
+        if self.counts && value != PREFIX {
+            1
+        } else {
+            HALVES
+        }
     }
 
     /// The sealed words of a value of one column.
     fn sealed(&self, value: usize, words: usize) -> usize {
-        if self.is_count(value) {
-            1
-        } else {
-            HALVES * words
-        }
+        self.halves(value) * words
     }
 
     /// Where a value begins in the words of a tile.

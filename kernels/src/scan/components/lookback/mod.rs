@@ -35,7 +35,9 @@ mod shared;
 
 use super::plane_scan::{lane_of_unit, plane_of_unit};
 use super::stall::{Publication, is_stalled};
-use super::tile_state::{LookbackConfig, TileWords, aggregate_at, fallback_at, prefix_at, publish};
+use super::tile_state::{
+    HALVES, LookbackConfig, TileWords, aggregate_at, fallback_at, prefix_at, publish,
+};
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
@@ -148,7 +150,14 @@ impl<S: State> Lookback<S> {
         if UNIT_POS == 0 && !is_stalled(self.tile, Publication::Aggregate, config.stall) {
             let index = self.row_block + self.own;
             let at = aggregate_at(index, self.within, config.block, S::words());
-            publish::<S>(state, at, config.block, aggregate, self.words.epoch_bits);
+            publish::<S>(
+                state,
+                at,
+                config.block,
+                HALVES,
+                aggregate,
+                self.words.epoch_bits,
+            );
         }
     }
 
@@ -159,7 +168,14 @@ impl<S: State> Lookback<S> {
             let index = self.row_block + self.missing / config.block;
             let lane = self.missing % config.block;
             let at = fallback_at(index, lane, config.block, S::words());
-            publish::<S>(state, at, config.block, aggregate, self.words.epoch_bits);
+            publish::<S>(
+                state,
+                at,
+                config.block,
+                HALVES,
+                aggregate,
+                self.words.epoch_bits,
+            );
         }
     }
 
@@ -212,7 +228,7 @@ impl<S: State> Lookback<S> {
                     let prefix = join::<A, M>(&self.base, &self.own_total, op);
                     let index = self.row_block + self.own;
                     let at = prefix_at(index, config.block, S::words());
-                    publish::<S>(state, at, 1usize, &prefix, self.words.epoch_bits);
+                    publish::<S>(state, at, 1usize, HALVES, &prefix, self.words.epoch_bits);
                 }
             }
         }

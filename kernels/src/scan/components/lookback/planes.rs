@@ -11,7 +11,7 @@
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::plane_scan::lane_of_unit;
-use crate::scan::components::tile_state::{aggregate_at, fallback_at, peek, prefix_at};
+use crate::scan::components::tile_state::{HALVES, aggregate_at, fallback_at, peek, prefix_at};
 use cubecl::prelude::*;
 
 /// Searches until it is known what precedes the tile's own block, or a tile is missing.
@@ -36,12 +36,12 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
         let index = search.row_block + search.block;
         let place = select(has_tile, lane as usize, 0usize);
         let at = aggregate_at(index, place, config.block, M::State::words());
-        let published = peek::<M::State>(state, at, config.block, search.words.epoch_bits);
+        let published = peek::<M::State>(state, at, config.block, HALVES, search.words.epoch_bits);
         let at = fallback_at(index, place, config.block, M::State::words());
-        let fallback = peek::<M::State>(state, at, config.block, search.words.epoch_bits);
+        let fallback = peek::<M::State>(state, at, config.block, HALVES, search.words.epoch_bits);
         let earlier = select(search.block > 0, index - 1, index);
         let at = prefix_at(earlier, config.block, M::State::words());
-        let prefix = peek::<M::State>(state, at, 1usize, search.words.epoch_bits);
+        let prefix = peek::<M::State>(state, at, 1usize, HALVES, search.words.epoch_bits);
         let lacks = has_tile && !published.present && !fallback.present;
         let holes = plane_ballot(lacks).extract(0usize);
         if holes != 0u32 {

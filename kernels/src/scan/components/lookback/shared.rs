@@ -7,7 +7,7 @@
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::tile_state::{
-    LookbackConfig, aggregate_at, fallback_at, peek, prefix_at,
+    HALVES, LookbackConfig, aggregate_at, fallback_at, peek, prefix_at,
 };
 use cubecl::prelude::*;
 
@@ -112,9 +112,9 @@ fn read_block<S: State>(search: &mut Lookback<S>, state: &[Atomic<u32>], tiles: 
         let mut present = false.runtime();
         while !present && spins < search.words.spin_limit {
             let at = aggregate_at(index, unit, config.block, S::words());
-            let published = peek::<S>(state, at, config.block, search.words.epoch_bits);
+            let published = peek::<S>(state, at, config.block, HALVES, search.words.epoch_bits);
             let at = fallback_at(index, unit, config.block, S::words());
-            let fallback = peek::<S>(state, at, config.block, search.words.epoch_bits);
+            let fallback = peek::<S>(state, at, config.block, HALVES, search.words.epoch_bits);
             let value = S::select(published.present, &published.value, &fallback.value);
             S::set(&mut search.storage.values, unit, &value);
             present = published.present || fallback.present;
@@ -140,7 +140,7 @@ fn fold_block<A: Numeric, M: Monoid<A>>(
     let index = search.row_block + search.block;
     let earlier = select(search.block > 0, index - 1, index);
     let at = prefix_at(earlier, config.block, M::State::words());
-    let prefix = peek::<M::State>(state, at, 1usize, search.words.epoch_bits);
+    let prefix = peek::<M::State>(state, at, 1usize, HALVES, search.words.epoch_bits);
     let missing = search.storage.missing[0].load();
     let mut found = INCOMPLETE.runtime();
     if missing != NONE {
