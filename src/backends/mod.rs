@@ -7,6 +7,8 @@ mod batch_invariance;
 pub(crate) mod cube;
 #[cfg(feature = "flex")]
 mod flex;
+#[cfg(feature = "fusion")]
+mod fusion;
 
 #[cfg(feature = "cubecl-backend")]
 pub(crate) use batch_invariance::is_batch_invariant;

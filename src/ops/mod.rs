@@ -1,8 +1,8 @@
 //! The backend operations behind the tensor methods, for backend authors.
 //!
 //! Users call the traits of the [prelude](crate::prelude). A backend that implements [`ScanOps`], [`SortOps`]
-//! and the three selection traits serves them all; the extension macro makes the implementations for `Dispatch` and for
-//! the fused backends.
+//! and the three selection traits serves them all: the implementations for `Dispatch` and for the fused backends call
+//! it.
 //!
 //! The tensor methods have checked the arguments: masks and keys fit the values, and dimensions are in range. Counts
 //! and offsets have the integer type that the caller names.
@@ -16,6 +16,10 @@
 )]
 
 mod composed;
+#[cfg(feature = "fusion")]
+pub(crate) mod kinds;
+#[cfg(feature = "fusion")]
+pub(crate) mod queued;
 pub(crate) mod rows;
 pub(crate) mod scans;
 pub(crate) mod selections;

@@ -11,14 +11,15 @@
 //!
 //! | what | where |
 //! |---|---|
-//! | the trait | [`trait_of`]; `as` is what fusion is told about the results |
+//! | the trait | [`trait_of`] |
 //! | its implementations on CubeCL's devices and on the CPU | [`functions_of`], and a function for each key |
 //! | its implementation with gradients | for tensors without a gradient, in `backends/autodiff/mod.rs`; for selections of floats, in `backends/autodiff/selections.rs`, with an adjoint for each key |
+//! | its implementation on fused devices, which `as` tells about the results | `backends/fusion.rs` |
 //! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules.rs` |
 //!
 //! Other gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and
 //! it travels to remote devices. An *exact* one reads a number back, or has a size that a number decides. Its default
-//! body calls queued ones, so fusion is told `default`, and it needs no rules.
+//! body calls queued ones, so it needs no rules. With `default` in `as` fusion takes the default body, too.
 
 /// The trait of some rows.
 macro_rules! trait_of {
@@ -32,7 +33,6 @@ macro_rules! trait_of {
     ) => {
         $(#[$($about)*])*
         #[backend_extension(
-            Fusion: cfg(feature = "fusion"),
             Flex: cfg(feature = "flex"),
             Cube: cfg(feature = "cubecl-backend"),
             Autodiff: cfg(feature = "autodiff"),
@@ -40,7 +40,6 @@ macro_rules! trait_of {
         )]
         pub trait $Trait: $($Super +)+ {$($(
             $(#[$($doc)*])*
-            #[fusion($($how)*)]
             fn $op($($t: $T<Self>,)+ $($a: $A),*) -> ($($Out<Self>),+) $body
         )*)+}
     };

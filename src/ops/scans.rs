@@ -10,8 +10,6 @@ use super::composed::{
     segment_sums_by_index,
 };
 use super::rows::trait_of;
-#[cfg(feature = "fusion")]
-use super::specs;
 use super::{coordinates, first, read_count};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};

@@ -10,8 +10,6 @@
 )]
 
 use super::rows::trait_of;
-#[cfg(feature = "fusion")]
-use super::specs;
 use super::{first, read_count};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, backend_extension};

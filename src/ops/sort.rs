@@ -6,8 +6,6 @@
 )]
 
 use super::rows::trait_of;
-#[cfg(feature = "fusion")]
-use super::specs;
 use crate::SortOrder;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::backend::{Backend, backend_extension};

@@ -46,13 +46,13 @@
 
 mod client;
 mod fault;
-mod kinds;
 mod limits;
 mod ops;
 mod peer;
 mod protocol;
 mod rules;
 mod server;
+mod tensors;
 mod wire;
 
 pub use ops::{OPERATIONS, Operation};

@@ -1,13 +1,6 @@
-//! Every operation that travels: the queued ones of [`ops::rows`](crate::ops::rows). Both ends are made from their
-//! rows.
-//!
-//! ```text
-//! name(tensor: Kind, …; argument: Type, …) -> Kind …, [shapes and dtypes of the results] key, rule(what, …), …;
-//! ```
-//!
-//! A row names the method's tensors and arguments in their order, and the kinds of its results. The
-//! [rules](super::rules) are what a server checks, in their order, before it computes the shapes. Exact operations do
-//! not travel: they only call operations that do.
+//! Every operation that travels: the [queued ones](crate::ops::queued), from whose rows both ends are made.
+
+use crate::ops::queued::{every_operation, queued_rows};
 
 /// An operation as it travels, for programs that inspect a server's traffic.
 ///
@@ -41,47 +34,7 @@ macro_rules! id {
     };
 }
 
-/// Shapes and dtypes of the results, from what fusion is told: those of a tensor, or what a function gives. An
-/// operation that fusion does not queue has a function of its key in `crate::ops::specs`.
-macro_rules! results_of {
-    ([dtype = $like:ident, shape = $same:ident] $key:ident; $($all:expr),*) => {{
-        let _ = ($($all),*);
-        $like.clone()
-    }};
-    ([meta = specs::$spec:ident] $key:ident; $($all:expr),*) => { crate::ops::specs::$spec($($all),*) };
-    ([default] $key:ident; $($all:expr),*) => { crate::ops::specs::$key($($all),*) };
-}
-
-/// `$each! { Trait: rows }` for every trait.
-macro_rules! every_operation {
-    ($each:ident) => {
-        scan_operations! { rows(Float, Int, Bool) $each }
-        sort_operations! { rows(Float, Int, Bool) $each }
-        for_each_kind! { rows(Float, Int, Bool) $each }
-    };
-}
-
-/// The queued operations of [`crate::ops::rows`].
-macro_rules! rows {
-    (
-        $each:ident $Trait:ident: $($Super:ident)+;
-        queued {$(
-            $(#[$($doc:tt)*])*
-            $op:ident = $key:ident($($t:ident: $T:ident),+; $($a:ident: $A:ident),*) -> ($($Out:ident),+)
-                as ($($how:tt)*) if ($($rule:ident($($what:ident),*)),*) $body:tt
-        )+}
-        exact {$($exact:tt)*}
-    ) => {
-        $each! { $Trait: $(
-            $op($($t: $T),+; $($a: $A),*) -> $($Out)+, [$($how)*] $key $(, $rule($($what),*))*;
-        )+ }
-    };
-}
-
-pub(super) use crate::ops::scans::scan_operations;
-pub(super) use crate::ops::selections::for_each_kind;
-pub(super) use crate::ops::sort::sort_operations;
-pub(super) use {every_operation, id, results_of, rows};
+pub(super) use id;
 
 /// A constant with one trait's operations.
 macro_rules! described {

@@ -11,8 +11,8 @@
 //! The greeting itself never changes: versions tell each other apart by it.
 
 use super::fault::Fault;
-use super::kinds::{Int, Kind};
 use super::protocol::PROTOCOL;
+use crate::ops::kinds::{Int, Kind};
 use crate::refusal;
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Backend, DispatchDevice, Remote, TensorMetadata};

@@ -5,15 +5,14 @@
 //! go on; those that do inherit the error. The session ends only if a result is read or given to one of Burn's own
 //! operations. The server's log then gives the reason.
 
-use super::client::{Specs, spec};
 use super::fault::Fault;
-use super::kinds::{Bool, Float, Inputs, Int, Results};
-use super::ops::{
-    every_operation, for_each_kind, id, results_of, rows, scan_operations, sort_operations,
-};
+use super::ops::id;
 use super::peer;
 use super::rules::Rules;
+use super::tensors::{Inputs, expect_results};
 use super::wire::Arguments;
+use crate::ops::kinds::{Bool, Float, Int, Results};
+use crate::ops::queued::{Specs, every_operation, queued_rows, results_of, spec};
 use crate::ops::{
     BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanBackend, ScanOps, SortOps,
 };
@@ -70,11 +69,11 @@ pub fn custom_ops<B: ScanBackend + BackendIr>() -> CustomOpRegistry<B> {
                         $(let $t = &spec(&$t);)+
                         $(rules.$rule($(&$what),*)?;)*
                         let results = results_of!([$($how)*] $key; $($t),+ $(, &$a)*).list();
-                        <($($Out,)+) as Results<B>>::expect(ir, &results)?;
+                        expect_results::<B, ($($Out,)+)>(ir, &results)?;
                         rules.fits(&results)?;
                     }
                     let results = <B as $Trait>::$op($($t,)+ $($a),*);
-                    <($($Out,)+) as Results<B>>::leave(handles, ir, results);
+                    <($($Out,)+) as Results<B>>::leave(handles, &ir.outputs, results);
                     Ok(())
                 });
             });

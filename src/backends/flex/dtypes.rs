@@ -54,6 +54,7 @@ macro_rules! by_int {
 }
 
 /// Runs `$body` with `$T` an integer of the size of `$dtype`, for what moves elements, and for indices that are written.
+/// [`by_index`] is compiled half as often.
 macro_rules! by_size {
     ($dtype:expr, $T:ident => $body:expr) => {
         match burn::tensor::DType::size(&$dtype) {
@@ -77,4 +78,18 @@ macro_rules! by_size {
     };
 }
 
-pub(super) use {by_float, by_int, by_number, by_size, by_type};
+/// Runs `$body` with `$I` the integer in which the engine writes indices of type `$int`. [`indices`](super::slices::indices)
+/// narrows them where that has fewer than four bytes.
+macro_rules! by_index {
+    ($int:expr, $I:ident => $body:expr) => {
+        if burn::tensor::DType::from($int).size() == size_of::<u64>() {
+            type $I = u64;
+            $body
+        } else {
+            type $I = u32;
+            $body
+        }
+    };
+}
+
+pub(super) use {by_float, by_index, by_int, by_number, by_size, by_type};

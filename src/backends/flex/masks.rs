@@ -1,7 +1,7 @@
 //! Positions of masks, and destinations of keys.
 
-use super::dtypes::{by_int, by_size};
-use super::slices::{count_tensor, elements, mask_bytes, tensor};
+use super::dtypes::{by_index, by_int};
+use super::slices::{count_tensor, elements, indices, mask_bytes};
 use crate::cpu;
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
@@ -9,31 +9,31 @@ use burn_flex::FlexTensor;
 
 pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
     let mask = mask.to_contiguous();
-    by_size!(int.into(), I => {
-        let mut indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
-        let count = indices.len();
+    by_index!(int, I => {
+        let mut found = cpu::compact_indices::<I>(&mask_bytes(&mask));
+        let count = found.len();
         let len = mask.shape().num_elements();
-        indices.resize(len, 0);
-        (tensor(indices, [len].into(), int.into()), count_tensor(count, int))
+        found.resize(len, 0);
+        (indices(found, [len].into(), int), count_tensor(count, int))
     })
 }
 
 pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
     let mask = mask.to_contiguous();
-    by_size!(int.into(), I => {
-        let indices = cpu::compact_indices::<I>(&mask_bytes(&mask));
-        let count = indices.len();
-        tensor(indices, [count].into(), int.into())
+    by_index!(int, I => {
+        let found = cpu::compact_indices::<I>(&mask_bytes(&mask));
+        let count = found.len();
+        indices(found, [count].into(), int)
     })
 }
 
 pub(super) fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
     let mask = mask.to_contiguous();
     let shape = mask.shape();
-    by_size!(int.into(), I => {
+    by_index!(int, I => {
         let rows = cpu::argwhere::<I>(&mask_bytes(&mask), &shape);
         let count = rows.len() / shape.num_dims();
-        tensor(rows, [count, shape.num_dims()].into(), int.into())
+        indices(rows, [count, shape.num_dims()].into(), int)
     })
 }
 
@@ -57,11 +57,11 @@ pub(super) fn partition_ranks(
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
     let keys = keys.to_contiguous();
-    by_int!(keys.dtype(), K => by_size!(int.into(), I => {
+    by_int!(keys.dtype(), K => by_index!(int, I => {
         let (destinations, offsets) = cpu::partition_ranks::<K, I>(elements(&keys), num_keys);
         (
-            tensor(destinations, keys.shape(), int.into()),
-            tensor(offsets, [num_keys + 1].into(), int.into()),
+            indices(destinations, keys.shape(), int),
+            indices(offsets, [num_keys + 1].into(), int),
         )
     }))
 }

@@ -1,7 +1,7 @@
 //! Scans, recurrences and their adjoints.
 
-use super::dtypes::{by_float, by_number, by_size};
-use super::slices::{around, elements, lines, mask_bytes, tensor, view};
+use super::dtypes::{by_float, by_index, by_number};
+use super::slices::{around, elements, indices, lines, mask_bytes, tensor, view};
 use crate::cpu;
 use crate::ops::{scan_from_by_scan, with_dim};
 use crate::{ScanOp, ScanOptions};
@@ -189,11 +189,11 @@ pub(super) fn extremum_with_indices(
 ) -> (FlexTensor, FlexTensor) {
     let shape = input.shape();
     let lines = lines(&shape, dim, false);
-    by_number!(input.dtype(), T => by_size!(int.into(), I => {
+    by_number!(input.dtype(), T => by_index!(int, I => {
         let (values, positions) = cpu::extremum::<T, I>(&view(&input, dim), is_max, lines);
         (
             tensor(values, shape.clone(), input.dtype()),
-            tensor(positions, shape, int.into()),
+            indices(positions, shape, int),
         )
     }))
 }

@@ -1,9 +1,9 @@
 //! The selections, by the keys of their rows in [`ops::selections`](crate::ops::selections).
 
-use super::dtypes::{by_int, by_size};
+use super::dtypes::{by_index, by_int, by_size};
 use super::masks::partition_ranks;
 use super::segments::repeat_rows;
-use super::slices::{around, count_tensor, elements, mask_bytes, tensor};
+use super::slices::{around, count_tensor, elements, indices, mask_bytes, tensor};
 use crate::cpu;
 use crate::ops::rows::functions_of;
 use crate::ops::selections::for_each_kind;
@@ -117,9 +117,9 @@ fn compact_along(
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let lines = [outer, shape[dim], inner];
-    by_size!(values.dtype(), T => by_size!(int.into(), I => {
+    by_size!(values.dtype(), T => by_index!(int, I => {
         let (kept, counts) = cpu::compact_lines::<T, I>(elements(&values), &mask_bytes(&mask), lines);
-        let counts = tensor(counts, with_dim(&shape, dim, 1), int.into());
+        let counts = indices(counts, with_dim(&shape, dim, 1), int);
         (tensor(kept, shape, values.dtype()), counts)
     }))
 }
@@ -142,12 +142,12 @@ fn encode(values: FlexTensor, int: IntDType, padded: bool) -> (FlexTensor, FlexT
     let values = values.to_contiguous();
     macro_rules! runs {
         ($T:ty) => {
-            by_size!(int.into(), I => {
+            by_index!(int, I => {
                 let runs = cpu::run_lengths::<$T, I>(elements(&values), padded);
                 let len = [runs.values.len()];
                 (
                     tensor(runs.values, len.into(), values.dtype()),
-                    tensor(runs.lengths, len.into(), int.into()),
+                    indices(runs.lengths, len.into(), int),
                     count_tensor(runs.count, int),
                 )
             })

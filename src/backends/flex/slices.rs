@@ -40,6 +40,21 @@ pub(super) fn tensor<T: bytemuck::Pod + Send + Sync>(
     )
 }
 
+/// Indices as a tensor of type `int`, as [`by_index`](super::dtypes::by_index) has them found.
+pub(super) fn indices<I: Index + bytemuck::Pod>(
+    found: Vec<I>,
+    shape: Shape,
+    int: IntDType,
+) -> FlexTensor {
+    let dtype = int.into();
+    let narrowed = found.iter().map(|index| index.to_usize());
+    match DType::size(&dtype) {
+        1 => tensor(narrowed.map(u8::from_usize).collect(), shape, dtype),
+        2 => tensor(narrowed.map(u16::from_usize).collect(), shape, dtype),
+        _ => tensor(found, shape, dtype),
+    }
+}
+
 /// A mask as bytes, whatever its store.
 pub(super) fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
     match mask.dtype() {

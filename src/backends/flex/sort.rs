@@ -1,7 +1,7 @@
 //! Sorts on the CPU engine.
 
-use super::dtypes::by_size;
-use super::slices::{around, elements, tensor};
+use super::dtypes::{by_index, by_size};
+use super::slices::{around, elements, indices, tensor};
 use crate::SortOrder;
 use crate::cpu;
 use crate::ops::rows::functions_of;
@@ -70,9 +70,9 @@ fn radix_sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
 fn radix_argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
     let keys = keys.to_contiguous();
     let lines = axis(&keys, dim);
-    by_order!(keys.dtype(), descending(order), (B, order) => by_size!(int.into(), I => {
+    by_order!(keys.dtype(), descending(order), (B, order) => by_index!(int, I => {
         let positions = cpu::argsort::<B, _, I>(elements(&keys), lines, order);
-        tensor(positions, keys.shape(), int.into())
+        indices(positions, keys.shape(), int)
     }))
 }
 
@@ -87,11 +87,11 @@ fn first(
     let keys = keys.to_contiguous();
     let lines = axis(&keys, dim);
     let shape = with_dim(&keys.shape(), dim, k);
-    by_order!(keys.dtype(), descending(order), (B, order) => by_size!(int.into(), I => {
+    by_order!(keys.dtype(), descending(order), (B, order) => by_index!(int, I => {
         let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, k, order);
         (
             tensor(values, shape.clone(), keys.dtype()),
-            tensor(positions, shape, int.into()),
+            indices(positions, shape, int),
         )
     }))
 }
@@ -119,12 +119,12 @@ fn radix_sort_bits(
     let keys = keys.to_contiguous();
     let shape = keys.shape();
     let lines = [1, shape[0], 1];
-    by_size!(keys.dtype(), B => by_size!(int.into(), I => {
+    by_size!(keys.dtype(), B => by_index!(int, I => {
         let order = cpu::Integers::lowest(bits, descending(order));
         let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, shape[0], order);
         (
             tensor(values, shape.clone(), keys.dtype()),
-            tensor(positions, shape, int.into()),
+            indices(positions, shape, int),
         )
     }))
 }

@@ -123,7 +123,7 @@ impl<A: Real> StateFold<A> for LogSumExpFold {
 }
 
 /// [`walk_row`](StateFold::walk_row) for at most [`BLOCK`] elements. Arrays are in the order of the walk.
-fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, mut block: RowPart<'_, A>) {
+fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, block: RowPart<'_, A>) {
     let len = block.len();
     let mut arrays = [[A::ZERO; BLOCK]; 4];
     let [reversed, sums, scales, adds] = arrays.each_mut().map(|array| &mut array[..len]);
