@@ -118,8 +118,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
     /// Turns the sorted keys of lines into the bits of their elements.
     fn restore<O: Order<B>>(&self, group: &Group, keys: &mut [B], order: O) {
         let all_bits = |keys: &mut [B]| {
-            let elements = if self.are_long() { self.len } else { 0 };
-            parallel::for_each_part_of(elements, keys, GRAIN, &|_, part| {
+            self.for_each_part(keys, &|_, part| {
                 for key in part {
                     *key = order.bits(*key);
                 }
@@ -167,6 +166,12 @@ impl<'a, B: Bits> SortInput<'a, B> {
     /// Whether all threads work on one line at a time.
     pub(super) fn are_long(&self) -> bool {
         self.len >= PARALLEL && self.outer * self.inner < 4 * rayon::current_num_threads()
+    }
+
+    /// Calls `each` with parts of a line's items: on all threads if they work on one line at a time.
+    fn for_each_part<T: Send>(&self, items: &mut [T], each: &(dyn Fn(usize, &mut [T]) + Sync)) {
+        let elements = if self.are_long() { items.len() } else { 0 };
+        parallel::for_each_part_of(elements, items, GRAIN, each);
     }
 
     /// Sorts all lines, and calls `store` with each group of them, one line after the other.
@@ -268,16 +273,14 @@ impl<'a, B: Bits> SortInput<'a, B> {
             let values = &self.values[first..];
             for (line, buffer) in buffer.chunks_exact_mut(self.len).enumerate() {
                 let values = &values[line * self.len..];
-                let elements = if self.are_long() { self.len } else { 0 };
-                parallel::for_each_part_of(elements, buffer, GRAIN, &|first, part| {
+                self.for_each_part(buffer, &|first, part| {
                     for (at, (slot, &bits)) in part.iter_mut().zip(&values[first..]).enumerate() {
                         slot.write(T::new(order.key(bits), first + at));
                     }
                 });
             }
         } else if group.len() == 1 {
-            let elements = if self.are_long() { self.len } else { 0 };
-            parallel::for_each_part_of(elements, buffer, GRAIN, &|start, part| {
+            self.for_each_part(buffer, &|start, part| {
                 let values = self.values[first + start * self.inner..].iter();
                 let values = values.step_by(self.inner);
                 for (at, (slot, &bits)) in part.iter_mut().zip(values).enumerate() {
@@ -322,8 +325,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
             for (line, items) in group.clone().zip(lines) {
                 // SAFETY: no other task has this row.
                 let row = unsafe { output.slice(line * k..(line + 1) * k) };
-                let elements = if self.are_long() { k } else { 0 };
-                parallel::for_each_part_of(elements, row, GRAIN, &|first, part| {
+                self.for_each_part(row, &|first, part| {
                     for (slot, &item) in part.iter_mut().zip(&items[first..]) {
                         slot.write(value(item, line));
                     }
