@@ -113,6 +113,10 @@ fn any_range(device: &Device) {
     check_tensor("large", &tensor::<f32, 1>(&x, [8], device), 0);
     let x: Vec<f32> = (0..300).map(|i| i as f32 * 100.0 - 15_000.0).collect();
     check_tensor("rising", &tensor::<f32, 1>(&x, [300], device), 0);
+    let x: Vec<f32> = (0..300)
+        .map(|i| if i == 200 { 1e30 } else { (i % 7) as f32 })
+        .collect();
+    check_tensor("a peak", &tensor::<f32, 1>(&x, [300], device), 0);
 }
 
 fn views_are_read_in_place(device: &Device) {
