@@ -1,4 +1,4 @@
-//! Columns whose lines share places in the caches: the distance from line to line is a multiple of [`ALIASED`] bytes.
+//! Columns of a plane, compacted in the order of memory.
 //!
 //! Survivors written to their columns one by one would drive each other out of the caches. They wait in a buffer, the
 //! survivors of a column side by side, and what all columns of the block have is written line by line:
@@ -10,71 +10,72 @@
 //!          1 0 1
 //! ```
 //!
-//! A column that is too far ahead of the others is written alone.
-//!
-//! Keeping half of [4096, 1024] f32 takes 0.31 times as long as without the buffer, and keeping half of [8192, 512]
-//! 0.55 times, on two cores; [4096, 1024] with columns of 10 % and of 90 % takes 0.8 times as long. Other distances
-//! from line to line gain less, and take 1.3 to 1.8 times as long where the columns differ.
+//! A column that is too far ahead of the others is written alone. With AVX2, [`tiles`](super::tiles) fills the buffer
+//! and writes lines.
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::compress::{Index, Word};
+#[cfg(target_arch = "x86_64")]
+use super::super::processor::HasAvx2;
+#[cfg(target_arch = "x86_64")]
+use super::tiles;
 use super::{COLUMNS, Lines};
 
-/// Lines this far apart, or a multiple of it, share places in the first-level cache.
-const ALIASED: usize = 2048;
-
-/// Bytes of the buffer. With half as many [4096, 1024] takes 1.1 times as long, and with twice as many it takes the
-/// same time.
+/// Bytes of the buffer. With half as many [2048, 2048] takes 1.1 to 1.3 times as long.
 const BUFFER: usize = 1 << 20;
 
 /// What all columns have is written after this part of the lines that the buffer has room for.
 const PARTS: usize = 4;
 
+/// Lines that are taken in together, and elements that may be written after the last survivor of a column.
+pub(super) const GROUP: usize = 8;
+
 /// Some columns of a plane, and their survivors that wait.
 pub(super) struct WaitingColumns<'a, T> {
-    lines: &'a Lines<'a, T>,
+    pub(super) lines: &'a Lines<'a, T>,
     /// The first element of the columns.
-    first: usize,
-    width: usize,
+    pub(super) first: usize,
+    pub(super) width: usize,
     /// The survivors of a column side by side.
-    waiting: Vec<T>,
+    pub(super) waiting: Vec<T>,
     /// How many the buffer holds of a column.
     room: usize,
     /// How many wait in each column.
-    filled: [usize; COLUMNS],
+    pub(super) filled: [usize; COLUMNS],
     /// How many each column has written.
     written: [usize; COLUMNS],
 }
 
 impl<'a, T: Word> WaitingColumns<'a, T> {
-    pub(super) fn are_in(lines: &Lines<'_, T>) -> bool {
-        (lines.inner * size_of::<T>()).is_multiple_of(ALIASED)
-    }
-
-    pub(super) fn new(lines: &'a Lines<'a, T>, plane: usize, columns: Range<usize>) -> Self {
-        let width = columns.len();
-        let room = (BUFFER / size_of::<T>() / width).min(lines.len.next_multiple_of(PARTS));
-        Self {
+    /// Room for blocks of up to `width` columns.
+    pub(super) fn new(lines: &'a Lines<'a, T>, width: usize) -> Self {
+        let room = (BUFFER / size_of::<T>() / width).min(lines.len);
+        let room = room.next_multiple_of(PARTS * GROUP);
+        let mut columns = Self {
             lines,
-            first: plane * lines.len * lines.inner + columns.start,
+            first: 0,
             width,
-            waiting: vec![T::default(); width * Self::apart(room)],
+            waiting: Vec::new(),
             room,
             filled: [0; COLUMNS],
             written: [0; COLUMNS],
-        }
+        };
+        // Whole groups of columns are read, too.
+        let all = width.next_multiple_of(GROUP);
+        columns.waiting = vec![T::default(); all * columns.apart()];
+        columns
     }
 
     /// From a column of the buffer to the next: these share no place in a cache.
-    fn apart(room: usize) -> usize {
-        room + 16
+    pub(super) fn apart(&self) -> usize {
+        self.room + 2 * GROUP
     }
 
     /// Where the survivors of a column wait.
-    fn of_column(&self, column: usize) -> Range<usize> {
-        let begin = column * Self::apart(self.room);
+    pub(super) fn of_column(&self, column: usize) -> Range<usize> {
+        let begin = column * self.apart();
         begin..begin + self.filled[column]
     }
 
@@ -86,17 +87,28 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
     /// # Safety
     ///
     /// No other thread has access to the output of these columns.
-    pub(super) unsafe fn compact<I: Index>(mut self, counts: &mut [MaybeUninit<I>]) {
-        let (len, part) = (self.lines.len, self.room / PARTS);
+    pub(super) unsafe fn compact<I: Index>(
+        &mut self,
+        plane: usize,
+        columns: Range<usize>,
+        counts: &mut [MaybeUninit<I>],
+    ) {
+        let len = self.lines.len;
+        self.first = plane * len * self.lines.inner + columns.start;
+        self.width = columns.len();
+        self.filled[..self.width].fill(0);
+        self.written[..self.width].fill(0);
+        let part = if len <= self.room {
+            len
+        } else {
+            self.room / PARTS
+        };
         for begin in (0..len).step_by(part) {
-            self.take(begin..len.min(begin + part));
-            // SAFETY: the caller's promise.
-            unsafe { self.write_common() };
-            for column in 0..self.width {
-                if self.filled[column] + part > self.room {
-                    // SAFETY: as above.
-                    unsafe { self.write_alone(column, self.filled[column]) };
-                }
+            let end = len.min(begin + part);
+            self.take(begin..end);
+            if end < len {
+                // SAFETY: the caller's promise.
+                unsafe { self.make_room(part) };
             }
         }
         for (column, count) in counts.iter_mut().enumerate() {
@@ -106,56 +118,89 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         unsafe { self.write_rest() };
     }
 
-    /// Takes in the survivors of at most `room / PARTS` lines.
+    /// Takes in the survivors of some lines, for which every column has room.
     fn take(&mut self, lines: Range<usize>) {
-        let mut next: [u32; COLUMNS] =
-            core::array::from_fn(|column| self.of_column(column).end as u32);
-        let next = &mut next[..self.width];
+        #[cfg(target_arch = "x86_64")]
+        if let Some(_avx2) = HasAvx2::test() {
+            // SAFETY: `_avx2` proves AVX2 and POPCNT.
+            return unsafe { tiles::take(self, lines) };
+        }
+        self.take_lines(lines);
+    }
+
+    /// [`take`](Self::take), one element after the other.
+    pub(super) fn take_lines(&mut self, lines: Range<usize>) {
         for line in lines {
             let place = self.first + line * self.lines.inner;
             let place = place..place + self.width;
             let (values, mask) = (&self.lines.values[place.clone()], &self.lines.mask[place]);
-            for ((&value, &byte), next) in values.iter().zip(mask).zip(&mut *next) {
+            let apart = self.apart();
+            let mut begin = 0;
+            for ((&value, &byte), filled) in values.iter().zip(mask).zip(&mut self.filled) {
                 // SAFETY: every column has room for as many more, and the elements between columns for the last one.
-                unsafe { *self.waiting.get_unchecked_mut(*next as usize) = value };
-                *next += u32::from(byte != 0);
+                unsafe { *self.waiting.get_unchecked_mut(begin + *filled) = value };
+                *filled += usize::from(byte != 0);
+                begin += apart;
             }
-        }
-        for (column, &next) in next.iter().enumerate() {
-            self.filled[column] = next as usize - self.of_column(column).start;
         }
     }
 
-    /// Writes the lines that all columns have.
-    unsafe fn write_common(&mut self) {
-        let begin = self.written[..self.width]
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(0);
-        let end = (0..self.width)
-            .map(|column| self.found(column))
-            .min()
-            .unwrap_or(0);
-        if begin >= end {
-            return;
-        }
-        for column in 0..self.width {
-            // SAFETY: the caller's promise.
-            unsafe { self.write_alone(column, begin - self.written[column]) };
-        }
-        for line in begin..end {
-            let place = self.first + line * self.lines.inner;
+    /// Writes the lines that all columns have, and the columns that lack room for so many lines.
+    unsafe fn make_room(&mut self, lines: usize) {
+        let written = self.written[..self.width].iter().copied();
+        let begin = written.max().unwrap_or(0);
+        let found = (0..self.width).map(|column| self.found(column));
+        let end = found.min().unwrap_or(0);
+        if begin < end {
+            for column in 0..self.width {
+                // SAFETY: the caller's promise.
+                unsafe { self.write_alone(column, begin - self.written[column]) };
+            }
             // SAFETY: as above.
-            let slots = unsafe { self.lines.output.slice(place..place + self.width) };
-            let columns = self.waiting.chunks_exact(Self::apart(self.room));
-            for (slot, waiting) in slots.iter_mut().zip(columns) {
-                // SAFETY: at least `end - begin` survivors wait in each column.
-                slot.write(unsafe { *waiting.get_unchecked(line - begin) });
+            unsafe { self.write_lines(begin..end) };
+            for column in 0..self.width {
+                self.drop_first(column, end - begin);
             }
         }
         for column in 0..self.width {
-            self.drop_first(column, end - begin);
+            if self.filled[column] + lines > self.room {
+                // SAFETY: as above.
+                unsafe { self.write_alone(column, self.filled[column]) };
+            }
+        }
+    }
+
+    /// Writes lines whose elements wait at the front of all columns.
+    unsafe fn write_lines(&self, lines: Range<usize>) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(_avx2) = HasAvx2::test() {
+            // SAFETY: `_avx2` proves AVX2; the caller's promise.
+            return unsafe { tiles::write(self, lines) };
+        }
+        // SAFETY: the caller's promise.
+        unsafe { self.write_columns(0, lines, 0..self.width) };
+    }
+
+    /// Writes what waits at place `at` of some columns to a line, and what follows to the next lines, one element after
+    /// the other.
+    ///
+    /// # Safety
+    ///
+    /// As [`compact`](Self::compact).
+    pub(super) unsafe fn write_columns(
+        &self,
+        at: usize,
+        lines: Range<usize>,
+        columns: Range<usize>,
+    ) {
+        for (at, line) in (at..).zip(lines) {
+            let place = self.first + line * self.lines.inner;
+            // SAFETY: the caller's promise.
+            let slots =
+                unsafe { (self.lines.output).slice(place + columns.start..place + columns.end) };
+            for (slot, column) in slots.iter_mut().zip(columns.clone()) {
+                slot.write(self.waiting[column * self.apart() + at]);
+            }
         }
     }
 
@@ -164,13 +209,9 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         if count == 0 {
             return;
         }
-        let waiting = self.of_column(column).start;
-        for i in 0..count {
-            let slot = self.first + (self.written[column] + i) * self.lines.inner + column;
-            // SAFETY: the caller's promise.
-            let slots = unsafe { self.lines.output.slice(slot..slot + 1) };
-            slots[0].write(self.waiting[waiting + i]);
-        }
+        let written = self.written[column];
+        // SAFETY: the caller's promise.
+        unsafe { self.write_columns(0, written..written + count, column..column + 1) };
         self.drop_first(column, count);
     }
 
@@ -185,28 +226,39 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
 
     /// Writes all that waits, and zeros after it.
     unsafe fn write_rest(&mut self) {
-        let end = (0..self.width)
-            .map(|column| self.found(column))
-            .max()
-            .unwrap_or(0);
-        let begin = self.written[..self.width].iter().copied().min();
-        for line in begin.unwrap_or(0)..self.lines.len {
-            let place = self.first + line * self.lines.inner;
+        let written = self.written[..self.width].iter().copied();
+        let begin = written.max().unwrap_or(0);
+        let found = (0..self.width).map(|column| self.found(column));
+        let waiting = found.max().unwrap_or(0) - begin;
+        let end = self.lines.len.min(begin + waiting.next_multiple_of(GROUP));
+        for column in 0..self.width {
             // SAFETY: the caller's promise.
-            let slots = unsafe { self.lines.output.slice(place..place + self.width) };
-            if line >= end {
-                slots.fill(MaybeUninit::new(T::default()));
-                continue;
-            }
-            for (column, slot) in slots.iter_mut().enumerate() {
-                // Earlier lines of the column are written.
-                let Some(at) = line.checked_sub(self.written[column]) else {
-                    continue;
-                };
-                let waiting = self.of_column(column);
-                let survivor = self.waiting[waiting].get(at);
-                slot.write(survivor.copied().unwrap_or_default());
-            }
+            unsafe { self.level(column, begin) };
+            let waiting = self.of_column(column);
+            let missing = waiting.end..waiting.start + (end - begin);
+            self.waiting[missing].fill(T::default());
         }
+        // SAFETY: as above.
+        unsafe { self.write_lines(begin..end) };
+        for line in end..self.lines.len {
+            let place = self.first + line * self.lines.inner;
+            // SAFETY: as above.
+            let slots = unsafe { self.lines.output.slice(place..place + self.width) };
+            slots.fill(MaybeUninit::new(T::default()));
+        }
+    }
+
+    /// Writes a column up to a line: what waits, and zeros after it.
+    unsafe fn level(&mut self, column: usize, line: usize) {
+        let missing = line - self.written[column];
+        let count = missing.min(self.filled[column]);
+        // SAFETY: the caller's promise.
+        unsafe { self.write_alone(column, count) };
+        for line in self.written[column]..line {
+            let slot = self.first + line * self.lines.inner + column;
+            // SAFETY: as above.
+            unsafe { self.lines.output.set(slot, MaybeUninit::new(T::default())) };
+        }
+        self.written[column] = line;
     }
 }

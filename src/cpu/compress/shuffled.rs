@@ -80,6 +80,25 @@ pub(crate) trait Shuffled: Sized {
     ///
     /// The processor has AVX2 and POPCNT, and there are `GROUP` elements at `from` and room for as many at `to`.
     unsafe fn expand(from: *const Self, bits: u8, to: *mut Self);
+
+    /// Writes `GROUP` rows of `GROUP` elements as columns. The rows at `from` lie `apart` elements from each other, and
+    /// the columns at `to`, `to_apart`.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2, and the rows are there.
+    #[inline(always)]
+    unsafe fn transpose(from: *const Self, apart: usize, to: *mut Self, to_apart: usize) {
+        for row in 0..GROUP {
+            for column in 0..GROUP {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    to.add(column * to_apart + row)
+                        .write(from.add(row * apart + column).read());
+                }
+            }
+        }
+    }
 }
 
 impl Shuffled for u8 {
@@ -151,6 +170,38 @@ impl Shuffled for u32 {
         unsafe {
             let expanded = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
             _mm256_storeu_si256(to.cast(), _mm256_and_si256(expanded, survives));
+        }
+    }
+
+    /// Pairs of rows, then fours, then eights are taken together.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn transpose(from: *const Self, apart: usize, to: *mut Self, to_apart: usize) {
+        // SAFETY: the caller has the rows.
+        let row = |row: usize| unsafe { _mm256_loadu_ps(from.add(row * apart).cast()) };
+        let mut pairs = [_mm256_setzero_ps(); GROUP];
+        let mut fours = pairs;
+        for two in 0..GROUP / 2 {
+            let (a, b) = (row(2 * two), row(2 * two + 1));
+            pairs[2 * two] = _mm256_unpacklo_ps(a, b);
+            pairs[2 * two + 1] = _mm256_unpackhi_ps(a, b);
+        }
+        for four in [0, 4] {
+            for half in 0..2 {
+                let (a, b) = (pairs[four + half], pairs[four + 2 + half]);
+                fours[four + 2 * half] = _mm256_shuffle_ps::<0b0100_0100>(a, b);
+                fours[four + 2 * half + 1] = _mm256_shuffle_ps::<0b1110_1110>(a, b);
+            }
+        }
+        for column in 0..4 {
+            let (a, b) = (fours[column], fours[column + 4]);
+            let low = _mm256_permute2f128_ps::<0x20>(a, b);
+            let high = _mm256_permute2f128_ps::<0x31>(a, b);
+            // SAFETY: the caller has room for the columns.
+            unsafe {
+                _mm256_storeu_ps(to.add(column * to_apart).cast(), low);
+                _mm256_storeu_ps(to.add((column + 4) * to_apart).cast(), high);
+            }
         }
     }
 }

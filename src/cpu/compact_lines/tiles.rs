@@ -1,0 +1,109 @@
+//! Columns in tiles of eight lines and eight columns: with AVX2 a tile is transposed in registers, and eight elements of
+//! a column are compressed by one shuffle.
+
+use core::ops::Range;
+
+use super::super::compress::Word;
+use super::COLUMNS;
+use super::waiting::{GROUP, WaitingColumns};
+
+/// As [`WaitingColumns::take_lines`].
+#[target_feature(enable = "avx2,popcnt")]
+pub(super) fn take<T: Word>(columns: &mut WaitingColumns<'_, T>, lines: Range<usize>) {
+    let (values, mask) = (columns.lines.values, columns.lines.mask);
+    let (inner, width, apart) = (columns.lines.inner, columns.width, columns.apart());
+    // The last tile may have elements of other columns, or of the next line.
+    let of_tiles = (GROUP - 1) * inner + width.next_multiple_of(GROUP);
+    let mut first = lines.start;
+    while first + GROUP <= lines.end {
+        let place = columns.first + first * inner;
+        let Some(values) = values[place..].get(..of_tiles) else {
+            break;
+        };
+        let bits = bits_of_columns(&mask[place..place + of_tiles], inner);
+        for (group, bits) in (0..width).step_by(GROUP).zip(bits) {
+            if bits == 0 {
+                continue;
+            }
+            let mut tile = [[T::default(); GROUP]; GROUP];
+            // SAFETY: the values have eight elements of each line, and this function is compiled for AVX2.
+            unsafe {
+                T::transpose(
+                    values.as_ptr().add(group),
+                    inner,
+                    tile.as_mut_ptr().cast(),
+                    GROUP,
+                );
+            }
+            let columns_of_tile = group..width.min(group + GROUP);
+            for ((column, bits), elements) in columns_of_tile.zip(bits.to_le_bytes()).zip(&tile) {
+                let filled = &mut columns.filled[column];
+                let room = &mut columns.waiting[column * apart + *filled..][..GROUP];
+                // SAFETY: there are eight elements and room for eight, and this function is compiled for AVX2.
+                unsafe { T::compress(elements.as_ptr(), bits, room.as_mut_ptr()) };
+                *filled += bits.count_ones() as usize;
+            }
+        }
+        first += GROUP;
+    }
+    columns.take_lines(first..lines.end);
+}
+
+/// For each column of a group a byte, with a bit for each of eight lines; the first line has the lowest bit. The lines
+/// lie `inner` bytes apart.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn bits_of_columns(mask: &[u8], inner: usize) -> [u64; COLUMNS / GROUP] {
+    let mut bits = [0; COLUMNS / GROUP];
+    let width = mask.len() - (GROUP - 1) * inner;
+    for line in 0..GROUP {
+        let (groups, _) = mask[line * inner..][..width].as_chunks::<GROUP>();
+        for (bits, bytes) in bits.iter_mut().zip(groups) {
+            *bits |= trues(u64::from_le_bytes(*bytes)) << line;
+        }
+    }
+    bits
+}
+
+/// 1 in each byte that is not zero.
+#[inline(always)]
+fn trues(bytes: u64) -> u64 {
+    const LOW: u64 = u64::from_le_bytes([0x7f; GROUP]);
+    ((((bytes & LOW) + LOW) | bytes) & !LOW) >> 7
+}
+
+/// As [`WaitingColumns::write_columns`] for all columns, from the first that wait on.
+///
+/// # Safety
+///
+/// No other thread has access to the output of these columns.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn write<T: Word>(columns: &WaitingColumns<'_, T>, lines: Range<usize>) {
+    let (inner, width, apart) = (columns.lines.inner, columns.width, columns.apart());
+    let mut first = lines.start;
+    while first + GROUP <= lines.end {
+        let at = first - lines.start;
+        for group in (0..width).step_by(GROUP) {
+            let waiting = &columns.waiting[group * apart + at..][..(GROUP - 1) * apart + GROUP];
+            let mut tile = [[T::default(); GROUP]; GROUP];
+            // SAFETY: the buffer has eight elements of eight columns, and this function is compiled for AVX2.
+            unsafe { T::transpose(waiting.as_ptr(), apart, tile.as_mut_ptr().cast(), GROUP) };
+            let some = GROUP.min(width - group);
+            for (line, elements) in (first..).zip(&tile) {
+                let place = columns.first + line * inner + group;
+                // SAFETY: the caller's promise.
+                let slots = unsafe { columns.lines.output.slice(place..place + some) };
+                if let Some(slots) = slots.as_mut_array::<GROUP>() {
+                    slots.write_copy_of_slice(elements);
+                } else {
+                    for (slot, &element) in slots.iter_mut().zip(elements) {
+                        slot.write(element);
+                    }
+                }
+            }
+        }
+        first += GROUP;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { columns.write_columns(first - lines.start, first..lines.end, 0..width) };
+}
