@@ -71,13 +71,16 @@ kind!(
     |dtype: DType| dtype.is_bool() || dtype == DType::U8
 );
 
+/// The name of a kind, and whether it holds a type.
+#[cfg(feature = "remote")]
+pub(crate) type NamedKind = (&'static str, fn(DType) -> bool);
+
 /// The results of an operation, by their kinds.
 pub(crate) trait Results<B: BackendIr> {
     type Tensors;
 
-    /// The name of each kind, and whether it holds a type.
     #[cfg(feature = "remote")]
-    const KINDS: &'static [(&'static str, fn(DType) -> bool)];
+    const KINDS: &'static [NamedKind];
 
     fn dtypes(tensors: &Self::Tensors) -> Vec<DType>;
     fn leave(handles: &mut HandleContainer<B::Handle>, to: &[TensorIr], tensors: Self::Tensors);
@@ -89,8 +92,7 @@ macro_rules! results {
             type Tensors = $Tensors;
 
             #[cfg(feature = "remote")]
-            const KINDS: &'static [(&'static str, fn(DType) -> bool)] =
-                &[$(($K::NAME, $K::holds)),+];
+            const KINDS: &'static [NamedKind] = &[$(($K::NAME, $K::holds)),+];
 
             fn dtypes(tensors: &$Tensors) -> Vec<DType> {
                 let results!(tuple $($tensor)+) = tensors;

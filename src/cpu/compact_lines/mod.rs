@@ -3,6 +3,7 @@
 //! Rows are compressed one after the other. Other lines are walked together, a block of columns at a time and in the
 //! order of memory, and their survivors [wait](waiting) until they can be written in that order.
 
+mod block;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 mod waiting;
@@ -18,8 +19,8 @@ use waiting::WaitingColumns;
 /// Columns of a block. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
 const COLUMNS: usize = 512;
 
-/// The fewest columns of a block, if there are more: a line of memory for `f32`.
-const SLIMMEST: usize = 16;
+/// The fewest columns of a block, if there are more. Two threads take longer for halves of 64 columns than one for all.
+const SLIMMEST: usize = 64;
 
 /// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
 /// each line.

@@ -5,11 +5,11 @@ use core::ops::Range;
 
 use super::super::compress::Word;
 use super::COLUMNS;
-use super::waiting::{GROUP, WaitingColumns};
+use super::block::{Block, GROUP};
 
-/// As [`WaitingColumns::take_lines`].
+/// As [`Block::take_lines`].
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn take<T: Word>(columns: &mut WaitingColumns<'_, T>, lines: Range<usize>) {
+pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
     let (values, mask) = (columns.lines.values, columns.lines.mask);
     let (inner, width, apart) = (columns.lines.inner, columns.width, columns.apart());
     // The last tile may have elements of other columns, or of the next line.
@@ -72,13 +72,13 @@ fn trues(bytes: u64) -> u64 {
     ((((bytes & LOW) + LOW) | bytes) & !LOW) >> 7
 }
 
-/// As [`WaitingColumns::write_columns`] for all columns, from the first that wait on.
+/// As [`Block::write_columns`] for all columns, from the first that wait on.
 ///
 /// # Safety
 ///
 /// No other thread has access to the output of these columns.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn write<T: Word>(columns: &WaitingColumns<'_, T>, lines: Range<usize>) {
+pub(super) unsafe fn write<T: Word>(columns: &Block<'_, T>, lines: Range<usize>) {
     let (inner, width, apart) = (columns.lines.inner, columns.width, columns.apart());
     let mut first = lines.start;
     while first + GROUP <= lines.end {
