@@ -19,7 +19,7 @@ use waiting::WaitingColumns;
 /// Columns of a block. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
 const COLUMNS: usize = 512;
 
-/// The fewest columns of a block, if there are more. Two threads take longer for halves of 64 columns than one for all.
+/// The fewest columns of a block, if there are more. With 16, two threads take as long for [2^16, 64].
 const SLIMMEST: usize = 64;
 
 /// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
