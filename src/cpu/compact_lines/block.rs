@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::super::compress::Word;
+use super::super::compress::{GROUP, Word};
 use super::{COLUMNS, Lines};
 
 /// Bytes of the buffer. With half as many [2048, 2048] takes 1.1 to 1.3 times as long.
@@ -11,9 +11,7 @@ const BUFFER: usize = 1 << 20;
 /// What all columns have is written after this part of the lines that the buffer has room for.
 pub(super) const PARTS: usize = 4;
 
-/// Lines that are taken in together, and elements that may be written after the last survivor of a column.
-pub(super) const GROUP: usize = 8;
-
+/// Some columns of a plane, with room for a group of elements after the last survivor of each.
 pub(super) struct Block<'a, T> {
     pub(super) lines: &'a Lines<'a, T>,
     /// The first element of the columns.

@@ -3,9 +3,9 @@
 
 use core::ops::Range;
 
-use super::super::compress::Word;
+use super::super::compress::{GROUP, Word};
 use super::COLUMNS;
-use super::block::{Block, GROUP};
+use super::block::Block;
 
 /// As [`Block::take_lines`].
 #[target_feature(enable = "avx2,popcnt")]

@@ -16,10 +16,10 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::compress::{Index, Word};
+use super::super::compress::{GROUP, Index, Word};
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
-use super::block::{Block, GROUP, PARTS};
+use super::block::{Block, PARTS};
 #[cfg(target_arch = "x86_64")]
 use super::tiles;
 use super::{COLUMNS, Lines};

@@ -36,8 +36,8 @@ use core::mem::MaybeUninit;
 #[cfg(target_arch = "x86_64")]
 use super::processor::{HasAvx2, HasAvx512};
 
-/// Mask bytes that are read together, so that neighbouring falses are skipped.
-const GROUP: usize = 8;
+/// Mask bytes that are read together, so that neighbouring falses are skipped, and elements that one shuffle moves.
+pub(super) const GROUP: usize = 8;
 
 /// Elements that can be moved: numbers of any kind, as integers of their size.
 pub(crate) trait Word:
