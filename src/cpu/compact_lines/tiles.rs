@@ -1,5 +1,5 @@
-//! Columns in tiles of eight lines and eight columns: with AVX2 a tile is transposed in registers, and eight elements of
-//! a column are compressed by one shuffle.
+//! Columns in tiles of eight lines and eight columns: with AVX2 a tile is transposed in registers, and one shuffle
+//! compresses eight elements of a column.
 
 use core::ops::Range;
 

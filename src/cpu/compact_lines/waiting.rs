@@ -89,7 +89,8 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         self.block.take_lines(lines);
     }
 
-    /// Writes whole groups of lines that all columns have, and the columns that lack room for so many lines.
+    /// Writes the lines that all columns have, in whole groups, and then each column that has no room for `lines`
+    /// more.
     unsafe fn make_room(&mut self, lines: usize) {
         let written = self.written[..self.block.width].iter().copied();
         let begin = written.max().unwrap_or(0);

@@ -65,8 +65,8 @@ impl<'a, T: Copy> Sink<'a, T> {
         result
     }
 
-    /// Writes some columns of a line of planes abreast, which begins at `first`. As a call it makes segmented sums of [2^20, 4] 1.1 to 1.2 times
-    /// slower.
+    /// Writes some columns of a line of planes abreast, which begins at `first`. As a call it makes segmented sums of
+    /// [2^20, 4] 1.1 to 1.2 times slower.
     ///
     /// # Safety
     ///

@@ -145,19 +145,16 @@ impl<S: State> Lookback<S> {
         }
     }
 
+    fn publish(&self, state: &[Atomic<u32>], at: usize, #[comptime] apart: usize, value: &S) {
+        publish::<S>(state, at, apart, HALVES, value, self.words.epoch_bits);
+    }
+
     pub fn publish_aggregate(&self, state: &[Atomic<u32>], aggregate: &S) {
         let config = comptime!(self.config);
         if UNIT_POS == 0 && !is_stalled(self.tile, Publication::Aggregate, config.stall) {
             let index = self.row_block + self.own;
             let at = aggregate_at(index, self.within, config.block, S::words());
-            publish::<S>(
-                state,
-                at,
-                config.block,
-                HALVES,
-                aggregate,
-                self.words.epoch_bits,
-            );
+            self.publish(state, at, config.block, aggregate);
         }
     }
 
@@ -168,14 +165,7 @@ impl<S: State> Lookback<S> {
             let index = self.row_block + self.missing / config.block;
             let lane = self.missing % config.block;
             let at = fallback_at(index, lane, config.block, S::words());
-            publish::<S>(
-                state,
-                at,
-                config.block,
-                HALVES,
-                aggregate,
-                self.words.epoch_bits,
-            );
+            self.publish(state, at, config.block, aggregate);
         }
     }
 
@@ -228,7 +218,7 @@ impl<S: State> Lookback<S> {
                     let prefix = join::<A, M>(&self.base, &self.own_total, op);
                     let index = self.row_block + self.own;
                     let at = prefix_at(index, config.block, S::words());
-                    publish::<S>(state, at, 1usize, HALVES, &prefix, self.words.epoch_bits);
+                    self.publish(state, at, 1usize, &prefix);
                 }
             }
         }
