@@ -122,21 +122,23 @@ pub fn websocket() -> Session {
     SESSIONS.take()
 }
 
-/// The same on another server.
-pub fn another_websocket() -> Session {
-    static SESSIONS: LazyLock<Sessions> = LazyLock::new(|| Sessions::of(at(serve(flex()))));
+/// Flex over Iroh without relays.
+pub fn iroh() -> Session {
+    static SESSIONS: LazyLock<Sessions> = LazyLock::new(sessions_over_iroh);
     SESSIONS.take()
 }
 
-/// Flex over Iroh without relays.
-pub fn iroh() -> Session {
-    static SESSIONS: LazyLock<Sessions> = LazyLock::new(|| {
-        let (transport, port) = iroh_transport();
-        let id = transport.id();
-        thread::spawn(move || flex().serve(transport));
-        Sessions::of(over_iroh(id, port))
-    });
+/// The same on another server.
+pub fn another_iroh() -> Session {
+    static SESSIONS: LazyLock<Sessions> = LazyLock::new(sessions_over_iroh);
     SESSIONS.take()
+}
+
+fn sessions_over_iroh() -> Sessions {
+    let (transport, port) = iroh_transport();
+    let id = transport.id();
+    thread::spawn(move || flex().serve(transport));
+    Sessions::of(over_iroh(id, port))
 }
 
 /// A transport on a port that was free a moment ago.

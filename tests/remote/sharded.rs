@@ -1,9 +1,11 @@
 //! A tensor that is split over this machine's devices and two servers: the checks of `tests/sharded`.
+//!
+//! The servers are on Iroh: between servers on WebSocket a move can wait for ever (docs/upstream.md).
 
 use burn::tensor::Device;
 
 use crate::common::devices;
-use crate::servers::{another_websocket, websocket};
+use crate::servers::{another_iroh, iroh};
 
 #[macro_use]
 #[path = "../sharded/checks/mod.rs"]
@@ -11,7 +13,7 @@ mod checks;
 
 /// The CPU, the Cube device where there is one, and two servers.
 fn on_all_devices(check: impl Fn(&[Device])) {
-    let servers = [websocket(), another_websocket()];
+    let servers = [iroh(), another_iroh()];
     let cube = devices::cube().map(|cube| cube.device.clone());
     let local = [devices::flex()].into_iter().chain(cube);
     let remote = servers.iter().map(|server| (**server).clone());

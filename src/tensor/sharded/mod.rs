@@ -36,8 +36,9 @@ use together::together;
 /// The only results that are waited for are the counts of [`compact_dim_by_mask`](Self::compact_dim_by_mask). Tensors
 /// move with Burn's [`Tensor::to_device`]. It waits if a tensor leaves a device that queues operations for a backend of
 /// another kind (from a GPU to the CPU or to a server, from a server to this machine), because the tensor then goes
-/// through the memory of the host. It does not wait between servers, nor between devices of one runtime. Burn moves
-/// nothing between a server on Iroh and one on WebSocket.
+/// through the memory of the host. It does not wait between servers, nor between devices of one runtime. Use servers on
+/// Iroh where shards lie on several: between two WebSocket servers of Burn 0.22.1 a move under load can miss its tensor
+/// and wait for ever. Burn moves nothing between a server on Iroh and one on WebSocket.
 ///
 /// # Panics
 ///
