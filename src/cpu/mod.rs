@@ -37,6 +37,7 @@ mod sync;
 mod tests;
 mod tile;
 mod traits;
+mod transpose;
 mod walks;
 
 pub(crate) use compact::{

@@ -12,6 +12,8 @@ fn the_last_of_equal_extrema() {
         [1, 60_000, 4],
         [1, 1030, 70],
         [40, 48, 2],
+        [500, 4, 3],
+        [900, 19, 1],
     ] {
         let [outer, len, inner] = shape;
         let n = outer * len * inner;

@@ -17,6 +17,9 @@ fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
         [1, 140_000, 1],
         [300, 451, 1],
         [1, 1100, 130],
+        [700, 4, 3],
+        [1000, 16, 1],
+        [900, 5, 1],
     ] {
         let [outer, len, inner] = shape;
         for percent in [0, 3, 60, 100] {

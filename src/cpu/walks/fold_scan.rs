@@ -13,6 +13,7 @@ use super::super::buffer::Output;
 use super::super::element::TILE;
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, ElementType};
+use super::abreast::Turned;
 use super::fold::{Since, StateFold, step_alone, step_in_tile};
 use super::lines::CHUNK;
 use super::row_part::RowPart;
@@ -109,7 +110,8 @@ impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
             return unsafe { self.walk_in_chunks(block, states, writes) };
         }
         let exclusive = self.exclusive;
-        let (mut gathered, mut marks, mut nowhere) = (room(), room(), room());
+        let (mut gathered, mut nowhere) = (Turned::default(), Turned::default());
+        let mut marks = Turned::default();
         let mut scratch = T::Scratch::default();
         let (plane, columns) = (block.plane, block.columns);
         let mut columns_of = Columns::<T::Acc, F>::of(states);

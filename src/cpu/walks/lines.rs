@@ -9,7 +9,7 @@ use super::super::short_rows::SHORT;
 pub(super) const CHUNK: usize = TILE;
 
 /// The fewest columns of a plane that is walked on its own. Not measured.
-const MANY: usize = 64;
+pub(super) const MANY: usize = 64;
 
 /// The fewest columns of long lines that are walked side by side. In chunks, segmented sums of 4 columns take 0.41 times
 /// as long, of 8 columns 0.94 times, and of 12 columns 1.25 times.

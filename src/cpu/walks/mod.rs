@@ -17,6 +17,7 @@
 //!
 //! Small planes are walked as one, see [`WalkShape::abreast`].
 
+mod abreast;
 mod adjoint;
 mod affine;
 mod extremum;
@@ -52,10 +53,6 @@ const WIDEST: usize = TILE;
 
 /// The fewest columns of a block, if there are more. A piece of such a block and its decays take 2 MiB of `f32`.
 const SLIMMEST: usize = 256;
-
-/// Elements of a block of planes that are walked abreast. They are in the first-level cache while all lines are walked.
-/// Not measured.
-const ABREAST: usize = 1 << 11;
 
 /// Tasks below which planes are split along the axis.
 const TASKS: usize = 8;
@@ -131,7 +128,7 @@ fn run<S: Copy + Send + Sync>(walk: &dyn Walk<State = S>) {
     } = lines;
     // Columns are independent: the width of a block changes no bit, so the number of threads may decide.
     let width = match lines.abreast {
-        Some(_) => ABREAST / len,
+        Some(columns) => abreast::columns_of_block(len, columns),
         None => (inner / (2 * rayon::current_num_threads()))
             .next_multiple_of(64)
             .max(SLIMMEST),

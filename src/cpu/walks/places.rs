@@ -50,6 +50,14 @@ impl Places {
         self.are_side_by_side
     }
 
+    /// The distance of neighbours, if it is the same everywhere.
+    pub(super) fn stride(&self) -> Option<isize> {
+        match self.dims[..] {
+            [(_, stride)] => Some(stride),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(super) fn at(&self, mut index: usize) -> isize {
         let Some((&(_, stride), inner)) = self.dims.split_first() else {

@@ -16,6 +16,7 @@ use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, ElementType, Lanes as Vector};
+use super::abreast::Turned;
 use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
 use super::sink::{Sink, room};
 use super::{Block, View, Walk, WalkShape, run};
@@ -108,7 +109,7 @@ impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
         let mut rooms = Rooms::<T>::default();
         let mut carries = [T::Acc::ZERO; TILE];
         let carries = side_by_side(states, &mut carries);
-        let mut nowhere = room();
+        let mut nowhere = Turned::default();
         for line in block.lines.clone() {
             let line = lines.stored(line);
             let [values, decay] = self.inputs.line(&block, line, &mut rooms.gathered);

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::super::buffer::Shared;
 use super::super::element::TILE;
 use super::WalkShape;
-use super::places::Places;
+use super::abreast::Turned;
 
 /// Room for a line, or for a chunk of the only column.
 pub(super) type Room<T> = [MaybeUninit<T>; TILE];
@@ -18,20 +18,12 @@ pub(super) fn room<T>() -> Room<T> {
 pub(super) struct Sink<'a, T> {
     slots: Shared<'a, T>,
     lines: WalkShape,
-    /// If planes are abreast, the columns of each, and the places of all columns.
-    abreast: Option<(usize, Places)>,
 }
 
 impl<'a, T: Copy> Sink<'a, T> {
     pub(super) fn new(slots: &'a mut [MaybeUninit<T>], lines: WalkShape) -> Self {
-        let planes = |columns: usize| {
-            let strides = [(lines.len * columns) as isize, 1];
-            let shape = [lines.inner / columns.max(1), columns];
-            (columns, Places::new(&shape, &strides))
-        };
         Self {
             slots: Shared::new(slots),
-            abreast: lines.abreast.map(planes),
             lines,
         }
     }
@@ -46,49 +38,22 @@ impl<'a, T: Copy> Sink<'a, T> {
         &self,
         (plane, line, columns): (usize, usize, &Range<usize>),
         writes: bool,
-        room: &mut Room<T>,
+        room: &mut Turned<T>,
         fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
     ) -> R {
-        let room = &mut room[..columns.len()];
-        let slots = if writes && self.abreast.is_none() {
-            // SAFETY: the caller's promise.
-            unsafe { self.slots.slice(self.lines.place(plane, line, columns)) }
-        } else {
-            &mut *room
-        };
-        let result = fill(slots);
-        if let (true, Some((size, places))) = (writes, &self.abreast) {
-            let first = line * size;
-            // SAFETY: the caller's promise.
-            unsafe { self.spread(first, places, columns, room) };
+        if !writes {
+            return fill(&mut room.room()[..columns.len()]);
         }
-        result
-    }
-
-    /// Writes some columns of a line of planes abreast, which begins at `first`. As a call it makes segmented sums of
-    /// [2^20, 4] 1.1 to 1.2 times slower.
-    ///
-    /// # Safety
-    ///
-    /// As [`line`](Self::line).
-    #[inline(always)]
-    unsafe fn spread(
-        &self,
-        first: usize,
-        places: &Places,
-        columns: &Range<usize>,
-        room: &[MaybeUninit<T>],
-    ) {
-        let mut taken = 0;
-        places.for_each_run(columns.clone(), |at, stride, count| {
-            let mut place = first + at as usize;
-            for &value in &room[taken..taken + count] {
-                // SAFETY: the caller's promise.
-                unsafe { self.slots.set(place, value) };
-                place += stride as usize;
+        // SAFETY: the caller's promise.
+        let slots = |range| unsafe { self.slots.slice(range) };
+        let WalkShape { len, abreast, .. } = self.lines;
+        match abreast {
+            None => fill(slots(self.lines.place(plane, line, columns))),
+            Some(size) => {
+                let planes = slots(columns.start * len..columns.end * len);
+                room.fill([len, size], line, fill, planes)
             }
-            taken += count;
-        });
+        }
     }
 
     /// Lets `fill` write some lines of a column, each of them; to `room` alone unless the walk `writes`.

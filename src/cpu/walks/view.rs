@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::WalkShape;
+use super::abreast::Turned;
 use super::places::Places;
 
 /// A tensor as a walk reads it: `[outer, len, inner]`, where `outer` and `inner` may stand for several dimensions each.
@@ -19,6 +20,8 @@ pub(crate) struct View<'a, T> {
     /// From one line to the next.
     step: isize,
     columns: Places,
+    /// The columns of a plane, if planes are abreast and blocks of them are transposed.
+    transposed: Option<usize>,
 }
 
 impl<'a, T: Copy> View<'a, T> {
@@ -53,6 +56,7 @@ impl<'a, T: Copy> View<'a, T> {
             lines: shape[dim],
             step: strides[dim],
             columns: Places::new(&shape[dim + 1..], &strides[dim + 1..]),
+            transposed: None,
         }
     }
 
@@ -77,13 +81,18 @@ impl<'a, T: Copy> View<'a, T> {
             lines: self.lines,
             step: self.step,
             columns: self.columns.clone(),
+            transposed: self.transposed,
         }
     }
 
     /// The view as a walk goes through it.
     pub(super) fn along(&self, lines: &WalkShape) -> Self {
         let mut view = self.clone();
-        if lines.abreast.is_some() {
+        if let Some(columns) = lines.abreast {
+            let is_contiguous = self.step == columns as isize
+                && self.columns.are_side_by_side()
+                && self.planes.stride() == Some((self.lines * columns) as isize);
+            view.transposed = is_contiguous.then_some(columns);
             view.columns = view.planes.and(&view.columns);
             view.planes = Places::new(&[], &[]);
         }
@@ -96,21 +105,26 @@ impl<'a, T: Copy> View<'a, T> {
         self.start + self.planes.at(plane) + line as isize * self.step
     }
 
-    /// Some columns of a line, gathered in `room` where they do not lie side by side.
+    /// Some columns of a line, gathered in `lines` where they do not lie side by side.
     #[inline]
     pub(super) fn line<'b>(
         &'b self,
         plane: usize,
         line: usize,
         columns: Range<usize>,
-        room: &'b mut [MaybeUninit<T>],
+        lines: &'b mut Turned<T>,
     ) -> &'b [T] {
+        if let Some(size) = self.transposed {
+            let place = |column: usize| self.start as usize + column * self.lines;
+            let planes = &self.elements[place(columns.start)..place(columns.end)];
+            return lines.line_of(planes, [self.lines, size], line);
+        }
         let first = self.at(plane, line);
         if self.columns.are_side_by_side() {
             let first = first as usize;
             return &self.elements[first + columns.start..first + columns.end];
         }
-        let room = &mut room[..columns.len()];
+        let room = &mut lines.room()[..columns.len()];
         let mut filled = 0;
         assert!(plane < self.planes.len() && line < self.lines);
         self.columns.for_each_run(columns, |place, stride, count| {
@@ -177,9 +191,12 @@ mod tests {
     fn lines_are_read_in_place_or_gathered() {
         let elements: Vec<i32> = (0..24).collect();
         let plain = View::new(&elements, 0, &[2, 3, 4], &[12, 4, 1], 1);
-        assert_eq!(plain.line(1, 2, 1..3, &mut ROOM.clone()), [21, 22]);
+        assert_eq!(plain.line(1, 2, 1..3, &mut Turned::default()), [21, 22]);
         let broadcast = View::new(&elements, 4, &[2, 3, 2, 2], &[0, 0, 0, 1], 1);
-        assert_eq!(broadcast.line(1, 2, 1..4, &mut ROOM.clone()), [5, 4, 5]);
+        assert_eq!(
+            broadcast.line(1, 2, 1..4, &mut Turned::default()),
+            [5, 4, 5]
+        );
         let flipped = View::new(&elements, 23, &[1, 6], &[0, -4], 1);
         assert_eq!(flipped.chunk((0, 0), 1..4, &mut ROOM.clone()), [19, 15, 11]);
         let one = View::new(&elements, 7, &[3, 5], &[0, 0], 1);

@@ -6,6 +6,7 @@ use super::super::super::column_groups::column_groups;
 use super::super::super::element::TILE;
 use super::super::super::processor::vectorize;
 use super::super::super::traits::{Accumulator, ElementType};
+use super::super::abreast::Turned;
 use super::super::affine::{Affine, Rooms, side_by_side};
 use super::super::sink::room;
 use super::super::{Block, Walk};
@@ -23,7 +24,8 @@ impl<T: ElementType> Flows<'_, T> {
     ) {
         let lines = self.lines();
         let mut rooms = Rooms::<T>::default();
-        let [mut room, mut nowhere] = [room(), room()];
+        let (mut of_before, mut room) = (Turned::default(), room());
+        let [mut nowhere, mut nor_here] = [Turned::default(), Turned::default()];
         let [mut carries, mut flows] = [[T::Acc::ZERO; TILE]; 2];
         let carries = side_by_side(states, &mut carries);
         for line in block.lines.clone() {
@@ -36,10 +38,10 @@ impl<T: ElementType> Flows<'_, T> {
                 });
             }
             if writes {
-                let before = self.before(block, line, &mut room);
+                let before = self.before(block, line, (&mut of_before, &mut room));
                 // SAFETY: as above.
                 unsafe {
-                    self.of_decay.line(at, true, &mut nowhere, |of_decay| {
+                    self.of_decay.line(at, true, &mut nor_here, |of_decay| {
                         let scratch = &mut rooms.of_values;
                         multiply(before, &flows, of_decay, scratch, lines.reverse);
                     });

@@ -18,6 +18,7 @@ use core::ops::Range;
 
 use super::super::buffer::{Output, Shared, as_slots};
 use super::super::traits::{Accumulator, ElementType};
+use super::abreast::Turned;
 use super::affine::{Affine, AffineInputs};
 use super::sink::{Room, Sink};
 use super::{Block, View, Walk, WalkShape, run};
@@ -140,7 +141,12 @@ impl<T: ElementType> Flows<'_, T> {
     }
 
     /// The results of the recurrence one step before a line in memory.
-    fn before<'b>(&'b self, block: &Block, line: usize, room: &'b mut Room<T>) -> &'b [T] {
+    fn before<'b>(
+        &'b self,
+        block: &Block,
+        line: usize,
+        (of_before, room): (&'b mut Turned<T>, &'b mut Room<T>),
+    ) -> &'b [T] {
         let lines = self.lines();
         let line = if lines.reverse {
             line.checked_sub(1)
@@ -148,7 +154,7 @@ impl<T: ElementType> Flows<'_, T> {
             Some(line + 1).filter(|&line| line < lines.len)
         };
         match line {
-            Some(line) => (self.before).line(block.plane, line, block.columns.clone(), room),
+            Some(line) => (self.before).line(block.plane, line, block.columns.clone(), of_before),
             None => {
                 let room = &mut room[..block.columns.len()];
                 for (slot, column) in room.iter_mut().zip(block.columns.clone()) {

@@ -6,6 +6,7 @@ use super::super::super::column_groups::column_groups;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
 use super::super::super::traits::ElementType;
+use super::super::abreast::Turned;
 use super::super::sink::{Room, room};
 use super::super::{Block, View, WalkShape};
 use super::tile::{FoldTile, Tile};
@@ -19,12 +20,12 @@ pub(in super::super) struct AffineInputs<'a, T> {
     pub(in super::super) lines: WalkShape,
 }
 
-/// Room for a line of each input, or for a chunk.
+/// Room for a chunk of each input.
 pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
 /// The room that a walk needs in addition to its states.
 pub(in super::super) struct Rooms<T: ElementType> {
-    pub(in super::super) gathered: Gathered<T>,
+    pub(in super::super) gathered: [Turned<T>; 2],
     pub(in super::super) of_values: T::Scratch,
     pub(in super::super) of_decay: T::Scratch,
 }
@@ -32,7 +33,7 @@ pub(in super::super) struct Rooms<T: ElementType> {
 impl<T: ElementType> Default for Rooms<T> {
     fn default() -> Self {
         Self {
-            gathered: [room(), room()],
+            gathered: [Turned::default(), Turned::default()],
             of_values: T::Scratch::default(),
             of_decay: T::Scratch::default(),
         }
@@ -62,7 +63,7 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
         &'b self,
         block: &Block,
         line: usize,
-        rooms: &'b mut Gathered<T>,
+        rooms: &'b mut [Turned<T>; 2],
     ) -> [&'b [T]; 2] {
         let [of_values, of_decay] = rooms;
         let Block { plane, columns, .. } = block;
