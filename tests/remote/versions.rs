@@ -9,7 +9,7 @@ use burn_backend::ops::IntTensorOps;
 use burn_scan::TensorScan;
 use burn_scan::remote::custom_ops;
 
-use crate::faults::panic_of;
+use crate::trouble::panic_of;
 use crate::servers::{at, connect, serve, within};
 
 const OWN: &str = env!("CARGO_PKG_VERSION");

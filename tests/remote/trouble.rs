@@ -35,7 +35,7 @@ const TOGETHER: usize = 10;
 fn rounds_here(test: &str) -> usize {
     let mut left = rounds();
     while left > TOGETHER {
-        servers::again(&format!("faults::{test}"), ROUNDS, &TOGETHER.to_string());
+        servers::again(&format!("trouble::{test}"), ROUNDS, &TOGETHER.to_string());
         left -= TOGETHER;
     }
     left
@@ -221,7 +221,7 @@ fn works_where_it_is_told_to() {
 }
 
 fn client_of(url: &str) -> Child {
-    let mut client = servers::child("faults::works_where_it_is_told_to", WORK, url);
+    let mut client = servers::child("trouble::works_where_it_is_told_to", WORK, url);
     servers::told_by(&mut client, "at work");
     client
 }
