@@ -9,8 +9,8 @@ use burn_backend::ops::IntTensorOps;
 use burn_scan::TensorScan;
 use burn_scan::remote::custom_ops;
 
-use crate::trouble::panic_of;
 use crate::servers::{at, connect, serve, within};
+use crate::trouble::panic_of;
 
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
