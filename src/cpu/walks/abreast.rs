@@ -14,7 +14,7 @@ use super::lines::MANY;
 
 /// Elements of a block, unless a plane has more. They are in the first-level cache while all lines are walked.
 /// In blocks of half the size, positions of maxima of [2^18, 4] take 1.2 times as long; larger blocks change nothing.
-const BLOCK: usize = (1 << 11);
+const BLOCK: usize = 1 << 11;
 
 /// Columns of a block: those of whole planes, as many as tiles of a transpose, if there are enough.
 pub(super) fn columns_of_block(len: usize, columns: usize) -> usize {
