@@ -123,6 +123,7 @@ fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
     // A Cube device has kernels for each width of rows, and sums take all of its routines.
     let takes_all = is_flex(device) || what.starts_with("Sum of F32");
     let counts = match len {
+        4 if !is_flex(device) => vec![2, 17],
         0..=49 if takes_all => (2..=17).collect(),
         0..=49 => vec![2, 7, 16, 17],
         50..=5000 => vec![2, 5, 9, 17],
