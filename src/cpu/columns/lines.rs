@@ -109,7 +109,11 @@ pub(super) fn scan_lines<A: Accumulator, O: Combine<A>, const FOLLOWS: bool, con
 
 /// The places of whole lines, in the order of the scan: one loop for both directions.
 #[inline(always)]
-fn lines_of(len: usize, width: usize, reverse: bool) -> impl Iterator<Item = Range<usize>> {
+pub(in super::super) fn lines_of(
+    len: usize,
+    width: usize,
+    reverse: bool,
+) -> impl Iterator<Item = Range<usize>> {
     let lines = len / width;
     let (mut next, step) = if reverse {
         (lines.saturating_sub(1) * width, width.wrapping_neg())

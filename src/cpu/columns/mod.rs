@@ -14,7 +14,7 @@
 //! last thing that it writes. Products leave the range of the type too easily for that: a tile of them is walked from
 //! its carry, and its total is found on the way. Other operators are exact in any order.
 
-mod lines;
+pub(super) mod lines;
 mod narrow;
 
 use core::mem::MaybeUninit;

@@ -84,6 +84,23 @@ impl WalkShape {
         }
     }
 
+    /// Some lines of the walk, as the first of them in memory and the columns of all of them as those of one line.
+    pub(super) fn joined(
+        &self,
+        lines: &Range<usize>,
+        columns: &Range<usize>,
+    ) -> (usize, Range<usize>) {
+        let first = if self.reverse {
+            self.len - lines.end
+        } else {
+            lines.start
+        };
+        (
+            first,
+            columns.start..columns.start + lines.len() * columns.len(),
+        )
+    }
+
     /// Where some columns of a line in memory lie in an output. They lie side by side unless planes are abreast.
     pub(super) fn place(
         &self,

@@ -12,6 +12,7 @@ use core::ops::Range;
 
 use super::super::buffer::Output;
 use super::super::column_groups::column_groups;
+use super::super::columns::lines::lines_of;
 use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
@@ -110,26 +111,32 @@ impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
         let mut carries = [T::Acc::ZERO; TILE];
         let carries = side_by_side(states, &mut carries);
         let mut nowhere = Turned::default();
-        for line in block.lines.clone() {
-            let line = lines.stored(line);
-            let [values, decay] = self.inputs.line(&block, line, &mut rooms.gathered);
+        for some in self.inputs.lines_of(&block) {
+            let (line, columns) = lines.joined(&some, &block.columns);
+            let at = (block.plane, line, &columns);
+            let [values, decay] =
+                (self.inputs).line(block.plane, line, &columns, &mut rooms.gathered);
             let decay = T::widen(decay, &mut rooms.of_decay);
             let fill = |values: &[T::Acc], output: &mut [MaybeUninit<T::Acc>]| {
                 vectorize(|| {
-                    column_groups::<T::Acc>(carries.len(), lines.reverse, |columns| {
-                        let elements = (decay[columns.clone()].iter())
-                            .zip(&values[columns.clone()])
-                            .zip(&mut output[columns.clone()]);
-                        let carries = &mut carries[columns];
-                        for (((&decay, &value), slot), carry) in elements.zip(carries) {
-                            let before = *carry;
-                            *carry = state_after::<_, RESETS>(before, decay, value);
-                            slot.write(if exclusive { before } else { *carry });
-                        }
-                    });
+                    let width = carries.len();
+                    for place in lines_of(values.len(), width, lines.reverse) {
+                        let (decay, values) = (&decay[place.clone()], &values[place.clone()]);
+                        let output = &mut output[place];
+                        column_groups::<T::Acc>(width, lines.reverse, |columns| {
+                            let elements = (decay[columns.clone()].iter())
+                                .zip(&values[columns.clone()])
+                                .zip(&mut output[columns.clone()]);
+                            let carries = &mut carries[columns];
+                            for (((&decay, &value), slot), carry) in elements.zip(carries) {
+                                let before = *carry;
+                                *carry = state_after::<_, RESETS>(before, decay, value);
+                                slot.write(if exclusive { before } else { *carry });
+                            }
+                        });
+                    }
                 });
             };
-            let at = (block.plane, line, &block.columns);
             // SAFETY: the caller has these columns to itself, and each of them is written.
             unsafe {
                 self.output.line(at, writes, &mut nowhere, |output| {

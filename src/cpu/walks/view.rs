@@ -3,6 +3,7 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
+use super::super::element::TILE;
 use super::WalkShape;
 use super::abreast::Turned;
 use super::places::Places;
@@ -97,6 +98,18 @@ impl<'a, T: Copy> View<'a, T> {
             view.planes = Places::new(&[], &[]);
         }
         view
+    }
+
+    /// How many lines a walk reads at once, as one line of as many columns: those that fit a tile, if lines follow one
+    /// another and the walk takes all their columns.
+    pub(super) fn lines_at_once(&self, columns: &Range<usize>) -> usize {
+        let inner = self.columns.len();
+        let follow = self.columns.are_side_by_side() && self.step == inner as isize;
+        if follow && columns.len() == inner {
+            (TILE / inner).max(1)
+        } else {
+            1
+        }
     }
 
     /// The place of a line of a plane.

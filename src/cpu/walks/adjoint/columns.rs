@@ -64,7 +64,9 @@ impl<T: ElementType> Flows<'_, T> {
         of_values: &mut [MaybeUninit<T>],
     ) {
         let reverse = self.lines().reverse;
-        let [flow, decay] = self.inputs.line(block, line, &mut rooms.gathered);
+        let [flow, decay] =
+            self.inputs
+                .line(block.plane, line, &block.columns, &mut rooms.gathered);
         let decay = T::widen(decay, &mut rooms.of_decay);
         T::map(flow, of_values, &mut rooms.of_values, |flow, of_values| {
             vectorize(|| {

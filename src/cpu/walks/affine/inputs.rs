@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::super::super::column_groups::column_groups;
+use super::super::super::columns::lines::lines_of;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
 use super::super::super::traits::ElementType;
@@ -58,18 +59,29 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
         }
     }
 
+    /// The lines of a block in the order of the walk, as many at once as both inputs have as one.
+    pub(in super::super) fn lines_of(&self, block: &Block) -> impl Iterator<Item = Range<usize>> {
+        let lines = |view: &View<'_, T>| view.lines_at_once(&block.columns);
+        let at_once = match self.lines.abreast {
+            None => lines(&self.values).min(lines(&self.decay)),
+            Some(_) => 1,
+        };
+        let end = block.lines.end;
+        (block.lines.clone().step_by(at_once)).map(move |first| first..end.min(first + at_once))
+    }
+
     /// Some columns of a line in memory: values, then decays.
     pub(in super::super) fn line<'b>(
         &'b self,
-        block: &Block,
+        plane: usize,
         line: usize,
+        columns: &Range<usize>,
         rooms: &'b mut [Turned<T>; 2],
     ) -> [&'b [T]; 2] {
         let [of_values, of_decay] = rooms;
-        let Block { plane, columns, .. } = block;
         [
-            self.values.line(*plane, line, columns.clone(), of_values),
-            self.decay.line(*plane, line, columns.clone(), of_decay),
+            self.values.line(plane, line, columns.clone(), of_values),
+            self.decay.line(plane, line, columns.clone(), of_decay),
         ]
     }
 
@@ -97,18 +109,22 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
             return self.fold_column::<ADJOINT>(block, &mut totals[0]);
         }
         let mut rooms = Rooms::<T>::default();
-        for line in block.lines.clone() {
-            let line = self.lines.stored(line);
-            let [values, decay] = self.line(&block, line, &mut rooms.gathered);
+        for lines in self.lines_of(&block) {
+            let (line, columns) = self.lines.joined(&lines, &block.columns);
+            let [values, decay] = self.line(block.plane, line, &columns, &mut rooms.gathered);
             let decay = T::widen(decay, &mut rooms.of_decay);
             let values = T::widen(values, &mut rooms.of_values);
             vectorize(|| {
-                column_groups::<T::Acc>(totals.len(), self.lines.reverse, |columns| {
-                    let elements = decay[columns.clone()].iter().zip(&values[columns.clone()]);
-                    for (total, (&decay, &value)) in totals[columns].iter_mut().zip(elements) {
-                        *total = total.then(decay, offset::<T::Acc, ADJOINT>(decay, value));
-                    }
-                });
+                let width = totals.len();
+                for place in lines_of(values.len(), width, self.lines.reverse) {
+                    let (decay, values) = (&decay[place.clone()], &values[place]);
+                    column_groups::<T::Acc>(width, self.lines.reverse, |columns| {
+                        let elements = decay[columns.clone()].iter().zip(&values[columns.clone()]);
+                        for (total, (&decay, &value)) in totals[columns].iter_mut().zip(elements) {
+                            *total = total.then(decay, offset::<T::Acc, ADJOINT>(decay, value));
+                        }
+                    });
+                }
             });
         }
     }
