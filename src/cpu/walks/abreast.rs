@@ -31,7 +31,7 @@ pub(super) fn columns_of_block(len: usize, columns: usize) -> usize {
 /// Room for a line, or for all lines of a block of planes.
 pub(super) struct Turned<T> {
     slots: [MaybeUninit<T>; SHORT * MANY],
-    /// Lines of the block that are here.
+    /// Elements of the block that are here.
     held: usize,
 }
 
@@ -50,7 +50,7 @@ impl<T: Copy> Turned<T> {
         &mut self.slots
     }
 
-    /// A line of a block whose planes have `len` lines of `columns` elements.
+    /// A line of a block whose planes have `len` lines of `columns` elements. All calls are of one block.
     pub(super) fn line_of(
         &mut self,
         planes: &[T],
@@ -65,14 +65,19 @@ impl<T: Copy> Turned<T> {
             let (from, to) = (planes.as_ptr().cast(), slots.as_mut_ptr().cast());
             // SAFETY: the planes have these elements, and there are as many slots.
             unsafe { transpose(from, bytes, shape, to) };
-            self.held = len;
+            self.held = planes.len();
         }
-        // SAFETY: all lines of the block were written.
+        assert!(self.held == planes.len());
+        // SAFETY: all elements of the block were written.
         unsafe { slots[line * size..][..size].assume_init_ref() }
     }
 
-    /// Lets `fill` write a line of a block, each slot of it. The last line of all completes `planes`.
-    pub(super) fn fill<R>(
+    /// Lets `fill` write a line of a block. The last line of all completes `planes`.
+    ///
+    /// # Safety
+    ///
+    /// All calls are of one block, and have each of its lines once. `fill` writes each slot.
+    pub(super) unsafe fn fill<R>(
         &mut self,
         [len, columns]: [usize; 2],
         line: usize,
@@ -82,12 +87,12 @@ impl<T: Copy> Turned<T> {
         let slots = &mut self.slots[..planes.len()];
         let size = planes.len() / len;
         let result = fill(&mut slots[line * size..][..size]);
-        self.held += 1;
-        if self.held == len {
+        self.held += size;
+        if self.held == planes.len() {
             assert!(size * len == planes.len() && size.is_multiple_of(columns));
             let (bytes, shape) = (size_of::<T>() * columns, [len, size / columns]);
             let (from, to) = (slots.as_ptr().cast(), planes.as_mut_ptr().cast());
-            // SAFETY: each line was written once, and the planes have as many slots.
+            // SAFETY: the caller has written each line, and the planes have as many slots.
             unsafe { transpose(from, bytes, shape, to) };
         }
         result

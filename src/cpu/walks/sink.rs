@@ -32,7 +32,8 @@ impl<'a, T: Copy> Sink<'a, T> {
     ///
     /// # Safety
     ///
-    /// If the walk writes, no other thread has access to these columns of the output. `fill` writes each slot.
+    /// If the walk writes, no other thread has access to these columns of the output, and a `room` serves the lines of
+    /// one block, each of them once. `fill` writes each slot.
     #[inline(always)]
     pub(super) unsafe fn line<R>(
         &self,
@@ -51,7 +52,8 @@ impl<'a, T: Copy> Sink<'a, T> {
             None => fill(slots(self.lines.place(plane, line, columns))),
             Some(size) => {
                 let planes = slots(columns.start * len..columns.end * len);
-                room.fill([len, size], line, fill, planes)
+                // SAFETY: a walk has one block, takes each of its lines once, and `fill` writes each slot.
+                unsafe { room.fill([len, size], line, fill, planes) }
             }
         }
     }
