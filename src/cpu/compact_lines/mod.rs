@@ -1,9 +1,11 @@
 //! Compaction of each line on its own: survivors first and in order, zeros after them.
 //!
-//! Rows are compressed one after the other. Other lines are walked together, a block of columns at a time and in the
-//! order of memory, and their survivors [wait](waiting) until they can be written in that order.
+//! Rows are compressed one after the other. Other lines are walked together, in the order of memory: [few columns](narrow)
+//! write each survivor at once; of more, a block at a time, survivors [wait](waiting) until they can be written in that
+//! order.
 
 mod block;
+mod narrow;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 mod waiting;
@@ -51,13 +53,18 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
         // Columns are independent: the width of a block changes no result, so the number of threads may decide.
         let threads = rayon::current_num_threads().div_ceil(outer);
         let block = inner.div_ceil(threads).next_multiple_of(SLIMMEST);
-        let block = if inner == 1 { 1 } else { block.min(COLUMNS) };
+        let is_narrow = inner <= narrow::WIDEST;
+        let block = if is_narrow {
+            inner
+        } else {
+            block.min(COLUMNS).min(inner)
+        };
         let blocks = inner.div_ceil(block);
         let counted = Shared::new(as_slots(&mut counts));
         let tasks = outer * blocks;
-        let share = BLOCK.div_ceil(len * block.min(inner));
+        let share = BLOCK.div_ceil(len * block);
         parallel::for_each_of(values.len(), tasks.div_ceil(share), 1, &|group| {
-            let mut waiting = (inner > 1).then(|| WaitingColumns::new(&lines, block.min(inner)));
+            let mut waiting = (!is_narrow).then(|| WaitingColumns::new(&lines, block));
             for task in group * share..tasks.min((group + 1) * share) {
                 let (plane, first) = (task / blocks, task % blocks * block);
                 let columns = first..inner.min(first + block);
@@ -66,7 +73,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
                 unsafe {
                     let counts = counted.slice(place + columns.start..place + columns.end);
                     match &mut waiting {
-                        None => lines.row(plane, &mut counts[0]),
+                        None => lines.compact_plane(plane, counts),
                         Some(waiting) => waiting.compact(plane, columns, counts),
                     }
                 }
@@ -86,17 +93,24 @@ struct Lines<'a, T> {
 }
 
 impl<T: Word> Lines<'_, T> {
-    /// Compacts a row.
+    /// Compacts a plane of few columns.
     ///
     /// # Safety
     ///
-    /// No other thread has access to the row's output.
-    unsafe fn row<I: Index>(&self, row: usize, count: &mut MaybeUninit<I>) {
-        let place = row * self.len..(row + 1) * self.len;
+    /// No other thread has access to the plane's output.
+    unsafe fn compact_plane<I: Index>(&self, plane: usize, counts: &mut [MaybeUninit<I>]) {
+        let size = self.len * self.inner;
+        let place = plane * size..(plane + 1) * size;
+        let (values, mask) = (&self.values[place.clone()], &self.mask[place.clone()]);
         // SAFETY: the caller's promise.
-        let slots = unsafe { self.output.slice(place.clone()) };
-        let survivors = compress::compress(&self.values[place.clone()], &self.mask[place], slots);
-        slots[survivors..].fill(MaybeUninit::new(T::default()));
-        count.write(I::from_usize(survivors));
+        let slots = unsafe { self.output.slice(place) };
+        match counts {
+            [count] => {
+                let survivors = compress::compress(values, mask, slots);
+                slots[survivors..].fill(MaybeUninit::new(T::default()));
+                count.write(I::from_usize(survivors));
+            }
+            _ => narrow::compact(values, mask, slots, counts),
+        }
     }
 }
