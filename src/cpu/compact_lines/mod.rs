@@ -93,7 +93,7 @@ struct Lines<'a, T> {
 }
 
 impl<T: Word> Lines<'_, T> {
-    /// Compacts a plane of few columns.
+    /// Compacts a plane of few columns, or a row.
     ///
     /// # Safety
     ///
