@@ -327,7 +327,7 @@ fn memory_stays_flat(device: &Device) {
     let (pools_before, process_before) = usage_after(1_000);
     let parts: Vec<_> = (0..PARTS).map(|_| usage_after(CALLS_OF_A_PART)).collect();
 
-    match (pools_before, parts[PARTS - 1].0.clone()) {
+    match (pools_before, parts[PARTS - 1].0) {
         (Some(before), Some(after)) => {
             println!("{device:?}: {before:?}, then {after:?}");
             // An allocation may serve a few bytes less or more of its padded size.
