@@ -15,6 +15,9 @@
 #[cfg(target_arch = "x86_64")]
 use core::sync::atomic::{AtomicU8, Ordering};
 
+/// Bytes of a line of the caches.
+pub(super) const CACHE_LINE: usize = 64;
+
 /// Whether the processor has the features of [`HasAvx2`]: [`YES`], [`NO`], or zero before the first test.
 #[cfg(target_arch = "x86_64")]
 static HAS_AVX2: AtomicU8 = AtomicU8::new(0);

@@ -52,12 +52,12 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
         };
         // Columns are independent: the width of a block changes no result, so the number of threads may decide.
         let threads = rayon::current_num_threads().div_ceil(outer);
-        let block = inner.div_ceil(threads).next_multiple_of(SLIMMEST);
         let is_narrow = inner <= narrow::WIDEST;
         let block = if is_narrow {
             inner
         } else {
-            block.min(COLUMNS).min(inner)
+            let width = inner.div_ceil(threads).next_multiple_of(SLIMMEST);
+            width.min(COLUMNS).min(inner)
         };
         let blocks = inner.div_ceil(block);
         let counted = Shared::new(as_slots(&mut counts));

@@ -5,6 +5,7 @@ use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::ops::Range;
 
 use super::super::compress::{GROUP, Word};
+use super::super::processor::CACHE_LINE;
 use super::COLUMNS;
 use super::block::Block;
 
@@ -23,7 +24,9 @@ pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
         };
         let bits = bits_of_columns(&mask[place..place + of_tiles], inner);
         for (group, bits) in (0..width).step_by(GROUP).zip(bits) {
-            prefetch(&values[group..], inner);
+            if (group * size_of::<T>()).is_multiple_of(CACHE_LINE) {
+                prefetch(&values[group..], inner);
+            }
             if bits == 0 {
                 continue;
             }
@@ -51,8 +54,8 @@ pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
     columns.take_lines(first..lines.end);
 }
 
-/// Asks for the tile below the first one of some values, where it begins a cache line: the processor's own prefetcher does
-/// not find columns. Half of [2^16, 64] kept take 0.7 of the time that they take without.
+/// Asks for the tile below the first one of some values, a cache line in each of its lines: the processor's own prefetcher
+/// does not find columns. Half of [2^16, 64] kept take 0.7 of the time that they take without.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn prefetch<T>(values: &[T], inner: usize) {

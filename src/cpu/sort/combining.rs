@@ -13,6 +13,7 @@
 use core::mem::MaybeUninit;
 
 use super::super::buffer::Shared;
+use super::super::processor::CACHE_LINE;
 
 /// Bits of the digit by which a line is split. With 8 or 9 bits a sort of 2^22 keys took 36 ms, with 10 bits 45 (EPYC, two
 /// cores).
@@ -25,24 +26,21 @@ pub(super) type Counts = [usize; 1 << SPLIT];
 /// caches, a sort of 1 MiB took 1.1 times as long, and one of 2 MiB 0.8 (EPYC, two cores).
 pub(super) const FAR: usize = 2 << 20;
 
-/// Bytes of a line.
-const LINE: usize = 64;
-
 /// Memory for the items of a line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Line([MaybeUninit<u8>; LINE]);
+struct Line([MaybeUninit<u8>; CACHE_LINE]);
 
 impl Line {
-    const EMPTY: Self = Self([MaybeUninit::uninit(); LINE]);
+    const EMPTY: Self = Self([MaybeUninit::uninit(); CACHE_LINE]);
 
     /// The line as slots for items whose size divides a line.
     #[inline(always)]
     fn slots<T>(&mut self) -> &mut [MaybeUninit<T>] {
-        const { assert!(LINE.is_multiple_of(size_of::<T>()) && align_of::<T>() <= LINE) };
+        const { assert!(CACHE_LINE.is_multiple_of(size_of::<T>()) && align_of::<T>() <= CACHE_LINE) };
         // SAFETY: the line has the size of these items, and is aligned for them.
         unsafe {
-            core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), LINE / size_of::<T>())
+            core::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), CACHE_LINE / size_of::<T>())
         }
     }
 
@@ -57,7 +55,7 @@ impl Line {
         {
             use core::arch::x86_64::{__m128i, _mm_load_si128, _mm_stream_si128};
             let (from, to) = (self.0.as_ptr().cast::<__m128i>(), to.cast::<__m128i>());
-            for part in 0..LINE / size_of::<__m128i>() {
+            for part in 0..CACHE_LINE / size_of::<__m128i>() {
                 // SAFETY: every x86-64 has SSE2. Both lines are aligned.
                 unsafe { _mm_stream_si128(to.add(part), _mm_load_si128(from.add(part))) };
             }
@@ -82,7 +80,7 @@ pub(super) unsafe fn move_items<T: Copy>(
     digit: &impl Fn(T) -> usize,
     far: bool,
 ) {
-    let in_line = LINE / size_of::<T>();
+    let in_line = CACHE_LINE / size_of::<T>();
     // SAFETY: it has no places.
     let address = unsafe { to.slice(0..0) }.as_ptr().addr();
     let straddle = !address.is_multiple_of(size_of::<T>());
