@@ -1,10 +1,9 @@
 //! The expected results of every operation, by the loops that also check the kernels.
 
-use std::cmp::Ordering;
-
 use burn_scan::ScanOp;
 use cubecl_scan::scan::ScanOptions;
-use scan_testing::reference::{self, Scalar};
+use cubecl_scan::sort::{SortOptions, SortOrder};
+use scan_testing::reference::{self, Scalar, SortKey};
 
 #[allow(unused_imports, reason = "every test binary uses its own part")]
 pub use scan_testing::reference::{argwhere, compact, compact_dim, expand, indices, partition};
@@ -30,35 +29,23 @@ pub fn scan<T: Scalar>(
 }
 
 /// The positions of the elements of each line along `dim` in order, by the host's stable sort. NaN is above everything.
-pub fn sort<T: Copy + PartialOrd>(
-    values: &[T],
-    shape: &[usize],
-    dim: usize,
-    descending: bool,
-) -> Vec<usize> {
+pub fn sort<T: SortKey>(values: &[T], shape: &[usize], dim: usize, descending: bool) -> Vec<usize> {
     let [outer, len, inner] = super::axis(shape, dim);
+    let indices = || {
+        let first = |line| line / inner * len * inner + line % inner;
+        let of_line = move |line| (0..len).map(move |at| first(line) + at * inner);
+        (0..outer * inner).flat_map(of_line)
+    };
+    let keys: Vec<T> = indices().map(|at| values[at]).collect();
+    let order = if descending {
+        SortOrder::Descending
+    } else {
+        SortOrder::Ascending
+    };
+    let sorted = T::sort_positions(&keys, len, SortOptions { order, bits: None });
     let mut sources = vec![0; values.len()];
-    for line in 0..outer * inner {
-        let first = line / inner * len * inner + line % inner;
-        let value = |at: usize| values[first + at * inner];
-        let mut order: Vec<usize> = (0..len).collect();
-        order.sort_by(|&a, &b| {
-            if descending {
-                compare(value(b), value(a))
-            } else {
-                compare(value(a), value(b))
-            }
-        });
-        for (at, source) in order.into_iter().enumerate() {
-            sources[first + at * inner] = source;
-        }
+    for (at, source) in indices().zip(sorted) {
+        sources[at] = source;
     }
     sources
-}
-
-/// Only NaN is not equal to itself.
-#[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-fn compare<T: PartialOrd>(a: T, b: T) -> Ordering {
-    let (a_is_nan, b_is_nan) = (a != a, b != b);
-    a.partial_cmp(&b).unwrap_or(a_is_nan.cmp(&b_is_nan))
 }

@@ -3,6 +3,7 @@
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
+use scan_testing::reference::SortKey;
 
 use crate::common::element::{Element, hash};
 use crate::common::{assert_same, axis, host, host_indices, oracle, tensor};
@@ -84,7 +85,7 @@ fn special_or(number: i64) -> f32 {
     }
 }
 
-fn check<T: Element + PartialOrd, const D: usize>(
+fn check<T: Element + SortKey, const D: usize>(
     case: &Case,
     number: impl Fn(usize) -> T,
     device: &Device,

@@ -74,6 +74,9 @@ const LAVAPIPE_TESTS: [&str; 3] = ["guards", "outputs", "segments"];
 /// Those of `scan`. lavapipe runs them without plane operations, so SwiftShader does only with.
 const WAITING_TILES: [&str; 2] = ["fallback::", "determinism::"];
 
+/// Steps of their own among the tests of the tensors, so that they run in whichever list of steps ends sooner.
+const ON_EITHER_LIST: [&str; 5] = ["gradients", "properties", "remote", "sharded", "webgpu"];
+
 /// Names the adapter, and runs first.
 const ADAPTER: &str = "adapter";
 
@@ -210,7 +213,7 @@ impl<'a> Tests<'a> {
         steps.join(background);
     }
 
-    /// The normal tier: two lists of steps.
+    /// The normal tier: two lists of steps. What ends sooner takes steps of the other.
     fn all(&self, steps: &mut Steps, driver: &str) -> Result<()> {
         let mut background = self.kernels(driver);
         let workspace = |kind: &[&str]| {
@@ -225,9 +228,13 @@ impl<'a> Tests<'a> {
             ),
             ("examples in the documentation", workspace(&["--doc"])),
         ]);
+        background.extend(ON_EITHER_LIST.map(|name| (name, Ok(self.selected(&[name], &self.env)))));
         let background = Background::start(background);
         let others = others_than_kernels()?;
-        let others: Vec<&str> = others.iter().map(String::as_str).collect();
+        let others = others.iter().map(String::as_str);
+        let others: Vec<&str> = others
+            .filter(|name| !ON_EITHER_LIST.contains(name))
+            .collect();
         steps.step("everything else", || {
             run_to_success(self.selected(&others, &self.env).args(["--lib", "--bins"]))
         });
@@ -312,7 +319,8 @@ mod tests {
     #[test]
     fn every_test_is_selected() {
         let all = targets(&packages(&root()).unwrap(), "test", |_| true);
-        for name in KERNEL_TESTS.into_iter().chain([PROTOCOL]) {
+        let named = KERNEL_TESTS.into_iter().chain(ON_EITHER_LIST);
+        for name in named.chain([PROTOCOL]) {
             assert!(all.iter().any(|found| found == name), "{name}");
         }
         let others = others_than_kernels().unwrap();

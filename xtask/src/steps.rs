@@ -1,41 +1,51 @@
 //! The steps of a command, and their summary at its end.
 
+use std::collections::VecDeque;
+use std::iter;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 
 use crate::Result;
-use crate::process::{line_of, run_printing_to};
+use crate::process::{line_of, run, run_printing_to};
 
 /// A step: its name, how it ended, and how long it took.
 type Done = (String, Result<()>, Duration);
 
-/// Steps that run one by one, in parallel with others. [`Steps::join`] shows what they print.
-pub(crate) struct Background(JoinHandle<Vec<(Done, Vec<u8>)>>);
+/// Steps that run one by one, in parallel with others. [`Steps::join`] helps with them, and shows what they printed.
+pub(crate) struct Background {
+    waiting: Arc<Mutex<VecDeque<Waiting>>>,
+    thread: JoinHandle<Vec<(Done, Vec<u8>)>>,
+}
+
+/// A step that has not started. Without a command it fails.
+type Waiting = (&'static str, Result<Command>);
+
+fn next(waiting: &Mutex<VecDeque<Waiting>>) -> Option<Waiting> {
+    waiting.lock().expect("no step panics").pop_front()
+}
 
 impl Background {
-    /// A step without a command fails.
-    pub(crate) fn start(steps: Vec<(&str, Result<Command>)>) -> Self {
-        let steps: Vec<_> = (steps.into_iter())
-            .map(|(name, command)| (name.to_owned(), command))
-            .collect();
+    pub(crate) fn start(steps: Vec<Waiting>) -> Self {
         for (name, command) in &steps {
-            eprintln!("\n== {name}, beside what follows");
+            eprintln!("\n== {name}, beside what follows or after it");
             if let Ok(command) = command {
                 eprintln!("$ {}", line_of(command));
             }
         }
-        Self(thread::spawn(|| {
-            let run = |(name, command): (String, Result<Command>)| {
-                let start = Instant::now();
-                let mut printed = Vec::new();
-                let result = command.and_then(|command| run_printing_to(command, &mut printed));
-                ((name, result, start.elapsed()), printed)
-            };
-            steps.into_iter().map(run).collect()
-        }))
+        let waiting = Arc::new(Mutex::new(VecDeque::from(steps)));
+        let of_thread = waiting.clone();
+        let run = |(name, command): Waiting| {
+            let start = Instant::now();
+            let mut printed = Vec::new();
+            let result = command.and_then(|command| run_printing_to(command, &mut printed));
+            ((name.to_owned(), result, start.elapsed()), printed)
+        };
+        let thread = thread::spawn(move || iter::from_fn(|| next(&of_thread)).map(run).collect());
+        Self { waiting, thread }
     }
 }
 
@@ -54,9 +64,13 @@ impl Steps {
         self.note(name, result, start.elapsed())
     }
 
-    /// Waits for the steps that run in parallel with the others, and shows what they printed.
+    /// Runs the steps in the background that have not started, one by one, waits for those that have, and shows what
+    /// they printed.
     pub(crate) fn join(&mut self, background: Background) {
-        let done = background.0.join().expect("steps return their errors");
+        while let Some((name, command)) = next(&background.waiting) {
+            self.step(name, || run(&mut command?));
+        }
+        let done = background.thread.join().expect("steps return their errors");
         for ((name, result, took), printed) in done {
             eprintln!("\n== {name}, beside the steps above");
             eprint!("{}", String::from_utf8_lossy(&printed));
@@ -83,5 +97,35 @@ impl Steps {
         let failed = self.done.iter().filter(|(_, r, _)| r.is_err()).count();
         ensure!(failed == 0, "{failed} of {} steps failed", self.done.len());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn steps_that_have_not_started_run_where_there_is_time() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            Ok(command)
+        };
+        let mut steps = Steps::default();
+        let background = Background::start(vec![
+            ("first", shell("sleep 2; echo said")),
+            ("second", shell("true")),
+            ("third", shell("exit 1")),
+        ]);
+        // The background has the first by then.
+        thread::sleep(Duration::from_millis(500));
+        steps.join(background);
+        let done: Vec<_> = steps
+            .done
+            .iter()
+            .map(|(name, r, _)| (name.as_str(), r.is_ok()))
+            .collect();
+        assert_eq!(done, [("second", true), ("third", false), ("first", true)]);
     }
 }

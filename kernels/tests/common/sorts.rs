@@ -6,7 +6,7 @@ use cubecl::prelude::*;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
 use scan_testing::Guarded;
-use scan_testing::reference::{SortKey, sort_positions};
+use scan_testing::reference::SortKey;
 
 /// Sorts lines of `len` on the device, or finds their `k` largest keys. Returns keys and positions. All buffers lie
 /// between guards, `offset` bytes after an aligned position. The input must not change.
@@ -90,7 +90,7 @@ pub fn sorted<T: SortKey>(keys: &[T], len: usize, form: SortForm) -> (Vec<T>, Ve
         SortForm::Whole(options) => (options, len),
         SortForm::Largest(k) => (largest_first(), k),
     };
-    let positions = sort_positions(keys, len, options);
+    let positions = T::sort_positions(keys, len, options);
     let lines = positions.chunks(len.max(1)).enumerate();
     let fronts = lines.flat_map(|(line, order)| order[..kept].iter().map(move |at| (line, *at)));
     fronts

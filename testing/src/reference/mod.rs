@@ -21,5 +21,5 @@ pub use loops::{
     argwhere, compact, compact_dim, expand, indices, partition, recurrence_adjoint, scan,
     segment_sums,
 };
-pub use order::{SortKey, sort_positions};
+pub use order::SortKey;
 pub use scalar::{Scalar, hash, values};

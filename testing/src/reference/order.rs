@@ -6,6 +6,11 @@ use std::cmp::Ordering;
 
 /// An element that sorts compare.
 pub trait SortKey: Copy {
+    /// The positions of the keys of each line of `len`, in the order of the keys. Equal keys keep their order.
+    ///
+    /// A method of each type is compiled with this crate, which is optimised; a generic function would be compiled with
+    /// each test.
+    fn sort_positions(keys: &[Self], len: usize, options: SortOptions) -> Vec<usize>;
     /// Ascending: NaN is after everything and equals NaN, −0.0 equals 0.0.
     fn compare(self, other: Self) -> Ordering;
     /// The lowest bits of an integer, as an unsigned number.
@@ -15,6 +20,9 @@ pub trait SortKey: Copy {
 macro_rules! integers {
     ($($t:ty),*) => {$(
         impl SortKey for $t {
+            fn sort_positions(keys: &[Self], len: usize, options: SortOptions) -> Vec<usize> {
+                positions(keys, len, options)
+            }
             fn compare(self, other: Self) -> Ordering {
                 self.cmp(&other)
             }
@@ -29,6 +37,9 @@ integers!(i8, i16, i32, i64, u8, u16, u32, u64);
 macro_rules! floats {
     ($($t:ty),*) => {$(
         impl SortKey for $t {
+            fn sort_positions(keys: &[Self], len: usize, options: SortOptions) -> Vec<usize> {
+                positions(keys, len, options)
+            }
             fn compare(self, other: Self) -> Ordering {
                 let numbers = self.partial_cmp(&other);
                 numbers.unwrap_or(self.is_nan().cmp(&other.is_nan()))
@@ -41,8 +52,7 @@ macro_rules! floats {
 }
 floats!(f32, f64, f16, bf16);
 
-/// The positions of the keys of each line of `len`, in the order of the keys. Equal keys keep their order.
-pub fn sort_positions<T: SortKey>(keys: &[T], len: usize, options: SortOptions) -> Vec<usize> {
+fn positions<T: SortKey>(keys: &[T], len: usize, options: SortOptions) -> Vec<usize> {
     let compare = |a: T, b: T| match options.bits {
         Some(bits) => a.low_bits(bits).cmp(&b.low_bits(bits)),
         None => a.compare(b),

@@ -2,6 +2,7 @@
 
 use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
+use scan_testing::reference::SortKey;
 
 use super::{LARGE_SIZES, SIZES, TILE};
 use crate::common::element::{Element, hash, numbered};
@@ -25,7 +26,7 @@ on_every_device![
 pub const ORDERS: [SortOrder; 2] = [SortOrder::Ascending, SortOrder::Descending];
 
 /// An element that is sorted, distinguished from others by its bits.
-pub trait Key: Element + PartialOrd {
+pub trait Key: Element + SortKey {
     fn bits(self) -> u64;
 }
 
