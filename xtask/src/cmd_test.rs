@@ -45,7 +45,7 @@ const NO_FUSION: [&str; 8] = [
     "burn-scan-examples",
     "--no-default-features",
     "--features",
-    "burn-scan/std,burn-scan/flex,burn-scan/wgpu,burn-scan/autodiff,cubecl-scan/std,cubecl-scan/wgpu,xtask/remote-dependencies",
+    "burn-scan/std,burn-scan/flex,burn-scan/wgpu,burn-scan/autodiff,cubecl-scan/default,cubecl-scan/wgpu,xtask/shared-dependencies",
     "--config",
     "profile.dev.package.burn-scan.opt-level=0",
 ];
@@ -157,7 +157,7 @@ impl<'a> Tests<'a> {
         let heavy = if is_long { ",heavy" } else { "" };
         Self {
             env,
-            features: format!("cubecl-scan/wgpu,remote,xtask/remote-dependencies{heavy}"),
+            features: format!("cubecl-scan/wgpu,remote,xtask/shared-dependencies{heavy}"),
             rest,
         }
     }

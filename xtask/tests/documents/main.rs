@@ -210,7 +210,7 @@ fn wrong_commands_are_noticed() {
         "cargo xtask test --driver lavapipe -- --test gradients",
         "cargo bench --bench scan",
         "cargo run -p cubecl-scan --features wgpu --example seeds",
-        "cargo test --features cubecl-scan/wgpu,xtask/remote-dependencies",
+        "cargo test --features cubecl-scan/wgpu,xtask/shared-dependencies",
     ] {
         assert_eq!(check(right), Ok(()), "{right}");
     }
