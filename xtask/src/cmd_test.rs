@@ -3,10 +3,10 @@
 //! 1. [`drivers`] finds or gets a Vulkan driver: that of a GPU, else SwiftShader, else lavapipe.
 //! 2. The test `adapter` prints its adapter in one line `adapter: NAME …`. If the adapter does not start, nothing else
 //!    runs. So no Cube test is left out without a word.
-//! 3. The whole workspace with its default features. In parallel, one after another: the kernels' own tests, on
-//!    SwiftShader with plane operations; what works in another way without them, on SwiftShader as it is; what depends
-//!    on the driver's memory and schedule, on lavapipe; the examples of the documentation. Drivers compile kernels on one
-//!    thread of a process, and two processes keep two cores busy.
+//! 3. The whole workspace with its default features, in two lists of steps; the list that ends sooner takes steps of the
+//!    other. In the background: the kernels' own tests, on SwiftShader with plane operations; what works in another way
+//!    without them, on SwiftShader as it is; what depends on the driver's memory and schedule, on lavapipe; the examples
+//!    of the documentation. Drivers compile kernels on one thread of a process, and two processes keep two cores busy.
 //!
 //! `--rest` runs the rest: the protocol, and the public contract without the feature `fusion`, where operations run one
 //! by one.
