@@ -115,10 +115,10 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     let tests = Tests::new(drivers::for_tests(driver)?, is_long, &args.rest);
     let mut steps = Steps::default();
     if args.flag("--rest") {
-        steps.step("protocol", || {
-            run_to_success(&mut tests.selected(&[PROTOCOL], &tests.env))
-        });
+        let protocol = tests.selected(&[PROTOCOL], &tests.env);
+        let background = Background::start(vec![("protocol", Ok(protocol))]);
         steps.step("contract, without fusion", || tests.without_fusion());
+        steps.join(background);
         return steps.finish();
     }
     let Some(adapter) = tests.adapter(&mut steps) else {
