@@ -25,17 +25,16 @@ type Along<'a> = (String, Box<dyn Fn(Tensor<2>, usize) -> Tensor<2> + 'a>);
 fn equal_lines_have_equal_bits(device: &Device) {
     burn_scan::backends::set_batch_invariance(true);
     // The CPU walks rows of up to 48 elements abreast, which the kernels treat as those of 49. A software driver takes
-    // seconds for each computation of 2^18 elements.
+    // seconds for each computation of 2^18 elements, so only one takes them there.
     let lens = if is_flex(device) {
         vec![48, 49, 1024, 5000, 1 << 18]
     } else {
-        equal_lines(
-            &drawn(1 << 18),
-            &scan(ScanOp::Sum, FloatDType::F32, ScanOptions::default()),
-            device,
-        );
         vec![49, 1024, 5000, 1 << 16]
     };
+    if !is_flex(device) {
+        let sum = scan(ScanOp::Sum, FloatDType::F32, ScanOptions::default());
+        equal_lines(&drawn(1 << 18), &sum, device);
+    }
     let short = vec![1., E, E, 0.];
     for line in std::iter::once(short).chain(lens.into_iter().map(drawn)) {
         // Factors are near 1, so that no product leaves the range of a half.

@@ -30,22 +30,10 @@ pub fn scan<T: Scalar>(
 
 /// The positions of the elements of each line along `dim` in order, by the host's stable sort. NaN is above everything.
 pub fn sort<T: SortKey>(values: &[T], shape: &[usize], dim: usize, descending: bool) -> Vec<usize> {
-    let [outer, len, inner] = super::axis(shape, dim);
-    let indices = || {
-        let first = |line| line / inner * len * inner + line % inner;
-        let of_line = move |line| (0..len).map(move |at| first(line) + at * inner);
-        (0..outer * inner).flat_map(of_line)
-    };
-    let keys: Vec<T> = indices().map(|at| values[at]).collect();
     let order = if descending {
         SortOrder::Descending
     } else {
         SortOrder::Ascending
     };
-    let sorted = T::sort_positions(&keys, len, SortOptions { order, bits: None });
-    let mut sources = vec![0; values.len()];
-    for (at, source) in indices().zip(sorted) {
-        sources[at] = source;
-    }
-    sources
+    reference::sort(values, shape, dim, SortOptions { order, bits: None })
 }

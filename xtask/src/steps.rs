@@ -112,14 +112,24 @@ mod tests {
             command.args(["-c", script]);
             Ok(command)
         };
+        let folder = tempfile::tempdir().unwrap();
+        let [started, over] = ["started", "over"].map(|name| folder.path().join(name));
+        let (at, until) = (started.display(), over.display());
         let mut steps = Steps::default();
+        // The first step ends after the third, so another thread must run that.
         let background = Background::start(vec![
-            ("first", shell("sleep 2; echo said")),
+            (
+                "first",
+                shell(&format!(
+                    "touch {at}; until [ -e {until} ]; do sleep 0.1; done"
+                )),
+            ),
             ("second", shell("true")),
-            ("third", shell("exit 1")),
+            ("third", shell(&format!("touch {until}; exit 1"))),
         ]);
-        // The background has the first by then.
-        thread::sleep(Duration::from_millis(500));
+        while !started.exists() {
+            thread::sleep(Duration::from_millis(10));
+        }
         steps.join(background);
         let done: Vec<_> = steps
             .done

@@ -1,6 +1,7 @@
 //! The loops, with the arithmetic of [`Scalar`].
 
-use super::Scalar;
+use super::{Scalar, SortKey};
+use cubecl_scan::sort::SortOptions;
 use cubecl_scan::{ScanOp, scan::ScanOptions};
 
 /// Visits the elements of each line along `axis` in scan order, with the number of each in its line and its index.
@@ -33,6 +34,24 @@ pub fn scan<T: Scalar>(
         output[at] = T::finish(if options.exclusive { before } else { acc });
     });
     output
+}
+
+/// The positions of the elements of each line along `axis`, in order. Equal elements keep their order.
+pub fn sort<T: SortKey>(
+    values: &[T],
+    shape: &[usize],
+    axis: usize,
+    options: SortOptions,
+) -> Vec<usize> {
+    let mut indices = Vec::with_capacity(values.len());
+    walk(shape, axis, false, |_, at| indices.push(at));
+    let keys: Vec<T> = indices.iter().map(|&at| values[at]).collect();
+    let sorted = T::sort_positions(&keys, shape[axis], options);
+    let mut sources = vec![0; values.len()];
+    for (at, source) in indices.into_iter().zip(sorted) {
+        sources[at] = source;
+    }
+    sources
 }
 
 /// The sums of the segments of lines along `axis`, each at its head, and zero elsewhere. The first element of a line is

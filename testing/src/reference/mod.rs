@@ -19,7 +19,7 @@ mod scalar;
 
 pub use loops::{
     argwhere, compact, compact_dim, expand, indices, partition, recurrence_adjoint, scan,
-    segment_sums,
+    segment_sums, sort,
 };
 pub use order::SortKey;
 pub use scalar::{Scalar, hash, values};
