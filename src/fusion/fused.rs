@@ -25,14 +25,12 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{PlannedScan, ScanOptions};
-use serde::{Deserialize, Serialize};
 
 use super::args::{FusedOperands, Operations};
 use super::pattern::ScanStep;
 use crate::backends::cube::launch_options;
 
 /// A scan with the operations of its load and its store.
-#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct FusedScan {
     /// Two blocks: the load and the store.
     pub(super) trace: FuseTrace,

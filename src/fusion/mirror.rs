@@ -5,14 +5,12 @@
 //! itself would.
 
 use burn_cubecl::CubeDevice;
-use burn_cubecl::fusion::{CubeOptimization, CubeOptimizationState, FusedOperation};
-use burn_cubecl_fusion::optim::elemwise::{self, ElementWiseFuser, ElemwiseOptimization};
-use burn_cubecl_fusion::optim::matmul::{self, MatmulFuser, MatmulOptimization};
-use burn_cubecl_fusion::optim::nhwc_relayout::{self, NHWCRelayoutFuser, NHWCRelayoutOptimization};
-use burn_cubecl_fusion::optim::reduce::{self, ReduceFuser, ReduceOptimization, ReduceSettings};
-use burn_cubecl_fusion::optim::reduce_broadcasted::{
-    self, ReduceBroadcastedFuser, ReduceBroadcastedOptimization,
-};
+use burn_cubecl::fusion::CubeOptimization;
+use burn_cubecl_fusion::optim::elemwise::{self, ElementWiseFuser};
+use burn_cubecl_fusion::optim::matmul::{self, MatmulFuser};
+use burn_cubecl_fusion::optim::nhwc_relayout::{self, NHWCRelayoutFuser};
+use burn_cubecl_fusion::optim::reduce::{self, ReduceFuser, ReduceSettings};
+use burn_cubecl_fusion::optim::reduce_broadcasted::{self, ReduceBroadcastedFuser};
 use burn_fusion::{FuserStatus, OperationFuser};
 use burn_ir::OperationIr;
 
@@ -116,30 +114,6 @@ impl Clone for BuiltinMirror {
             device: self.device.clone(),
             fusers: self.fusers.iter().map(|fuser| fuser.clone_dyn()).collect(),
         }
-    }
-}
-
-/// A built-in optimization from its serialized state. Burn's registry could do it too, but holds its lock while it
-/// restores the optimization this one is part of.
-///
-/// # Panics
-///
-/// When the state names no built-in optimization.
-pub(super) fn restore(device: &CubeDevice, state: &CubeOptimizationState) -> CubeOptimization {
-    fn decode<O: FusedOperation>(
-        device: &CubeDevice,
-        state: &CubeOptimizationState,
-    ) -> CubeOptimization {
-        CubeOptimization::new(O::from_state(device, state.decode()))
-    }
-
-    match state.name.as_str() {
-        elemwise::NAME => decode::<ElemwiseOptimization>(device, state),
-        matmul::NAME => decode::<MatmulOptimization>(device, state),
-        reduce::NAME => decode::<ReduceOptimization>(device, state),
-        reduce_broadcasted::NAME => decode::<ReduceBroadcastedOptimization>(device, state),
-        nhwc_relayout::NAME => decode::<NHWCRelayoutOptimization>(device, state),
-        other => panic!("`{other}` is not an optimization a claimed scan can contain"),
     }
 }
 

@@ -1,15 +1,14 @@
 //! What Burn's fusion runs for a claim.
 
-use burn_cubecl::fusion::{
-    CubeFusionHandle, CubeOptimization, CubeOptimizationState, FallbackOperation, FusedOperation,
-};
+use std::iter;
+
+use burn_cubecl::fusion::{CubeFusionHandle, FallbackOperation, FusedOperation};
 use burn_cubecl::{CubeBackend, CubeDevice};
 use burn_fusion::NumOperations;
 use burn_fusion::stream::Context;
 use burn_ir::TensorIr;
 use serde::{Deserialize, Serialize};
 
-use super::mirror;
 use super::pattern::{NumberKind, ScanStep};
 use super::plan::{FlipScanFlip, Step};
 use crate::backends::cube;
@@ -17,19 +16,21 @@ use crate::options::ScanOptions;
 
 /// Claimed operations as one fused operation.
 pub(super) struct ScanOperation {
-    steps: Vec<Step<CubeOptimization>>,
+    steps: Vec<Step>,
     num_operations: usize,
 }
 
-/// The serialized form of a [`ScanOperation`].
+/// The serialized form of a [`ScanOperation`]: each operation, a scan or one for Burn's fallback.
+///
+/// What Burn fused around the scans is not kept, so a restored plan has the same results from more kernels. Burn 0.22
+/// saves no plans, and the decoders of its fused operations were a tenth of what this crate has the compiler optimize.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ScanOperationState {
-    steps: Vec<Step<CubeOptimizationState>>,
-    num_operations: usize,
+    operations: Vec<Option<ScanStep>>,
 }
 
 impl ScanOperation {
-    pub(super) fn new(steps: Vec<Step<CubeOptimization>>, num_operations: usize) -> Self {
+    pub(super) fn new(steps: Vec<Step>, num_operations: usize) -> Self {
         Self {
             steps,
             num_operations,
@@ -58,47 +59,44 @@ impl FusedOperation for ScanOperation {
     }
 
     fn to_state(&self) -> Self::State {
-        ScanOperationState {
-            steps: convert(&self.steps, &|optimization| optimization.to_state()),
-            num_operations: self.num_operations,
+        let mut operations = Vec::with_capacity(self.num_operations);
+        save(&self.steps, &mut operations);
+        ScanOperationState { operations }
+    }
+
+    fn from_state(_device: &CubeDevice, state: Self::State) -> Self {
+        let num_operations = state.operations.len();
+        Self::new(restore(state), num_operations)
+    }
+}
+
+/// Appends the operations of `steps`.
+fn save(steps: &[Step], operations: &mut Vec<Option<ScanStep>>) {
+    for step in steps {
+        match step {
+            Step::Unfused { .. } => operations.push(None),
+            Step::Builtin { optimization, .. } => {
+                operations.extend(iter::repeat_with(|| None).take(optimization.len()));
+            }
+            Step::Scan(scan) => operations.push(Some(scan.clone())),
+            Step::FlipScanFlip { reverse_scan, .. } => {
+                operations.extend([None, Some(reverse_scan.scan.clone()), None]);
+            }
+            Step::Fused { otherwise, .. } => save(otherwise, operations),
         }
     }
-
-    fn from_state(device: &CubeDevice, state: Self::State) -> Self {
-        let restore = |optimization: &_| mirror::restore(device, optimization);
-        Self::new(convert(&state.steps, &restore), state.num_operations)
-    }
 }
 
-/// The steps with their built-in optimizations converted.
-fn convert<B, C>(steps: &[Step<B>], builtin: &dyn Fn(&B) -> C) -> Vec<Step<C>> {
-    let convert = |step: &Step<B>| match step {
-        Step::Unfused { index } => Step::Unfused { index: *index },
-        Step::Builtin {
-            start,
-            optimization,
-        } => Step::Builtin {
-            start: *start,
-            optimization: builtin(optimization),
-        },
-        Step::Scan(scan) => Step::Scan(scan.clone()),
-        Step::FlipScanFlip {
-            start,
-            reverse_scan,
-        } => Step::FlipScanFlip {
-            start: *start,
-            reverse_scan: reverse_scan.clone(),
-        },
-        Step::Fused { fused, otherwise } => Step::Fused {
-            fused: fused.clone(),
-            otherwise: convert(otherwise, builtin),
-        },
+fn restore(state: ScanOperationState) -> Vec<Step> {
+    let step = |(index, scan)| match scan {
+        Some(scan) => Step::Scan(scan),
+        None => Step::Unfused { index },
     };
-    steps.iter().map(convert).collect()
+    state.operations.into_iter().enumerate().map(step).collect()
 }
 
-fn max_relative_shape_id(steps: &[Step<CubeOptimization>]) -> Option<usize> {
-    let of_step = |step: &Step<CubeOptimization>| match step {
+fn max_relative_shape_id(steps: &[Step]) -> Option<usize> {
+    let of_step = |step: &Step| match step {
         Step::Builtin { optimization, .. } => optimization.max_relative_shape_id(),
         Step::Fused { fused, otherwise } => {
             (fused.trace.max_relative_shape_id()).max(max_relative_shape_id(otherwise))
@@ -109,7 +107,7 @@ fn max_relative_shape_id(steps: &[Step<CubeOptimization>]) -> Option<usize> {
 }
 
 fn run_steps(
-    steps: &mut [Step<CubeOptimization>],
+    steps: &mut [Step],
     context: &mut Context<CubeFusionHandle>,
     fallback: &dyn Fn(usize) -> Box<dyn FallbackOperation>,
 ) {
@@ -196,5 +194,42 @@ fn resolve(context: &Context<CubeFusionHandle>, relative: &TensorIr) -> TensorIr
     TensorIr {
         status: relative.status,
         ..context.tensors[&relative.id].clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use burn_cubecl::fusion::CubeOptimizationState;
+    use burn_ir::OperationIr;
+
+    use super::super::sample::{cumsum, flip};
+    use super::*;
+
+    fn scan(operation: &OperationIr) -> ScanStep {
+        ScanStep::parse(operation).expect("a scan")
+    }
+
+    #[test]
+    fn a_restored_plan_has_each_operation() {
+        let reverse = [flip(1, 2, &[1]), cumsum(2, 3, 1), flip(3, 4, &[1])];
+        let steps = vec![
+            Step::Scan(scan(&cumsum(0, 1, 0))),
+            Step::FlipScanFlip {
+                start: 1,
+                reverse_scan: Box::new(FlipScanFlip::parse(&reverse).expect("a reverse scan")),
+            },
+            Step::Unfused { index: 4 },
+        ];
+        let saved = CubeOptimizationState::new("Scan", &ScanOperation::new(steps, 5).to_state());
+        let restored = restore(saved.decode());
+        let axes = restored.iter().enumerate().map(|(at, step)| match step {
+            Step::Scan(scan) => Some(scan.ir.axis),
+            Step::Unfused { index } if *index == at => None,
+            _ => panic!("step {at} is neither a scan nor its own operation"),
+        });
+        assert_eq!(
+            axes.collect::<Vec<_>>(),
+            [Some(0), None, Some(1), None, None]
+        );
     }
 }

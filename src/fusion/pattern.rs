@@ -53,14 +53,14 @@ impl ScanStep {
 }
 
 /// An operation that may reverse a tensor along one axis.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(super) struct Reversal {
     pub(super) input: TensorIr,
     pub(super) out: TensorIr,
     form: ReversalForm,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 enum ReversalForm {
     Flip { axis: usize },
     Slice { ranges: Vec<Slice> },

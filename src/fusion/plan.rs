@@ -3,21 +3,21 @@
 use burn_cubecl::fusion::CubeOptimization;
 use burn_fusion::NumOperations;
 use burn_ir::OperationIr;
-use serde::{Deserialize, Serialize};
 
 use super::fused::FusedScan;
 use super::load_store::LoadStore;
 use super::mirror::BuiltinMirror;
 use super::pattern::{Reversal, ScanStep, is_consumed_by};
 
-/// One part of a claim. Operations are counted from the first one claimed; `B` is a built-in optimization, or its
-/// serialized state.
-#[derive(Serialize, Deserialize)]
-pub(super) enum Step<B> {
+/// One part of a claim. Operations are counted from the first one claimed.
+pub(super) enum Step {
     /// The operation at `index`, through Burn's fallback.
     Unfused { index: usize },
     /// The operations from `start` on that a built-in fuser took.
-    Builtin { start: usize, optimization: B },
+    Builtin {
+        start: usize,
+        optimization: CubeOptimization,
+    },
     /// A scan.
     Scan(ScanStep),
     /// A scan between two operations that may reverse it.
@@ -28,12 +28,12 @@ pub(super) enum Step<B> {
     /// A scan with its load and its store, and the plan for calls that do not suit it.
     Fused {
         fused: Box<FusedScan>,
-        otherwise: Vec<Step<B>>,
+        otherwise: Vec<Step>,
     },
 }
 
 /// A scan whose input and output are reversals that nothing else reads: the three operations in order.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(super) struct FlipScanFlip {
     pub(super) prologue: Reversal,
     pub(super) scan: ScanStep,
@@ -79,10 +79,7 @@ enum Reach {
 }
 
 /// Plans operations that include a scan.
-pub(super) fn plan(
-    builtins: &mut BuiltinMirror,
-    operations: &[OperationIr],
-) -> Vec<Step<CubeOptimization>> {
+pub(super) fn plan(builtins: &mut BuiltinMirror, operations: &[OperationIr]) -> Vec<Step> {
     plan_from(0, Reach::LoadAndStore, builtins, operations)
 }
 
@@ -92,7 +89,7 @@ fn plan_from(
     reach: Reach,
     builtins: &mut BuiltinMirror,
     operations: &[OperationIr],
-) -> Vec<Step<CubeOptimization>> {
+) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut at = 0;
     while at < operations.len() {
