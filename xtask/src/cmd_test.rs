@@ -166,17 +166,10 @@ impl<'a> Tests<'a> {
         cargo_test(&["--workspace", "--features", &self.features], env)
     }
 
-    /// The tests of these names with the one that names the adapter, or all. After a failure the others still run.
-    ///
-    /// The adapter's test has all dependencies. Without it, cargo builds those that procedural macros have in common
-    /// with the remote tests in another form for the kernels' tests, and CubeCL with them: a minute of processor time.
+    /// The tests of these names, or all. After a failure the others still run.
     fn selected(&self, names: &[&str], env: &Env) -> Command {
         let mut command = self.workspace(env);
         command.arg("--no-fail-fast");
-        let mut names = names.to_vec();
-        if !names.is_empty() {
-            names.push(ADAPTER);
-        }
         command.args(names.iter().flat_map(|name| ["--test", name]));
         command.args(self.rest);
         command
