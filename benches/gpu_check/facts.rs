@@ -3,10 +3,10 @@
 use cubecl::client::Client;
 use serde_json::json;
 
-use crate::common::upload;
 use crate::stage::{self, Outcome, figures};
 use crate::timed::{Timed, too_large};
 use crate::{copy, record};
+use scan_testing::kernels::upload;
 
 pub fn run(client: &Client, adapter: &str) {
     stage::case("device", || {

@@ -12,8 +12,6 @@
 
 #[path = "../common/mod.rs"]
 mod bench;
-#[path = "../../kernels/tests/common/mod.rs"]
-mod common;
 #[allow(dead_code, reason = "the records have more cases")]
 #[path = "../../kernels/tests/recorded/compaction.rs"]
 mod compaction;

@@ -3,9 +3,9 @@
 use cubecl::client::Client;
 use cubecl::prelude::*;
 
-use crate::common::upload;
 use crate::stage::{self, Outcome};
 use crate::{copy, record};
+use scan_testing::kernels::upload;
 
 pub const HANGS: &str = "planted: a kernel that hangs";
 pub const IS_WRONG: &str = "planted: a kernel that is wrong";

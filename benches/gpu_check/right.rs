@@ -7,10 +7,10 @@ use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan};
 use scan_testing::reference;
 
-use crate::common::{flat, holds, upload, values};
 use crate::stage::{self, Outcome};
 use crate::timed::too_large;
 use crate::{compaction, operators, record, scans, sorts};
+use scan_testing::kernels::{flat, holds, upload, values};
 
 pub fn run(client: &Client) {
     scans::at_own_tuning(client);

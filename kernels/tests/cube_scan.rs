@@ -7,11 +7,8 @@
 
 #[path = "../examples/survey/algorithms/mod.rs"]
 mod algorithms;
-#[path = "common/mod.rs"]
-mod common;
 
 use algorithms::{Algorithm, Config, cube_scan, scan_storage};
-use common::{client, launch, unsupported, values};
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -19,6 +16,7 @@ use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
+use scan_testing::kernels::{client, launch, unsupported, values};
 use scan_testing::reference;
 
 /// Cubes of one launch. Each has values of its own.

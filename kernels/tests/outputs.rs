@@ -1,9 +1,6 @@
 //! Where outputs may lie: contiguous, and in memory that no other tensor of the call uses. For every public
 //! operation of the device level, each output is tried at each other tensor's memory.
 
-mod common;
-
-use common::*;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -16,6 +13,7 @@ use cubecl_scan::scan::{ScanOptions, ScanTensors, scan, scan_operator};
 use cubecl_scan::segments::segment_sums;
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
 use cubecl_scan::{ScanError, ScanOp};
+use scan_testing::kernels::*;
 
 /// Elements of every tensor except counts: half a KiB, a multiple of the alignment that devices want for a
 /// binding.

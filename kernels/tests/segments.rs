@@ -1,11 +1,8 @@
 //! Sums of segments against a plain loop: every length around a part and around parts of parts, lines and
 //! columns, both directions.
 
-mod common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use common::*;
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::prelude::*;
@@ -14,6 +11,7 @@ use cubecl_scan::compact::{Emit, PermutationShape, compact, gather, partition_ra
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::segments::segment_sums;
 use half::f16;
+use scan_testing::kernels::*;
 use scan_testing::reference;
 
 /// One in `density` elements is a head, by a hash; none if `density` is 0.

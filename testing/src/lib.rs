@@ -3,9 +3,11 @@
 //! - [`reference`](mod@reference): the oracle, plain loops that say what every operation must return.
 //! - [`Guarded`]: guards around buffers. [`watch`]: guards around the scratch memory of launches.
 //! - [`unsupported`]: a word on what a test leaves out.
+//! - [`kernels`]: operations of the kernels on a device, with their expected results.
 //! - [`digest`]: hashes of results, as they are recorded.
 
 mod guards;
+pub mod kernels;
 pub mod reference;
 
 pub use guards::{EPOCH, Guarded, watch};

@@ -1,8 +1,8 @@
 //! Grouping by key.
 
-use crate::common::*;
 use crate::small_tile;
 use cubecl_scan::scan::LaunchOptions;
+use scan_testing::kernels::*;
 
 fn check_keys(keys: &[i32], num_keys: usize) {
     let client = client();

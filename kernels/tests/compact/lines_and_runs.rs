@@ -1,8 +1,8 @@
 //! Compaction of lines, and run-length encoding.
 
-use crate::common::*;
 use crate::small_tile;
 use cubecl_scan::scan::{LaunchOptions, Stall};
+use scan_testing::kernels::*;
 
 /// Rows shorter than a vector, than a cube and than a tile, of one tile and of several, with and without
 /// stalled tiles. Columns.

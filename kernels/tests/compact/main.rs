@@ -1,17 +1,14 @@
 //! Compaction, destinations and grouping against plain loops: densities, alternating masks, every size up to two tiles,
 //! stalled tiles.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod keys;
 mod lines_and_runs;
 mod refusals;
 mod selections;
 mod slices;
 
-use common::*;
 use cubecl_scan::scan::LaunchOptions;
+use scan_testing::kernels::*;
 
 /// A tile of 32 units × 1 vector.
 fn small_tile() -> LaunchOptions {

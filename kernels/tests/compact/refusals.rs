@@ -1,9 +1,9 @@
 //! Calls that are refused.
 
-use crate::common::*;
 use cubecl::prelude::*;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{Emit, compact, expand};
+use scan_testing::kernels::*;
 
 #[test]
 fn values_and_outputs_of_another_size_than_the_mask() {

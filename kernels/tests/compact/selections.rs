@@ -1,9 +1,9 @@
 //! Compaction by a mask, and expansion.
 
-use crate::common::*;
 use crate::small_tile;
 use cubecl::client::Client;
 use cubecl_scan::scan::{LaunchOptions, Stall};
+use scan_testing::kernels::*;
 
 fn check_compact(client: &Client, name: &str, mask: &[u32], launch: LaunchOptions) {
     let n = mask.len();

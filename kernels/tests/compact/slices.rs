@@ -1,9 +1,9 @@
 //! Slices that move to destinations and back.
 
-use crate::common::*;
 use cubecl::CubeElement;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{PermutationShape, gather, scatter};
+use scan_testing::kernels::*;
 
 #[test]
 fn move_to_their_destinations_and_back() {

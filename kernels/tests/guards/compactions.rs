@@ -1,8 +1,8 @@
 //! Compaction of masks and of lines, expansion and run-length encoding.
 
-use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl_scan::scan::LaunchOptions;
+use scan_testing::kernels::*;
 use scan_testing::watch;
 
 #[test]

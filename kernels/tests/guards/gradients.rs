@@ -1,10 +1,10 @@
 //! Gradients of recurrences.
 
-use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl::prelude::*;
 use cubecl_scan::adjoint::{RecurrenceGradients, recurrence_adjoint};
 use scan_testing::Guarded;
+use scan_testing::kernels::*;
 use scan_testing::reference;
 
 #[test]

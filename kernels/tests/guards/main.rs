@@ -6,9 +6,6 @@
 //! starts elsewhere on any device. The other offsets are reached as rows of one tensor, because a row starts
 //! wherever its stride puts it.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod compactions;
 mod gradients;
 mod overrun;
@@ -17,8 +14,8 @@ mod scans;
 mod segments;
 mod sorts;
 
-use common::unsupported;
 use cubecl::client::Client;
+use scan_testing::kernels::unsupported;
 use scan_testing::watch;
 
 /// The offsets in bytes at which buffers are placed: 0 to 16 elements of `size` bytes, and 1 to 4 of the

@@ -1,8 +1,8 @@
 //! The guards themselves: they see a kernel that writes one element too far.
 
-use crate::common::client;
 use cubecl::prelude::*;
 use scan_testing::Guarded;
+use scan_testing::kernels::client;
 
 /// Writes one element, in the output or past it.
 #[cube(launch_unchecked)]

@@ -1,11 +1,11 @@
 //! Slices that move to destinations and back, and groupings by key.
 
-use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl::prelude::*;
 use cubecl_scan::compact::{PermutationShape, gather, scatter, scatter_ranks};
 use cubecl_scan::scan::LaunchOptions;
 use scan_testing::Guarded;
+use scan_testing::kernels::*;
 
 /// Destinations out of range on either side, by one and by far more.
 #[test]

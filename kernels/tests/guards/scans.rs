@@ -1,11 +1,11 @@
 //! Scans: every form of each routine, stalled tiles, and rows at every element offset.
 
-use crate::common::*;
 use crate::offsets;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy, scan_with};
+use scan_testing::kernels::*;
 use scan_testing::reference;
 use scan_testing::{Guarded, watch};
 

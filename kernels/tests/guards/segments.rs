@@ -1,12 +1,12 @@
 //! Segments given by offsets, and segmented sums.
 
-use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::monoid::Fold;
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use scan_testing::Guarded;
+use scan_testing::kernels::*;
 use scan_testing::reference;
 
 /// Offsets of many kinds. Some lead out of the rows.

@@ -1,9 +1,9 @@
 //! Sorts of lines and their largest keys.
 
-use crate::common::*;
 use crate::{offsets, with_guarded_scratch};
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOrder};
+use scan_testing::kernels::*;
 
 /// In a cube and in passes, with tiles that look back and without.
 #[test]

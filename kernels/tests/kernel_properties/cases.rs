@@ -1,6 +1,5 @@
 //! A random scan.
 
-use crate::common::*;
 use cubecl::CubeElement;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -10,6 +9,7 @@ use cubecl_scan::scan::{self, LaunchOptions, RoutineKind, ScanOptions, Stall, sc
 use half::{bf16, f16};
 use proptest::prelude::*;
 use scan_testing::Guarded;
+use scan_testing::kernels::*;
 use scan_testing::reference;
 use std::sync::LazyLock;
 

@@ -2,11 +2,11 @@
 
 use super::cases::{Case, Compiled, Element, Layout, cases, drawn};
 use super::config;
-use crate::common::*;
 use cubecl::client::Client;
 use cubecl_scan::ScanOp;
 use cubecl_scan::scan::ScanOptions;
 use proptest::prelude::*;
+use scan_testing::kernels::*;
 
 /// Contiguous problems that need few kernels: sums of integers and maxima of floats.
 fn simple() -> impl Strategy<Value = Case> {

@@ -4,9 +4,6 @@
 //! facts that a kernel is compiled for come from small sets, because compilation takes longer than everything
 //! else.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod cases;
 mod laws;
 mod scans;

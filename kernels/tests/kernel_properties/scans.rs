@@ -2,11 +2,11 @@
 
 use super::cases::{Case, Compiled, Element, Layout::*, cases, drawn, per_element};
 use super::config;
-use crate::common::*;
 use cubecl_scan::ScanOp::*;
 use cubecl_scan::scan::{ScanOptions, Stall::*};
 use half::{bf16, f16};
 use proptest::prelude::*;
+use scan_testing::kernels::*;
 use scan_testing::reference;
 
 fn check(case: &Case) {

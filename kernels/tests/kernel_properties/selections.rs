@@ -2,13 +2,13 @@
 
 use super::cases::spin_limit;
 use super::config;
-use crate::common::*;
 use cubecl::client::Client;
 use cubecl::prelude::Scalar;
 use cubecl_scan::compact::{PermutationShape, gather};
 use cubecl_scan::scan::{LaunchOptions, Stall};
 use proptest::prelude::*;
 use scan_testing::Guarded;
+use scan_testing::kernels::*;
 
 /// One mask. Its `Debug` form is a literal.
 #[derive(Clone, Copy, Debug)]

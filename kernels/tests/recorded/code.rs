@@ -3,7 +3,6 @@
 //! The groups named [`CONTIGUOUS`] have full tiles of contiguous memory. There every access should be as wide
 //! as the GPU's widest.
 
-use super::common::{View, flat, tensor};
 use super::record::{case, compiled_only};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -19,6 +18,7 @@ use cubecl_scan::scan::{
     LaunchOptions, RoutineKind, ScanOptions, ScanTensors, Strategy, scan_operator, scan_with,
 };
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
+use scan_testing::kernels::{View, flat, tensor};
 
 const CONTIGUOUS: &str = "contiguous";
 const OTHER: &str = "other";

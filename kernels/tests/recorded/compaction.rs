@@ -3,10 +3,6 @@
 #[path = "permutations.rs"]
 mod permutations;
 
-use super::common::{
-    View, compacted_lines, encoded, expanded, flat, grouped, holds, mixed, moved_to, selected,
-    sentinel, tensor, upload, values,
-};
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
@@ -19,6 +15,10 @@ use cubecl_scan::monoid::Fold;
 use cubecl_scan::scan::{LaunchOptions, Stall};
 use cubecl_scan::segments::{repeat, segment_ids, segment_reduce, segment_sums};
 use cubecl_scan::testing::tile_shape;
+use scan_testing::kernels::{
+    View, compacted_lines, encoded, expanded, flat, grouped, holds, mixed, moved_to, selected,
+    sentinel, tensor, upload, values,
+};
 use scan_testing::reference;
 
 /// Tiles of 128 elements, whose edges are close together.

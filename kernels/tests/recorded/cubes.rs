@@ -1,7 +1,6 @@
 //! Scans across a cube and across a plane, as a user's own kernel calls them: every algorithm × operator, with
 //! a cube that is a power of two and one that is not.
 
-use super::common::values;
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
@@ -9,6 +8,7 @@ use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
+use scan_testing::kernels::values;
 use scan_testing::reference;
 
 /// Both scans through the same storage, with a barrier between them.

@@ -5,9 +5,6 @@
 //! the cases become jobs. Without a simulator this test asserts that every kernel of the crate is launched and
 //! lowered. `BURN_SCAN_RECORD` says where to write the record.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod code;
 mod compaction;
 mod cubes;

@@ -1,6 +1,5 @@
 //! The kernels whose cycles the simulator counts: at their own tuning, on as much data as it runs in a minute.
 
-use super::common::{View, flat, start_scan, tensor, upload};
 use super::operators::recurrence;
 use super::record::case;
 use cubecl::client::Client;
@@ -10,6 +9,7 @@ use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::monoid::LogSumExp;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort};
+use scan_testing::kernels::{View, flat, start_scan, tensor, upload};
 use scan_testing::reference;
 
 /// The group of these cases; the command asks for them by it.

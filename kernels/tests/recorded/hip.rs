@@ -4,9 +4,6 @@
 //! compiler where it lowers to C++. This test asserts that every kernel of the crate is launched and lowered,
 //! and fits in shared memory.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod code;
 mod compaction;
 mod cubes;

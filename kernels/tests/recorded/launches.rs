@@ -1,12 +1,12 @@
 //! How many launches a scan takes.
 
-use super::common::View;
 use super::planes::Planes;
 use super::scans::Call;
 use cubecl::client::Client;
 use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions};
 use cubecl_scan::testing::tile_shape;
+use scan_testing::kernels::View;
 
 /// Rows of at most one tile take one launch, however many they are.
 pub fn record(client: &Client, planes: Planes) {

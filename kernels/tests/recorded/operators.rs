@@ -8,7 +8,6 @@ mod oracle;
 #[path = "../scan/operators/oracles.rs"]
 mod oracles;
 
-use super::common::all_options;
 use super::planes::Planes;
 use super::record::{case, close_case, compiled_only};
 use super::scans::small_tile;
@@ -21,6 +20,7 @@ use cubecl_scan::scan::{LaunchOptions, RoutineKind, Stall};
 use gradient::Gradient;
 use oracle::{Case, Oracle, expected, initial, start, starts};
 use oracles::Sums;
+use scan_testing::kernels::all_options;
 
 /// Fewer elements than lie between two NaN, because a browser need not keep the bits of a NaN.
 const FORMS: [(RoutineKind, [usize; 3]); 5] = [

@@ -1,10 +1,10 @@
 //! Moves of slices to and from destinations.
 
-use super::super::common::{flat, sentinel, upload};
 use super::super::record::case;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{PermutationShape, gather, scatter, scatter_ranks};
+use scan_testing::kernels::{flat, sentinel, upload};
 
 /// Slices scattered to destinations and gathered again. Some destinations are out of range, and one receives no
 /// slice.

@@ -1,7 +1,6 @@
 //! Scans of tensors: every routine × operator × option × type, in each vector width, with carries between tiles
 //! and without.
 
-use super::common::{View, all_options, holds, start_scan, values};
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
@@ -10,6 +9,7 @@ use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Stall, Strategy};
 use cubecl_scan::testing::tile_shape;
 use half::f16;
+use scan_testing::kernels::{View, all_options, holds, start_scan, values};
 use scan_testing::reference;
 
 /// One call of a scan.

@@ -1,6 +1,5 @@
 //! Sorts of lines, and their largest keys.
 
-use super::common::{SortForm, flat, holds, mixed, sentinel, sorted, upload};
 use super::planes::Planes;
 use super::record::case;
 use cubecl::client::Client;
@@ -8,6 +7,7 @@ use cubecl::prelude::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Stall, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOrder, SortOutputs, sort, top_k};
 use cubecl_scan::testing::tile_shape;
+use scan_testing::kernels::{SortForm, flat, holds, mixed, sentinel, sorted, upload};
 use scan_testing::reference::SortKey;
 
 /// Tiles of a few dozen keys.

@@ -10,9 +10,6 @@
 //! limits that WebGPU promises everywhere. With the feature `lowering`, each module is also written in the
 //! languages of Metal and DirectX. `BURN_SCAN_RECORD` says where to write the record.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod compaction;
 mod cubes;
 mod entry_kernels;

@@ -3,9 +3,6 @@
 //! A tile of 32 units × 1 vector keeps the edges of tiles close together. The file `sizes.rs` has the sizes of
 //! real use.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod arguments;
 mod determinism;
 mod dtypes;
@@ -16,9 +13,9 @@ mod operators;
 mod refusals;
 mod sizes;
 
-use common::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy};
+use scan_testing::kernels::*;
 
 /// A tile as small as the window of a lookback allows, or of 128 elements where a whole row must fit.
 fn small_tile(routine: RoutineKind) -> LaunchOptions {

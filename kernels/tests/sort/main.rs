@@ -1,19 +1,16 @@
 //! Sorts of lines against a stable sort on the host: every type of key, data of every kind, every length around tiles,
 //! many lines.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod keys;
 mod largest;
 mod lines;
 mod refusals;
 
-use common::*;
 use cubecl::client::Client;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOrder};
 use cubecl_scan::testing::tile_shape;
+use scan_testing::kernels::*;
 
 /// A tile of 16 or 32 units × 3 keys.
 fn small_tile() -> LaunchOptions {

@@ -32,6 +32,7 @@ pub fn sentinel(client: &Client, len: usize) -> Handle {
     upload(client, &vec![i32::MIN + 7; len.max(1)])
 }
 
+/// The first `len` elements of a buffer, on the host.
 pub fn read<T: CubeElement>(client: &Client, handle: Handle, len: usize) -> Vec<T> {
     T::from_bytes(&client.read_one(handle).expect("readable"))[..len].to_vec()
 }

@@ -1,10 +1,5 @@
-//! What the tests share: a scan on the device, the oracle to compare it with, buffers, masks and a watchdog.
-
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "every test binary uses its own part"
-)]
+//! Operations of the kernels on a device, with their expected results, and what such tests need: buffers, masks, a
+//! watchdog.
 
 mod buffers;
 mod selections;
@@ -16,9 +11,10 @@ pub use selections::*;
 pub use sorts::*;
 pub use watchdog::*;
 
-pub use scan_testing::reference::values;
-pub use scan_testing::unsupported;
+pub use crate::reference::values;
+pub use crate::unsupported;
 
+use crate::reference;
 use cubecl::Device;
 use cubecl::client::Client;
 use cubecl::device::WgpuDeviceKind;
@@ -26,7 +22,6 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
-use scan_testing::reference;
 
 /// The client of the device under test: the one that `BURN_SCAN_DEVICE` names, or CubeCL's default one.
 pub fn client() -> Client {
@@ -77,11 +72,14 @@ pub fn rows_only() -> bool {
 /// A strided view of a buffer.
 #[derive(Clone, Debug)]
 pub struct View {
+    /// Elements along each dimension.
     pub shape: Vec<usize>,
+    /// Elements of the buffer from one to the next along each dimension.
     pub strides: Vec<usize>,
 }
 
 impl View {
+    /// A view of the whole buffer, in row-major order.
     pub fn contiguous(shape: &[usize]) -> Self {
         let mut strides = vec![1; shape.len()];
         for i in (0..shape.len().saturating_sub(1)).rev() {
@@ -93,6 +91,7 @@ impl View {
         }
     }
 
+    /// How many elements it has.
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
     }

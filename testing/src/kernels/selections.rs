@@ -1,14 +1,14 @@
 //! Masks, selections on the device, and their expected results.
 
 use super::{View, flat, tensor};
+use crate::Guarded;
+use crate::reference;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::compact::{
     Emit, compact, compact_lines, expand, partition, partition_ranks, run_lengths,
 };
 use cubecl_scan::scan::LaunchOptions;
-use scan_testing::Guarded;
-use scan_testing::reference;
 
 /// Every form of a compaction.
 pub const EMITS: [Emit; 5] = [

@@ -1,12 +1,12 @@
 //! Sorts on the device, and their expected results.
 
 use super::flat;
+use crate::Guarded;
+use crate::reference::SortKey;
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::scan::LaunchOptions;
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
-use scan_testing::Guarded;
-use scan_testing::reference::SortKey;
 
 /// Sorts lines of `len` on the device, or finds their `k` largest keys. Returns keys and positions. All buffers lie
 /// between guards, `offset` bytes after an aligned position. The input must not change.
@@ -45,7 +45,9 @@ pub fn device_sort<T: CubeElement + Numeric>(
 /// What a sort is asked for.
 #[derive(Clone, Copy, Debug)]
 pub enum SortForm {
+    /// Whole lines.
     Whole(SortOptions),
+    /// This number of the largest keys of each line.
     Largest(usize),
 }
 

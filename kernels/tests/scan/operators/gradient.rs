@@ -2,10 +2,10 @@
 
 use super::oracle::Oracle;
 use super::oracles::{Recurrences, Sums};
-use crate::common::{View, sentinel, tensor, upload};
 use cubecl::client::Client;
 use cubecl::server::Handle;
 use cubecl_scan::adjoint::RecurrenceGradients;
+use scan_testing::kernels::{View, sentinel, tensor, upload};
 use scan_testing::reference;
 
 pub struct Gradient {

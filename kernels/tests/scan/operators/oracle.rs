@@ -1,13 +1,13 @@
 //! The meaning of an operator in plain Rust, the expected results of a scan with it, and such a scan on the
 //! device.
 
-use crate::common::{View, tensor};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::monoid::Operator;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
+use scan_testing::kernels::{View, tensor};
 
 /// The meaning of an operator.
 pub trait Oracle {

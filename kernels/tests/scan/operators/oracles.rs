@@ -2,11 +2,11 @@
 //! exponentials.
 
 use super::oracle::Oracle;
-use crate::common::{floats, uneven};
 use cubecl_scan::ScanOp;
 use cubecl_scan::monoid::{
     ArgExtremum, Extremum, Fold, LinearRecurrence, LogSumExp, ResetRecurrence,
 };
+use scan_testing::kernels::{floats, uneven};
 
 pub struct Sums;
 
