@@ -14,7 +14,7 @@ mod common;
 mod kernels;
 
 use algorithms::{Algorithm, Config, cube_scan, scan_storage};
-use common::{arg, force_plane, has_plane_ops, tensor, upload};
+use common::{arg, has_plane_ops};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -23,6 +23,7 @@ use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use kernels::tiles_kernel;
+use scan_testing::kernels::{View, launch, tensor, upload};
 use scan_testing::reference;
 use std::process::ExitCode;
 
@@ -363,12 +364,12 @@ fn run_routine(client: &Client, routine: RoutineKind, n: usize) -> Option<bool> 
     let output = client.empty(size_of_val(input.as_slice()));
     let launch = LaunchOptions {
         strategy: Strategy::Forced(routine),
-        plane: force_plane().then_some(true),
-        ..Default::default()
+        ..launch()
     };
+    let view = View::contiguous(&shape);
     let (from, to) = (
-        tensor(&upload(client, &input), &shape),
-        tensor(&output, &shape),
+        tensor(upload(client, &input), &view),
+        tensor(output.clone(), &view),
     );
     let dtype: ElemType = i32::elem_type_native();
     let options = ScanOptions::default();

@@ -1,12 +1,12 @@
 //! The run: at every size, validates and then times every subject.
 
-use crate::common::upload;
 use crate::data::Data;
 use crate::device::Opened;
 use crate::size;
 use crate::subject::{Buffers, Kind, Subject, capacity};
 use crate::validate::{Oracle, Trial, UNWRITTEN};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use scan_testing::kernels::upload;
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 

@@ -9,7 +9,7 @@
 //! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer if that does not divide n; whole rows |
 
 use crate::algorithms::{Algorithm, Config};
-use crate::common::{arg, force_plane, has_plane_ops, tensor};
+use crate::common::{arg, has_plane_ops};
 use crate::copy::{copy, grid, width};
 use crate::kernels::tiles_kernel;
 use cubecl::client::Client;
@@ -17,6 +17,7 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
+use scan_testing::kernels::{View, launch, tensor};
 use scan_testing::reference;
 
 /// Units of a cube of the survey's own kernels, if the device allows that many.
@@ -183,20 +184,22 @@ impl Subject {
                 let config = Config::new(client, algorithm, ScanOp::Sum, layout.shape[1]);
                 launch_tiles(client, buffers, layout, self.exclusive, config);
             }
-            Kind::Device(routine) => scan_with(
-                client,
-                tensor(&buffers.input, &layout.shape),
-                tensor(&buffers.output, &layout.shape),
-                layout.axis,
-                i32::elem_type_native(),
-                ScanOp::Sum,
-                self.scan().unwrap_or_default(),
-                LaunchOptions {
-                    strategy: Strategy::Forced(routine),
-                    plane: force_plane().then_some(true),
-                    ..Default::default()
-                },
-            )?,
+            Kind::Device(routine) => {
+                let view = View::contiguous(&layout.shape);
+                scan_with(
+                    client,
+                    tensor(buffers.input.clone(), &view),
+                    tensor(buffers.output.clone(), &view),
+                    layout.axis,
+                    i32::elem_type_native(),
+                    ScanOp::Sum,
+                    self.scan().unwrap_or_default(),
+                    LaunchOptions {
+                        strategy: Strategy::Forced(routine),
+                        ..launch()
+                    },
+                )?
+            }
         }
         Ok(())
     }
