@@ -1,12 +1,12 @@
 //! The first stage: which device and compiler it is, and how fast it copies.
 
 use cubecl::client::Client;
+use scan_testing::kernels::upload;
 use serde_json::json;
 
 use crate::stage::{self, Outcome, figures};
 use crate::timed::{Timed, too_large};
 use crate::{copy, record};
-use scan_testing::kernels::upload;
 
 pub fn run(client: &Client, adapter: &str) {
     stage::case("device", || {

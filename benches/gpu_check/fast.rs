@@ -13,13 +13,13 @@ use cubecl_scan::monoid::LinearRecurrence;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
 use half::f16;
+use scan_testing::kernels::{View, encoded, flat, grouped, holds, mixed, tensor, upload, values};
 use scan_testing::reference;
 use serde_json::json;
 
 use crate::record;
 use crate::stage::{self, Outcome};
 use crate::timed::{Timed, copy_us, too_large};
-use scan_testing::kernels::{View, encoded, flat, grouped, holds, tensor, upload, values};
 
 /// The times of copies, by their bytes.
 pub struct Bench<'a> {
@@ -157,7 +157,7 @@ impl<'a> Bench<'a> {
             (u32::elem_type_native(), 4)
         };
         let name = format!("compact f32 1x{n} {percent} % kept, mask of {flag:?}");
-        let keep = move |at: usize| scan_testing::kernels::mixed(at) as usize % 100 < percent;
+        let keep = move |at: usize| mixed(at) as usize % 100 < percent;
         let kept = n * percent / 100;
         let bytes = n * (4 + flag_bytes) + 4 * kept;
         let peer = format!("compact/f32/1x{n}/density{}", percent as f64 / 100.);
@@ -228,7 +228,7 @@ impl<'a> Bench<'a> {
         };
         self.case::<i32>(&name, (4 * n, bytes), &peer, |client| {
             let keys: Vec<i32> = (0..n)
-                .map(|at| (scan_testing::kernels::mixed(at) as usize % num_keys) as i32)
+                .map(|at| (mixed(at) as usize % num_keys) as i32)
                 .collect();
             let data: Vec<i32> = (0..n as i32).collect();
             let (places, offsets) = grouped(&keys, num_keys);
@@ -264,9 +264,7 @@ impl<'a> Bench<'a> {
         };
         let name = format!("run lengths i32 1x{n}{padded}");
         self.case::<i32>(&name, (4 * n, bytes), &peer, |client| {
-            let data: Vec<i32> = (0..n)
-                .map(|at| (scan_testing::kernels::mixed(at / 5) % 3) as i32)
-                .collect();
+            let data: Vec<i32> = (0..n).map(|at| (mixed(at / 5) % 3) as i32).collect();
             let (mut values, mut lengths, count) = encoded(&data);
             let input = upload(client, &data);
             let [output, counts] = [client.empty(4 * n), client.empty(4 * n)];

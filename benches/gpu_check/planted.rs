@@ -2,10 +2,10 @@
 
 use cubecl::client::Client;
 use cubecl::prelude::*;
+use scan_testing::kernels::upload;
 
 use crate::stage::{self, Outcome};
 use crate::{copy, record};
-use scan_testing::kernels::upload;
 
 pub const HANGS: &str = "planted: a kernel that hangs";
 pub const IS_WRONG: &str = "planted: a kernel that is wrong";

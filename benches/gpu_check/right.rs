@@ -5,12 +5,12 @@ use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::compact::{Emit, compact};
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan};
+use scan_testing::kernels::{flat, holds, upload, values};
 use scan_testing::reference;
 
 use crate::stage::{self, Outcome};
 use crate::timed::too_large;
 use crate::{compaction, operators, record, scans, sorts};
-use scan_testing::kernels::{flat, holds, upload, values};
 
 pub fn run(client: &Client) {
     scans::at_own_tuning(client);

@@ -8,10 +8,10 @@ use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
+use scan_testing::kernels::{flat, upload};
 
 use crate::bench::test_support::element::hash;
 use crate::fast::{Bench, Prepared};
-use scan_testing::kernels::{flat, upload};
 
 /// Lines up to this length fit a cube of any GPU that has planes.
 const SHORT: usize = 4096;
