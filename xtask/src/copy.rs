@@ -31,6 +31,14 @@ rayon = "*"
 opt-level = 2
 "#;
 
+/// The root of [`copy_engine`].
+const ENGINE_ROOT: &str = "#![allow(dead_code, unused_imports, unexpected_cfgs)]
+mod cpu;
+mod refusal;
+mod scan_op;
+use scan_op::ScanOp;
+";
+
 /// Where the copy is, and where cargo builds it.
 pub(crate) struct Copy {
     pub(crate) tree: PathBuf,
@@ -70,10 +78,10 @@ pub(crate) fn copy_engine() -> Result<Copy> {
         bring(&name, &copy.tree.join(&name))?;
     }
     bring("src/refusal.rs", &copy.tree.join("src/refusal.rs"))?;
+    bring("src/options/scan_op.rs", &copy.tree.join("src/scan_op.rs"))?;
     bring("Cargo.lock", &copy.tree.join("Cargo.lock"))?;
     write(&copy.tree.join("Cargo.toml"), ENGINE_MANIFEST.as_bytes())?;
-    let root = b"#![allow(dead_code, unused_imports)]\nmod cpu;\nmod refusal;\n";
-    write(&copy.tree.join("src/lib.rs"), root)?;
+    write(&copy.tree.join("src/lib.rs"), ENGINE_ROOT.as_bytes())?;
     Ok(copy)
 }
 
@@ -152,5 +160,20 @@ mod tests {
             }
         }
         assert!(found >= 3, "half, libc and rayon at least");
+
+        let lines = code.lines().map(str::trim_start);
+        let lines = lines.filter(|line| !line.starts_with("//"));
+        let mut items = 0;
+        for rest in lines.flat_map(|line| line.split("crate::").skip(1)) {
+            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let name = &rest[..end.unwrap_or(rest.len())];
+            let [item, module] = [format!("::{name};"), format!("mod {name};")];
+            assert!(
+                ENGINE_ROOT.contains(&item) || ENGINE_ROOT.contains(&module),
+                "crate::{name}"
+            );
+            items += 1;
+        }
+        assert!(items >= 2, "ScanOp and refusal at least");
     }
 }
