@@ -14,7 +14,7 @@ mod common;
 mod kernels;
 
 use algorithms::{Algorithm, Config, cube_scan, scan_storage};
-use common::{arg, has_plane_ops};
+use common::arg;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -23,7 +23,7 @@ use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use kernels::tiles_kernel;
-use scan_testing::kernels::{View, launch, tensor, upload};
+use scan_testing::kernels::{View, has_plane_ops, launch, tensor, upload};
 use scan_testing::reference;
 use std::process::ExitCode;
 

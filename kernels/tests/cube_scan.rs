@@ -16,7 +16,7 @@ use cubecl::prelude::*;
 use cubecl_scan::ScanOp;
 use cubecl_scan::cube::*;
 use cubecl_scan::scan::ScanOptions;
-use scan_testing::kernels::{client, launch, unsupported, values};
+use scan_testing::kernels::{assert_same, client, has_plane_ops, unsupported, values};
 use scan_testing::reference;
 
 /// Cubes of one launch. Each has values of its own.
@@ -96,10 +96,6 @@ fn identity<T: Element>(op: ScanOp) -> InputScalar {
     }
 }
 
-fn force_plane() -> bool {
-    launch().plane == Some(true)
-}
-
 /// The buffers of one launch over `input`.
 struct Buffers<'a> {
     client: &'a Client,
@@ -171,30 +167,16 @@ fn check<T: Element>(client: &Client, config: Config, input: &[T]) {
     let totals: Vec<T> = (0..2 * input.len())
         .map(|i| inclusive[(i / 2 / units + 1) * units - 1])
         .collect();
-    assert_same(&buffers.read(0), &inclusive, config, "inclusive");
-    assert_same(&buffers.read(1), &scan(true), config, "exclusive");
-    assert_same(&buffers.read(2), &totals, config, "aggregate");
-}
-
-fn assert_same<T: Element>(found: &[T], expected: &[T], config: Config, what: &str) {
-    assert_eq!(found.len(), expected.len());
-    let differs = |&i: &usize| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]);
-    let wrong: Vec<_> = (0..found.len()).filter(differs).collect();
-    assert!(
-        wrong.is_empty(),
-        "{what} of {config:?}: {} of {} wrong, first {}: {:?} instead of {:?}",
-        wrong.len(),
-        found.len(),
-        wrong[0],
-        found[wrong[0]],
-        expected[wrong[0]],
-    );
+    let context = |what| format!("{what} of {config:?}");
+    assert_same(&buffers.read(0), &inclusive, || context("inclusive"));
+    assert_same(&buffers.read(1), &scan(true), || context("exclusive"));
+    assert_same(&buffers.read(2), &totals, || context("aggregate"));
 }
 
 /// The configuration of an algorithm at one cube size, if the device has what it needs.
 fn config(client: &Client, algorithm: Algorithm, op: ScanOp, units: usize) -> Option<Config> {
-    let plane = force_plane() || CubeScanAlgorithm::PlaneScans.is_supported(client);
-    (plane || !algorithm.needs_plane_ops()).then(|| Config::new(client, algorithm, op, units))
+    (has_plane_ops(client) || !algorithm.needs_plane_ops())
+        .then(|| Config::new(client, algorithm, op, units))
 }
 
 /// Two operators for each cube size, and the other two in the other `turn`. Types differ in their operators and share
@@ -307,7 +289,7 @@ fn the_default_is_supported() {
 #[test]
 fn planes_scan_on_their_own() {
     let client = client();
-    if !CubeScanAlgorithm::PlaneScans.is_supported(&client) && !force_plane() {
+    if !has_plane_ops(&client) {
         unsupported("this device does not advertise plane operations");
         return;
     }

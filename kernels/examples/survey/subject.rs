@@ -9,7 +9,7 @@
 //! | `Columns`, `ColumnTiles` | [`COLUMNS`] columns, or one fewer if that does not divide n; whole rows |
 
 use crate::algorithms::{Algorithm, Config};
-use crate::common::{arg, has_plane_ops};
+use crate::common::arg;
 use crate::copy::{copy, grid, width};
 use crate::kernels::tiles_kernel;
 use cubecl::client::Client;
@@ -17,7 +17,7 @@ use cubecl::prelude::*;
 use cubecl::server::Handle;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, ScanOptions, Strategy, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
-use scan_testing::kernels::{View, launch, tensor};
+use scan_testing::kernels::{View, has_plane_ops, launch, tensor};
 use scan_testing::reference;
 
 /// Units of a cube of the survey's own kernels, if the device allows that many.

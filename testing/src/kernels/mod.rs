@@ -14,12 +14,15 @@ pub use watchdog::*;
 pub use crate::reference::values;
 pub use crate::unsupported;
 
+use std::fmt::Debug;
+
 use crate::reference;
 use cubecl::Device;
 use cubecl::client::Client;
 use cubecl::device::WgpuDeviceKind;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use cubecl_scan::cube::CubeScanAlgorithm;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
 
@@ -57,6 +60,11 @@ pub fn launch() -> LaunchOptions {
         plane: force.then_some(true),
         ..Default::default()
     }
+}
+
+/// Whether the device advertises plane operations, or is made to use them.
+pub fn has_plane_ops(client: &Client) -> bool {
+    launch().plane == Some(true) || CubeScanAlgorithm::PlaneScans.is_supported(client)
 }
 
 /// Whether another run has the scans of columns. Says so if it does. Their kernels are the same with plane operations
@@ -169,18 +177,31 @@ pub fn check<T>(
     }
     let found = device_scan(client, buffer, view, axis, op, options, launch).expect("supported");
     let expected = reference::scan(&view.gather(buffer), &view.shape, axis, op, options);
-    let wrong: Vec<_> = (0..expected.len())
-        .filter(|&i| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]))
-        .collect();
-    assert!(
-        wrong.is_empty(),
-        "{op:?} {options:?} of {view:?} along {axis} with {launch:?}: {} of {} wrong, first {}: {:?} instead of {:?}",
-        wrong.len(),
-        expected.len(),
-        wrong[0],
-        found[wrong[0]],
-        expected[wrong[0]],
-    );
+    assert_same(&found, &expected, || {
+        format!("{op:?} {options:?} of {view:?} along {axis} with {launch:?}")
+    });
+}
+
+/// Compares bit for bit.
+#[track_caller]
+pub fn assert_same<T: CubeElement + Debug>(
+    found: &[T],
+    expected: &[T],
+    context: impl Fn() -> String,
+) {
+    assert_eq!(found.len(), expected.len(), "{}: the length", context());
+    let differs = |&i: &usize| T::as_bytes(&found[i..=i]) != T::as_bytes(&expected[i..=i]);
+    let wrong: Vec<_> = (0..found.len()).filter(differs).collect();
+    if let Some(&first) = wrong.first() {
+        panic!(
+            "{}: {} of {} wrong, first {first}: {:?} instead of {:?}",
+            context(),
+            wrong.len(),
+            found.len(),
+            found[first],
+            expected[first],
+        );
+    }
 }
 
 /// Inclusive and exclusive, forward and reverse.
