@@ -25,11 +25,12 @@ type Along<'a> = (String, Box<dyn Fn(Tensor<2>, usize) -> Tensor<2> + 'a>);
 fn equal_lines_have_equal_bits(device: &Device) {
     burn_scan::backends::set_batch_invariance(true);
     // The CPU walks rows of up to 48 elements abreast, which the kernels treat as those of 49. A software driver takes
-    // seconds for each computation of 2^18 elements, so only one takes them there.
+    // seconds for each computation of 2^18 elements, so only one takes them there. Lines of 2^14 take several tiles as
+    // rows, and several blocks of tiles as columns.
     let lens = if is_flex(device) {
         vec![48, 49, 1024, 5000, 1 << 18]
     } else {
-        vec![49, 1024, 5000, 1 << 16]
+        vec![49, 1024, 5000, 1 << 14]
     };
     if !is_flex(device) {
         let sum = scan(ScanOp::Sum, FloatDType::F32, ScanOptions::default());
@@ -47,7 +48,9 @@ fn equal_lines_have_equal_bits(device: &Device) {
             if !is_flex(device) && options != ScanOptions::default() {
                 continue;
             }
-            for op in OPS {
+            // Maxima and minima do not round, and a Cube device compiles their kernels first.
+            let rounds = |op: &ScanOp| is_flex(device) || !matches!(op, ScanOp::Max | ScanOp::Min);
+            for op in OPS.into_iter().filter(rounds) {
                 equal_lines(&near, &scan(op, FloatDType::F32, options), device);
                 if takes_all || op == ScanOp::Sum {
                     equal_lines(&near, &segmented(op, options), device);
@@ -126,7 +129,8 @@ fn equal_lines(line: &[f32], (what, along): &Along<'_>, device: &Device) {
         4 if !is_flex(device) => vec![2, 17],
         0..=49 if takes_all => (2..=17).collect(),
         0..=49 => vec![2, 7, 16, 17],
-        50..=5000 => vec![2, 5, 9, 17],
+        50..=5000 if takes_all => vec![2, 5, 9, 17],
+        50..=5000 => vec![2, 17],
         _ if takes_all => vec![9],
         _ => vec![3],
     };

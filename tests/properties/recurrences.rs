@@ -9,6 +9,7 @@ use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
 
+use crate::common::devices::is_flex;
 use crate::common::element::hash;
 use crate::common::{assert_same, axis, host, mask, options, oracle, split_by_lengths, tensor};
 use crate::drawn::{Density, Drawn, densities, dim_of, dims, tensors};
@@ -252,7 +253,13 @@ fn bits_repeat(device: &Device) {
     // whose last but one owner another thread drops while an operation takes it.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    const RUNS: usize = if cfg!(feature = "heavy") { 1000 } else { 50 };
+    let runs = if cfg!(feature = "heavy") {
+        1000
+    } else if is_flex(device) {
+        50
+    } else {
+        20
+    };
     let uneven = |n: usize, salt: usize| -> Vec<f32> {
         (0..n)
             .map(|i| (hash(i + salt) % 2001) as f32 / 1013.0 - 0.98)
@@ -291,7 +298,7 @@ fn bits_repeat(device: &Device) {
             bits.collect::<Vec<u32>>()
         };
         let first = bits();
-        for run in 1..RUNS {
+        for run in 1..runs {
             assert!(bits() == first, "run {run} of {shape:?} has other bits");
         }
     }

@@ -76,7 +76,8 @@ fn stalled_tiles() {
 }
 
 /// Strided values and masks are read in place: transposed, broadcast along either dimension, rows with gaps,
-/// every second element. The device's own tuning and a small tile have each pair of layouts in turn.
+/// every second element. Each layout of values meets three layouts of masks, all of them with `--heavy`. The device's own
+/// tuning and a small tile have them in turn.
 #[test]
 fn strided_values_and_masks() {
     let client = client();
@@ -97,6 +98,9 @@ fn strided_values_and_masks() {
     ];
     for (row, values_strides) in strides.into_iter().enumerate() {
         for (column, mask_strides) in strides.into_iter().enumerate() {
+            if (row + column) % 7 > 2 && !cfg!(feature = "heavy") {
+                continue;
+            }
             let (values_view, mask_view) = (view(&values_strides), view(&mask_strides));
             for (name, mask) in masks(buffer_len).drain(4..6) {
                 let gathered = (values_view.gather(&values), mask_view.gather(&mask));
