@@ -306,15 +306,14 @@ fn resident_bytes() -> Option<usize> {
 
 /// Compares the device's own report before and after some thousand calls, and the process's size in each part of them.
 ///
-/// A process without a leak grows too, by megabytes at a time and then not for thousands of calls: lists of free memory fill
-/// up. A leak grows in every part, so the median of the parts tells one from the other.
+/// A process without a leak grows too, by megabytes at a time and then not for hundreds of calls: lists of free memory fill
+/// up, on a busy machine in most parts. A leak grows in every part, so those that grow least tell one from the other.
 fn memory_stays_flat(device: &Device) {
-    /// The allocator grows in steps, in a few parts of any run.
     const PARTS: usize = if cfg!(feature = "heavy") { 17 } else { 7 };
-    /// A leak of a KiB per call exceeds this. Without one the median was 0 on Flex and 40 KiB on SwiftShader, for three
-    /// times as many calls as a Cube device makes in a part.
-    const TOLERANCE: usize = 200 << 10;
-    let calls_of_a_part = if takes_all(device) { 600 } else { 200 };
+    /// A leak of 350 bytes per call exceeds this on a Cube device, and half of it on Flex. Without a leak the quarter of
+    /// the parts that grow least grew by 0 on Flex and by up to 40 KiB on SwiftShader.
+    const TOLERANCE: usize = 100 << 10;
+    let calls_of_a_part = if takes_all(device) { 600 } else { 300 };
     let _alone = alone();
     let inputs = SIZES.map(|n| Inputs::new(n, n, device));
     let usage_after = |calls| {
@@ -359,8 +358,8 @@ fn memory_stays_flat(device: &Device) {
                 .collect();
             growths.sort_unstable();
             assert!(
-                growths[PARTS / 2] <= TOLERANCE,
-                "the process grows in most parts of {calls_of_a_part} calls: {sizes:?}"
+                growths[PARTS / 4] <= TOLERANCE,
+                "the process grows in nearly all parts of {calls_of_a_part} calls: {sizes:?}"
             );
         }
         None => unsupported("the system does not tell the size of a process"),
