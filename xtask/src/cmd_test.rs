@@ -36,8 +36,8 @@ const SPEC: Spec = Spec {
 };
 
 /// The contract without fusion, on the Cube device: Flex never fuses. The rest of the selection is that of the other
-/// steps, so most dependencies are built already. The CPU engine takes longest to compile, and these tests need it only
-/// for what Burn's own operations give, so it stays unoptimised.
+/// steps, so most dependencies are built already. The CPU engine takes longest to compile, and these are not its tests, so
+/// it stays unoptimised.
 const NO_FUSION: [&str; 8] = [
     "--workspace",
     // The examples are built with fusion.

@@ -156,35 +156,20 @@ fn compare<T>(
     );
 }
 
-fn compare_floats(
-    client: &Client,
-    shape: &[usize],
-    axis: usize,
-    turn: usize,
-    launch: LaunchOptions,
-) {
-    let len = shape.iter().product();
-    let terms = [uneven(len), uneven(len + 1)[1..].to_vec()];
-    compare_options(client, terms, shape, axis, turn, launch);
+fn floats_that_round(len: usize) -> [Vec<f32>; 2] {
+    [uneven(len), uneven(len + 1)[1..].to_vec()]
 }
 
-fn compare_integers(
-    client: &Client,
-    shape: &[usize],
-    axis: usize,
-    turn: usize,
-    launch: LaunchOptions,
-) {
-    let len = shape.iter().product();
+fn integers(len: usize) -> [Vec<i32>; 2] {
     let mut terms = [values(len, ScanOp::Sum), values(len, ScanOp::Sum)];
     terms[1].rotate_left(len / 3);
-    compare_options(client, terms, shape, axis, turn, launch);
+    terms
 }
 
 /// With the options whose turn it is; in the long form of the tests with all.
 fn compare_options<T>(
     client: &Client,
-    terms: [Vec<T>; 2],
+    terms: impl Fn(usize) -> [Vec<T>; 2],
     shape: &[usize],
     axis: usize,
     turn: usize,
@@ -192,11 +177,24 @@ fn compare_options<T>(
 ) where
     T: CubeElement + Numeric,
 {
+    let terms = terms(shape.iter().product());
     for (nth, options) in all_options().into_iter().enumerate() {
         if nth == turn % 4 || cfg!(feature = "heavy") {
             compare(client, terms.clone(), shape, axis, options, launch);
         }
     }
+}
+
+/// Floats with the options whose turn it is, and integers with others.
+fn compare_both_types(
+    client: &Client,
+    shape: &[usize],
+    axis: usize,
+    turn: usize,
+    launch: LaunchOptions,
+) {
+    compare_options(client, floats_that_round, shape, axis, turn, launch);
+    compare_options(client, integers, shape, axis, turn + 2, launch);
 }
 
 /// Whole and partial tiles, in vectors and element by element.
@@ -212,8 +210,7 @@ fn every_routine_and_option() {
                 (RoutineKind::Columns | RoutineKind::ColumnTiles, _) => (vec![len, 8], 0),
                 _ => (vec![3, len], 1),
             };
-            compare_floats(&client, &shape, axis, turn, small_tile(routine));
-            compare_integers(&client, &shape, axis, turn + 2, small_tile(routine));
+            compare_both_types(&client, &shape, axis, turn, small_tile(routine));
         }
     }
 }
@@ -227,8 +224,7 @@ fn tiles_that_never_publish() {
         ..small_tile(RoutineKind::SinglePass)
     };
     for (turn, len) in [1000, 1003, 1001, 1004].into_iter().enumerate() {
-        compare_floats(&client, &[2, len], 1, turn, launch);
-        compare_integers(&client, &[2, len], 1, turn + 2, launch);
+        compare_both_types(&client, &[2, len], 1, turn, launch);
     }
 }
 
@@ -255,10 +251,10 @@ fn rows_around_the_edges_of_tiles() {
     .enumerate()
     {
         if turn % 2 == 0 || cfg!(feature = "heavy") {
-            compare_floats(&client, &shape, 1, turn / 2, launch());
+            compare_options(&client, floats_that_round, &shape, 1, turn / 2, launch());
         }
         if turn % 2 == 1 || cfg!(feature = "heavy") {
-            compare_integers(&client, &shape, 1, turn / 2, launch());
+            compare_options(&client, integers, &shape, 1, turn / 2, launch());
         }
     }
 }
