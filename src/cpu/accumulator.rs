@@ -7,7 +7,7 @@ macro_rules! integer_accumulator {
         impl Accumulator for $ty {
             const ZERO: Self = 0;
             const ONE: Self = 1;
-            const NEGATIVE_ONE: Self = (0 as $ty).wrapping_sub(1);
+            const NEGATIVE_ONE: Self = -1;
             const LOWEST: Self = <$ty>::MIN;
             const HIGHEST: Self = <$ty>::MAX;
             const EXACT: bool = true;
@@ -73,7 +73,7 @@ macro_rules! float_accumulator {
     )*};
 }
 
-integer_accumulator!(i8, i16, i32, i64, u8, u16, u32, u64);
+integer_accumulator!(i32, i64);
 float_accumulator! {
     f32: 1.0 / (1u32 << 15) as f32;
     f64: 1.0 / (1u128 << 127) as f64;

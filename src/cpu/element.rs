@@ -4,8 +4,8 @@ use core::mem::MaybeUninit;
 
 use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
-use super::lanes::{F32x8, F64x4, I32x8, I64x4, U32x8, U64x4};
-use super::traits::ElementType;
+use super::lanes::{F32x8, F64x4, I32x8, I64x4};
+use super::traits::{ElementType, Loadable};
 
 /// Elements in a tile: the unit of widening, and of the row scan (see `rows`).
 ///
@@ -14,15 +14,11 @@ pub(crate) const TILE: usize = 1024;
 
 /// Implements [`ElementType`] for types that are their own accumulators.
 macro_rules! native_element {
-    ($($ty:ty: $count:literal $avx2:ty, $wrapping:ty;)*) => {$(
+    ($($ty:ty: $count:literal $avx2:ty;)*) => {$(
         impl ElementType for $ty {
             type Acc = $ty;
-            type Wrapping = $wrapping;
+            type Wrapping = $ty;
             type Scratch = ();
-            type Portable = Portable<$ty, $count>;
-
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = $avx2;
 
             #[inline(always)]
             fn to_acc(self) -> Self {
@@ -49,18 +45,19 @@ macro_rules! native_element {
                 scan(src, dst);
             }
         }
+
+        impl Loadable for $ty {
+            type Portable = Portable<$ty, $count>;
+
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
+        }
     )*};
 }
 
 native_element! {
-    f32: 8 F32x8, f32;
-    f64: 4 F64x4, f64;
-    i32: 8 I32x8, i32;
-    u32: 8 U32x8, i32;
-    i64: 4 I64x4, i64;
-    u64: 4 U64x4, i64;
-    i8: 8 Portable<i8, 8>, i8;
-    i16: 8 Portable<i16, 8>, i16;
-    u8: 8 Portable<u8, 8>, i8;
-    u16: 8 Portable<u16, 8>, i16;
+    f32: 8 F32x8;
+    f64: 4 F64x4;
+    i32: 8 I32x8;
+    i64: 4 I64x4;
 }

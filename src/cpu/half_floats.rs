@@ -5,87 +5,39 @@ use core::mem::MaybeUninit;
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
-use super::element::TILE;
+use super::converted::converted_element;
 use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Bf16x8, F16x8, F32x8};
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
 use super::processor::vectorize;
-use super::traits::ElementType;
 #[cfg(target_arch = "x86_64")]
 use super::traits::Lanes;
+use super::traits::{ElementType, Loadable};
 
-/// Room for a tile on its way through `f32`.
-pub(crate) struct HalfScratch<H> {
-    widened: [f32; TILE],
-    scanned: [MaybeUninit<f32>; TILE],
-    rounded: [H; TILE],
+converted_element! {
+    f16 as f32, wrapping f16;
+    to_acc(x) x.to_f32(); from_acc(acc) f16::from_f32(acc);
+    tiles widen_f16, round_f16;
+
+    bf16 as f32, wrapping bf16;
+    to_acc(x) x.to_f32(); from_acc(acc) bf16::from_f32(acc);
+    tiles widen_bf16, round_bf16;
 }
 
-/// Implements [`ElementType`] for a type that is accumulated in `f32`.
-macro_rules! half_element {
-    ($($ty:ty: $avx2:ty, $widen:path, $round:path;)*) => {$(
-        impl Default for HalfScratch<$ty> {
-            fn default() -> Self {
-                Self {
-                    widened: [0.0; TILE],
-                    scanned: [MaybeUninit::new(0.0); TILE],
-                    rounded: [<$ty>::ZERO; TILE],
-                }
-            }
-        }
+impl Loadable for f16 {
+    type Portable = Portable<f32, 8>;
 
-        impl ElementType for $ty {
-            type Acc = f32;
-            type Wrapping = $ty;
-            type Scratch = HalfScratch<$ty>;
-            type Portable = Portable<f32, 8>;
-
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = $avx2;
-
-            #[inline(always)]
-            fn to_acc(self) -> f32 {
-                self.to_f32()
-            }
-
-            #[inline(always)]
-            fn from_acc(acc: f32) -> Self {
-                Self::from_f32(acc)
-            }
-
-            #[inline]
-            fn widen<'a>(src: &'a [Self], scratch: &'a mut Self::Scratch) -> &'a [f32] {
-                let widened = &mut scratch.widened[..src.len()];
-                $widen(src, widened);
-                widened
-            }
-
-            #[inline]
-            fn map(
-                src: &[Self],
-                dst: &mut [MaybeUninit<Self>],
-                scratch: &mut Self::Scratch,
-                scan: impl FnOnce(&[f32], &mut [MaybeUninit<f32>]),
-            ) {
-                let widened = &mut scratch.widened[..src.len()];
-                let scanned = &mut scratch.scanned[..dst.len()];
-                let rounded = &mut scratch.rounded[..dst.len()];
-                $widen(src, widened);
-                scan(widened, scanned);
-                // SAFETY: `default` put a number into every slot of `scanned`, whatever `scan` wrote.
-                let scanned = unsafe { scanned.assume_init_ref() };
-                $round(scanned, rounded);
-                dst.write_copy_of_slice(rounded);
-            }
-        }
-    )*};
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = F16x8;
 }
 
-half_element! {
-    f16: F16x8, widen_f16, round_f16;
-    bf16: Bf16x8, widen_bf16, round_bf16;
+impl Loadable for bf16 {
+    type Portable = Portable<f32, 8>;
+
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Bf16x8;
 }
 
 /// Elements that one instruction converts.

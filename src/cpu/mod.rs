@@ -14,6 +14,7 @@ mod columns;
 mod compact;
 mod compact_lines;
 mod compress;
+mod converted;
 mod element;
 mod expand;
 mod half_floats;
@@ -36,6 +37,7 @@ mod sync;
 #[cfg(test)]
 mod tests;
 mod tile;
+mod total;
 mod traits;
 mod transpose;
 mod walks;
@@ -58,6 +60,7 @@ pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_a
 use crate::ScanOp;
 use buffer::Output;
 use operator::by_operator;
+use tile::TiledElement;
 use traits::Combine;
 use walks::{LogSumExpFold, Plain, fold_scan};
 
@@ -69,7 +72,7 @@ use walks::{LogSumExpFold, Plain, fold_scan};
 /// # Panics
 ///
 /// If `input` does not have `outer * len * inner` elements.
-pub(crate) fn scan<T: ElementType>(
+pub(crate) fn scan<T: TiledElement<Wrapping: TiledElement>>(
     input: &[T],
     outer: usize,
     len: usize,
@@ -151,7 +154,7 @@ pub(crate) fn log_sum_exp<T: ElementType<Acc: Real>>(
     fold_scan::<T, LogSumExpFold>(values, starts, exclusive, lines)
 }
 
-fn scan_with<T: ElementType, O: Combine<T::Acc>>(
+fn scan_with<T: TiledElement, O: Combine<T::Acc>>(
     input: &[T],
     len: usize,
     inner: usize,
@@ -162,13 +165,13 @@ fn scan_with<T: ElementType, O: Combine<T::Acc>>(
         return Vec::new();
     }
     let mut output = Output::new(input.len());
-    match (inner, reverse) {
-        (1, false) => rows::scan::<T, O, false>(input, output.slots(), len, exclusive),
-        (1, true) => rows::scan::<T, O, true>(input, output.slots(), len, exclusive),
-        _ if small_planes::are_small(len, inner) => {
-            small_planes::scan::<T, O>(input, output.slots(), [len, inner], exclusive, reverse);
-        }
-        _ => columns::scan::<T, O>(input, output.slots(), len, inner, exclusive, reverse),
+    let slots = output.slots();
+    if inner == 1 {
+        rows::scan::<T, O>(input, slots, len, exclusive, reverse);
+    } else if small_planes::are_small(len, inner) {
+        small_planes::scan::<T, O>(input, slots, [len, inner], exclusive, reverse);
+    } else {
+        columns::scan::<T, O>(input, slots, len, inner, exclusive, reverse);
     }
     // SAFETY: the scan has written a result for every element of the input.
     unsafe { output.finish() }

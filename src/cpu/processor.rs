@@ -90,11 +90,39 @@ impl HasAvx512 {
 /// What `kernel` calls must be inlined into it to be compiled anew.
 #[inline(always)]
 pub(super) fn vectorize<R>(kernel: impl FnOnce() -> R) -> R {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = HasAvx2::test() {
-        return avx2.run(kernel);
+    match widest() {
+        Some(vectors) => vectors.run(kernel),
+        None => kernel(),
     }
-    kernel()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use Baseline as Widest;
+/// The widest vectors that there is code for.
+#[cfg(target_arch = "x86_64")]
+pub(super) use HasAvx2 as Widest;
+
+/// The widest vectors, if the processor has them. Special forms of a kernel are compiled for these alone: the baseline of
+/// x86-64 does without.
+#[inline(always)]
+pub(super) fn widest() -> Option<Widest> {
+    #[cfg(target_arch = "x86_64")]
+    return HasAvx2::test();
+    #[cfg(not(target_arch = "x86_64"))]
+    Some(Baseline)
+}
+
+/// The instructions that every processor of the target has.
+#[cfg(not(target_arch = "x86_64"))]
+#[derive(Clone, Copy)]
+pub(super) struct Baseline;
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Baseline {
+    #[inline(always)]
+    pub(super) fn run<R>(self, kernel: impl FnOnce() -> R) -> R {
+        kernel()
+    }
 }
 
 /// Whether [`vectorize`] finds vectors that have minima: AVX2 on x86-64, and elsewhere what the target has.

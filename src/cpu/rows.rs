@@ -9,8 +9,8 @@ use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
-use super::tile::scan_rows;
-use super::traits::{Combine, ElementType};
+use super::tile::TiledElement;
+use super::traits::Combine;
 use super::{shared_row, short_rows};
 
 /// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of
@@ -18,14 +18,15 @@ use super::{shared_row, short_rows};
 const LONG_ROW: usize = 1 << 16;
 
 /// Scans each row of `len` elements.
-pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan<T: TiledElement, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
     exclusive: bool,
+    reverse: bool,
 ) {
     if input.len() < PARALLEL {
-        return scan_each::<T, O, REVERSE>(input, output, len, exclusive);
+        return scan_each::<T, O>(input, output, len, exclusive, reverse);
     }
     let rows = input.len() / len;
     // Both ways give the same bits, so the number of threads may decide.
@@ -39,47 +40,49 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
         let share = GRAIN.div_ceil(len).next_multiple_of(set) * len;
         parallel::for_each_part(output, share, &|first, output| {
             let input = &input[first..first + output.len()];
-            scan_each::<T, O, REVERSE>(input, output, len, exclusive);
+            scan_each::<T, O>(input, output, len, exclusive, reverse);
         });
     } else {
         for (input, output) in input.chunks_exact(len).zip(output.chunks_exact_mut(len)) {
-            scan_long_row::<T, O, REVERSE>(input, output, exclusive);
+            scan_long_row::<T, O>(input, output, exclusive, reverse);
         }
     }
 }
 
 /// Scans rows on this thread.
-fn scan_each<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+fn scan_each<T: TiledElement, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
     exclusive: bool,
+    reverse: bool,
 ) {
     if len <= short_rows::SHORT {
-        short_rows::scan::<T, O, REVERSE>(input, output, len, exclusive);
+        short_rows::scan::<T, O>(input, output, len, exclusive, reverse);
     } else {
-        scan_rows::<T, O, REVERSE>(input, output, len, O::IDENTITY, exclusive);
+        T::scan_rows::<O>(input, output, len, O::IDENTITY, exclusive, reverse);
     }
 }
 
 /// Scans a row, its whole tiles on all threads.
-fn scan_long_row<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+fn scan_long_row<T: TiledElement, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     exclusive: bool,
+    reverse: bool,
 ) {
     let whole = input.len() / TILE * TILE;
     let (tiles, tail) = input.split_at(whole);
     let (tiles_output, tail_output) = output.split_at_mut(whole);
     let mut scan_tail = |carry| {
         let len = tail.len().max(1);
-        scan_rows::<T, O, REVERSE>(tail, tail_output, len, carry, exclusive)
+        T::scan_rows::<O>(tail, tail_output, len, carry, exclusive, reverse)
     };
-    if REVERSE {
+    if reverse {
         let carry = scan_tail(O::IDENTITY);
-        shared_row::scan::<T, O, REVERSE>(tiles, tiles_output, carry, exclusive);
+        shared_row::scan::<T, O>(tiles, tiles_output, carry, exclusive, reverse);
     } else {
-        let carry = shared_row::scan::<T, O, REVERSE>(tiles, tiles_output, O::IDENTITY, exclusive);
+        let carry = shared_row::scan::<T, O>(tiles, tiles_output, O::IDENTITY, exclusive, reverse);
         scan_tail(carry);
     }
 }

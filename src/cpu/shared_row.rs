@@ -22,8 +22,8 @@ use super::buffer::Shared;
 use super::carries::Carries;
 use super::element::TILE;
 use super::parallel;
-use super::tile::{self, TileTotal, scan_rows};
-use super::traits::{Combine, ElementType};
+use super::tile::{self, TileTotal, TiledElement};
+use super::traits::Combine;
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
 /// take a fifth of the time of the scan.
@@ -35,41 +35,44 @@ const BLOCK: usize = TILES * TILE;
 const SPIN_LIMIT: usize = 200;
 
 /// Scans whole tiles from `carry`. Returns the carry out of them.
-pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan<T: TiledElement, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     carry: T::Acc,
     exclusive: bool,
+    reverse: bool,
 ) -> T::Acc {
     let shared_row = SharedRow::<T, O> {
         input,
         output: Shared::new(output),
         exclusive,
+        reverse,
         carries: Carries::new(carry),
         operator: PhantomData,
     };
     let threads = rayon::current_num_threads().min(shared_row.blocks());
-    parallel::on_threads(threads, &|| shared_row.work::<REVERSE>());
+    parallel::on_threads(threads, &|| shared_row.work());
     shared_row.carries.get(shared_row.blocks())
 }
 
 /// A row that threads scan together.
-struct SharedRow<'a, T: ElementType, O: Combine<T::Acc>> {
+struct SharedRow<'a, T: TiledElement, O: Combine<T::Acc>> {
     input: &'a [T],
     output: Shared<'a, T>,
     exclusive: bool,
+    reverse: bool,
     carries: Carries<T::Acc>,
     operator: PhantomData<O>,
 }
 
-impl<T: ElementType, O: Combine<T::Acc>> SharedRow<'_, T, O> {
+impl<T: TiledElement, O: Combine<T::Acc>> SharedRow<'_, T, O> {
     fn blocks(&self) -> usize {
         self.input.len().div_ceil(BLOCK)
     }
 
     /// The place of a block in memory. Blocks are numbered in the order of the scan.
-    fn block<const REVERSE: bool>(&self, step: usize) -> Range<usize> {
-        let block = if REVERSE {
+    fn block(&self, step: usize) -> Range<usize> {
+        let block = if self.reverse {
             self.blocks() - 1 - step
         } else {
             step
@@ -78,52 +81,54 @@ impl<T: ElementType, O: Combine<T::Acc>> SharedRow<'_, T, O> {
     }
 
     /// Takes and scans blocks until none is left.
-    fn work<const REVERSE: bool>(&self) {
+    fn work(&self) {
         loop {
             let step = self.carries.take();
             if step >= self.blocks() {
                 return;
             }
-            let block = self.block::<REVERSE>(step);
+            let block = self.block(step);
             let input = &self.input[block.clone()];
-            let totals = self.totals::<REVERSE>(input);
-            let find = |step, carry| self.carry_out::<REVERSE>(step, carry);
+            let totals = self.totals(input);
+            let find = |step, carry| self.carry_out(step, carry);
             let carry = self.carries.wait(step, SPIN_LIMIT, find);
             (self.carries).publish(
                 step + 1,
-                carry_out_of_tiles::<T, O, REVERSE>(input, &totals, carry),
+                carry_out_of_tiles::<T, O>(input, &totals, carry, self.reverse),
             );
             // SAFETY: each block is taken once.
             let output = unsafe { self.output.slice(block) };
-            scan_rows::<T, O, REVERSE>(input, output, input.len(), carry, self.exclusive);
+            let len = input.len();
+            T::scan_rows::<O>(input, output, len, carry, self.exclusive, self.reverse);
         }
     }
 
     /// The totals of the tiles of a block.
-    fn totals<const REVERSE: bool>(&self, input: &[T]) -> [TileTotal<T::Acc>; TILES] {
+    fn totals(&self, input: &[T]) -> [TileTotal<T::Acc>; TILES] {
         let mut totals = [TileTotal::nothing::<O>(); TILES];
-        tile::find_totals::<T, O, REVERSE>(input, &mut totals[..input.len() / TILE]);
+        T::find_totals::<O>(input, &mut totals[..input.len() / TILE], self.reverse);
         totals
     }
 
     /// The carry out of a block, from the carry into it.
-    fn carry_out<const REVERSE: bool>(&self, step: usize, carry: T::Acc) -> T::Acc {
-        let input = &self.input[self.block::<REVERSE>(step)];
-        carry_out_of_tiles::<T, O, REVERSE>(input, &self.totals::<REVERSE>(input), carry)
+    fn carry_out(&self, step: usize, carry: T::Acc) -> T::Acc {
+        let input = &self.input[self.block(step)];
+        carry_out_of_tiles::<T, O>(input, &self.totals(input), carry, self.reverse)
     }
 }
 
 /// The carry out of tiles of these totals.
-fn carry_out_of_tiles<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+fn carry_out_of_tiles<T: TiledElement, O: Combine<T::Acc>>(
     input: &[T],
     totals: &[TileTotal<T::Acc>; TILES],
     mut carry: T::Acc,
+    reverse: bool,
 ) -> T::Acc {
     let tiles = input.len() / TILE;
     for step in 0..tiles {
-        let at = if REVERSE { tiles - 1 - step } else { step };
+        let at = if reverse { tiles - 1 - step } else { step };
         let tile = &input[at * TILE..(at + 1) * TILE];
-        carry = tile::carry_out::<T, O, REVERSE>(tile, carry, totals[at]);
+        carry = tile::carry_out::<T, O>(tile, carry, totals[at], reverse);
     }
     carry
 }

@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::processor::vectorize;
+use super::processor::{Widest, vectorize, widest};
 use super::traits::{Accumulator, Combine, ElementType};
 
 /// Rows that are walked side by side: enough to hide the latency of an addition, few enough for their carries to stay
@@ -20,61 +20,75 @@ pub(super) const ROWS: usize = 8;
 pub(super) const SHORT: usize = 48;
 
 /// Scans the rows of `len` elements. Those that do not fill a set of [`ROWS`] are walked alone, in the same order.
-pub(super) fn scan<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
     exclusive: bool,
+    reverse: bool,
 ) {
-    match len {
-        2 => return scan_alike::<T, O, REVERSE, 2>(input, output, exclusive),
-        3 => return scan_alike::<T, O, REVERSE, 3>(input, output, exclusive),
-        4 => return scan_alike::<T, O, REVERSE, 4>(input, output, exclusive),
-        _ => (),
-    }
     let scratch = &mut T::Scratch::default();
-    let sets = input
-        .chunks_exact(ROWS * len)
-        .zip(output.chunks_exact_mut(ROWS * len));
-    for (input, output) in sets {
+    // Whole sets that fit a tile.
+    let batch = TILE / (ROWS * len) * (ROWS * len);
+    for (input, output) in input.chunks(batch).zip(output.chunks_mut(batch)) {
         T::map(input, output, scratch, |input, output| {
-            walk::<T::Acc, O, REVERSE>(input, output, len, exclusive);
-        });
-    }
-    let done = input.len() / (ROWS * len) * (ROWS * len);
-    let rows = input[done..].chunks_exact(len);
-    for (input, output) in rows.zip(output[done..].chunks_exact_mut(len)) {
-        T::map(input, output, scratch, |input, output| {
-            walk_alone::<T::Acc, O, REVERSE>(input, output, exclusive);
+            if reverse {
+                walk_all::<T::Acc, O, true>(input, output, len, exclusive);
+            } else {
+                walk_all::<T::Acc, O, false>(input, output, len, exclusive);
+            }
         });
     }
 }
 
-/// Scans rows of a length that the compiler knows: it takes as many as a vector has lanes at a time.
-fn scan_alike<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool, const LEN: usize>(
-    input: &[T],
-    output: &mut [MaybeUninit<T>],
+/// Walks rows, those of a few elements in a form of their own.
+#[inline(never)]
+fn walk_all<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
+    input: &[A],
+    output: &mut [MaybeUninit<A>],
+    len: usize,
     exclusive: bool,
 ) {
-    let scratch = &mut T::Scratch::default();
-    let whole_rows = TILE / LEN * LEN;
-    for (input, output) in input.chunks(whole_rows).zip(output.chunks_mut(whole_rows)) {
-        T::map(input, output, scratch, |input, output| {
-            let rows = input.as_chunks::<LEN>().0.iter();
-            let rows = rows.zip(output.as_chunks_mut::<LEN>().0);
-            vectorize(|| {
-                for (row, slots) in rows {
-                    let mut carry = O::IDENTITY;
-                    for step in 0..LEN {
-                        let at = if REVERSE { LEN - 1 - step } else { step };
-                        let before = carry;
-                        carry = O::combine(before, row[at]);
-                        slots[at].write(if exclusive { before } else { carry });
-                    }
-                }
-            });
-        });
+    if let Some(vectors) = widest() {
+        match len {
+            2 => return walk_alike::<A, O, REVERSE, 2>(vectors, input, output, exclusive),
+            3 => return walk_alike::<A, O, REVERSE, 3>(vectors, input, output, exclusive),
+            4 => return walk_alike::<A, O, REVERSE, 4>(vectors, input, output, exclusive),
+            _ => (),
+        }
     }
+    let done = input.len() / (ROWS * len) * (ROWS * len);
+    let (sets, rows) = input.split_at(done);
+    let (set_slots, row_slots) = output.split_at_mut(done);
+    let sets = sets.chunks_exact(ROWS * len);
+    for (input, output) in sets.zip(set_slots.chunks_exact_mut(ROWS * len)) {
+        walk_set::<A, O, REVERSE>(input, output, len, exclusive);
+    }
+    for (input, output) in rows.chunks_exact(len).zip(row_slots.chunks_exact_mut(len)) {
+        walk_alone::<A, O, REVERSE>(input, output, exclusive);
+    }
+}
+
+/// Walks rows of a length that the compiler knows: it takes as many as a vector has lanes at a time.
+fn walk_alike<A: Accumulator, O: Combine<A>, const REVERSE: bool, const LEN: usize>(
+    vectors: Widest,
+    input: &[A],
+    output: &mut [MaybeUninit<A>],
+    exclusive: bool,
+) {
+    let rows = input.as_chunks::<LEN>().0.iter();
+    let rows = rows.zip(output.as_chunks_mut::<LEN>().0);
+    vectors.run(|| {
+        for (row, slots) in rows {
+            let mut carry = O::IDENTITY;
+            for step in 0..LEN {
+                let at = if REVERSE { LEN - 1 - step } else { step };
+                let before = carry;
+                carry = O::combine(before, row[at]);
+                slots[at].write(if exclusive { before } else { carry });
+            }
+        }
+    });
 }
 
 /// Walks one row.
@@ -101,7 +115,7 @@ fn walk_alone<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
 ///
 /// An exclusive scan is the inclusive scan without the last element, stored one place further along, after the
 /// identity.
-fn walk<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
+fn walk_set<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
     len: usize,

@@ -37,18 +37,31 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
         let input = input[first..first + output.len()].chunks(batch);
         for (input, output) in input.zip(output.chunks_mut(batch)) {
             T::map(input, output, &mut scratch, |input, output| {
-                vectorize(|| {
-                    let planes = input.chunks_exact(size).zip(output.chunks_exact_mut(size));
-                    planes.for_each(|(input, output)| {
-                        if reverse {
-                            walk::<_, O, true>(input, output, inner, exclusive)
-                        } else {
-                            walk::<_, O, false>(input, output, inner, exclusive)
-                        }
-                    });
-                });
+                walk_all::<T::Acc, O>(input, output, [len, inner], exclusive, reverse);
             });
         }
+    });
+}
+
+/// Walks planes of `len` lines of `inner` elements.
+#[inline(never)]
+fn walk_all<A: Accumulator, O: Combine<A>>(
+    input: &[A],
+    output: &mut [MaybeUninit<A>],
+    [len, inner]: [usize; 2],
+    exclusive: bool,
+    reverse: bool,
+) {
+    let size = len * inner;
+    let planes = input.chunks_exact(size).zip(output.chunks_exact_mut(size));
+    vectorize(|| {
+        planes.for_each(|(input, output)| {
+            if reverse {
+                walk::<A, O, true>(input, output, inner, exclusive)
+            } else {
+                walk::<A, O, false>(input, output, inner, exclusive)
+            }
+        });
     });
 }
 

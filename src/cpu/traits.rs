@@ -1,12 +1,13 @@
 //! The traits of the engine: element types, the accumulators they are scanned in, lanes of accumulators, and operators.
 //!
-//! A scan works on accumulators. An element type is its own accumulator, except for `f16` and `bf16`: they are widened
-//! to `f32`, scanned, and rounded once when they are stored. The four traits name each other, so they are in one file:
+//! A scan works on accumulators: `f32`, `f64`, `i32` and `i64`, which are also elements. Elements of other types are
+//! converted, scanned, and rounded once when they are stored. The traits name each other, so they are in one file:
 //!
 //! | trait | implemented in | for |
 //! |---|---|---|
-//! | [`ElementType`] | [`element`](super::element), [`half_floats`](super::half_floats) | the element types of tensors |
-//! | [`Accumulator`] | [`accumulator`](super::accumulator) | integers, `f32`, `f64` |
+//! | [`ElementType`] | [`element`](super::element), [`converted`](super::converted), [`half_floats`](super::half_floats) | the element types of tensors |
+//! | [`Loadable`] | the same | those of 32 and 64 bits, `f16` and `bf16` |
+//! | [`Accumulator`] | [`accumulator`](super::accumulator) | `f32`, `f64`, `i32`, `i64` |
 //! | [`Lanes`] | [`lanes`](super::lanes) | arrays, and the registers of AVX2 |
 //! | [`Combine`] | [`operator`](super::operator) | sum, product, maximum, minimum |
 
@@ -21,23 +22,16 @@ use super::processor::HasAvx2;
 pub(crate) trait ElementType: Pod + Send + Sync {
     type Acc: Accumulator;
 
-    /// The wrapping representation: a type of the same size whose sums and products have the same bits. For unsigned
-    /// integers it is the signed type, so that sums and products modulo 2^n are compiled once for both.
+    /// The wrapping representation: a type of the same size whose sums and products have the same bits. Signed and
+    /// unsigned integers have the same, so that sums and products modulo 2^n are compiled once for both.
     type Wrapping: ElementType;
 
-    /// Room for one widened tile; empty for a type that is its own accumulator.
+    /// Room for one converted tile; empty for a type that is its own accumulator.
     type Scratch: Default;
-
-    /// Lanes for any processor, as many as `Avx2` has.
-    type Portable: Lanes<Self, Proof = ()>;
-
-    /// Lanes for a processor with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<Self, Proof: From<HasAvx2>>;
 
     fn to_acc(self) -> Self::Acc;
 
-    /// Rounds to nearest, ties to even.
+    /// Floats are rounded to nearest, ties to even.
     fn from_acc(acc: Self::Acc) -> Self;
 
     /// Reads `src`, at most a tile, as accumulators.
@@ -53,11 +47,20 @@ pub(crate) trait ElementType: Pod + Send + Sync {
     );
 }
 
+/// An element type whose elements become accumulators as vectors load them.
+pub(crate) trait Loadable: ElementType {
+    /// Lanes for any processor, as many as `Avx2` has.
+    type Portable: Lanes<Self, Proof = ()>;
+
+    /// Lanes for a processor with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Self, Proof = HasAvx2>;
+}
+
 /// A number that holds partial results: an element that is its own accumulator.
-pub(crate) trait Accumulator: ElementType<Acc = Self> + PartialOrd + 'static {
+pub(crate) trait Accumulator: Loadable<Acc = Self> + PartialOrd + 'static {
     const ZERO: Self;
     const ONE: Self;
-    /// −1, or all ones for an integer without a sign.
     const NEGATIVE_ONE: Self;
     const LOWEST: Self;
     const HIGHEST: Self;

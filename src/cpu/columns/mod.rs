@@ -23,7 +23,7 @@ use core::ops::Range;
 use super::buffer::Shared;
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
-use super::processor::vectorize;
+use super::processor::{vectorize, widest};
 use super::traits::{Accumulator, Combine, ElementType};
 use lines::{MOST, fold_lines, scan_lines};
 
@@ -62,8 +62,28 @@ enum Extra<'a, A> {
 
 impl<A: Accumulator> Extra<'_, A> {
     /// Scans whole lines from `carries`.
+    ///
+    /// If wide lines are inlined, lines of 4,096 `f32` take a fifth more time. If narrow ones are a call, lines of 16 take
+    /// up to a third more.
+    #[inline(never)]
+    fn walk<O: Combine<A>>(
+        &mut self,
+        input: &[A],
+        output: &mut [MaybeUninit<A>],
+        carries: &mut [A],
+        plane: Plane,
+    ) {
+        match widest() {
+            Some(vectors) if carries.len() <= MOST => vectors.run(
+                #[inline(always)]
+                || self.walk_lines::<O, false>(input, output, carries, plane),
+            ),
+            _ => vectorize(|| self.walk_lines::<O, true>(input, output, carries, plane)),
+        }
+    }
+
     #[inline(always)]
-    fn walk<O: Combine<A>, const WIDE: bool>(
+    fn walk_lines<O: Combine<A>, const WIDE: bool>(
         &mut self,
         input: &[A],
         output: &mut [MaybeUninit<A>],
@@ -261,7 +281,7 @@ impl Plane {
                 &input[tile.start * self.inner..tile.end * self.inner],
                 scratch,
             );
-            vectorize(|| fold_lines::<T::Acc, O, false>(tile, carries, self.reverse));
+            fold_tile::<T::Acc, O>(tile, carries, self.reverse);
         }
     }
 
@@ -352,17 +372,20 @@ impl Plane {
             // other thread has access to them.
             let output = unsafe { output.slice(place.clone()) };
             T::map(&input[place], output, scratch, |input, output| {
-                // If this is inlined, lines of 4,096 `f32` take a fifth more time. If it is a call, lines of 16 take up
-                // to a third more.
-                if width > MOST {
-                    vectorize(|| extra.walk::<O, true>(input, output, carries, self));
-                } else {
-                    vectorize(
-                        #[inline(always)]
-                        || extra.walk::<O, false>(input, output, carries, self),
-                    );
-                }
+                extra.walk::<O>(input, output, carries, self);
             });
         }
+    }
+}
+
+/// Folds the whole lines of a tile into `carries`.
+#[inline(never)]
+fn fold_tile<A: Accumulator, O: Combine<A>>(tile: &[A], carries: &mut [A], reverse: bool) {
+    match widest() {
+        Some(vectors) => vectors.run(
+            #[inline(always)]
+            || fold_lines::<A, O, false>(tile, carries, reverse),
+        ),
+        None => fold_lines::<A, O, true>(tile, carries, reverse),
     }
 }

@@ -14,10 +14,10 @@ pub(crate) use portable::Portable;
 
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
-use super::traits::{ElementType, Lanes};
+use super::traits::{Lanes, Loadable};
 
 /// Work that is done in the widest lanes of the processor.
-pub(crate) trait Kernel<T: ElementType> {
+pub(crate) trait Kernel<T: Loadable> {
     type Output;
 
     /// Does the work. An implementation is `#[inline(always)]`.
@@ -28,12 +28,12 @@ pub(crate) trait Kernel<T: ElementType> {
 ///
 /// What `kernel` calls must be inlined into it to be compiled anew. This function is not inlined, so that a kernel is
 /// compiled twice and no more, however many places run it.
-pub(crate) fn run<T: ElementType, K: Kernel<T>>(kernel: K) -> K::Output {
+pub(crate) fn run<T: Loadable, K: Kernel<T>>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = HasAvx2::test() {
         return avx2.run(
             #[inline(always)]
-            || kernel.run::<T::Avx2>(avx2.into()),
+            || kernel.run::<T::Avx2>(avx2),
         );
     }
     run_portable(kernel)
@@ -41,6 +41,6 @@ pub(crate) fn run<T: ElementType, K: Kernel<T>>(kernel: K) -> K::Output {
 
 /// Runs `kernel` in the lanes of any processor.
 #[inline(never)]
-pub(crate) fn run_portable<T: ElementType, K: Kernel<T>>(kernel: K) -> K::Output {
+pub(crate) fn run_portable<T: Loadable, K: Kernel<T>>(kernel: K) -> K::Output {
     kernel.run::<T::Portable>(())
 }

@@ -2,17 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-#[cfg(target_arch = "x86_64")]
-use super::super::processor::HasAvx2;
-
 use super::super::traits::{Accumulator, ElementType, Lanes};
-
-/// Arrays need no proof. Elements without registers of their own have them on every processor.
-#[cfg(target_arch = "x86_64")]
-impl From<HasAvx2> for () {
-    #[inline(always)]
-    fn from(_: HasAvx2) -> Self {}
-}
 
 #[derive(Clone, Copy)]
 pub(crate) struct Portable<A, const COUNT: usize>([A; COUNT]);

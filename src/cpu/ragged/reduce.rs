@@ -105,13 +105,14 @@ impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
             Some(segment) => self.bounds.row(segment).end.clamp(first, end),
             None => first,
         };
-        self.fold(first..before, &columns, head);
+        let scratch = &mut T::Scratch::default();
+        self.fold(first..before, &columns, head, scratch);
         let mut states = vec![F::NOTHING; columns.len()];
         for segment in segments {
             let rows = self.bounds.row(segment);
             if rows.end <= end {
                 states.fill(F::NOTHING);
-                self.fold(rows.clone(), &columns, &mut states);
+                self.fold(rows.clone(), &columns, &mut states, scratch);
                 self.write(segment, &columns, &mut states);
             }
         }
@@ -121,7 +122,9 @@ impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
     fn finish(&self, segment: usize, block: usize, columns: Range<usize>, heads: &[F::State]) {
         let rows = self.bounds.row(segment);
         let mut states = vec![F::NOTHING; columns.len()];
-        self.fold(rows.start..(block + 1) * self.rows, &columns, &mut states);
+        let scratch = &mut T::Scratch::default();
+        let in_block = rows.start..(block + 1) * self.rows;
+        self.fold(in_block, &columns, &mut states, scratch);
         let last = (rows.end - 1) / self.rows;
         for before in block..last {
             let at = before * self.width;
@@ -133,9 +136,15 @@ impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
         self.write(segment, &columns, &mut states);
     }
 
-    /// Joins some columns of rows to their states.
-    fn fold(&self, rows: Range<usize>, columns: &Range<usize>, states: &mut [F::State]) {
-        let scratch = &mut T::Scratch::default();
+    /// Joins some columns of rows to their states. Clearing a scratch for each segment would take longer than segments of
+    /// a few elements.
+    fn fold(
+        &self,
+        rows: Range<usize>,
+        columns: &Range<usize>,
+        states: &mut [F::State],
+        scratch: &mut T::Scratch,
+    ) {
         if let (1, [state]) = (self.width, &mut *states) {
             for tile in self.values[rows].chunks(TILE) {
                 *state = F::join(*state, F::of_all(T::widen(tile, scratch)));

@@ -13,9 +13,9 @@
 //!
 //! So the carry out of a tile is `start ⊕ last(prefix)`, the last thing that the tile writes, and [`totals`] finds
 //! `last(prefix)` without `start`, and without the other lanes of local scans. Where any order is exact, the prefix
-//! begins with `start`, and a total keeps lanes apart to the end. An exclusive scan writes the same values one place
-//! further along. Each step adds a later part to an earlier one that stays, so sums of numbers that are not negative do
-//! not fall.
+//! begins with `start`, and the total is that of [`RowTotal`](super::total::RowTotal). An exclusive scan writes the same
+//! values one place further along. Each step adds a later part to an earlier one that stays, so sums of numbers that are
+//! not negative do not fall.
 //!
 //! Where floats leave the range of their type, `start ⊕ prefix` may differ from the sequential result by more than
 //! rounding. The walk watches the prefixes for that, and a tile in which it happens is scanned once more, in order. A
@@ -23,17 +23,20 @@
 //!
 //! A reverse scan goes through vectors and lanes from the last to the first.
 
+mod elements;
 mod walk;
+
+pub(crate) use elements::TiledElement;
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::lanes::{self, Kernel};
-use super::traits::{Accumulator, Combine, ElementType, Lanes, MOST_LANES};
+use super::traits::{Accumulator, Combine, ElementType, Lanes, Loadable, MOST_LANES};
 
 /// Scans rows of `len` elements tile by tile, each row from `carry`. Returns the carry out of the last row.
-pub(super) fn scan_rows<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan_rows<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -51,7 +54,7 @@ pub(super) fn scan_rows<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>
 }
 
 /// Finds the totals of whole tiles.
-pub(super) fn find_totals<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+fn find_rounded_totals<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
     tiles: &[T],
     totals: &mut [TileTotal<T::Acc>],
 ) {
@@ -63,7 +66,7 @@ pub(super) fn find_totals<T: ElementType, O: Combine<T::Acc>, const REVERSE: boo
 }
 
 /// The work of [`scan_rows`].
-pub(super) struct Rows<'a, T: ElementType, O, const REVERSE: bool> {
+pub(super) struct Rows<'a, T: Loadable, O, const REVERSE: bool> {
     pub(super) input: &'a [T],
     pub(super) output: &'a mut [MaybeUninit<T>],
     pub(super) len: usize,
@@ -72,9 +75,7 @@ pub(super) struct Rows<'a, T: ElementType, O, const REVERSE: bool> {
     pub(super) operator: PhantomData<O>,
 }
 
-impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
-    for Rows<'_, T, O, REVERSE>
-{
+impl<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_, T, O, REVERSE> {
     type Output = T::Acc;
 
     #[inline(always)]
@@ -96,15 +97,13 @@ impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
     }
 }
 
-struct Totals<'a, T: ElementType, O, const REVERSE: bool> {
+struct Totals<'a, T: Loadable, O, const REVERSE: bool> {
     tiles: &'a [T],
     totals: &'a mut [TileTotal<T::Acc>],
     operator: PhantomData<O>,
 }
 
-impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
-    for Totals<'_, T, O, REVERSE>
-{
+impl<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<'_, T, O, REVERSE> {
     type Output = ();
 
     #[inline(always)]
@@ -115,15 +114,20 @@ impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
 
 /// The last prefix of a tile, and what the operator has noted of the prefixes that it is made of.
 #[derive(Clone, Copy)]
-pub(super) struct TileTotal<A> {
+pub(crate) struct TileTotal<A> {
     total: A,
     seen: (A, A),
 }
 
 impl<A: Accumulator> TileTotal<A> {
     pub(super) fn nothing<O: Combine<A>>() -> Self {
+        Self::exact::<O>(O::IDENTITY)
+    }
+
+    /// A total that does not depend on the order.
+    pub(super) fn exact<O: Combine<A>>(total: A) -> Self {
         Self {
-            total: O::IDENTITY,
+            total,
             seen: (O::IDENTITY, O::IDENTITY),
         }
     }
@@ -176,7 +180,6 @@ unsafe fn last_prefixes<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const R
 ) -> (L, (L, L)) {
     let identity = L::splat(proof, O::IDENTITY);
     let (mut prefix, mut seen) = (identity, (identity, identity));
-    let mut apart = [identity; MOST_LANES];
     let vectors = TILE / L::COUNT;
     for step in 0..vectors {
         let vector = if REVERSE { vectors - 1 - step } else { step };
@@ -184,20 +187,11 @@ unsafe fn last_prefixes<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const R
         for tile in 0..L::COUNT {
             // SAFETY: the vector lies in the tile.
             of_tiles[tile] = unsafe { L::load(proof, starts[tile].add(vector * L::COUNT)) };
-            if O::EXACT {
-                apart[tile] = O::combine_lanes(apart[tile], of_tiles[tile]);
-            }
         }
-        if !O::EXACT {
-            prefix = O::combine_lanes(prefix, L::folds::<O>(of_tiles));
-            seen = O::watch(seen, prefix);
-        }
+        prefix = O::combine_lanes(prefix, L::folds::<O>(of_tiles));
+        seen = O::watch(seen, prefix);
     }
-    if O::EXACT {
-        (L::folds::<O>(apart), seen)
-    } else {
-        (prefix, seen)
-    }
+    (prefix, seen)
 }
 
 /// The lanes as numbers.
@@ -213,7 +207,7 @@ fn array<T: ElementType, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
 
 /// Scans a tile, or what is left of a row after the last whole one, from `start`. Returns the carry out of it.
 #[inline(always)]
-fn scan<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn scan<T: Loadable, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -234,21 +228,22 @@ fn scan<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
 
 /// The carry out of a tile whose total is known.
 #[inline(always)]
-pub(super) fn carry_out<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn carry_out<T: ElementType, O: Combine<T::Acc>>(
     tile: &[T],
     start: T::Acc,
     total: TileTotal<T::Acc>,
+    reverse: bool,
 ) -> T::Acc {
     if total.is_regular::<O>(start) {
         O::combine(start, total.total)
     } else {
-        fold_in_order::<T, O, REVERSE>(tile, start)
+        fold_in_order::<T, O>(tile, start, reverse)
     }
 }
 
 /// Scans a tile in order. Returns the carry out of it, as [`carry_out`] finds it.
 #[cold]
-fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+fn scan_again<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,
@@ -256,12 +251,12 @@ fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
 ) -> T::Acc {
     scan_in_order::<T, O, REVERSE>(input, output, start, exclusive);
     if input.len() < TILE {
-        return fold_in_order::<T, O, REVERSE>(input, start);
+        return fold_in_order::<T, O>(input, start, REVERSE);
     }
     // The prefixes between those of whole vectors do not count here.
     let mut total = [TileTotal::nothing::<O>()];
-    find_totals::<T, O, REVERSE>(input, &mut total);
-    carry_out::<T, O, REVERSE>(input, start, total[0])
+    find_rounded_totals::<T, O, REVERSE>(input, &mut total);
+    carry_out::<T, O>(input, start, total[0], REVERSE)
 }
 
 /// Scans from `carry` one by one.
@@ -286,12 +281,13 @@ fn scan_in_order<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
 
 /// Folds the elements into `carry` one by one.
 #[cold]
-fn fold_in_order<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+fn fold_in_order<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     carry: T::Acc,
+    reverse: bool,
 ) -> T::Acc {
     let step = |carry, element: &T| O::combine(carry, element.to_acc());
-    if REVERSE {
+    if reverse {
         input.iter().rev().fold(carry, step)
     } else {
         input.iter().fold(carry, step)

@@ -77,16 +77,16 @@ impl<T: Copy> Turned<T> {
     /// # Safety
     ///
     /// All calls are of one block, and have each of its lines once. `fill` writes each slot.
-    pub(super) unsafe fn fill<R>(
+    pub(super) unsafe fn fill(
         &mut self,
         [len, columns]: [usize; 2],
         line: usize,
-        fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
+        fill: &mut dyn FnMut(&mut [MaybeUninit<T>]),
         planes: &mut [MaybeUninit<T>],
-    ) -> R {
+    ) {
         let slots = &mut self.slots[..planes.len()];
         let size = planes.len() / len;
-        let result = fill(&mut slots[line * size..][..size]);
+        fill(&mut slots[line * size..][..size]);
         self.held += size;
         if self.held == planes.len() {
             assert!(size * len == planes.len() && size.is_multiple_of(columns));
@@ -95,6 +95,5 @@ impl<T: Copy> Turned<T> {
             // SAFETY: the caller has written each line, and the planes have as many slots.
             unsafe { transpose(from, bytes, shape, to) };
         }
-        result
     }
 }

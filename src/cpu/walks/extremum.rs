@@ -47,54 +47,6 @@ struct Extremum<'a, T: ElementType, I> {
     lines: WalkShape,
 }
 
-impl<T: ElementType, I: Index> Extremum<'_, T, I> {
-    /// Whether an extremum has the position of this element, not the one before. Every element beats what a walk begins
-    /// with.
-    #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
-    #[inline(always)]
-    fn beats(is_max: bool, now: T::Acc, before: T::Acc) -> bool {
-        let no_less = if is_max { now >= before } else { now <= before };
-        no_less | (now != now)
-    }
-
-    /// The extremum after another: the first of equal ones, as in a scan, so that a zero has the same sign there.
-    #[inline(always)]
-    fn of_two(is_max: bool, before: T::Acc, now: T::Acc) -> T::Acc {
-        if is_max {
-            before.max(now)
-        } else {
-            before.min(now)
-        }
-    }
-
-    /// Takes in an element of each column, all at the position `now`.
-    #[inline(always)]
-    fn step<const IS_MAX: bool>(
-        now: I,
-        values: &[T::Acc],
-        (extrema, places): (&mut [T::Acc; TILE], &mut [I; TILE]),
-        (slots, positions): (&mut [MaybeUninit<T::Acc>], &mut [MaybeUninit<I>]),
-    ) {
-        let len = values.len();
-        assert!(len <= TILE && slots.len() == len && positions.len() == len);
-        for column in 0..len {
-            let (value, extremum, place) = (values[column], extrema[column], places[column]);
-            let place = if Self::beats(IS_MAX, value, extremum) {
-                now
-            } else {
-                place
-            };
-            slots[column].write(Self::of_two(IS_MAX, extremum, value));
-            places[column] = place;
-            positions[column].write(place);
-        }
-        // A selection that goes where one of its operands came from becomes a masked store, which takes an AMD Zen 3
-        // longer than all the rest.
-        // SAFETY: all slots were written.
-        extrema[..len].copy_from_slice(unsafe { slots.assume_init_ref() });
-    }
-}
-
 impl<T: ElementType, I: Index> Walk for Extremum<'_, T, I> {
     /// The extremum and its position.
     type State = (T::Acc, usize);
@@ -122,9 +74,9 @@ impl<T: ElementType, I: Index> Walk for Extremum<'_, T, I> {
     }
 
     fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        let beats = Self::beats(self.is_max, total.0, state.0);
+        let beats = beats(self.is_max, total.0, state.0);
         let place = if beats { total.1 } else { state.1 };
-        Some((Self::of_two(self.is_max, state.0, total.0), place))
+        Some((of_two(self.is_max, state.0, total.0), place))
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
@@ -152,21 +104,13 @@ impl<T: ElementType, I: Index> Walk for Extremum<'_, T, I> {
             let at = (plane, line, &columns);
             // SAFETY: the caller has these columns to itself, and each of them is written.
             unsafe {
-                self.output.line(at, writes, &mut nowhere, |slots| {
-                    self.positions
-                        .line(at, writes, &mut no_places, |positions| {
-                            T::map(values, slots, &mut scratch, |values, slots| {
-                                let states = (&mut extrema, &mut places);
-                                let results = (slots, positions);
-                                vectorize(|| {
-                                    if is_max {
-                                        Self::step::<true>(now, values, states, results);
-                                    } else {
-                                        Self::step::<false>(now, values, states, results);
-                                    }
-                                });
-                            });
+                self.output.line(at, writes, &mut nowhere, &mut |slots| {
+                    (self.positions).line(at, writes, &mut no_places, &mut |positions| {
+                        T::map(values, slots, &mut scratch, |values, slots| {
+                            let states = (&mut extrema, &mut places);
+                            take_line(is_max, now, values, states, (slots, positions));
                         });
+                    });
                 });
             }
         }
@@ -195,18 +139,80 @@ impl<T: ElementType, I: Index> Extremum<'_, T, I> {
                 // SAFETY: the caller has these lines of the column to itself.
                 unsafe {
                     self.output.column(at, writes, &mut nowhere, |slots| {
-                        self.positions
-                            .column(at, writes, &mut no_places, |positions| {
-                                T::map(values, slots, &mut scratch, |values, slots| {
-                                    let results = (slots, positions);
-                                    scan_chunk(is_max, chunk.start, values, state, results);
-                                });
+                        (self.positions).column(at, writes, &mut no_places, |positions| {
+                            T::map(values, slots, &mut scratch, |values, slots| {
+                                let results = (slots, positions);
+                                scan_chunk(is_max, chunk.start, values, state, results);
                             });
+                        });
                     });
                 }
             }
         }
     }
+}
+
+/// Whether an extremum has the position of this element, not the one before. Every element beats what a walk begins
+/// with.
+#[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
+#[inline(always)]
+fn beats<A: Accumulator>(is_max: bool, now: A, before: A) -> bool {
+    let no_less = if is_max { now >= before } else { now <= before };
+    no_less | (now != now)
+}
+
+/// The extremum after another: the first of equal ones, as in a scan, so that a zero has the same sign there.
+#[inline(always)]
+fn of_two<A: Accumulator>(is_max: bool, before: A, now: A) -> A {
+    if is_max {
+        before.max(now)
+    } else {
+        before.min(now)
+    }
+}
+
+/// Takes in an element of each column, all at the position `now`.
+#[inline(never)]
+fn take_line<A: Accumulator, I: Index>(
+    is_max: bool,
+    now: I,
+    values: &[A],
+    states: (&mut [A; TILE], &mut [I; TILE]),
+    results: (&mut [MaybeUninit<A>], &mut [MaybeUninit<I>]),
+) {
+    vectorize(|| {
+        if is_max {
+            step::<A, I, true>(now, values, states, results);
+        } else {
+            step::<A, I, false>(now, values, states, results);
+        }
+    });
+}
+
+#[inline(always)]
+fn step<A: Accumulator, I: Index, const IS_MAX: bool>(
+    now: I,
+    values: &[A],
+    (extrema, places): (&mut [A; TILE], &mut [I; TILE]),
+    (slots, positions): (&mut [MaybeUninit<A>], &mut [MaybeUninit<I>]),
+) {
+    let len = values.len();
+    assert!(len <= TILE && slots.len() == len && positions.len() == len);
+    for column in 0..len {
+        let (value, extremum, place) = (values[column], extrema[column], places[column]);
+        let place = if beats(IS_MAX, value, extremum) {
+            now
+        } else {
+            place
+        };
+        slots[column].write(of_two(IS_MAX, extremum, value));
+        places[column] = place;
+        positions[column].write(place);
+    }
+    // A selection that goes where one of its operands came from becomes a masked store, which takes an AMD Zen 3
+    // longer than all the rest.
+    // SAFETY: all slots were written.
+    extrema[..len].copy_from_slice(unsafe { slots.assume_init_ref() });
 }
 
 /// Scans elements of a column from the position `first` on. `state` is the extremum before them and its position.

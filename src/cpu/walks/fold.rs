@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 
 use super::super::lanes;
 use super::super::processor::vectorize;
+use super::super::total::RowTotal;
 use super::super::traits::{Accumulator, Combine};
 use super::row_part::RowPart;
-use super::total::RowTotal;
 
 /// How a state is accumulated from elements of type `A`.
 pub(crate) trait StateFold<A>: Sync {

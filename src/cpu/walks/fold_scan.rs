@@ -131,22 +131,9 @@ impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
             let at = (plane, line, &columns);
             // SAFETY: the caller has these columns to itself, and each of them is written.
             unsafe {
-                self.output.line(at, writes, &mut nowhere, |slots| {
+                self.output.line(at, writes, &mut nowhere, &mut |slots| {
                     T::map(values, slots, &mut scratch, |values, slots| {
-                        vectorize(|| match (starts, in_tiles) {
-                            (Some(starts), true) => {
-                                columns_of.step::<true, true>(values, starts, exclusive, slots);
-                            }
-                            (Some(starts), false) => {
-                                columns_of.step::<true, false>(values, starts, exclusive, slots);
-                            }
-                            (None, true) => {
-                                columns_of.step::<false, true>(values, &[], exclusive, slots);
-                            }
-                            (None, false) => {
-                                columns_of.step::<false, false>(values, &[], exclusive, slots);
-                            }
-                        });
+                        columns_of.walk(values, starts, in_tiles, exclusive, slots);
                     });
                 });
             }
@@ -270,6 +257,32 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
     }
 
     /// Takes in an element of each column, after the start of a segment where `starts` says so.
+    #[inline(never)]
+    fn walk(
+        &mut self,
+        values: &[A],
+        starts: Option<&[u8]>,
+        in_tiles: bool,
+        exclusive: bool,
+        slots: &mut [MaybeUninit<A>],
+    ) {
+        vectorize(|| {
+            // Folds without tiles are compiled without them.
+            if F::IN_TILES && in_tiles {
+                match starts {
+                    Some(starts) => self.step::<true, true>(values, starts, exclusive, slots),
+                    None => self.step::<false, true>(values, &[], exclusive, slots),
+                }
+            } else {
+                match starts {
+                    Some(starts) => self.step::<true, false>(values, starts, exclusive, slots),
+                    None => self.step::<false, false>(values, &[], exclusive, slots),
+                }
+            }
+        });
+    }
+
+    /// As [`walk`](Self::walk).
     ///
     /// If a state has several numbers, segments start in a separate loop: the compiler makes no vector instructions if
     /// one loop does both.

@@ -30,7 +30,6 @@ mod real;
 mod recurrence;
 mod row_part;
 mod sink;
-mod total;
 mod view;
 
 pub(crate) use adjoint::recurrence_adjoint;

@@ -16,7 +16,7 @@ use super::super::columns::lines::lines_of;
 use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
-use super::super::traits::{Accumulator, ElementType, Lanes as Vector};
+use super::super::traits::{Accumulator, Lanes as Vector, Loadable};
 use super::abreast::Turned;
 use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
 use super::sink::{Sink, room};
@@ -29,7 +29,7 @@ use super::{Block, View, Walk, WalkShape, run};
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn recurrence<T: ElementType, const RESETS: bool>(
+pub(crate) fn recurrence<T: Loadable, const RESETS: bool>(
     values: &View<'_, T>,
     decay: &View<'_, T>,
     initial: Option<&[T]>,
@@ -49,7 +49,7 @@ pub(crate) fn recurrence<T: ElementType, const RESETS: bool>(
     unsafe { output.finish() }
 }
 
-struct Recurrence<'a, T: ElementType, const RESETS: bool> {
+struct Recurrence<'a, T: Loadable, const RESETS: bool> {
     inputs: AffineInputs<'a, T>,
     initial: Option<&'a [T]>,
     exclusive: bool,
@@ -67,7 +67,7 @@ fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A
     }
 }
 
-impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
+impl<T: Loadable, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     type State = Affine<T::Acc>;
 
     fn rounds(&self) -> bool {
@@ -117,30 +117,13 @@ impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
             let [values, decay] =
                 (self.inputs).line(block.plane, line, &columns, &mut rooms.gathered);
             let decay = T::widen(decay, &mut rooms.of_decay);
-            let fill = |values: &[T::Acc], output: &mut [MaybeUninit<T::Acc>]| {
-                vectorize(|| {
-                    let width = carries.len();
-                    for place in lines_of(values.len(), width, lines.reverse) {
-                        let (decay, values) = (&decay[place.clone()], &values[place.clone()]);
-                        let output = &mut output[place];
-                        column_groups::<T::Acc>(width, lines.reverse, |columns| {
-                            let elements = (decay[columns.clone()].iter())
-                                .zip(&values[columns.clone()])
-                                .zip(&mut output[columns.clone()]);
-                            let carries = &mut carries[columns];
-                            for (((&decay, &value), slot), carry) in elements.zip(carries) {
-                                let before = *carry;
-                                *carry = state_after::<_, RESETS>(before, decay, value);
-                                slot.write(if exclusive { before } else { *carry });
-                            }
-                        });
-                    }
-                });
-            };
             // SAFETY: the caller has these columns to itself, and each of them is written.
             unsafe {
-                self.output.line(at, writes, &mut nowhere, |output| {
-                    T::map(values, output, &mut rooms.of_values, fill);
+                self.output.line(at, writes, &mut nowhere, &mut |output| {
+                    T::map(values, output, &mut rooms.of_values, |values, output| {
+                        let inputs = [decay, values];
+                        walk_lines::<_, RESETS>(inputs, output, carries, exclusive, lines.reverse);
+                    });
                 });
             }
         }
@@ -150,7 +133,35 @@ impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     }
 }
 
-impl<T: ElementType, const RESETS: bool> Recurrence<'_, T, RESETS> {
+/// Takes the carries through lines that lie one after the other, given the decays and the values.
+fn walk_lines<A: Accumulator, const RESETS: bool>(
+    [decay, values]: [&[A]; 2],
+    output: &mut [MaybeUninit<A>],
+    carries: &mut [A],
+    exclusive: bool,
+    reverse: bool,
+) {
+    vectorize(|| {
+        let width = carries.len();
+        for place in lines_of(values.len(), width, reverse) {
+            let (decay, values) = (&decay[place.clone()], &values[place.clone()]);
+            let output = &mut output[place];
+            column_groups::<A>(width, reverse, |columns| {
+                let elements = (decay[columns.clone()].iter())
+                    .zip(&values[columns.clone()])
+                    .zip(&mut output[columns.clone()]);
+                let carries = &mut carries[columns];
+                for (((&decay, &value), slot), carry) in elements.zip(carries) {
+                    let before = *carry;
+                    *carry = state_after::<_, RESETS>(before, decay, value);
+                    slot.write(if exclusive { before } else { *carry });
+                }
+            });
+        }
+    });
+}
+
+impl<T: Loadable, const RESETS: bool> Recurrence<'_, T, RESETS> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
@@ -179,7 +190,7 @@ impl<T: ElementType, const RESETS: bool> Recurrence<'_, T, RESETS> {
 }
 
 /// A chunk of a single column, and where its results go.
-struct Chunk<'a, 'b, T: ElementType> {
+struct Chunk<'a, 'b, T: Loadable> {
     tile: Tile<'a, T>,
     output: &'b mut [MaybeUninit<T>],
     start: T::Acc,
@@ -187,9 +198,9 @@ struct Chunk<'a, 'b, T: ElementType> {
 }
 
 /// Walks a chunk, and returns the last `h`.
-struct Scan<'a, 'b, T: ElementType, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
+struct Scan<'a, 'b, T: Loadable, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
 
-impl<T: ElementType, const REVERSE: bool, const RESETS: bool> Kernel<T>
+impl<T: Loadable, const REVERSE: bool, const RESETS: bool> Kernel<T>
     for Scan<'_, '_, T, REVERSE, RESETS>
 {
     type Output = T::Acc;

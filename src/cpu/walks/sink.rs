@@ -34,14 +34,13 @@ impl<'a, T: Copy> Sink<'a, T> {
     ///
     /// If the walk writes, no other thread has access to these columns of the output, and a `room` serves the lines of
     /// one block, each of them once. `fill` writes each slot.
-    #[inline(always)]
-    pub(super) unsafe fn line<R>(
+    pub(super) unsafe fn line(
         &self,
         (plane, line, columns): (usize, usize, &Range<usize>),
         writes: bool,
         room: &mut Turned<T>,
-        fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
-    ) -> R {
+        fill: &mut dyn FnMut(&mut [MaybeUninit<T>]),
+    ) {
         if !writes {
             return fill(&mut room.room()[..columns.len()]);
         }
@@ -63,13 +62,13 @@ impl<'a, T: Copy> Sink<'a, T> {
     /// # Safety
     ///
     /// As [`line`](Self::line).
-    pub(super) unsafe fn column<R>(
+    pub(super) unsafe fn column(
         &self,
         (plane, column, lines): (usize, usize, &Range<usize>),
         writes: bool,
         room: &mut Room<T>,
-        fill: impl FnOnce(&mut [MaybeUninit<T>]) -> R,
-    ) -> R {
+        fill: impl FnOnce(&mut [MaybeUninit<T>]),
+    ) {
         let WalkShape { len, inner, .. } = self.lines;
         let is_only = inner == 1;
         let slots = if is_only {
@@ -78,7 +77,7 @@ impl<'a, T: Copy> Sink<'a, T> {
         } else {
             &mut room[..lines.len()]
         };
-        let result = fill(slots);
+        fill(slots);
         if writes && !is_only {
             let mut place = (plane * len + lines.start) * inner + column;
             for &value in &room[..lines.len()] {
@@ -87,7 +86,6 @@ impl<'a, T: Copy> Sink<'a, T> {
                 place += inner;
             }
         }
-        result
     }
 
     /// The slots of a chunk of the only column; those of `room` unless the walk `writes`.

@@ -5,14 +5,14 @@ use core::mem::MaybeUninit;
 use super::super::super::column_groups::column_groups;
 use super::super::super::element::TILE;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::{Accumulator, ElementType};
+use super::super::super::traits::{Accumulator, Loadable};
 use super::super::abreast::Turned;
 use super::super::affine::{Affine, Rooms, side_by_side};
 use super::super::sink::room;
 use super::super::{Block, Walk};
 use super::Flows;
 
-impl<T: ElementType> Flows<'_, T> {
+impl<T: Loadable> Flows<'_, T> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
@@ -33,18 +33,26 @@ impl<T: ElementType> Flows<'_, T> {
             let at = (block.plane, line, &block.columns);
             // SAFETY: the caller has these columns to itself, and each of them is written.
             unsafe {
-                self.of_values.line(at, writes, &mut nowhere, |of_values| {
-                    self.step(block, line, &mut rooms, carries, &mut flows, of_values);
-                });
+                self.of_values
+                    .line(at, writes, &mut nowhere, &mut |of_values| {
+                        self.step(block, line, &mut rooms, carries, &mut flows, of_values);
+                    });
             }
             if writes {
                 let before = self.before(block, line, (&mut of_before, &mut room));
                 // SAFETY: as above.
                 unsafe {
-                    self.of_decay.line(at, true, &mut nor_here, |of_decay| {
-                        let scratch = &mut rooms.of_values;
-                        multiply(before, &flows, of_decay, scratch, lines.reverse);
-                    });
+                    self.of_decay
+                        .line(at, true, &mut nor_here, &mut |of_decay| {
+                            T::map(
+                                before,
+                                of_decay,
+                                &mut rooms.of_values,
+                                |before, of_decay| {
+                                    multiply(before, &flows, of_decay, lines.reverse);
+                                },
+                            );
+                        });
                 }
             }
         }
@@ -69,40 +77,48 @@ impl<T: ElementType> Flows<'_, T> {
                 .line(block.plane, line, &block.columns, &mut rooms.gathered);
         let decay = T::widen(decay, &mut rooms.of_decay);
         T::map(flow, of_values, &mut rooms.of_values, |flow, of_values| {
-            vectorize(|| {
-                column_groups::<T::Acc>(carries.len(), reverse, |columns| {
-                    let elements = (decay[columns.clone()].iter())
-                        .zip(&flow[columns.clone()])
-                        .zip(&mut of_values[columns.clone()]);
-                    let carried = carries[columns.clone()].iter_mut().zip(&mut flows[columns]);
-                    for (((&decay, &flow), slot), (u, g)) in elements.zip(carried) {
-                        *g = flow.add(*u);
-                        *u = decay.mul(*g);
-                        slot.write(*g);
-                    }
-                });
-            });
+            walk_line([decay, flow], of_values, carries, flows, reverse);
         });
     }
 }
 
-/// Writes `g·h` of each column.
-fn multiply<T: ElementType>(
-    results: &[T],
-    flows: &[T::Acc; TILE],
-    of_decay: &mut [MaybeUninit<T>],
-    scratch: &mut T::Scratch,
+/// Takes the carries through a line, given the decays and the flow.
+fn walk_line<A: Accumulator>(
+    [decay, flow]: [&[A]; 2],
+    of_values: &mut [MaybeUninit<A>],
+    carries: &mut [A],
+    flows: &mut [A; TILE],
     reverse: bool,
 ) {
-    T::map(results, of_decay, scratch, |results, of_decay| {
-        vectorize(|| {
-            column_groups::<T::Acc>(results.len(), reverse, |columns| {
-                let slots = &mut of_decay[columns.clone()];
-                let factors = results[columns.clone()].iter().zip(&flows[columns]);
-                for (slot, (&h, &g)) in slots.iter_mut().zip(factors) {
-                    slot.write(g.mul(h));
-                }
-            });
+    vectorize(|| {
+        column_groups::<A>(carries.len(), reverse, |columns| {
+            let elements = (decay[columns.clone()].iter())
+                .zip(&flow[columns.clone()])
+                .zip(&mut of_values[columns.clone()]);
+            let carried = carries[columns.clone()].iter_mut().zip(&mut flows[columns]);
+            for (((&decay, &flow), slot), (u, g)) in elements.zip(carried) {
+                *g = flow.add(*u);
+                *u = decay.mul(*g);
+                slot.write(*g);
+            }
+        });
+    });
+}
+
+/// Writes `g·h` of each column.
+fn multiply<A: Accumulator>(
+    results: &[A],
+    flows: &[A; TILE],
+    of_decay: &mut [MaybeUninit<A>],
+    reverse: bool,
+) {
+    vectorize(|| {
+        column_groups::<A>(results.len(), reverse, |columns| {
+            let slots = &mut of_decay[columns.clone()];
+            let factors = results[columns.clone()].iter().zip(&flows[columns]);
+            for (slot, (&h, &g)) in slots.iter_mut().zip(factors) {
+                slot.write(g.mul(h));
+            }
         });
     });
 }

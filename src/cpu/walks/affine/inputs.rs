@@ -6,7 +6,7 @@ use super::super::super::column_groups::column_groups;
 use super::super::super::columns::lines::lines_of;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::ElementType;
+use super::super::super::traits::{Accumulator, Loadable};
 use super::super::abreast::Turned;
 use super::super::sink::{Room, room};
 use super::super::{Block, View, WalkShape};
@@ -25,13 +25,13 @@ pub(in super::super) struct AffineInputs<'a, T> {
 pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
 /// The room that a walk needs in addition to its states.
-pub(in super::super) struct Rooms<T: ElementType> {
+pub(in super::super) struct Rooms<T: Loadable> {
     pub(in super::super) gathered: [Turned<T>; 2],
     pub(in super::super) of_values: T::Scratch,
     pub(in super::super) of_decay: T::Scratch,
 }
 
-impl<T: ElementType> Default for Rooms<T> {
+impl<T: Loadable> Default for Rooms<T> {
     fn default() -> Self {
         Self {
             gathered: [Turned::default(), Turned::default()],
@@ -41,7 +41,7 @@ impl<T: ElementType> Default for Rooms<T> {
     }
 }
 
-impl<'a, T: ElementType> AffineInputs<'a, T> {
+impl<'a, T: Loadable> AffineInputs<'a, T> {
     /// # Panics
     ///
     /// If an input does not have the shape of `lines`.
@@ -114,18 +114,7 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
             let [values, decay] = self.line(block.plane, line, &columns, &mut rooms.gathered);
             let decay = T::widen(decay, &mut rooms.of_decay);
             let values = T::widen(values, &mut rooms.of_values);
-            vectorize(|| {
-                let width = totals.len();
-                for place in lines_of(values.len(), width, self.lines.reverse) {
-                    let (decay, values) = (&decay[place.clone()], &values[place]);
-                    column_groups::<T::Acc>(width, self.lines.reverse, |columns| {
-                        let elements = decay[columns.clone()].iter().zip(&values[columns.clone()]);
-                        for (total, (&decay, &value)) in totals[columns].iter_mut().zip(elements) {
-                            *total = total.then(decay, offset::<T::Acc, ADJOINT>(decay, value));
-                        }
-                    });
-                }
-            });
+            fold_lines::<_, ADJOINT>([decay, values], totals, self.lines.reverse);
         }
     }
 
@@ -140,4 +129,24 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
             };
         }
     }
+}
+
+/// Composes lines that lie one after the other with the totals of their columns, given the decays and the values.
+fn fold_lines<A: Accumulator, const ADJOINT: bool>(
+    [decay, values]: [&[A]; 2],
+    totals: &mut [Affine<A>],
+    reverse: bool,
+) {
+    vectorize(|| {
+        let width = totals.len();
+        for place in lines_of(values.len(), width, reverse) {
+            let (decay, values) = (&decay[place.clone()], &values[place]);
+            column_groups::<A>(width, reverse, |columns| {
+                let elements = decay[columns.clone()].iter().zip(&values[columns.clone()]);
+                for (total, (&decay, &value)) in totals[columns].iter_mut().zip(elements) {
+                    *total = total.then(decay, offset::<A, ADJOINT>(decay, value));
+                }
+            });
+        }
+    });
 }

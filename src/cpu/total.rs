@@ -1,12 +1,12 @@
 //! The total of some elements, in lanes.
 //!
-//! It is not the total of [`tile`](super::super::tile), which keeps four vectors of any type apart and takes whole
+//! It is not the total of [`tile`](super::tile), which keeps four vectors of any type apart and takes whole
 //! tiles: the two combine the lanes in different orders, and give floats different bits.
 
 use core::marker::PhantomData;
 
-use super::super::lanes::Kernel;
-use super::super::traits::{Accumulator, Combine, Lanes};
+use super::lanes::Kernel;
+use super::traits::{Accumulator, Combine, Lanes};
 
 /// Totals that [`RowTotal`] keeps apart, which hides the latency of the operator: four vectors of `f32`.
 const APART: usize = 32;
