@@ -32,6 +32,8 @@ mod scans;
 mod segments;
 mod selections;
 mod sort;
+mod sources;
+mod step;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
 
@@ -150,6 +152,6 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         offsets: IntTensor<Self>,
         op: ScanOp,
     ) -> FloatTensor<Self> {
-        segments::segment_reduce::<B, C>(values, offsets, op)
+        scans::segment_reduce::<B, C>(values, offsets, op)
     }
 }

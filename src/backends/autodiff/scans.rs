@@ -1,7 +1,8 @@
-//! Scans as steps of the graph, of whole lines and of segments.
+//! Scans as steps of the graph, of whole lines and of segments, and reductions of segments.
 
 use super::scan_of_lines::Scan;
-use super::{extrema, log_sum_exp, prod};
+use super::segments::Reduction;
+use super::step::{InputAdjoint, record};
 use crate::ScanOp;
 use crate::ops::{self, ScanBackend};
 use burn::backend::TensorMetadata;
@@ -11,43 +12,7 @@ use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn_autodiff::grads::Gradients;
-use burn_autodiff::ops::{Backward, Ops, OpsKind, binary, unary};
-
-#[derive(Debug)]
-struct SumScan;
-
-impl<B: ScanBackend> Backward<B, 1> for SumScan {
-    type State = Scan<B>;
-
-    fn backward(self, ops: Ops<Scan<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let scan = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            scan.scan(grad, scan.op, scan.options.reversed())
-        });
-    }
-}
-
-#[derive(Debug)]
-struct InputScan;
-
-impl<B: ScanBackend> Backward<B, 1> for InputScan {
-    type State = (FloatTensor<B>, Scan<B>);
-
-    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let (input, scan) = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            // On CubeCL's devices, Burn's slices and fills fail on tensors without elements.
-            if grad.shape().num_elements() == 0 {
-                return grad;
-            }
-            match scan.op {
-                ScanOp::Prod => prod::gradient::<B>(input, grad, &scan),
-                ScanOp::LogSumExp => log_sum_exp::gradient::<B>(input, grad, &scan),
-                _ => extrema::gradient::<B>(input, grad, &scan),
-            }
-        });
-    }
-}
+use burn_autodiff::ops::{Backward, Ops, OpsKind, binary};
 
 pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
     tensor: FloatTensor<Autodiff<B, C>>,
@@ -55,17 +20,14 @@ pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
 ) -> FloatTensor<Autodiff<B, C>> {
     let (input, node) = tensor.into_parts();
     let output = scan.scan(input.clone(), scan.op, scan.options);
-    if scan.op == ScanOp::Sum {
-        match SumScan.prepare::<C>([node]).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish(scan, output),
-            OpsKind::UnTracked(prep) => prep.finish(output),
+    let adjoint = |_: &_, (): &()| {
+        if scan.op == ScanOp::Sum {
+            InputAdjoint::SumScan(scan)
+        } else {
+            InputAdjoint::Scan(input, scan)
         }
-    } else {
-        match InputScan.prepare::<C>([node]).compute_bound().stateful() {
-            OpsKind::Tracked(prep) => prep.finish((input, scan), output),
-            OpsKind::UnTracked(prep) => prep.finish(output),
-        }
-    }
+    };
+    record::<B, C, _>(node, |_| (output, ()), adjoint).0
 }
 
 /// A sum scan from initial values. An initial value reaches every result of its line.
@@ -112,20 +74,6 @@ pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
 }
 
 /// A running maximum or minimum with positions.
-#[derive(Debug)]
-struct ExtremumWithIndices;
-
-impl<B: ScanBackend> Backward<B, 1> for ExtremumWithIndices {
-    type State = (IntTensor<B>, usize);
-
-    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let (indices, dim) = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| {
-            extrema::gradient_by_index::<B>(indices, grad, dim)
-        });
-    }
-}
-
 pub(super) fn extremum_with_indices<B: ScanBackend, C: CheckpointStrategy>(
     tensor: FloatTensor<Autodiff<B, C>>,
     dim: usize,
@@ -133,14 +81,26 @@ pub(super) fn extremum_with_indices<B: ScanBackend, C: CheckpointStrategy>(
     int_dtype: IntDType,
 ) -> (FloatTensor<Autodiff<B, C>>, IntTensor<B>) {
     let (input, node) = tensor.into_parts();
-    let (values, indices) = B::float_extremum_with_indices(input, dim, is_max, int_dtype);
-    let values = match ExtremumWithIndices
-        .prepare::<C>([node])
-        .compute_bound()
-        .stateful()
-    {
-        OpsKind::Tracked(prep) => prep.finish((indices.clone(), dim), values),
-        OpsKind::UnTracked(prep) => prep.finish(values),
+    let forward = |_| B::float_extremum_with_indices(input, dim, is_max, int_dtype);
+    record::<B, C, _>(node, forward, |_, indices| {
+        InputAdjoint::Extremum(indices.clone(), dim)
+    })
+}
+
+pub(super) fn segment_reduce<B: ScanBackend, C: CheckpointStrategy>(
+    values: FloatTensor<Autodiff<B, C>>,
+    offsets: IntTensor<B>,
+    op: ScanOp,
+) -> FloatTensor<Autodiff<B, C>> {
+    let (input, node) = values.into_parts();
+    let total = B::float_segment_reduce(input.clone(), offsets.clone(), op);
+    let adjoint = |total: &FloatTensor<B>, (): &()| {
+        InputAdjoint::Reduction(Reduction {
+            op,
+            offsets,
+            len: input.shape()[0],
+            values: (op != ScanOp::Sum).then(|| (input, total.clone())),
+        })
     };
-    (values, indices)
+    record::<B, C, _>(node, |_| (total, ()), adjoint).0
 }

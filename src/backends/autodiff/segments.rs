@@ -15,33 +15,16 @@ use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::tensor::{FloatDType, Shape};
-use burn_autodiff::Autodiff;
-use burn_autodiff::checkpoint::base::Checkpointer;
-use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
-use burn_autodiff::grads::Gradients;
-use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
 use burn_backend::get_device_settings;
-
-#[derive(Debug)]
-struct Reduced;
 
 /// A reduction and what its gradient needs.
 #[derive(Clone, Debug)]
-struct Reduction<B: ScanBackend> {
-    op: ScanOp,
-    offsets: IntTensor<B>,
-    len: usize,
+pub(super) struct Reduction<B: ScanBackend> {
+    pub(super) op: ScanOp,
+    pub(super) offsets: IntTensor<B>,
+    pub(super) len: usize,
     /// Input and result; sums need neither.
-    values: Option<(FloatTensor<B>, FloatTensor<B>)>,
-}
-
-impl<B: ScanBackend> Backward<B, 1> for Reduced {
-    type State = Reduction<B>;
-
-    fn backward(self, ops: Ops<Reduction<B>, 1>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let reduction = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| reduction.adjoint(grad));
-    }
+    pub(super) values: Option<(FloatTensor<B>, FloatTensor<B>)>,
 }
 
 impl<B: ScanBackend> Reduction<B> {
@@ -65,7 +48,7 @@ impl<B: ScanBackend> Reduction<B> {
         B::float_select(rows, 0, ids.clone())
     }
 
-    fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
+    pub(super) fn adjoint(self, grad: FloatTensor<B>) -> FloatTensor<B> {
         if with_dim(&grad.shape(), 0, self.len).num_elements() == 0 {
             // On CubeCL's devices, Burn's kernels fail on tensors without elements.
             let shape = with_dim(&grad.shape(), 0, self.len);
@@ -157,26 +140,5 @@ impl<B: ScanBackend> Reduction<B> {
         let mut of_rows = vec![1; shape.num_dims()];
         of_rows[0] = self.len;
         B::bool_expand(B::bool_reshape(flags, of_rows.into()), shape.clone())
-    }
-}
-
-pub(super) fn segment_reduce<B: ScanBackend, C: CheckpointStrategy>(
-    values: FloatTensor<Autodiff<B, C>>,
-    offsets: IntTensor<B>,
-    op: ScanOp,
-) -> FloatTensor<Autodiff<B, C>> {
-    let (input, node) = values.into_parts();
-    let total = B::float_segment_reduce(input.clone(), offsets.clone(), op);
-    match Reduced.prepare::<C>([node]).compute_bound().stateful() {
-        OpsKind::Tracked(prep) => {
-            let reduction = Reduction {
-                op,
-                offsets,
-                len: input.shape()[0],
-                values: (op != ScanOp::Sum).then(|| (input, total.clone())),
-            };
-            prep.finish(reduction, total)
-        }
-        OpsKind::UnTracked(prep) => prep.finish(total),
     }
 }

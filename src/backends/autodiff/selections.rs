@@ -3,33 +3,14 @@
 
 use super::adjoints::{self, SelectionAdjoint};
 use super::on_inner;
+use super::step::{self, InputAdjoint};
 use crate::ops::selections::for_each_kind;
 use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanBackend};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::tensor::{IntDType, Shape};
 use burn_autodiff::Autodiff;
-use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
-use burn_autodiff::grads::Gradients;
-use burn_autodiff::ops::{Backward, Ops, OpsKind, unary};
-
-#[derive(Debug)]
-struct Selected;
-
-impl<B: ScanBackend> Backward<B, 1> for Selected {
-    type State = SelectionAdjoint<B>;
-
-    fn backward(
-        self,
-        ops: Ops<SelectionAdjoint<B>, 1>,
-        grads: &mut Gradients,
-        _: &mut Checkpointer,
-    ) {
-        let adjoint = ops.state;
-        unary::<B, _>(ops.parents, ops.node, grads, |grad| adjoint.of(grad));
-    }
-}
 
 /// Records a selection. `forward` computes it on the inner tensor; its further results have no gradient. `adjoint`
 /// takes the shape of the values, and these further results.
@@ -40,12 +21,8 @@ fn record<B: ScanBackend, C: CheckpointStrategy, R>(
 ) -> (FloatTensor<Autodiff<B, C>>, R) {
     let (inner, node) = values.into_parts();
     let shape = inner.shape();
-    let (output, rest) = forward(inner);
-    let output = match Selected.prepare::<C>([node]).compute_bound().stateful() {
-        OpsKind::Tracked(prep) => prep.finish(adjoint(&shape, &rest), output),
-        OpsKind::UnTracked(prep) => prep.finish(output),
-    };
-    (output, rest)
+    let adjoint = |_: &_, rest: &_| InputAdjoint::Selection(adjoint(&shape, rest));
+    step::record::<B, C, R>(node, |_| forward(inner), adjoint)
 }
 
 /// The selections of one kind: of floats recorded, of others those of the inner backend.
