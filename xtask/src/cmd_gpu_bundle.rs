@@ -128,7 +128,7 @@ fn pack(flavour: &str, targets: &[String], folder: &Path) -> Result<Vec<String>>
         "cuda" => &["cuda-cpp", "vulkan"],
         _ => &["wgpu"],
     };
-    let mut command = cargo(&["test", "--release", "--no-run"]);
+    let mut command = cargo(&["test", "--profile", "bench", "--no-run"]);
     command.arg("--message-format=json-render-diagnostics");
     command.args([
         "-p",
