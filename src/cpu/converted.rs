@@ -7,9 +7,10 @@
 //! | `i8`, `i16` | `i32` | the same number; what is out of range becomes the nearest number |
 //! | `u32`, `u64` | `i32`, `i64` | the number with its highest bit flipped, which has the same order |
 //!
-//! Only maxima and minima are made of the last four: sums and products are those of their [wrapping type]. The
-//! identities of `i32` become those of each type. So the loops over integers are compiled for two types instead of
-//! eight.
+//! Of `i8`, `i16`, `u32` and `u64` there are only maxima and minima: sums and products are those of the [wrapping type].
+//! The identities of `i32` and `i64` become those of each type. So the loops over integers are compiled for two types
+//! instead of eight. A long row of 8 bits takes half of the time that it took without a conversion, or less; lines of a
+//! few elements, and columns, take up to four times as long, which is the time of `i32`.
 //!
 //! [wrapping type]: ElementType::Wrapping
 
