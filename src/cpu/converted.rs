@@ -1,4 +1,5 @@
-//! Element types that are converted on their way into and out of their accumulator, a tile at a time.
+//! Element types that are converted on their way into and out of their accumulator: as vectors load them in rows, and a
+//! tile at a time elsewhere.
 //!
 //! | elements | accumulator | as |
 //! |---|---|---|
@@ -17,11 +18,10 @@
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
-use super::lanes::{U32x8, U64x4};
+use super::lanes::{I8x8, I16x8, U8x8, U16x8, U32x8, U64x4};
 use super::processor::vectorize;
-use super::traits::{Accumulator, ElementType, Loadable};
+use super::traits::{Accumulator, ElementType};
 
 /// Room for a tile on its way through accumulators.
 pub(crate) struct Conversion<T: ElementType> {
@@ -43,7 +43,7 @@ impl<T: ElementType> Default for Conversion<T> {
 /// Implements [`ElementType`] for types with a conversion: of an element, and of a tile.
 macro_rules! converted_element {
     ($(
-        $ty:ty as $acc:ty, wrapping $wrapping:ty;
+        $ty:ty as $acc:ty: $count:literal $avx2:ty, wrapping $wrapping:ty;
         to_acc($x:ident) $to_acc:expr; from_acc($y:ident) $from_acc:expr;
         tiles $widen:path, $narrow:path;
     )*) => {$(
@@ -51,6 +51,10 @@ macro_rules! converted_element {
             type Acc = $acc;
             type Wrapping = $wrapping;
             type Scratch = $crate::cpu::converted::Conversion<$ty>;
+            type Portable = $crate::cpu::lanes::Portable<$acc, $count>;
+
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
 
             #[inline(always)]
             fn to_acc(self) -> $acc {
@@ -94,43 +98,29 @@ macro_rules! converted_element {
 pub(super) use converted_element;
 
 converted_element! {
-    u8 as i32, wrapping u8;
+    u8 as i32: 8 U8x8, wrapping u8;
     to_acc(x) i32::from(x); from_acc(acc) acc as u8;
     tiles widen, narrow;
 
-    u16 as i32, wrapping u16;
+    u16 as i32: 8 U16x8, wrapping u16;
     to_acc(x) i32::from(x); from_acc(acc) acc as u16;
     tiles widen, narrow;
 
-    i8 as i32, wrapping u8;
+    i8 as i32: 8 I8x8, wrapping u8;
     to_acc(x) i32::from(x); from_acc(acc) acc.clamp(i8::MIN.into(), i8::MAX.into()) as i8;
     tiles widen, narrow;
 
-    i16 as i32, wrapping u16;
+    i16 as i32: 8 I16x8, wrapping u16;
     to_acc(x) i32::from(x); from_acc(acc) acc.clamp(i16::MIN.into(), i16::MAX.into()) as i16;
     tiles widen, narrow;
 
-    u32 as i32, wrapping i32;
+    u32 as i32: 8 U32x8, wrapping i32;
     to_acc(x) (x ^ 1 << 31).cast_signed(); from_acc(acc) acc.cast_unsigned() ^ 1 << 31;
     tiles widen, narrow;
 
-    u64 as i64, wrapping i64;
+    u64 as i64: 4 U64x4, wrapping i64;
     to_acc(x) (x ^ 1 << 63).cast_signed(); from_acc(acc) acc.cast_unsigned() ^ 1 << 63;
     tiles widen, narrow;
-}
-
-impl Loadable for u32 {
-    type Portable = Portable<i32, 8>;
-
-    #[cfg(target_arch = "x86_64")]
-    type Avx2 = U32x8;
-}
-
-impl Loadable for u64 {
-    type Portable = Portable<i64, 4>;
-
-    #[cfg(target_arch = "x86_64")]
-    type Avx2 = U64x4;
 }
 
 fn widen<T: ElementType>(src: &[T], dst: &mut [T::Acc]) {

@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{F32x8, F64x4, I32x8, I64x4};
-use super::traits::{ElementType, Loadable};
+use super::traits::ElementType;
 
 /// Elements in a tile: the unit of widening, and of the row scan (see `rows`).
 ///
@@ -19,6 +19,10 @@ macro_rules! native_element {
             type Acc = $ty;
             type Wrapping = $ty;
             type Scratch = ();
+            type Portable = Portable<$ty, $count>;
+
+            #[cfg(target_arch = "x86_64")]
+            type Avx2 = $avx2;
 
             #[inline(always)]
             fn to_acc(self) -> Self {
@@ -44,13 +48,6 @@ macro_rules! native_element {
             ) {
                 scan(src, dst);
             }
-        }
-
-        impl Loadable for $ty {
-            type Portable = Portable<$ty, $count>;
-
-            #[cfg(target_arch = "x86_64")]
-            type Avx2 = $avx2;
         }
     )*};
 }

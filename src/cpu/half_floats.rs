@@ -6,38 +6,23 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use super::converted::converted_element;
-use super::lanes::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Bf16x8, F16x8, F32x8};
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
 use super::processor::vectorize;
+use super::traits::ElementType;
 #[cfg(target_arch = "x86_64")]
 use super::traits::Lanes;
-use super::traits::{ElementType, Loadable};
 
 converted_element! {
-    f16 as f32, wrapping f16;
+    f16 as f32: 8 F16x8, wrapping f16;
     to_acc(x) x.to_f32(); from_acc(acc) f16::from_f32(acc);
     tiles widen_f16, round_f16;
 
-    bf16 as f32, wrapping bf16;
+    bf16 as f32: 8 Bf16x8, wrapping bf16;
     to_acc(x) x.to_f32(); from_acc(acc) bf16::from_f32(acc);
     tiles widen_bf16, round_bf16;
-}
-
-impl Loadable for f16 {
-    type Portable = Portable<f32, 8>;
-
-    #[cfg(target_arch = "x86_64")]
-    type Avx2 = F16x8;
-}
-
-impl Loadable for bf16 {
-    type Portable = Portable<f32, 8>;
-
-    #[cfg(target_arch = "x86_64")]
-    type Avx2 = Bf16x8;
 }
 
 /// Elements that one instruction converts.

@@ -60,7 +60,6 @@ pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_a
 use crate::ScanOp;
 use buffer::Output;
 use operator::by_operator;
-use tile::TiledElement;
 use traits::Combine;
 use walks::{LogSumExpFold, Plain, fold_scan};
 
@@ -72,7 +71,7 @@ use walks::{LogSumExpFold, Plain, fold_scan};
 /// # Panics
 ///
 /// If `input` does not have `outer * len * inner` elements.
-pub(crate) fn scan<T: TiledElement<Wrapping: TiledElement>>(
+pub(crate) fn scan<T: ElementType>(
     input: &[T],
     outer: usize,
     len: usize,
@@ -154,7 +153,7 @@ pub(crate) fn log_sum_exp<T: ElementType<Acc: Real>>(
     fold_scan::<T, LogSumExpFold>(values, starts, exclusive, lines)
 }
 
-fn scan_with<T: TiledElement, O: Combine<T::Acc>>(
+fn scan_with<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     len: usize,
     inner: usize,

@@ -9,8 +9,8 @@ use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
-use super::tile::TiledElement;
-use super::traits::Combine;
+use super::tile::scan_rows_of;
+use super::traits::{Combine, ElementType};
 use super::{shared_row, short_rows};
 
 /// The shortest row that several threads scan together, which costs a second reading of the row: two blocks of
@@ -18,7 +18,7 @@ use super::{shared_row, short_rows};
 const LONG_ROW: usize = 1 << 16;
 
 /// Scans each row of `len` elements.
-pub(super) fn scan<T: TiledElement, O: Combine<T::Acc>>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -50,7 +50,7 @@ pub(super) fn scan<T: TiledElement, O: Combine<T::Acc>>(
 }
 
 /// Scans rows on this thread.
-fn scan_each<T: TiledElement, O: Combine<T::Acc>>(
+fn scan_each<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -60,12 +60,12 @@ fn scan_each<T: TiledElement, O: Combine<T::Acc>>(
     if len <= short_rows::SHORT {
         short_rows::scan::<T, O>(input, output, len, exclusive, reverse);
     } else {
-        T::scan_rows::<O>(input, output, len, O::IDENTITY, exclusive, reverse);
+        scan_rows_of::<T, O>(input, output, len, O::IDENTITY, exclusive, reverse);
     }
 }
 
 /// Scans a row, its whole tiles on all threads.
-fn scan_long_row<T: TiledElement, O: Combine<T::Acc>>(
+fn scan_long_row<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     exclusive: bool,
@@ -76,7 +76,7 @@ fn scan_long_row<T: TiledElement, O: Combine<T::Acc>>(
     let (tiles_output, tail_output) = output.split_at_mut(whole);
     let mut scan_tail = |carry| {
         let len = tail.len().max(1);
-        T::scan_rows::<O>(tail, tail_output, len, carry, exclusive, reverse)
+        scan_rows_of::<T, O>(tail, tail_output, len, carry, exclusive, reverse)
     };
     if reverse {
         let carry = scan_tail(O::IDENTITY);

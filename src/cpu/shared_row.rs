@@ -22,8 +22,8 @@ use super::buffer::Shared;
 use super::carries::Carries;
 use super::element::TILE;
 use super::parallel;
-use super::tile::{self, TileTotal, TiledElement};
-use super::traits::Combine;
+use super::tile::{self, TileTotal, scan_rows_of};
+use super::traits::{Combine, ElementType};
 
 /// Tiles in a block: 128 KiB of `f32`, which the totals leave in a second-level cache for the scan. The totals then
 /// take a fifth of the time of the scan.
@@ -35,7 +35,7 @@ const BLOCK: usize = TILES * TILE;
 const SPIN_LIMIT: usize = 200;
 
 /// Scans whole tiles from `carry`. Returns the carry out of them.
-pub(super) fn scan<T: TiledElement, O: Combine<T::Acc>>(
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     carry: T::Acc,
@@ -56,7 +56,7 @@ pub(super) fn scan<T: TiledElement, O: Combine<T::Acc>>(
 }
 
 /// A row that threads scan together.
-struct SharedRow<'a, T: TiledElement, O: Combine<T::Acc>> {
+struct SharedRow<'a, T: ElementType, O: Combine<T::Acc>> {
     input: &'a [T],
     output: Shared<'a, T>,
     exclusive: bool,
@@ -65,7 +65,7 @@ struct SharedRow<'a, T: TiledElement, O: Combine<T::Acc>> {
     operator: PhantomData<O>,
 }
 
-impl<T: TiledElement, O: Combine<T::Acc>> SharedRow<'_, T, O> {
+impl<T: ElementType, O: Combine<T::Acc>> SharedRow<'_, T, O> {
     fn blocks(&self) -> usize {
         self.input.len().div_ceil(BLOCK)
     }
@@ -99,14 +99,14 @@ impl<T: TiledElement, O: Combine<T::Acc>> SharedRow<'_, T, O> {
             // SAFETY: each block is taken once.
             let output = unsafe { self.output.slice(block) };
             let len = input.len();
-            T::scan_rows::<O>(input, output, len, carry, self.exclusive, self.reverse);
+            scan_rows_of::<T, O>(input, output, len, carry, self.exclusive, self.reverse);
         }
     }
 
     /// The totals of the tiles of a block.
     fn totals(&self, input: &[T]) -> [TileTotal<T::Acc>; TILES] {
         let mut totals = [TileTotal::nothing::<O>(); TILES];
-        T::find_totals::<O>(input, &mut totals[..input.len() / TILE], self.reverse);
+        tile::find_totals::<T, O>(input, &mut totals[..input.len() / TILE], self.reverse);
         totals
     }
 
@@ -118,7 +118,7 @@ impl<T: TiledElement, O: Combine<T::Acc>> SharedRow<'_, T, O> {
 }
 
 /// The carry out of tiles of these totals.
-fn carry_out_of_tiles<T: TiledElement, O: Combine<T::Acc>>(
+fn carry_out_of_tiles<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     totals: &[TileTotal<T::Acc>; TILES],
     mut carry: T::Acc,

@@ -6,7 +6,6 @@
 //! | trait | implemented in | for |
 //! |---|---|---|
 //! | [`ElementType`] | [`element`](super::element), [`converted`](super::converted), [`half_floats`](super::half_floats) | the element types of tensors |
-//! | [`Loadable`] | the same | those of 32 and 64 bits, `f16` and `bf16` |
 //! | [`Accumulator`] | [`accumulator`](super::accumulator) | `f32`, `f64`, `i32`, `i64` |
 //! | [`Lanes`] | [`lanes`](super::lanes) | arrays, and the registers of AVX2 |
 //! | [`Combine`] | [`operator`](super::operator) | sum, product, maximum, minimum |
@@ -29,6 +28,13 @@ pub(crate) trait ElementType: Pod + Send + Sync {
     /// Room for one converted tile; empty for a type that is its own accumulator.
     type Scratch: Default;
 
+    /// Lanes for any processor, as many as `Avx2` has.
+    type Portable: Lanes<Self, Proof = ()>;
+
+    /// Lanes for a processor with AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Lanes<Self, Proof = HasAvx2>;
+
     fn to_acc(self) -> Self::Acc;
 
     /// Floats are rounded to nearest, ties to even.
@@ -47,18 +53,8 @@ pub(crate) trait ElementType: Pod + Send + Sync {
     );
 }
 
-/// An element type whose elements become accumulators as vectors load them.
-pub(crate) trait Loadable: ElementType {
-    /// Lanes for any processor, as many as `Avx2` has.
-    type Portable: Lanes<Self, Proof = ()>;
-
-    /// Lanes for a processor with AVX2.
-    #[cfg(target_arch = "x86_64")]
-    type Avx2: Lanes<Self, Proof = HasAvx2>;
-}
-
 /// A number that holds partial results: an element that is its own accumulator.
-pub(crate) trait Accumulator: Loadable<Acc = Self> + PartialOrd + 'static {
+pub(crate) trait Accumulator: ElementType<Acc = Self> + PartialOrd + 'static {
     const ZERO: Self;
     const ONE: Self;
     const NEGATIVE_ONE: Self;

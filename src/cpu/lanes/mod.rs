@@ -9,15 +9,17 @@ mod avx2;
 mod portable;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::{Bf16x8, F16x8, F32x8, F64x4, I32x8, I64x4, U32x8, U64x4};
+pub(crate) use avx2::{
+    Bf16x8, F16x8, F32x8, F64x4, I8x8, I16x8, I32x8, I64x4, U8x8, U16x8, U32x8, U64x4,
+};
 pub(crate) use portable::Portable;
 
 #[cfg(target_arch = "x86_64")]
 use super::processor::HasAvx2;
-use super::traits::{Lanes, Loadable};
+use super::traits::{ElementType, Lanes};
 
 /// Work that is done in the widest lanes of the processor.
-pub(crate) trait Kernel<T: Loadable> {
+pub(crate) trait Kernel<T: ElementType> {
     type Output;
 
     /// Does the work. An implementation is `#[inline(always)]`.
@@ -28,7 +30,7 @@ pub(crate) trait Kernel<T: Loadable> {
 ///
 /// What `kernel` calls must be inlined into it to be compiled anew. This function is not inlined, so that a kernel is
 /// compiled twice and no more, however many places run it.
-pub(crate) fn run<T: Loadable, K: Kernel<T>>(kernel: K) -> K::Output {
+pub(crate) fn run<T: ElementType, K: Kernel<T>>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = HasAvx2::test() {
         return avx2.run(
@@ -41,6 +43,6 @@ pub(crate) fn run<T: Loadable, K: Kernel<T>>(kernel: K) -> K::Output {
 
 /// Runs `kernel` in the lanes of any processor.
 #[inline(never)]
-pub(crate) fn run_portable<T: Loadable, K: Kernel<T>>(kernel: K) -> K::Output {
+pub(crate) fn run_portable<T: ElementType, K: Kernel<T>>(kernel: K) -> K::Output {
     kernel.run::<T::Portable>(())
 }

@@ -8,10 +8,10 @@ use half::{bf16, f16};
 use super::super::lanes::{run, run_portable};
 use super::super::operator::{Max, Min, Prod, Sum};
 use super::super::tile::Rows;
-use super::super::traits::{Combine, Loadable};
+use super::super::traits::{Combine, ElementType};
 use super::*;
 
-fn check<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(input: &[T]) {
+fn check<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(input: &[T]) {
     for len in [1, 3, 8, 13, 100, 1000, TILE] {
         for exclusive in [false, true] {
             let bytes = |run: fn(Rows<T, O, REVERSE>) -> T::Acc| -> Vec<u8> {
@@ -38,13 +38,14 @@ fn check<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(input: &[T]) {
     }
 }
 
-fn check_all<T: Loadable>(number: impl Fn(u64) -> T) {
+fn check_all<T: ElementType>(number: impl Fn(u64) -> T) {
     let mut random = Random(2025);
     let input: Vec<T> = (0..TILE).map(|_| number(random.next())).collect();
-    check::<T, Sum, false>(&input);
-    check::<T, Sum, true>(&input);
-    check::<T, Prod, false>(&input);
-    check::<T, Prod, true>(&input);
+    let wrapping: &[T::Wrapping] = bytemuck::cast_slice(&input);
+    check::<T::Wrapping, Sum, false>(wrapping);
+    check::<T::Wrapping, Sum, true>(wrapping);
+    check::<T::Wrapping, Prod, false>(wrapping);
+    check::<T::Wrapping, Prod, true>(wrapping);
     check::<T, Max, false>(&input);
     check::<T, Max, true>(&input);
     check::<T, Min, false>(&input);
@@ -57,6 +58,10 @@ fn all_lanes_give_the_same_bits() {
     check_all(|bits| bits << 16 | 1);
     check_all(|bits| bits as i32 | 1);
     check_all(|bits| bits as u32 | 1);
+    check_all(|bits| bits as i16 | 1);
+    check_all(|bits| bits as u8 | 1);
+    check_all(|bits| bits as u16 | 1);
+    check_all(|bits| bits as i8 | 1);
     check_all(|bits| (bits % 4096) as f64 / 3000.0 - 0.4);
     check_all(|bits| (bits % 4096) as f32 / 3000.0 - 0.4);
     check_all(|bits| f16::from_f32((bits % 4096) as f32 / 3000.0 - 0.4));

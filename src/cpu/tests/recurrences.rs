@@ -2,12 +2,11 @@
 
 use half::f16;
 
-use super::super::traits::Loadable;
 use super::*;
 
 /// Recurrences that are walked whole or split along the axis, in one column and in several. There are few flows, so
 /// that half-precision floats stay exact.
-fn check<T: Loadable + PartialEq>(from: fn(i32) -> T) {
+fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
     let mut random = Random(93);
     let mut drawn = |n: usize, one_in: u64| -> Vec<i32> {
         let draw = |_| match random.next() {

@@ -23,20 +23,18 @@
 //!
 //! A reverse scan goes through vectors and lanes from the last to the first.
 
-mod elements;
 mod walk;
-
-pub(crate) use elements::TiledElement;
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::lanes::{self, Kernel};
-use super::traits::{Accumulator, Combine, ElementType, Lanes, Loadable, MOST_LANES};
+use super::total::RowTotal;
+use super::traits::{Accumulator, Combine, ElementType, Lanes, MOST_LANES};
 
 /// Scans rows of `len` elements tile by tile, each row from `carry`. Returns the carry out of the last row.
-pub(super) fn scan_rows<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn scan_rows<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     len: usize,
@@ -53,8 +51,42 @@ pub(super) fn scan_rows<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
     })
 }
 
+/// As [`scan_rows`], in either direction.
+pub(super) fn scan_rows_of<T: ElementType, O: Combine<T::Acc>>(
+    input: &[T],
+    output: &mut [MaybeUninit<T>],
+    len: usize,
+    carry: T::Acc,
+    exclusive: bool,
+    reverse: bool,
+) -> T::Acc {
+    if reverse {
+        scan_rows::<T, O, true>(input, output, len, carry, exclusive)
+    } else {
+        scan_rows::<T, O, false>(input, output, len, carry, exclusive)
+    }
+}
+
 /// Finds the totals of whole tiles.
-fn find_rounded_totals<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
+pub(super) fn find_totals<T: ElementType, O: Combine<T::Acc>>(
+    tiles: &[T],
+    totals: &mut [TileTotal<T::Acc>],
+    reverse: bool,
+) {
+    if O::EXACT {
+        let scratch = &mut T::Scratch::default();
+        for (tile, total) in tiles.chunks_exact(TILE).zip(totals) {
+            let elements = T::widen(tile, scratch);
+            *total = TileTotal::exact::<O>(lanes::run(RowTotal::<T::Acc, O>::new(elements)));
+        }
+    } else if reverse {
+        find_rounded_totals::<T, O, true>(tiles, totals);
+    } else {
+        find_rounded_totals::<T, O, false>(tiles, totals);
+    }
+}
+
+fn find_rounded_totals<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     tiles: &[T],
     totals: &mut [TileTotal<T::Acc>],
 ) {
@@ -66,7 +98,7 @@ fn find_rounded_totals<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
 }
 
 /// The work of [`scan_rows`].
-pub(super) struct Rows<'a, T: Loadable, O, const REVERSE: bool> {
+pub(super) struct Rows<'a, T: ElementType, O, const REVERSE: bool> {
     pub(super) input: &'a [T],
     pub(super) output: &'a mut [MaybeUninit<T>],
     pub(super) len: usize,
@@ -75,7 +107,9 @@ pub(super) struct Rows<'a, T: Loadable, O, const REVERSE: bool> {
     pub(super) operator: PhantomData<O>,
 }
 
-impl<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_, T, O, REVERSE> {
+impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
+    for Rows<'_, T, O, REVERSE>
+{
     type Output = T::Acc;
 
     #[inline(always)]
@@ -97,13 +131,15 @@ impl<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T> for Rows<'_
     }
 }
 
-struct Totals<'a, T: Loadable, O, const REVERSE: bool> {
+struct Totals<'a, T: ElementType, O, const REVERSE: bool> {
     tiles: &'a [T],
     totals: &'a mut [TileTotal<T::Acc>],
     operator: PhantomData<O>,
 }
 
-impl<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<'_, T, O, REVERSE> {
+impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
+    for Totals<'_, T, O, REVERSE>
+{
     type Output = ();
 
     #[inline(always)]
@@ -114,7 +150,7 @@ impl<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T> for Totals<
 
 /// The last prefix of a tile, and what the operator has noted of the prefixes that it is made of.
 #[derive(Clone, Copy)]
-pub(crate) struct TileTotal<A> {
+pub(super) struct TileTotal<A> {
     total: A,
     seen: (A, A),
 }
@@ -207,7 +243,7 @@ fn array<T: ElementType, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
 
 /// Scans a tile, or what is left of a row after the last whole one, from `start`. Returns the carry out of it.
 #[inline(always)]
-fn scan<T: Loadable, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn scan<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
     proof: L::Proof,
     input: &[T],
     output: &mut [MaybeUninit<T>],
@@ -243,7 +279,7 @@ pub(super) fn carry_out<T: ElementType, O: Combine<T::Acc>>(
 
 /// Scans a tile in order. Returns the carry out of it, as [`carry_out`] finds it.
 #[cold]
-fn scan_again<T: Loadable, O: Combine<T::Acc>, const REVERSE: bool>(
+fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     start: T::Acc,

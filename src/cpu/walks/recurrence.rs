@@ -16,7 +16,7 @@ use super::super::columns::lines::lines_of;
 use super::super::element::TILE;
 use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
-use super::super::traits::{Accumulator, Lanes as Vector, Loadable};
+use super::super::traits::{Accumulator, ElementType, Lanes as Vector};
 use super::abreast::Turned;
 use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
 use super::sink::{Sink, room};
@@ -29,7 +29,7 @@ use super::{Block, View, Walk, WalkShape, run};
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn recurrence<T: Loadable, const RESETS: bool>(
+pub(crate) fn recurrence<T: ElementType, const RESETS: bool>(
     values: &View<'_, T>,
     decay: &View<'_, T>,
     initial: Option<&[T]>,
@@ -49,7 +49,7 @@ pub(crate) fn recurrence<T: Loadable, const RESETS: bool>(
     unsafe { output.finish() }
 }
 
-struct Recurrence<'a, T: Loadable, const RESETS: bool> {
+struct Recurrence<'a, T: ElementType, const RESETS: bool> {
     inputs: AffineInputs<'a, T>,
     initial: Option<&'a [T]>,
     exclusive: bool,
@@ -67,7 +67,7 @@ fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A
     }
 }
 
-impl<T: Loadable, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
+impl<T: ElementType, const RESETS: bool> Walk for Recurrence<'_, T, RESETS> {
     type State = Affine<T::Acc>;
 
     fn rounds(&self) -> bool {
@@ -161,7 +161,7 @@ fn walk_lines<A: Accumulator, const RESETS: bool>(
     });
 }
 
-impl<T: Loadable, const RESETS: bool> Recurrence<'_, T, RESETS> {
+impl<T: ElementType, const RESETS: bool> Recurrence<'_, T, RESETS> {
     /// # Safety
     ///
     /// As [`Walk::walk`].
@@ -190,7 +190,7 @@ impl<T: Loadable, const RESETS: bool> Recurrence<'_, T, RESETS> {
 }
 
 /// A chunk of a single column, and where its results go.
-struct Chunk<'a, 'b, T: Loadable> {
+struct Chunk<'a, 'b, T: ElementType> {
     tile: Tile<'a, T>,
     output: &'b mut [MaybeUninit<T>],
     start: T::Acc,
@@ -198,9 +198,9 @@ struct Chunk<'a, 'b, T: Loadable> {
 }
 
 /// Walks a chunk, and returns the last `h`.
-struct Scan<'a, 'b, T: Loadable, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
+struct Scan<'a, 'b, T: ElementType, const REVERSE: bool, const RESETS: bool>(Chunk<'a, 'b, T>);
 
-impl<T: Loadable, const REVERSE: bool, const RESETS: bool> Kernel<T>
+impl<T: ElementType, const REVERSE: bool, const RESETS: bool> Kernel<T>
     for Scan<'_, '_, T, REVERSE, RESETS>
 {
     type Output = T::Acc;

@@ -107,4 +107,4 @@ mod floats;
 mod integers;
 
 pub(crate) use floats::{Bf16x8, F16x8, F32x8, F64x4};
-pub(crate) use integers::{I32x8, I64x4, U32x8, U64x4};
+pub(crate) use integers::{I8x8, I16x8, I32x8, I64x4, U8x8, U16x8, U32x8, U64x4};

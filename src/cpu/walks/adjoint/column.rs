@@ -4,13 +4,13 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::super::lanes::{self, Kernel};
-use super::super::super::traits::{Accumulator, Lanes as Vector, Loadable};
+use super::super::super::traits::{Accumulator, ElementType, Lanes as Vector};
 use super::super::affine::{Affine, Tile, is_moderate, magnitude};
 use super::super::sink::{Room, room};
 use super::super::{Block, Walk};
 use super::Flows;
 
-impl<T: Loadable> Flows<'_, T> {
+impl<T: ElementType> Flows<'_, T> {
     /// The results of the recurrence one step before each line of a chunk of the only column.
     fn before_chunk<'b>(
         &'b self,
@@ -78,7 +78,7 @@ impl<T: Loadable> Flows<'_, T> {
 }
 
 /// A chunk of a single column, and where its results go.
-struct Step<'a, 'b, T: Loadable> {
+struct Step<'a, 'b, T: ElementType> {
     tile: Tile<'a, T>,
     before: &'a [T],
     of_values: &'b mut [MaybeUninit<T>],
@@ -87,9 +87,9 @@ struct Step<'a, 'b, T: Loadable> {
 }
 
 /// Walks a chunk, and returns the last `u`.
-struct Scan<'a, 'b, T: Loadable, const REVERSE: bool>(Step<'a, 'b, T>);
+struct Scan<'a, 'b, T: ElementType, const REVERSE: bool>(Step<'a, 'b, T>);
 
-impl<T: Loadable, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
+impl<T: ElementType, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE> {
     type Output = T::Acc;
 
     #[inline(always)]

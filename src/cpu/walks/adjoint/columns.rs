@@ -5,14 +5,14 @@ use core::mem::MaybeUninit;
 use super::super::super::column_groups::column_groups;
 use super::super::super::element::TILE;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::{Accumulator, Loadable};
+use super::super::super::traits::{Accumulator, ElementType};
 use super::super::abreast::Turned;
 use super::super::affine::{Affine, Rooms, side_by_side};
 use super::super::sink::room;
 use super::super::{Block, Walk};
 use super::Flows;
 
-impl<T: Loadable> Flows<'_, T> {
+impl<T: ElementType> Flows<'_, T> {
     /// # Safety
     ///
     /// As [`Walk::walk`].

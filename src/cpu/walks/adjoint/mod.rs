@@ -17,7 +17,7 @@ mod columns;
 use core::ops::Range;
 
 use super::super::buffer::{Output, Shared, as_slots};
-use super::super::traits::{Accumulator, Loadable};
+use super::super::traits::{Accumulator, ElementType};
 use super::abreast::Turned;
 use super::affine::{Affine, AffineInputs};
 use super::sink::{Room, Sink};
@@ -37,7 +37,7 @@ pub(crate) struct Adjoint<T> {
 /// # Panics
 ///
 /// If an input has another shape.
-pub(crate) fn recurrence_adjoint<T: Loadable>(
+pub(crate) fn recurrence_adjoint<T: ElementType>(
     flow: &View<'_, T>,
     decay: &View<'_, T>,
     results: &[T],
@@ -71,7 +71,7 @@ pub(crate) fn recurrence_adjoint<T: Loadable>(
     }
 }
 
-struct Flows<'a, T: Loadable> {
+struct Flows<'a, T: ElementType> {
     inputs: AffineInputs<'a, T>,
     results: &'a [T],
     /// The results, by lines.
@@ -82,7 +82,7 @@ struct Flows<'a, T: Loadable> {
     of_initial: Shared<'a, T>,
 }
 
-impl<T: Loadable> Walk for Flows<'_, T> {
+impl<T: ElementType> Walk for Flows<'_, T> {
     type State = Affine<T::Acc>;
 
     fn rounds(&self) -> bool {
@@ -126,7 +126,7 @@ impl<T: Loadable> Walk for Flows<'_, T> {
     }
 }
 
-impl<T: Loadable> Flows<'_, T> {
+impl<T: ElementType> Flows<'_, T> {
     /// The place of some columns in a tensor of one line for each plane.
     fn of_line(&self, plane: usize, columns: &Range<usize>) -> Range<usize> {
         let first = plane * self.lines().inner;

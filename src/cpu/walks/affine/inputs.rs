@@ -6,7 +6,7 @@ use super::super::super::column_groups::column_groups;
 use super::super::super::columns::lines::lines_of;
 use super::super::super::lanes;
 use super::super::super::processor::vectorize;
-use super::super::super::traits::{Accumulator, Loadable};
+use super::super::super::traits::{Accumulator, ElementType};
 use super::super::abreast::Turned;
 use super::super::sink::{Room, room};
 use super::super::{Block, View, WalkShape};
@@ -25,13 +25,13 @@ pub(in super::super) struct AffineInputs<'a, T> {
 pub(in super::super) type Gathered<T> = [Room<T>; 2];
 
 /// The room that a walk needs in addition to its states.
-pub(in super::super) struct Rooms<T: Loadable> {
+pub(in super::super) struct Rooms<T: ElementType> {
     pub(in super::super) gathered: [Turned<T>; 2],
     pub(in super::super) of_values: T::Scratch,
     pub(in super::super) of_decay: T::Scratch,
 }
 
-impl<T: Loadable> Default for Rooms<T> {
+impl<T: ElementType> Default for Rooms<T> {
     fn default() -> Self {
         Self {
             gathered: [Turned::default(), Turned::default()],
@@ -41,7 +41,7 @@ impl<T: Loadable> Default for Rooms<T> {
     }
 }
 
-impl<'a, T: Loadable> AffineInputs<'a, T> {
+impl<'a, T: ElementType> AffineInputs<'a, T> {
     /// # Panics
     ///
     /// If an input does not have the shape of `lines`.

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::super::super::lanes::Kernel;
-use super::super::super::traits::{Accumulator, Lanes as Vector, Loadable};
+use super::super::super::traits::{Accumulator, ElementType, Lanes as Vector};
 use super::Affine;
 
 /// Elements of a single column that lie side by side.
@@ -13,7 +13,7 @@ pub(in super::super) struct Tile<'a, T> {
     pub(super) decay: &'a [T],
 }
 
-impl<T: Loadable> Tile<'_, T> {
+impl<T: ElementType> Tile<'_, T> {
     /// How many elements each input has.
     #[inline(always)]
     pub(in super::super) fn len(&self) -> usize {
@@ -111,12 +111,12 @@ impl<T: Loadable> Tile<'_, T> {
 }
 
 /// Composes a map with the elements of a tile.
-pub(super) struct FoldTile<'a, T: Loadable, const REVERSE: bool, const ADJOINT: bool>(
+pub(super) struct FoldTile<'a, T: ElementType, const REVERSE: bool, const ADJOINT: bool>(
     pub(super) Tile<'a, T>,
     pub(super) Affine<T::Acc>,
 );
 
-impl<T: Loadable, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
+impl<T: ElementType, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
     for FoldTile<'_, T, REVERSE, ADJOINT>
 {
     type Output = Affine<T::Acc>;
@@ -158,13 +158,13 @@ impl<T: Loadable, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
 }
 
 #[inline(always)]
-pub(in super::super) fn magnitude<T: Loadable, L: Vector<T>>(lanes: L) -> L {
+pub(in super::super) fn magnitude<T: ElementType, L: Vector<T>>(lanes: L) -> L {
     lanes.max(lanes.mul(L::splat(lanes.proof(), T::Acc::NEGATIVE_ONE)))
 }
 
 /// Whether no product of as many factors as there are lanes leaves the range, given the smallest of them in each lane.
 #[inline(always)]
-pub(in super::super) fn is_moderate<T: Loadable, L: Vector<T>>(smallest: L) -> bool {
+pub(in super::super) fn is_moderate<T: ElementType, L: Vector<T>>(smallest: L) -> bool {
     let mut is_moderate = true;
     smallest.for_each(|size| is_moderate &= size >= T::Acc::MODERATE);
     is_moderate
