@@ -1,7 +1,7 @@
 //! The total of some elements, in lanes.
 //!
-//! It is not the total of [`tile`](super::tile), which keeps four vectors of any type apart and takes whole
-//! tiles: the two combine the lanes in different orders, and give floats different bits.
+//! Where an operator rounds, it is not the total of a [`tile`](super::tile), which has the order of the scan: the two
+//! combine the elements in different orders, and give floats different bits.
 
 use core::marker::PhantomData;
 

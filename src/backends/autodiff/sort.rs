@@ -1,7 +1,7 @@
 //! Sorts as steps of the graph. Their gradient is that of their [`sources`](super::sources).
 
 use super::on_inner;
-use super::sources::Sources;
+use super::sources::{Sources, dtype_of_positions};
 use super::step::{self, InputAdjoint};
 use crate::SortOrder;
 use crate::ops::sort::sort_operations;
@@ -66,10 +66,7 @@ impl<B: ScanBackend, C: CheckpointStrategy> SortOps for Autodiff<B, C> {
         dim: usize,
         order: SortOrder,
     ) -> FloatTensor<Self> {
-        let int = match i32::try_from(tensor.shape()[dim]) {
-            Ok(_) => IntDType::I32,
-            Err(_) => IntDType::I64,
-        };
+        let int = dtype_of_positions(tensor.shape()[dim]);
         let with_positions = |tensor| B::float_radix_sort_with_indices(tensor, dim, order, int);
         let plain = |tensor| (B::float_radix_sort(tensor, dim, order), None);
         record::<B, C>(tensor, dim, with_positions, plain).0

@@ -30,10 +30,7 @@ impl<B: ScanBackend> Sources<B> {
         if taken == 0 {
             return B::float_zeros(shape, &device, grad.dtype().into());
         }
-        let int = match i32::try_from(elements) {
-            Ok(_) => IntDType::I32,
-            Err(_) => IntDType::I64,
-        };
+        let int = dtype_of_positions(elements);
         let places = self.places(int);
         let grad = B::float_reshape(grad, [taken].into());
         let number = B::int_full([1].into(), (taken as i64).into(), &device, int);
@@ -72,5 +69,13 @@ impl<B: ScanBackend> Sources<B> {
         let rows = B::int_add(rows, steps(outer, len * inner, [outer, 1, 1].into()));
         let places = B::int_add(rows, steps(inner, 1, [1, 1, inner].into()));
         B::int_reshape(places, [shape.num_elements()].into())
+    }
+}
+
+/// The narrower dtype that has all positions among some elements.
+pub(super) fn dtype_of_positions(elements: usize) -> IntDType {
+    match i32::try_from(elements) {
+        Ok(_) => IntDType::I32,
+        Err(_) => IntDType::I64,
     }
 }

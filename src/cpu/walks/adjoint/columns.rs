@@ -44,14 +44,10 @@ impl<T: ElementType> Flows<'_, T> {
                 unsafe {
                     self.of_decay
                         .line(at, true, &mut nor_here, &mut |of_decay| {
-                            T::map(
-                                before,
-                                of_decay,
-                                &mut rooms.of_values,
-                                |before, of_decay| {
-                                    multiply(before, &flows, of_decay, lines.reverse);
-                                },
-                            );
+                            let scratch = &mut rooms.of_values;
+                            T::map(before, of_decay, scratch, |before, of_decay| {
+                                multiply(before, &flows, of_decay, lines.reverse);
+                            });
                         });
                 }
             }
