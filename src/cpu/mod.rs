@@ -40,11 +40,10 @@ mod tile;
 mod total;
 mod traits;
 mod transpose;
+mod trues;
 mod walks;
 
-pub(crate) use compact::{
-    all_true, argwhere, compact, compact_indices, compact_padded, count_true,
-};
+pub(crate) use compact::{argwhere, compact, compact_indices, compact_padded};
 pub(crate) use compact_lines::compact_lines;
 pub(crate) use compress::Index;
 pub(crate) use expand::expand;
@@ -55,6 +54,7 @@ pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use sort::{Floats, Integers, argsort, first, sort};
 pub(crate) use traits::ElementType;
+pub(crate) use trues::{all_true, count_true};
 pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_adjoint};
 
 use crate::ScanOp;

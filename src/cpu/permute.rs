@@ -3,9 +3,10 @@
 //! An element whose destination is below zero or beyond the output is dropped.
 
 use super::buffer::Output;
-use super::compact::{BLOCK, fill_default};
+use super::compact::fill_default;
 use super::compress::{Index, Word};
 use super::parallel;
+use super::trues::BLOCK;
 
 /// `output[destinations[i]] = values[i]`, and zero at places that are not a destination. Where destinations are equal,
 /// the last one counts: one thread writes.

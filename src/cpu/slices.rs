@@ -8,10 +8,11 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::buffer::{Output, Shared};
-use super::compact::{BLOCK, compact, compact_indices, compact_padded, count_true};
+use super::compact::{compact, compact_indices, compact_padded};
 use super::compress::Word;
 use super::expand::expand;
 use super::parallel;
+use super::trues::{BLOCK, count_true};
 
 /// Mask bytes of a stretch. Its plan is half a megabyte.
 const STRETCH: usize = 1 << 17;

@@ -1,21 +1,24 @@
 //! Compaction of each line on its own: survivors first and in order, zeros after them.
 //!
-//! Rows are compressed one after the other. Other lines are walked together, in the order of memory: [few columns](narrow)
-//! write each survivor at once; of more, a block at a time, survivors [wait](waiting) until they can be written in that
-//! order.
+//! [Rows](rows) are compressed one after the other. Other lines are walked together, in the order of memory: [few
+//! columns](narrow) write each survivor at once; of more, a block at a time, survivors [wait](waiting) until they can be
+//! written in that order.
 
 mod block;
 mod narrow;
+mod rows;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 mod waiting;
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use super::buffer::{Output, Shared, as_slots};
-use super::compact::{BLOCK, compact_padded};
-use super::compress::{self, Index, Word};
+use super::compact::compact_padded;
+use super::compress::{Index, Word};
 use super::parallel;
+use super::trues::BLOCK;
 use waiting::WaitingColumns;
 
 /// Columns of a block. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
@@ -65,7 +68,12 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
         let share = BLOCK.div_ceil(len * block);
         parallel::for_each_of(values.len(), tasks.div_ceil(share), 1, &|group| {
             let mut waiting = (!is_narrow).then(|| WaitingColumns::new(&lines, block));
-            for task in group * share..tasks.min((group + 1) * share) {
+            let tasks = group * share..tasks.min((group + 1) * share);
+            if inner == 1 {
+                // SAFETY: no other task has these rows, neither their elements nor their counts.
+                return unsafe { lines.compact_rows(tasks.clone(), counted.slice(tasks)) };
+            }
+            for task in tasks {
                 let (plane, first) = (task / blocks, task % blocks * block);
                 let columns = first..inner.min(first + block);
                 let place = plane * inner;
@@ -93,7 +101,25 @@ struct Lines<'a, T> {
 }
 
 impl<T: Word> Lines<'_, T> {
-    /// Compacts a plane of few columns, or a row.
+    /// Compacts some rows.
+    ///
+    /// # Safety
+    ///
+    /// No other thread has access to the output of these rows.
+    unsafe fn compact_rows<I: Index>(&self, rows: Range<usize>, counts: &mut [MaybeUninit<I>]) {
+        let place = rows.start * self.len..rows.end * self.len;
+        let (values, mask) = (&self.values[place.clone()], &self.mask[place.clone()]);
+        // SAFETY: the caller's promise.
+        rows::compact(
+            values,
+            mask,
+            self.len,
+            unsafe { self.output.slice(place) },
+            counts,
+        );
+    }
+
+    /// Compacts a plane of few columns.
     ///
     /// # Safety
     ///
@@ -103,14 +129,6 @@ impl<T: Word> Lines<'_, T> {
         let place = plane * size..(plane + 1) * size;
         let (values, mask) = (&self.values[place.clone()], &self.mask[place.clone()]);
         // SAFETY: the caller's promise.
-        let slots = unsafe { self.output.slice(place) };
-        match counts {
-            [count] => {
-                let survivors = compress::compress(values, mask, slots);
-                slots[survivors..].fill(MaybeUninit::new(T::default()));
-                count.write(I::from_usize(survivors));
-            }
-            _ => narrow::compact(values, mask, slots, counts),
-        }
+        narrow::compact(values, mask, unsafe { self.output.slice(place) }, counts);
     }
 }

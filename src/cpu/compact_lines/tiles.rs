@@ -4,6 +4,7 @@
 use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 use core::ops::Range;
 
+use super::super::compress::portable::trues;
 use super::super::compress::{GROUP, Word};
 use super::super::processor::CACHE_LINE;
 use super::COLUMNS;
@@ -78,13 +79,6 @@ fn bits_of_columns(mask: &[u8], inner: usize) -> [u64; COLUMNS / GROUP] {
         }
     }
     bits
-}
-
-/// 1 in each byte that is not zero.
-#[inline(always)]
-fn trues(bytes: u64) -> u64 {
-    const LOW: u64 = u64::from_le_bytes([0x7f; GROUP]);
-    ((((bytes & LOW) + LOW) | bytes) & !LOW) >> 7
 }
 
 /// As [`Block::write_columns`] for all columns, from the first that wait on.

@@ -1,7 +1,9 @@
 //! Integers that index tensors.
 
+use bytemuck::Zeroable;
+
 /// Integers that index tensors.
-pub(crate) trait Index: Copy + Default + Ord + Send + Sync + 'static {
+pub(crate) trait Index: Copy + Default + Ord + Zeroable + Send + Sync + 'static {
     /// The index as this type; it wraps where the type cannot hold it.
     fn from_usize(index: usize) -> Self;
 

@@ -19,9 +19,9 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::buffer::Output;
-use super::compact::BLOCK;
 use super::compress::{Index, Word};
 use super::parallel::{self, PARALLEL};
+use super::trues::BLOCK;
 
 /// The row of each element. After the last row it is the number of rows.
 pub(crate) fn segment_ids<I: Index>(bounds: &Bounds) -> Vec<I> {

@@ -16,10 +16,12 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
+use bytemuck::Zeroable;
+
 use super::super::buffer::{Output, Shared};
 use super::super::carries::Carries;
-use super::super::compact::{count_true, fill_default};
-use super::super::compress::{self, Index};
+use super::super::compact::clear;
+use super::super::compress::{self, BITS, Index};
 use super::super::parallel::{self, PARALLEL};
 use super::super::processor::vectorize;
 
@@ -41,7 +43,7 @@ pub(crate) struct RunLengths<T, I> {
 /// The runs of equal elements, followed by zeros up to the number of elements if `padded`.
 pub(crate) fn run_lengths<T, I>(elements: &[T], padded: bool) -> RunLengths<T, I>
 where
-    T: Copy + Default + PartialEq + Send + Sync,
+    T: Copy + Default + PartialEq + Zeroable + Send + Sync,
     I: Index,
 {
     let len = elements.len();
@@ -63,8 +65,8 @@ where
         lengths.slots()[last].write(I::from_usize(len - all.head));
     }
     let slots = if padded { len } else { count };
-    fill_default(&mut values.slots()[count..slots]);
-    fill_default(&mut lengths.slots()[count..slots]);
+    clear(&mut values.slots()[count..slots]);
+    clear(&mut lengths.slots()[count..slots]);
     RunLengths {
         // SAFETY: all runs have been written, and the zeros after them up to `slots`.
         values: unsafe { values.finish_first(slots) },
@@ -182,8 +184,11 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
 
 /// The positions of a block's heads within it.
 fn positions_of<'p>(heads: &[u8], positions: &'p mut [MaybeUninit<u32>; BLOCK]) -> &'p [u32] {
-    let positions = &mut positions[..count_true(heads)];
-    compress::positions(heads, 0, positions);
+    let words = &mut [MaybeUninit::uninit(); BLOCK / BITS];
+    let words = &mut words[..heads.len().div_ceil(BITS)];
+    let positions = &mut positions[..compress::pack(heads, words)];
+    // SAFETY: they have been packed.
+    compress::positions(unsafe { words.assume_init_ref() }, 0, positions);
     // SAFETY: a position has been written for each head.
     unsafe { positions.assume_init_ref() }
 }

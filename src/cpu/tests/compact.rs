@@ -2,7 +2,9 @@
 
 use core::mem::MaybeUninit;
 
+use super::super::buffer::as_slots;
 use super::super::compress::{self, Word};
+use super::super::huge_pages;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 use super::*;
@@ -38,9 +40,10 @@ fn compacts() {
         let count = expected.len();
         #[cfg(target_arch = "x86_64")]
         if HasAvx2::test().is_some() {
+            let words = packed(mask, compress::pack).0;
             // SAFETY: the processor has AVX2. `compact` takes this form only where AVX-512 is missing.
             let compressed = filled(count, |slots| unsafe {
-                compress::avx2::compress(&values, mask, slots);
+                compress::avx2::compress(&values, &words, slots);
             });
             assert!(compressed == expected);
         }
@@ -68,12 +71,25 @@ fn trues_are_counted() {
                 .map(|_| (random.next() % (most + 1)) as u8)
                 .collect();
             let expected = mask.iter().filter(|&&byte| byte != 0).count();
-            assert_eq!(compress::count(&mask), expected, "{len}");
-            assert_eq!(compress::portable::count(&mask), expected, "{len}");
+            assert_eq!(count_true(&mask), expected, "{len}");
+            let [(words, count), portable] =
+                [compress::pack as Pack, compress::portable::pack].map(|pack| packed(&mask, pack));
+            assert_eq!(count, expected, "{len}");
+            assert!((words, count) == portable, "{len}");
         }
-        let trues = vec![255; len];
-        assert_eq!(compress::portable::count(&trues), len);
     }
+}
+
+type Pack = fn(&[u8], &mut [MaybeUninit<u64>]) -> usize;
+
+/// The words of a mask, and its trues.
+fn packed(mask: &[u8], pack: Pack) -> (Vec<u64>, usize) {
+    let mut count = 0;
+    let words = filled(mask.len().div_ceil(64), |words| count = pack(mask, words));
+    for (index, &byte) in mask.iter().enumerate() {
+        assert_eq!(words[index / 64] >> (index % 64) & 1, u64::from(byte != 0));
+    }
+    (words, count)
 }
 
 /// Every pattern of eight trues in the middle of a mask, in the form for the processor at hand and in the portable one.
@@ -92,44 +108,46 @@ fn compresses_and_expands_every_pattern() {
             for &index in &trues {
                 expanded[index] = values[index];
             }
+            let words = &packed(&mask, compress::pack).0;
             for (compress, expand_by) in [
                 (
                     compress::compress::<T> as Compress<T>,
                     compress::expand::<T> as Expand<T>,
                 ),
-                (compress::portable::compress, compress::portable::expand),
+                (
+                    |values, words, kept, slots| {
+                        assert_eq!(compress::portable::compress(values, words, slots), kept);
+                    },
+                    compress::portable::expand,
+                ),
             ] {
-                let compressed =
-                    |slots: &mut [_]| assert_eq!(compress(&values, &mask, slots), kept.len());
-                assert!(filled(kept.len(), compressed) == kept);
-                let mut longer = vec![MaybeUninit::new(T::default()); mask.len()];
-                compressed(&mut longer);
-                assert!(
-                    filled(kept.len(), |slots| slots
-                        .copy_from_slice(&longer[..kept.len()]))
-                        == kept
+                // With no slot more than survivors, and with as many slots as values.
+                for len in [kept.len(), mask.len()] {
+                    let mut slots = vec![MaybeUninit::new(T::default()); len];
+                    compress(&values, words, kept.len(), &mut slots);
+                    assert!(
+                        filled(kept.len(), |all| all.copy_from_slice(&slots[..kept.len()])) == kept
+                    );
+                }
+                assert!(filled(mask.len(), |slots| expand_by(&kept, words, slots)) == expanded);
+            }
+            let shifted: Vec<usize> = trues.iter().map(|&index| index + 1000).collect();
+            let narrow: Vec<u32> = shifted.iter().map(|&index| index as u32).collect();
+            let find = |slots: &mut [_]| compress::positions::<u32>(words, 1000, slots);
+            assert!(filled(trues.len(), find) == narrow);
+            let find = |slots: &mut [_]| compress::positions::<usize>(words, 1000, slots);
+            assert!(filled(trues.len(), find) == shifted);
+            let find = |slots: &mut [_]| {
+                assert_eq!(
+                    compress::portable::positions::<usize>(words, 1000, slots),
+                    trues.len()
                 );
-                assert!(filled(mask.len(), |slots| expand_by(&kept, &mask, slots)) == expanded);
-            }
-            let shifted: Vec<i64> = trues.iter().map(|&index| index as i64 + 1000).collect();
-            for find in [
-                compress::positions as Find<i64>,
-                compress::portable::positions,
-            ] {
-                assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
-            }
-            let shifted: Vec<u32> = shifted.iter().map(|&index| index as u32).collect();
-            for find in [
-                compress::positions as Find<u32>,
-                compress::portable::positions,
-            ] {
-                assert!(filled(trues.len(), |slots| find(&mask, 1000, slots)) == shifted);
-            }
+            };
+            assert!(filled(trues.len(), find) == shifted);
         }
     }
-    type Find<I> = fn(&[u8], usize, &mut [MaybeUninit<I>]);
-    type Compress<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]) -> usize;
-    type Expand<T> = fn(&[T], &[u8], &mut [MaybeUninit<T>]);
+    type Compress<T> = fn(&[T], &[u64], usize, &mut [MaybeUninit<T>]);
+    type Expand<T> = fn(&[T], &[u64], &mut [MaybeUninit<T>]);
     check(|bits| bits as u8);
     check(|bits| bits as u16);
     check(|bits| bits as u32);
@@ -287,5 +305,23 @@ fn scatters_and_gathers() {
         }
         assert!(scatter(&values, &destinations) == scattered);
         assert!(gather(&values, &destinations) == gathered);
+    }
+}
+
+/// Memory that was used before, as the buffer cache has it.
+#[test]
+fn cleared_pages_are_zero() {
+    for len in [0, 1000, 5 << 20] {
+        let mut memory = vec![u32::MAX; len + 2];
+        let (before, after) = huge_pages::clear(&mut as_slots(&mut memory)[1..=len]);
+        let (before, after) = (before.len(), after.len());
+        assert!(before + after <= len);
+        if cfg!(target_os = "linux") && len > 1 << 20 {
+            assert!(before + after <= 1 << 20, "{before} and {after} are left");
+        }
+        let (written, rest) = memory.split_at(1 + before);
+        let (cleared, last) = rest.split_at(len - before - after);
+        assert!(written.iter().chain(last).all(|&word| word == u32::MAX));
+        assert!(cleared.iter().all(|&word| word == 0));
     }
 }

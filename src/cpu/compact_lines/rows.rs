@@ -1,0 +1,171 @@
+//! Rows, one after the other.
+//!
+//! The mask of many rows is packed at once, and each row takes its bits from the words. Elements of a short row are
+//! compressed in groups of eight, which may end in the next row: that row is written later.
+
+use core::mem::MaybeUninit;
+
+use super::super::compress::{self, BITS, GROUP, Index, Word};
+#[cfg(target_arch = "x86_64")]
+use super::super::processor::HasAvx2;
+use super::super::processor::vectorize;
+use super::super::trues::BLOCK;
+
+/// Words of a block.
+type Room = [MaybeUninit<u64>; BLOCK / BITS];
+
+/// Compacts rows of `len` elements, and counts the survivors of each.
+pub(super) fn compact<T: Word, I: Index>(
+    values: &[T],
+    mask: &[u8],
+    len: usize,
+    slots: &mut [MaybeUninit<T>],
+    counts: &mut [MaybeUninit<I>],
+) {
+    let (room, row_room) = (
+        &mut [MaybeUninit::uninit(); _],
+        &mut [MaybeUninit::uninit(); _],
+    );
+    let rows = (BLOCK / len).max(1);
+    for (batch, counts) in counts.chunks_mut(rows).enumerate() {
+        let place = batch * rows * len..(batch * rows + counts.len()) * len;
+        let (values, mask) = (&values[place.clone()], &mask[place.clone()]);
+        let slots = &mut slots[place];
+        if len > BLOCK {
+            counts[0].write(I::from_usize(by_blocks(values, mask, slots, room)));
+            continue;
+        }
+        let words = packed(mask, room).0;
+        if len <= BITS {
+            short(values, words, len, slots, counts);
+            continue;
+        }
+        for (row, count) in counts.iter_mut().enumerate() {
+            let place = row * len..(row + 1) * len;
+            let (words, kept) = words_of_row(words, row * len, len, row_room);
+            let (values, slots) = (&values[place.clone()], &mut slots[place]);
+            compress::compress(values, words, kept, slots);
+            slots[kept..].fill(MaybeUninit::new(T::default()));
+            count.write(I::from_usize(kept));
+        }
+    }
+}
+
+/// The words of a part of the mask, and how many are true.
+fn packed<'r>(mask: &[u8], room: &'r mut Room) -> (&'r [u64], usize) {
+    let words = &mut room[..mask.len().div_ceil(BITS)];
+    let kept = compress::pack(mask, words);
+    // SAFETY: they have been packed.
+    (unsafe { words.assume_init_ref() }, kept)
+}
+
+/// Compacts a row by blocks. Returns how many elements survive.
+fn by_blocks<T: Word>(
+    values: &[T],
+    mask: &[u8],
+    slots: &mut [MaybeUninit<T>],
+    room: &mut Room,
+) -> usize {
+    let mut written = 0;
+    for (values, mask) in values.chunks(BLOCK).zip(mask.chunks(BLOCK)) {
+        let (words, kept) = packed(mask, room);
+        compress::compress(values, words, kept, &mut slots[written..]);
+        written += kept;
+    }
+    slots[written..].fill(MaybeUninit::new(T::default()));
+    written
+}
+
+/// The bits from `first` on in words of their own, and how many are one.
+fn words_of_row<'r>(
+    words: &[u64],
+    first: usize,
+    len: usize,
+    room: &'r mut Room,
+) -> (&'r [u64], usize) {
+    let of_row = &mut room[..len.div_ceil(BITS)];
+    let kept = vectorize(
+        #[inline(always)]
+        || {
+            let mut kept = 0;
+            for (at, word) in of_row.iter_mut().enumerate() {
+                let bits = bits_of_row(words, first + at * BITS, BITS.min(len - at * BITS));
+                kept += bits.count_ones() as usize;
+                word.write(bits);
+            }
+            kept
+        },
+    );
+    // SAFETY: each has been written.
+    (unsafe { of_row.assume_init_ref() }, kept)
+}
+
+/// Compacts rows of at most 64 elements.
+fn short<T: Word, I: Index>(
+    values: &[T],
+    words: &[u64],
+    len: usize,
+    slots: &mut [MaybeUninit<T>],
+    counts: &mut [MaybeUninit<I>],
+) {
+    let mut row = 0;
+    #[cfg(target_arch = "x86_64")]
+    if let Some(_avx2) = HasAvx2::test() {
+        // SAFETY: `_avx2` proves AVX2 and POPCNT.
+        row = unsafe { short_by_groups(values, words, len, slots, counts) };
+    }
+    for (row, count) in counts.iter_mut().enumerate().skip(row) {
+        let bits = bits_of_row(words, row * len, len);
+        let place = row * len..(row + 1) * len;
+        let (values, slots) = (&values[place.clone()], &mut slots[place]);
+        let mut kept = 0;
+        for (at, &value) in values.iter().enumerate() {
+            slots[kept].write(value);
+            kept += (bits >> at & 1) as usize;
+        }
+        slots[kept..].fill(MaybeUninit::new(T::default()));
+        count.write(I::from_usize(kept));
+    }
+}
+
+/// As [`short`], as long as 64 elements follow that a group may touch. Returns the number of rows.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn short_by_groups<T: Word, I: Index>(
+    values: &[T],
+    words: &[u64],
+    len: usize,
+    slots: &mut [MaybeUninit<T>],
+    counts: &mut [MaybeUninit<I>],
+) -> usize {
+    for (row, count) in counts.iter_mut().enumerate() {
+        let first = row * len;
+        let Some(room) = slots[first..].get_mut(..len + BITS) else {
+            return row;
+        };
+        let mut bits = bits_of_row(words, first, len);
+        let kept = bits.count_ones() as usize;
+        let (mut from, mut to) = (values[first..].as_ptr(), room.as_mut_ptr().cast());
+        for _ in 0..len.div_ceil(GROUP) {
+            // SAFETY: this function is compiled for AVX2. The group begins in the row, which 64 more elements follow.
+            unsafe { T::compress(from, bits as u8, to) };
+            from = from.wrapping_add(GROUP);
+            to = to.wrapping_add((bits as u8).count_ones() as usize);
+            bits >>= GROUP;
+        }
+        room[kept..len].fill(MaybeUninit::new(T::default()));
+        count.write(I::from_usize(kept));
+    }
+    counts.len()
+}
+
+/// The bits from `first` on, of which there are at most 64.
+#[inline(always)]
+fn bits_of_row(words: &[u64], first: usize, len: usize) -> u64 {
+    let (word, bit) = (first / BITS, first % BITS);
+    let mut bits = words[word] >> bit;
+    if bit + len > BITS {
+        bits |= words[word + 1] << (BITS - bit);
+    }
+    bits & (u64::MAX >> (BITS - len))
+}

@@ -1,0 +1,114 @@
+//! The trues of a mask: a bit for each of its bytes, and how many there are before each block.
+//!
+//! ```text
+//! mask      1 0 0 1 … | 0 0 1 0 … | …       blocks of 2^14 bytes; a byte other than zero is true
+//! words     …1001     | …0100     | …       64 bits each, the first byte in the lowest
+//! starts    0         | 5         | … 9     trues before each block, and all
+//! ```
+//!
+//! The mask is read once. What follows it reads an eighth of its bytes, and skips 64 falses at a time.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::buffer::{Output, Shared, as_slots};
+use super::compress::{self, BITS};
+use super::parallel;
+
+/// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
+pub(super) const BLOCK: usize = 1 << 14;
+
+/// The words of a block.
+const WORDS: usize = BLOCK / BITS;
+
+/// The number of trues.
+pub(crate) fn count_true(mask: &[u8]) -> usize {
+    let mut counts = vec![0; mask.len().div_ceil(BLOCK)];
+    parallel::for_each_part_of(mask.len(), &mut counts, 1, &|block, counts| {
+        counts[0] = count(block_of(mask, block));
+    });
+    counts.into_iter().sum()
+}
+
+/// Whether every entry is true. The first block with a false ends the search.
+pub(crate) fn all_true(mask: &[u8]) -> bool {
+    mask.chunks(BLOCK).all(|block| count(block) == block.len())
+}
+
+fn block_of(mask: &[u8], block: usize) -> &[u8] {
+    &mask[block * BLOCK..][..BLOCK.min(mask.len() - block * BLOCK)]
+}
+
+fn count(block: &[u8]) -> usize {
+    let words = &mut [0; WORDS];
+    compress::pack(block, &mut as_slots(words)[..block.len().div_ceil(BITS)])
+}
+
+/// The trues of a mask.
+pub(super) struct Trues<'a> {
+    words: &'a [u64],
+    /// How many trues precede each block, and how many there are.
+    starts: &'a [usize],
+    len: usize,
+}
+
+/// A part of a mask.
+pub(super) struct Block<'a> {
+    /// The entries of the block.
+    pub(super) entries: Range<usize>,
+    pub(super) words: &'a [u64],
+    /// Its trues among all.
+    pub(super) trues: Range<usize>,
+}
+
+impl Trues<'_> {
+    /// Finds the trues of a mask, those of a single block in memory of the stack.
+    pub(super) fn of<R>(mask: &[u8], body: impl FnOnce(&Trues<'_>) -> R) -> R {
+        let len = mask.len();
+        let words = len.div_ceil(BITS);
+        if len <= BLOCK {
+            let room = &mut [MaybeUninit::uninit(); WORDS];
+            let starts = &[0, compress::pack(mask, &mut room[..words])];
+            // SAFETY: the words have been written.
+            let words = unsafe { room[..words].assume_init_ref() };
+            return body(&Trues { words, starts, len });
+        }
+        let mut room = Output::new(words);
+        let mut starts = vec![0; len.div_ceil(BLOCK) + 1];
+        let shared = Shared::new(room.slots());
+        let counts = &mut starts[1..];
+        parallel::for_each_part_of(len, counts, 1, &|block, counts| {
+            let mask = block_of(mask, block);
+            let first = block * WORDS;
+            // SAFETY: no other task has this block.
+            let words = unsafe { shared.slice(first..first + mask.len().div_ceil(BITS)) };
+            counts[0] = compress::pack(mask, words);
+        });
+        let mut before = 0;
+        for start in &mut starts {
+            before += *start;
+            *start = before;
+        }
+        // SAFETY: each block has written its words.
+        let words = &unsafe { room.finish() };
+        let starts = &starts;
+        body(&Trues { words, starts, len })
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// Calls `body` with each block, on all threads if the mask is long.
+    pub(super) fn for_each_block(&self, body: &(dyn Fn(Block<'_>) + Sync)) {
+        parallel::for_each_of(self.len, self.starts.len() - 1, 1, &|block| {
+            let words = &self.words[block * WORDS..];
+            body(Block {
+                entries: block * BLOCK..self.len.min((block + 1) * BLOCK),
+                words: &words[..WORDS.min(words.len())],
+                trues: self.starts[block]..self.starts[block + 1],
+            });
+        });
+    }
+}
