@@ -73,9 +73,7 @@ use walks::{LogSumExpFold, Plain, fold_scan};
 /// If `input` does not have `outer * len * inner` elements.
 pub(crate) fn scan<T: ElementType>(
     input: &[T],
-    outer: usize,
-    len: usize,
-    inner: usize,
+    [outer, len, inner]: [usize; 3],
     op: ScanOp,
     exclusive: bool,
     reverse: bool,

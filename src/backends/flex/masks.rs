@@ -1,6 +1,7 @@
 //! Positions of masks, and destinations of keys.
 
 use super::dtypes::{by_index, by_int};
+use super::layouts::contiguous;
 use super::slices::{count_tensor, elements, indices, mask_bytes};
 use crate::cpu;
 use burn::backend::TensorMetadata;
@@ -8,7 +9,7 @@ use burn::tensor::IntDType;
 use burn_flex::FlexTensor;
 
 pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
-    let mask = mask.to_contiguous();
+    let mask = contiguous(mask);
     by_index!(int, I => {
         let mut found = cpu::compact_indices::<I>(&mask_bytes(&mask));
         let count = found.len();
@@ -19,7 +20,7 @@ pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTen
 }
 
 pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
-    let mask = mask.to_contiguous();
+    let mask = contiguous(mask);
     by_index!(int, I => {
         let found = cpu::compact_indices::<I>(&mask_bytes(&mask));
         let count = found.len();
@@ -28,7 +29,7 @@ pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
 }
 
 pub(super) fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
-    let mask = mask.to_contiguous();
+    let mask = contiguous(mask);
     let shape = mask.shape();
     by_index!(int, I => {
         let rows = cpu::argwhere::<I>(&mask_bytes(&mask), &shape);
@@ -47,7 +48,7 @@ pub(super) fn mask_count(mut mask: FlexTensor, int: IntDType) -> FlexTensor {
             repeats *= size;
         }
     }
-    let mask = mask.to_contiguous();
+    let mask = contiguous(mask);
     count_tensor(repeats * cpu::count_true(&mask_bytes(&mask)), int)
 }
 
@@ -56,7 +57,7 @@ pub(super) fn partition_ranks(
     num_keys: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let keys = keys.to_contiguous();
+    let keys = contiguous(keys);
     by_int!(keys.dtype(), K => by_index!(int, I => {
         let (destinations, offsets) = cpu::partition_ranks::<K, I>(elements(&keys), num_keys);
         (

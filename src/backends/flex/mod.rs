@@ -3,6 +3,7 @@
 mod cache;
 mod cached_bytes;
 mod dtypes;
+mod layouts;
 mod masks;
 mod scans;
 mod segments;

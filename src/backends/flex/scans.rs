@@ -1,7 +1,9 @@
 //! Scans, recurrences and their adjoints.
 
+use super::cached_bytes;
 use super::dtypes::{by_float, by_index, by_number};
-use super::slices::{around, elements, indices, lines, mask_bytes, tensor, view};
+use super::layouts::{InMemory, contiguous};
+use super::slices::{elements, indices, lines, mask_bytes, tensor, view};
 use crate::cpu;
 use crate::ops::{scan_from_by_scan, with_dim};
 use crate::{ScanOp, ScanOptions};
@@ -14,14 +16,21 @@ pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptio
     if op == ScanOp::LogSumExp {
         return log_sum_exp(input, dim, options);
     }
-    let input = input.to_contiguous();
-    let shape = input.shape();
-    let (outer, inner) = around(&shape, dim);
-    by_number!(input.dtype(), T => {
-        let scanned = cpu::scan::<T>(
-            elements(&input), outer, shape[dim], inner, op, options.exclusive, options.reverse,
-        );
-        tensor(scanned, shape, input.dtype())
+    let dtype = input.dtype();
+    let (
+        input,
+        InMemory {
+            first,
+            axis,
+            is_flipped,
+            layout,
+        },
+    ) = InMemory::of(input, dim);
+    let reverse = options.reverse != is_flipped;
+    by_number!(dtype, T => {
+        let values = &bytemuck::cast_slice(input.bytes())[first..first + layout.num_elements()];
+        let scanned = cpu::scan::<T>(values, axis, op, options.exclusive, reverse);
+        FlexTensor::new(cached_bytes::bytes(scanned), layout, dtype)
     })
 }
 
@@ -98,7 +107,7 @@ fn recurrence<const RESETS: bool>(
     options: ScanOptions,
 ) -> FlexTensor {
     let shape = values.shape();
-    let initial = initial.map(|initial| initial.to_contiguous());
+    let initial = initial.map(contiguous);
     by_float!(values.dtype(), T => {
         let walked = cpu::recurrence::<T, RESETS>(
             &view(&values, dim), &view(&decay, dim), initial.as_ref().map(elements), options.exclusive,
@@ -140,10 +149,7 @@ fn adjoint(
     reverse: bool,
 ) -> [FlexTensor; 3] {
     let shape = flow.shape();
-    let (results, initial) = (
-        results.to_contiguous(),
-        initial.map(|initial| initial.to_contiguous()),
-    );
+    let (results, initial) = (contiguous(results), initial.map(contiguous));
     by_float!(flow.dtype(), T => {
         let adjoint = cpu::recurrence_adjoint::<T>(
             &view(&flow, dim), &view(&decay, dim), elements(&results), initial.as_ref().map(elements),
@@ -163,7 +169,7 @@ pub(super) fn segmented_scan(
     options: ScanOptions,
 ) -> FlexTensor {
     let shape = input.shape();
-    let starts = starts.to_contiguous();
+    let starts = contiguous(starts);
     let bytes = mask_bytes(&starts);
     let strides = starts.layout().strides();
     let starts = cpu::View::new(&bytes, 0, &shape, strides, dim);

@@ -1,6 +1,7 @@
 //! Segments: their totals, sums at their heads, and what offsets say about each element.
 
 use super::dtypes::{by_float, by_int, by_number, by_size};
+use super::layouts::contiguous;
 use super::slices::{around, elements, mask_bytes, mask_tensor, tensor};
 use crate::ScanOp;
 use crate::cpu;
@@ -10,7 +11,7 @@ use burn::tensor::BoolDType;
 use burn_flex::FlexTensor;
 
 pub(super) fn segment_ids(offsets: FlexTensor, len: usize) -> FlexTensor {
-    let offsets = offsets.to_contiguous();
+    let offsets = contiguous(offsets);
     let bounds = bounds(&offsets, len);
     by_size!(offsets.dtype(), I => {
         tensor(cpu::segment_ids::<I>(&bounds), [len].into(), offsets.dtype())
@@ -18,7 +19,7 @@ pub(super) fn segment_ids(offsets: FlexTensor, len: usize) -> FlexTensor {
 }
 
 pub(super) fn segment_starts(offsets: FlexTensor, len: usize, bool_dtype: BoolDType) -> FlexTensor {
-    let offsets = offsets.to_contiguous();
+    let offsets = contiguous(offsets);
     let starts = by_int!(offsets.dtype(), I => {
         cpu::segment_starts::<I>(elements(&offsets), len)
     });
@@ -26,7 +27,7 @@ pub(super) fn segment_starts(offsets: FlexTensor, len: usize, bool_dtype: BoolDT
 }
 
 pub(super) fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp) -> FlexTensor {
-    let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
+    let (values, offsets) = (contiguous(values), contiguous(offsets));
     let shape = values.shape();
     let (bounds, width) = (bounds(&offsets, shape[0]), shape[1..].iter().product());
     let reduced = with_dim(&shape, 0, offsets.shape()[0] - 1);
@@ -53,7 +54,7 @@ pub(super) fn segment_sums(
     dim: usize,
     reverse: bool,
 ) -> FlexTensor {
-    let (values, heads) = (values.to_contiguous(), heads.to_contiguous());
+    let (values, heads) = (contiguous(values), contiguous(heads));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let lines = [outer, shape[dim], inner];
@@ -64,7 +65,7 @@ pub(super) fn segment_sums(
 }
 
 pub(super) fn repeat_rows(values: FlexTensor, offsets: FlexTensor, total: usize) -> FlexTensor {
-    let (values, offsets) = (values.to_contiguous(), offsets.to_contiguous());
+    let (values, offsets) = (contiguous(values), contiguous(offsets));
     let shape = values.shape();
     let width = shape[1..].iter().product();
     let bounds = bounds(&offsets, total);

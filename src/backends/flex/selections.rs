@@ -1,6 +1,7 @@
 //! The selections, by the keys of their rows in [`ops::selections`](crate::ops::selections).
 
 use super::dtypes::{by_index, by_int, by_size};
+use super::layouts::contiguous;
 use super::masks::partition_ranks;
 use super::segments::repeat_rows;
 use super::slices::{around, count_tensor, elements, indices, mask_bytes, tensor};
@@ -17,7 +18,7 @@ use half::{bf16, f16};
 for_each_kind! { functions_of(FlexTensor, FlexTensor, FlexTensor) Flex all }
 
 fn compact(values: FlexTensor, mask: FlexTensor, _int: IntDType) -> FlexTensor {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     let mask = mask_bytes(&mask);
     if cpu::all_true(&mask) {
         return flat(values);
@@ -35,7 +36,7 @@ fn compact_padded(
     _fill: bool,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     let mask = mask_bytes(&mask);
     if cpu::all_true(&mask) {
         return (flat(values), count_tensor(mask.len(), int));
@@ -63,7 +64,7 @@ fn first_slices(values: FlexTensor, dim: usize, count: usize) -> FlexTensor {
 }
 
 fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     by_size!(values.dtype(), T => {
         let expanded = cpu::expand::<T>(elements(&values), &mask_bytes(&mask));
         tensor(expanded, mask.shape(), values.dtype())
@@ -71,7 +72,7 @@ fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
 }
 
 fn compact_dim(values: FlexTensor, mask: FlexTensor, dim: usize, _int: IntDType) -> FlexTensor {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let mask = mask_bytes(&mask);
@@ -87,7 +88,7 @@ fn compact_dim_padded(
     dim: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     by_size!(values.dtype(), T => {
@@ -98,7 +99,7 @@ fn compact_dim_padded(
 }
 
 fn expand_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     by_size!(values.dtype(), T => {
@@ -113,7 +114,7 @@ fn compact_along(
     dim: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (values, mask) = (values.to_contiguous(), mask.to_contiguous());
+    let (values, mask) = (contiguous(values), contiguous(mask));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let lines = [outer, shape[dim], inner];
@@ -139,7 +140,7 @@ fn run_lengths(values: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
 
 /// The runs of equal elements, and their number.
 fn encode(values: FlexTensor, int: IntDType, padded: bool) -> (FlexTensor, FlexTensor, FlexTensor) {
-    let values = values.to_contiguous();
+    let values = contiguous(values);
     macro_rules! runs {
         ($T:ty) => {
             by_index!(int, I => {
@@ -164,7 +165,7 @@ fn encode(values: FlexTensor, int: IntDType, padded: bool) -> (FlexTensor, FlexT
 }
 
 fn scatter_to(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTensor) -> FlexTensor {
-    let (values, destinations) = (values.to_contiguous(), destinations.to_contiguous());
+    let (values, destinations) = (contiguous(values), contiguous(destinations));
     by_size!(values.dtype(), T => by_int!(destinations.dtype(), I => {
         let scattered = cpu::scatter::<T, I>(elements(&values), elements(&destinations));
         tensor(scattered, values.shape(), values.dtype())
@@ -172,7 +173,7 @@ fn scatter_to(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTensor
 }
 
 fn gather_from(values: FlexTensor, destinations: FlexTensor, _offsets: FlexTensor) -> FlexTensor {
-    let (values, destinations) = (values.to_contiguous(), destinations.to_contiguous());
+    let (values, destinations) = (contiguous(values), contiguous(destinations));
     by_size!(values.dtype(), T => by_int!(destinations.dtype(), I => {
         let gathered = cpu::gather::<T, I>(elements(&values), elements(&destinations));
         tensor(gathered, values.shape(), values.dtype())

@@ -1,6 +1,7 @@
 //! Sorts on the CPU engine.
 
 use super::dtypes::{by_index, by_size};
+use super::layouts::contiguous;
 use super::slices::{around, elements, indices, tensor};
 use crate::SortOrder;
 use crate::cpu;
@@ -59,7 +60,7 @@ fn axis(tensor: &FlexTensor, dim: usize) -> [usize; 3] {
 }
 
 fn radix_sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
-    let keys = keys.to_contiguous();
+    let keys = contiguous(keys);
     let lines = axis(&keys, dim);
     by_order!(keys.dtype(), descending(order), (B, order) => {
         let sorted = cpu::sort::<B, _>(elements(&keys), lines, order);
@@ -68,7 +69,7 @@ fn radix_sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
 }
 
 fn radix_argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
-    let keys = keys.to_contiguous();
+    let keys = contiguous(keys);
     let lines = axis(&keys, dim);
     by_order!(keys.dtype(), descending(order), (B, order) => by_index!(int, I => {
         let positions = cpu::argsort::<B, _, I>(elements(&keys), lines, order);
@@ -84,7 +85,7 @@ fn first(
     order: SortOrder,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let keys = keys.to_contiguous();
+    let keys = contiguous(keys);
     let lines = axis(&keys, dim);
     let shape = with_dim(&keys.shape(), dim, k);
     by_order!(keys.dtype(), descending(order), (B, order) => by_index!(int, I => {
@@ -116,7 +117,7 @@ fn radix_sort_bits(
     order: SortOrder,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let keys = keys.to_contiguous();
+    let keys = contiguous(keys);
     let shape = keys.shape();
     let lines = [1, shape[0], 1];
     by_size!(keys.dtype(), B => by_index!(int, I => {

@@ -9,7 +9,7 @@ fn nan_stays() {
             let mut input = vec![0.5f32; len * inner];
             input[at * inner] = f32::NAN;
             for op in OPS {
-                let output = scan(&input, 1, len, inner, op, false, false);
+                let output = scan(&input, [1, len, inner], op, false, false);
                 for (line, output) in output.chunks(inner).enumerate() {
                     assert_eq!(output[0].is_nan(), line >= at, "{op:?} {len} {at} {line}");
                     assert!(inner == 1 || !output[1].is_nan());
@@ -25,7 +25,7 @@ fn a_product_leaves_the_range_where_a_loop_does() {
     for (len, inner) in [(5000, 1), (200_000, 1), (100_000, 2)] {
         let scan = |line: &dyn Fn(usize) -> f32| {
             let input: Vec<f32> = (0..len * inner).map(|index| line(index / inner)).collect();
-            let output = scan(&input, 1, len, inner, ScanOp::Prod, false, false);
+            let output = scan(&input, [1, len, inner], ScanOp::Prod, false, false);
             output.chunks(inner).map(|line| line[0]).collect::<Vec<_>>()
         };
         let zero_first = scan(&|line| if line == 0 { 0.0 } else { 3.0 });
@@ -61,7 +61,7 @@ fn a_product_leaves_the_range_where_a_loop_does() {
     let mut input = vec![0.0f32; 3000];
     (input[0], input[1100], input[1101]) = (-f32::MAX, f32::MAX, f32::MAX);
     assert_eq!(
-        super::scan(&input, 1, 3000, 1, ScanOp::Sum, false, false)[2999],
+        super::scan(&input, [1, 3000, 1], ScanOp::Sum, false, false)[2999],
         f32::MAX
     );
 }
@@ -72,7 +72,7 @@ fn a_sum_leaves_the_range_where_a_loop_does() {
         for at in [0, 7, 1500, len - 4] {
             let mut input = vec![0.0f32; len];
             input[at..at + 4].copy_from_slice(&[-f32::MAX, f32::MAX, f32::MAX, -f32::MAX]);
-            let output = super::scan(&input, 1, len, 1, ScanOp::Sum, false, false);
+            let output = super::scan(&input, [1, len, 1], ScanOp::Sum, false, false);
             assert_eq!(
                 output[at..at + 4],
                 [-f32::MAX, 0.0, f32::MAX, 0.0],
@@ -98,7 +98,7 @@ fn a_product_of_a_mask_is_one_up_to_the_first_zero() {
                 })
                 .collect();
             let end = input.iter().position(|&x| x == 0.0).unwrap();
-            let output = super::scan(&input, 1, len, 1, ScanOp::Prod, false, false);
+            let output = super::scan(&input, [1, len, 1], ScanOp::Prod, false, false);
             assert!((0..len).all(|index| output[index] == if index < end { 1.0 } else { 0.0 }));
         }
     }
@@ -108,7 +108,7 @@ fn a_product_of_a_mask_is_one_up_to_the_first_zero() {
 fn infinities_add_up_as_in_a_loop() {
     let mut input = vec![1.0f32; 200_000];
     (input[70_000], input[150_000]) = (f32::INFINITY, f32::NEG_INFINITY);
-    let output = super::scan(&input, 1, input.len(), 1, ScanOp::Sum, false, false);
+    let output = super::scan(&input, [1, input.len(), 1], ScanOp::Sum, false, false);
     assert_eq!(output[69_999], 70_000.0);
     assert!(
         output[70_000..150_000]

@@ -99,7 +99,7 @@ macro_rules! integer_scans {
                     // A product of odd numbers alone does not end in zeros.
                     let input: Vec<$ty> = if op == ScanOp::Prod { input.iter().map(|x| x | 1).collect() } else { input.clone() };
                     let expected = oracle(&input, shape, identity, combine, exclusive, reverse);
-                    let actual = scan(&input, outer, len, inner, op, exclusive, reverse);
+                    let actual = scan(&input, [outer, len, inner], op, exclusive, reverse);
                     assert!(actual == expected, "{op:?} {shape:?} exclusive {exclusive} reverse {reverse}");
                 });
             }
@@ -139,7 +139,7 @@ macro_rules! float_scans {
                         _ => unreachable!("not among OPS"),
                     };
                     let expected = oracle(&input, shape, identity, |a, b: $ty| combine(a, $to(b)), exclusive, reverse);
-                    let actual = scan(&input, outer, len, inner, op, exclusive, reverse);
+                    let actual = scan(&input, [outer, len, inner], op, exclusive, reverse);
                     let steps = (len as f64).sqrt();
                     for (index, (&actual, &expected)) in actual.iter().zip(&expected).enumerate() {
                         let actual: f64 = $to(actual);
@@ -191,7 +191,7 @@ fn threads_do_not_change_a_bit() {
                     .num_threads(threads)
                     .build()
                     .unwrap();
-                pool.install(|| scan(input, shape[0], shape[1], shape[2], op, exclusive, reverse))
+                pool.install(|| scan(input, shape, op, exclusive, reverse))
             };
             let bits = |output: Vec<f32>| output.into_iter().map(f32::to_bits).collect::<Vec<_>>();
             let one = bits(run(1));
@@ -206,7 +206,7 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn half_types_round_once() {
     let input = vec![f16::from_f32(0.1); 4096];
-    let output = scan(&input, 1, 4096, 1, ScanOp::Sum, false, false);
+    let output = scan(&input, [1, 4096, 1], ScanOp::Sum, false, false);
     // Accumulated in f16, the sum would stop growing at 256.
     assert_eq!(
         output[4095],
@@ -219,9 +219,7 @@ fn half_types_round_once() {
         let number = f32::from_bits(bits);
         let rounded = scan(
             &[bf16::from_f32(number)],
-            1,
-            1,
-            1,
+            [1, 1, 1],
             ScanOp::Sum,
             false,
             false,

@@ -20,6 +20,7 @@
 mod abreast;
 mod adjoint;
 mod affine;
+mod copied;
 mod extremum;
 mod fold;
 mod fold_scan;

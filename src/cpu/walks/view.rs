@@ -13,13 +13,13 @@ use super::places::Places;
 /// A line here is the `inner` elements of one position along the axis, which the walk reads in one step.
 #[derive(Clone)]
 pub(crate) struct View<'a, T> {
-    elements: &'a [T],
+    pub(super) elements: &'a [T],
     /// The place of the first element.
     start: isize,
-    planes: Places,
-    lines: usize,
+    pub(super) planes: Places,
+    pub(super) lines: usize,
     /// From one line to the next.
-    step: isize,
+    pub(super) step: isize,
     columns: Places,
     /// The columns of a plane, if planes are abreast and blocks of them are transposed.
     transposed: Option<usize>,
@@ -114,7 +114,7 @@ impl<'a, T: Copy> View<'a, T> {
 
     /// The place of a line of a plane.
     #[inline]
-    fn at(&self, plane: usize, line: usize) -> isize {
+    pub(super) fn at(&self, plane: usize, line: usize) -> isize {
         self.start + self.planes.at(plane) + line as isize * self.step
     }
 
@@ -177,7 +177,7 @@ impl<'a, T: Copy> View<'a, T> {
 
     /// Fills `room` with elements that lie `stride` apart.
     #[inline(always)]
-    fn gather(&self, first: isize, stride: isize, room: &mut [MaybeUninit<T>]) {
+    pub(super) fn gather(&self, first: isize, stride: isize, room: &mut [MaybeUninit<T>]) {
         let last = first + (room.len() as isize - 1) * stride;
         let inside = |place: isize| (place as usize) < self.elements.len();
         assert!(room.is_empty() || inside(first) && inside(last));
