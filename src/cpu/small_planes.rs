@@ -5,9 +5,10 @@
 
 use core::mem::MaybeUninit;
 
+use super::columns::lines::lines_of;
 use super::element::TILE;
 use super::parallel::{self, GRAIN};
-use super::processor::vectorize;
+use super::processor::widest;
 use super::short_rows::SHORT;
 use super::traits::{Accumulator, Combine, ElementType};
 
@@ -43,7 +44,7 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     });
 }
 
-/// Walks planes of `len` lines of `inner` elements.
+/// Walks planes of `len` lines of `inner` elements, those of usual widths in forms of their own.
 #[inline(never)]
 fn walk_all<A: Accumulator, O: Combine<A>>(
     input: &[A],
@@ -52,42 +53,52 @@ fn walk_all<A: Accumulator, O: Combine<A>>(
     exclusive: bool,
     reverse: bool,
 ) {
-    let size = len * inner;
-    let planes = input.chunks_exact(size).zip(output.chunks_exact_mut(size));
-    vectorize(|| {
-        planes.for_each(|(input, output)| {
-            if reverse {
-                walk::<A, O, true>(input, output, inner, exclusive)
-            } else {
-                walk::<A, O, false>(input, output, inner, exclusive)
-            }
-        });
-    });
+    let Some(vectors) = widest() else {
+        return walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse);
+    };
+    match inner {
+        2 => vectors.run(
+            #[inline(always)]
+            || walk_planes::<A, O>(input, output, [len, 2], exclusive, reverse),
+        ),
+        3 => vectors.run(
+            #[inline(always)]
+            || walk_planes::<A, O>(input, output, [len, 3], exclusive, reverse),
+        ),
+        4 => vectors.run(
+            #[inline(always)]
+            || walk_planes::<A, O>(input, output, [len, 4], exclusive, reverse),
+        ),
+        8 => vectors.run(
+            #[inline(always)]
+            || walk_planes::<A, O>(input, output, [len, 8], exclusive, reverse),
+        ),
+        _ => vectors.run(
+            #[inline(always)]
+            || walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse),
+        ),
+    }
 }
 
-/// Walks a plane.
+/// Walks planes one after the other. Where the compiler knows `inner`, carries are in registers.
 #[inline(always)]
-fn walk<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
+fn walk_planes<A: Accumulator, O: Combine<A>>(
     input: &[A],
     output: &mut [MaybeUninit<A>],
-    inner: usize,
+    [len, inner]: [usize; 2],
     exclusive: bool,
+    reverse: bool,
 ) {
-    let mut carries = [O::IDENTITY; FEW];
-    let carries = &mut carries[..inner];
-    let lines = input
-        .chunks_exact(inner)
-        .zip(output.chunks_exact_mut(inner));
-    let mut step = |(values, slots): (&[A], &mut [MaybeUninit<A>])| {
-        for ((carry, &value), slot) in carries.iter_mut().zip(values).zip(slots) {
-            let before = *carry;
-            *carry = O::combine(before, value);
-            slot.write(if exclusive { before } else { *carry });
+    let size = len * inner;
+    for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
+        let mut carries = [O::IDENTITY; FEW];
+        for place in lines_of(size, inner, reverse) {
+            let (line, slots) = (&input[place.clone()], &mut output[place]);
+            for ((carry, &value), slot) in carries[..inner].iter_mut().zip(line).zip(slots) {
+                let before = *carry;
+                *carry = O::combine(before, value);
+                slot.write(if exclusive { before } else { *carry });
+            }
         }
-    };
-    if REVERSE {
-        lines.rev().for_each(&mut step);
-    } else {
-        lines.for_each(&mut step);
     }
 }
