@@ -12,6 +12,7 @@ macro_rules! integer_accumulator {
             const HIGHEST: Self = <$ty>::MAX;
             const EXACT: bool = true;
             const MODERATE: Self = 0;
+            const SMALLEST: Self = 0;
             const NEGLIGIBLE: Self = 0;
 
             #[inline(always)]
@@ -37,6 +38,7 @@ macro_rules! float_accumulator {
             const HIGHEST: Self = <$ty>::INFINITY;
             const EXACT: bool = false;
             const MODERATE: Self = $moderate;
+            const SMALLEST: Self = <$ty>::MIN_POSITIVE;
             const NEGLIGIBLE: Self = <$ty>::MIN_POSITIVE / <$ty>::EPSILON;
 
             #[inline(always)]

@@ -67,6 +67,9 @@ pub(crate) trait Accumulator: ElementType<Acc = Self> + PartialOrd + 'static {
     /// A factor whose product with seven others that are not smaller is a normal number; 0 for integers.
     const MODERATE: Self;
 
+    /// The smallest normal number; 0 for integers.
+    const SMALLEST: Self;
+
     /// The smallest normal number, relative to the precision: what is smaller than a number times this, times a normal
     /// number, does not change that number; 0 for integers.
     const NEGLIGIBLE: Self;
@@ -99,6 +102,16 @@ pub(crate) trait Accumulator: ElementType<Acc = Self> + PartialOrd + 'static {
     /// Whether the number has the full precision of the type, which zero and subnormal numbers lack.
     fn is_normal(self) -> bool {
         true
+    }
+
+    /// The number, or zero in place of a subnormal one, with which each product would take a hundred cycles.
+    #[inline(always)]
+    fn without_subnormals(self) -> Self {
+        if self.magnitude() < Self::SMALLEST {
+            self.mul(Self::ZERO)
+        } else {
+            self
+        }
     }
 
     /// The magnitude. NaN stays NaN.

@@ -30,7 +30,7 @@ use super::super::traits::Accumulator;
 pub(super) struct Affine<A> {
     factor: A,
     pub(super) offset: A,
-    /// The smallest factor up to any of the elements, by magnitude.
+    /// The smallest factor up to any of the elements, by magnitude, since the last decay of 0: that one forgets exactly.
     least: A,
     /// The largest decay, by magnitude.
     most: A,
@@ -50,10 +50,15 @@ impl<A: Accumulator> Affine<A> {
     #[inline(always)]
     pub(super) fn then(self, decay: A, value: A) -> Self {
         let factor = self.factor.mul(decay);
+        let least = if self.factor == A::ZERO {
+            self.least
+        } else {
+            self.least.min(factor.magnitude())
+        };
         Self {
-            factor,
+            factor: factor.without_subnormals(),
             offset: decay.mul(self.offset).add(value),
-            least: self.least.min(factor.magnitude()),
+            least: if decay == A::ZERO { A::ONE } else { least },
             most: self.most.max(decay.magnitude()),
         }
     }

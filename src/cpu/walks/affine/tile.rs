@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use super::super::super::lanes::Kernel;
+use super::super::super::processor::vectorize;
 use super::super::super::traits::{Accumulator, ElementType, Lanes as Vector};
 use super::Affine;
 
@@ -77,21 +78,31 @@ impl<T: ElementType> Tile<'_, T> {
     }
 
     /// Whether all products of decays within a vector of `lanes` are normal numbers, or zero because a decay is. `from`
-    /// is the place of the first vector. It is called only where a decay is small.
+    /// is the place of the first vector. It is called only where a decay is small. Zeros alone are found in vectors.
     #[cold]
     pub(in super::super) fn composes(&self, from: usize, lanes: usize) -> bool {
-        let mut vectors = self.decay[from..].chunks_exact(lanes);
-        vectors.all(|vector| {
-            let product = vector.iter().fold(T::Acc::ONE, |product, decay| {
-                let size = decay.to_acc().magnitude();
-                if size == T::Acc::ZERO {
-                    product
-                } else {
-                    product.mul(size.min(T::Acc::ONE))
+        let size = |decay: &T| match decay.to_acc().magnitude() {
+            size if size == T::Acc::ZERO => T::Acc::ONE,
+            size => size.min(T::Acc::ONE),
+        };
+        let mut smallest = [T::Acc::ONE; 16];
+        vectorize(
+            #[inline(always)]
+            || {
+                for decays in self.decay.chunks(16) {
+                    for (smallest, decay) in smallest.iter_mut().zip(decays) {
+                        *smallest = smallest.min(size(decay));
+                    }
                 }
-            });
-            product.is_normal()
-        })
+            },
+        );
+        let are_moderate = smallest.iter().all(|&size| size >= T::Acc::MODERATE);
+        let mut vectors = self.decay[from..].chunks_exact(lanes);
+        are_moderate
+            || vectors.all(|vector| {
+                let product = vector.iter().fold(T::Acc::ONE, |all, it| all.mul(size(it)));
+                product.is_normal()
+            })
     }
 
     /// The place of the first vector, and the elements outside the vectors, which come last in the order of the walk.
@@ -145,10 +156,19 @@ impl<T: ElementType, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
         let mut total = before;
         factor.for_each(|factor| total.factor = factor);
         offset.for_each(|offset| total.offset = offset);
-        least.for_each(|least| total.least = total.least.min(least));
+        total.factor = total.factor.without_subnormals();
+        if before.factor != T::Acc::ZERO {
+            least.for_each(|least| total.least = total.least.min(least));
+        }
         most.for_each(|most| total.most = total.most.max(most));
-        if !is_moderate::<T, L>(smallest) && !tile.composes(from, L::COUNT) {
-            total.least = T::Acc::ZERO;
+        if !is_moderate::<T, L>(smallest) {
+            let mut forgets = false;
+            smallest.for_each(|size| forgets |= size == T::Acc::ZERO);
+            if !tile.composes(from, L::COUNT) {
+                total.least = T::Acc::ZERO;
+            } else if forgets {
+                total.least = T::Acc::ONE;
+            }
         }
         tile.each::<REVERSE>(rest, |_, decay, value| {
             total = total.then(decay, super::offset::<T::Acc, ADJOINT>(decay, value));
