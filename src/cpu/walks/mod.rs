@@ -30,6 +30,7 @@ mod places;
 mod real;
 mod recurrence;
 mod row_part;
+mod short_recurrence;
 mod sink;
 mod view;
 

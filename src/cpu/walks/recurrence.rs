@@ -20,7 +20,7 @@ use super::super::traits::{Accumulator, ElementType, Lanes as Vector};
 use super::abreast::Turned;
 use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
 use super::sink::{Sink, room};
-use super::{Block, View, Walk, WalkShape, run};
+use super::{Block, View, Walk, WalkShape, run, short_recurrence};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
 /// otherwise. If it `RESETS`, a decay of 0 forgets what is before it. The results are the states after each line, or
@@ -39,6 +39,12 @@ pub(crate) fn recurrence<T: ElementType, const RESETS: bool>(
     let inputs = AffineInputs::new(values, decay, lines);
     assert!(initial.is_none_or(|initial| initial.len() == lines.outer * lines.inner));
     let mut output = Output::new(lines.elements());
+    if initial.is_none()
+        && short_recurrence::walk::<T, RESETS>(values, decay, output.slots(), exclusive, lines)
+    {
+        // SAFETY: all rows have been walked.
+        return unsafe { output.finish() };
+    }
     run(&Recurrence::<T, RESETS> {
         initial,
         exclusive,
@@ -58,7 +64,7 @@ struct Recurrence<'a, T: ElementType, const RESETS: bool> {
 
 /// The state after an element: a selection, not a branch, so that loops over columns are vectorized.
 #[inline(always)]
-fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
+pub(super) fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
     let after = decay.mul(before).add(value);
     if RESETS && decay == A::ZERO {
         value

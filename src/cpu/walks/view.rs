@@ -188,6 +188,14 @@ impl<'a, T: Copy> View<'a, T> {
         }
     }
 
+    /// The elements, if they are rows that follow one another in memory.
+    pub(super) fn rows(&self) -> Option<&[T]> {
+        let len = self.planes.len() * self.lines;
+        let follow = self.planes.len() == 1 || self.planes.stride() == Some(self.lines as isize);
+        let are_rows = self.step == 1 && self.columns.len() == 1 && follow;
+        are_rows.then(|| &self.elements[self.start as usize..][..len])
+    }
+
     /// Whether the view has the shape of a walk.
     pub(super) fn fits(&self, lines: &WalkShape) -> bool {
         lines.is_empty() || (self.planes.len() == lines.outer && self.columns.len() == lines.inner)
