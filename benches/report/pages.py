@@ -68,7 +68,7 @@ class Line:
 
     def __init__(self, ours, measures):
         of_case = [m for m in measures if m.case == ours.case]
-        peers = [m for m in of_case if not m.is_ours and not m.is_copy]
+        peers = [m for m in of_case if not (m.is_ours or m.is_copy or m.is_limit)]
         self.ours = ours
         self.op, self.place, self.dtype, shape, self.rest = ours.case.split("/")
         self.shape = [int(size) for size in shape.split("x")]
@@ -97,7 +97,7 @@ TITLES = ["case", "ours", "best peer", "ours is", "Burn's own", "of the copy's b
 
 
 def lines_of(run):
-    lines = [Line(m, run.measures) for m in run.measures if m.is_ours]
+    lines = [Line(m, run.measures) for m in run.measures if m.is_ours and m.case not in limited(run)]
     return sorted(lines, key=lambda line: (line.dtype != "f32", line.dtype, len(line.shape), line.shape, line.label))
 
 
@@ -111,9 +111,34 @@ def slower(lines, most=None):
     return f"A peer is faster in {len(worse)} of {len(compared)} lines{':' if worse else '.'}\n\n{''.join(texts)}"
 
 
+def limited(run):
+    """The cases with a limit."""
+    return {m.case for m in run.measures if m.is_limit}
+
+
+def limits(run, only_exceeded=False):
+    """How many limits hold, and a table of them: operations beside the work that bounds them."""
+    rows, exceeded = [], 0
+    for limit in (m for m in run.measures if m.is_limit):
+        ours = next(m for m in run.measures if m.case == limit.case and m.is_ours)
+        _, most, what = limit.contender.split("-", 2)
+        times = ours.median_ns / limit.median_ns
+        is_exceeded = times > float(most)
+        exceeded += is_exceeded
+        if is_exceeded or not only_exceeded:
+            line = Line(ours, [])
+            taken = f"**{three(times)}**" if is_exceeded else three(times)
+            rows.append([line.label, time(ours.median_ns), f"{what.replace('-', ' ')} {time(limit.median_ns)}", taken, most])
+    total = sum(m.is_limit for m in run.measures)
+    text = f"{total - exceeded} of {total} limits hold{'.' if not rows else ':'}\n\n"
+    return text + (table(["case", "ours", "beside", "times as long", "at most"], rows) + "\n" if rows else "")
+
+
 def page(run):
     lines = lines_of(run)
     text = f"# {run.name}\n\n{table(['fact', 'value'], run.facts)}\n## Where it is slower\n\n{slower(lines)}"
+    if limited(run):
+        text += f"\n## Limits\n\n{limits(run).rstrip()}\n"
     for op, place in dict.fromkeys((line.op, line.place) for line in lines):
         rows = [line.cells for line in lines if (line.op, line.place) == (op, place)]
         text += f"\n## {op}, {place}\n\n{table(TITLES, rows)}"
@@ -132,6 +157,7 @@ def screen(run):
         f"### Flex, {run.name}\n\n{about}. {here}\n\n{table(['operation', *TITLES], rows)}\n"
         + slower([line for line in lines_of(run) if line.place == "flex"], SHOWN)
         + "\n"
+        + (limits(run, only_exceeded=True) if limited(run) else "")
     )
 
 

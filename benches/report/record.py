@@ -74,6 +74,11 @@ class Measure(NamedTuple):
     def is_copy(self):
         return self.contender.startswith("copy-")
 
+    @property
+    def is_limit(self):
+        """`limit-4-sum` is the sum of the same input, and ours may take four times as long."""
+        return self.contender.startswith("limit-")
+
 
 class Run(NamedTuple):
     name: str

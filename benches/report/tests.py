@@ -80,6 +80,9 @@ class Tests(unittest.TestCase):
         page = pages.page(Run("r", [("cores", "2")], measured(ours, burn, numpy, ("copy-by-add", 200.0, ""))))
         for part in ["| cores | 2 |", "1 of 1 lines", "**2.00× slower** than burn", "burn 200 ns †", "| 50 % |", "f32 1 × 2^10 dim1"]:
             self.assertIn(part, page)
+        limits = pages.page(Run("r", [], measured(ours, ("limit-4-sum", 50.0, ""), ("limit-9-copy", 50.0, ""))))
+        for part in ["1 of 2 limits hold", "| sum 50.0 ns | **8.00** | 4 |", "| copy 50.0 ns | 8.00 | 9 |", "0 of 0 lines."]:
+            self.assertIn(part, limits)
         alone = pages.page(Run("r", [], measured(ours)))
         self.assertIn("| not measured |", alone)
         self.assertIn("0 of 0 lines.", alone)
