@@ -171,23 +171,6 @@ pub fn recurrence_adjoint(
     reverse: bool,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    check(&tensors, axis, dtype)?;
-    let inputs = vec![tensors.flow.clone(), tensors.decay.clone()];
-    let scan = ScanTensors::new(inputs, vec![tensors.of_values.clone()], axis, dtype);
-    let options = ScanOptions {
-        exclusive: false,
-        reverse: !reverse,
-    };
-    scan_operator::<RecurrenceAdjoint>(client, scan, (), options, launch)?;
-    if !tensors.flow.shape.contains(&0) {
-        launch_flows(client, tensors, axis, dtype, reverse);
-    }
-    Ok(())
-}
-
-/// Panics if a tensor is too small, and refuses outputs that overlap or are not contiguous.
-#[track_caller]
-fn check(tensors: &RecurrenceGradients, axis: usize, dtype: ElemType) -> Result<(), ScanError> {
     let shape = &tensors.flow.shape;
     let (elements, size) = (shape.iter().product::<usize>(), dtype.size());
     let lines = elements
@@ -206,7 +189,18 @@ fn check(tensors: &RecurrenceGradients, axis: usize, dtype: ElemType) -> Result<
         read.push(("initial value", initial, size, lines));
         written.push(("gradient of initial values", of_initial, size, lines));
     }
-    check_outputs(&read, &written)
+    let address_type = check_outputs(&read, &written)?;
+    let inputs = vec![tensors.flow.clone(), tensors.decay.clone()];
+    let scan = ScanTensors::new(inputs, vec![tensors.of_values.clone()], axis, dtype);
+    let options = ScanOptions {
+        exclusive: false,
+        reverse: !reverse,
+    };
+    scan_operator::<RecurrenceAdjoint>(client, scan, (), options, launch)?;
+    if !tensors.flow.shape.contains(&0) {
+        launch_flows(client, tensors, axis, dtype, reverse, address_type);
+    }
+    Ok(())
 }
 
 /// The second launch: what flows back to decays and initial values, after the scan. There is at least one element.
@@ -216,6 +210,7 @@ fn launch_flows(
     axis: usize,
     dtype: ElemType,
     reverse: bool,
+    address_type: AddressType,
 ) {
     let RecurrenceGradients {
         flow,
@@ -247,12 +242,6 @@ fn launch_flows(
         cubes * ELEMENTWISE_UNITS,
     );
     let firsts = firsts([decay.clone(), of_values.clone()], axis, reverse);
-    let all = [&decay, &of_values, &results, &of_decay];
-    let address_type = all
-        .iter()
-        .map(|it| it.required_address_type(size))
-        .max()
-        .unwrap_or_default();
     let (mut decays, mut flows) = (SequenceArg::new(), SequenceArg::new());
     let (mut initials, mut of_initials) = (SequenceArg::new(), SequenceArg::new());
     if let Some([initial, of_initial]) = initial {

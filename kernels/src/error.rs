@@ -2,7 +2,7 @@
 
 use crate::scan::strategy::RoutineKind;
 use cubecl::client::Client;
-use cubecl::ir::ElemType;
+use cubecl::ir::{AddressType, ElemType};
 use cubecl::prelude::TensorBinding;
 use cubecl::std::tensor::is_contiguous;
 use thiserror::Error;
@@ -134,13 +134,17 @@ pub(crate) type Typed = (TensorBinding, ElemType);
 /// An argument of a call: its name, the tensor, the bytes of an element, and the elements that kernels access.
 pub(crate) type Operand<'a> = (&'static str, &'a TensorBinding, usize, usize);
 
-/// Refuses outputs that are not contiguous, or share memory with an input or with each other.
+/// Refuses outputs that are not contiguous, or share memory with an input or with each other. Returns the type of
+/// address that reaches all elements of the tensors.
 ///
 /// # Panics
 ///
 /// If a tensor does not hold the elements that kernels access: they do not check bounds.
 #[track_caller]
-pub(crate) fn check_outputs(inputs: &[Operand], outputs: &[Operand]) -> Result<(), ScanError> {
+pub(crate) fn check_outputs(
+    inputs: &[Operand],
+    outputs: &[Operand],
+) -> Result<AddressType, ScanError> {
     for (name, tensor, _, elements) in inputs.iter().chain(outputs) {
         let reach = reach(tensor);
         assert!(
@@ -159,7 +163,11 @@ pub(crate) fn check_outputs(inputs: &[Operand], outputs: &[Operand]) -> Result<(
             return Err(ScanError::OverlappingMemory { output, other });
         }
     }
-    Ok(())
+    let all = inputs.iter().chain(outputs);
+    Ok(all
+        .map(|(_, tensor, size, _)| tensor.required_address_type(*size))
+        .max()
+        .unwrap_or_default())
 }
 
 /// Whether two tensors lie in one allocation and their byte ranges, from first to last element, overlap. A tensor in

@@ -35,17 +35,10 @@ pub fn partition_ranks(
     index: ElemType,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
-    let destinations_operand = ("destinations", &destinations, index.size());
-    let digits = grouping(
-        client,
-        (&keys, None),
-        destinations_operand,
-        &offsets,
-        num_keys,
-        index,
-        launch,
-    )?;
-    digits.launch(offsets, destinations)
+    let offsets = (offsets, index);
+    let written = ("destinations", &destinations, index.size());
+    let digits = grouping(client, &keys, None, written, &offsets, num_keys, launch)?;
+    digits.launch(offsets.0, destinations)
 }
 
 /// Groups values by their keys `0..num_keys`, in the order of the input: the values of key 0, those of key 1, and so
@@ -70,18 +63,10 @@ pub fn partition(
     num_keys: usize,
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
+    let moved = Some(&values);
+    let written = ("grouped values", &grouped, values.1.size());
+    let digits = grouping(client, &keys, moved, written, &offsets, num_keys, launch)?;
     let ((values, dtype), (offsets, index)) = (values, offsets);
-    let operand = ("grouped values", &grouped, dtype.size());
-    let with_values = (&keys, Some((&values, dtype)));
-    let digits = grouping(
-        client,
-        with_values,
-        operand,
-        &offsets,
-        num_keys,
-        index,
-        launch,
-    )?;
     let elements = digits.elements;
     let shape = PermutationShape {
         outer: 1,
@@ -105,28 +90,23 @@ pub fn partition(
 #[track_caller]
 fn grouping<'c>(
     client: &'c Client,
-    (keys, values): (&Typed, Option<(&TensorBinding, ElemType)>),
-    written: (&'static str, &TensorBinding, usize),
-    offsets: &TensorBinding,
+    keys: &Typed,
+    values: Option<&Typed>,
+    (name, written, size): (&'static str, &TensorBinding, usize),
+    offsets: &Typed,
     num_keys: usize,
-    index: ElemType,
     launch: LaunchOptions,
 ) -> Result<Digits<'c>, ScanError> {
-    let values_type = values.map(|(_, dtype)| dtype);
+    let index = offsets.1;
+    let values_type = values.map(|(_, dtype)| *dtype);
     check_types(client, [keys.1, index].into_iter().chain(values_type))?;
     let n: usize = keys.0.shape.iter().product();
-    let (name, tensor, size) = written;
-    let written = (name, tensor, size, n);
     let mut inputs: Vec<Operand> = vec![("keys", &keys.0, keys.1.size(), n)];
-    if let Some((values, dtype)) = values {
-        inputs.push(("values", values, dtype.size(), n));
-    }
-    let offsets_operand = ("offsets", offsets, index.size(), num_keys + 1);
-    check_outputs(&inputs, &[written, offsets_operand])?;
-    let address_type = keys
-        .0
-        .required_address_type(1)
-        .max(offsets.required_address_type(1));
+    inputs.extend(values.map(|(values, dtype)| ("values", values, dtype.size(), n)));
+    let offsets_operand = ("offsets", &offsets.0, index.size(), num_keys + 1);
+    let address_type = check_outputs(&inputs, &[(name, written, size, n), offsets_operand])?
+        // The last tile's places are counted beyond its end.
+        .max(keys.0.required_address_type(1));
     Ok(Digits {
         client,
         keys: keys.clone(),

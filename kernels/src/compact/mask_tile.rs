@@ -309,7 +309,7 @@ impl Published {
             .search
             .advance::<u32, Fold>(state, &self.survivors, ScanOp::Sum)
         {
-            let first = self.search.missing() * comptime!(config.tile.units * config.tile.vectors);
+            let first = self.search.missing * comptime!(config.tile.units * config.tile.vectors);
             let other = tile_mask.total_of::<M, N>(mask, row, first, config);
             let other = totals_of_tile::<u32, Fold>(
                 &other,

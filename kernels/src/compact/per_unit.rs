@@ -92,14 +92,13 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
     let columns = || columns_without_inputs([outer, plan.vectors, inner], split);
     let cubes = || cube_count(client, parts.count().div_ceil(UNITS));
     let cube_dim = CubeDim::new_1d(UNITS as u32);
-    let address_type = selection.address_type(&plan);
     // SAFETY: one count per part; a part ends with its line.
     let count = |states| unsafe {
         count_parts_kernel::launch_unchecked(
             client,
             cubes(),
             cube_dim,
-            address_type,
+            plan.address_type,
             plan.lanes,
             view(client, selection.mask.0.clone()),
             states,
@@ -114,7 +113,7 @@ pub(super) fn launch(client: &Client, plan: Plan, selection: Selection) {
             client,
             cubes(),
             cube_dim,
-            address_type,
+            plan.address_type,
             plan.lanes,
             view(client, selection.values.0.clone()),
             view(client, selection.mask.0.clone()),

@@ -21,15 +21,8 @@ use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::tensor::layout::linear::LinearView;
 
-/// What a position receives.
-#[derive_cube_comptime]
-enum Place {
-    /// Its rank among the `true`s, −1 under `false`.
-    Destination,
-    /// The packed value of its rank; zero under `false` and if that value is missing.
-    Packed,
-}
-
+/// If the kernel `packs`, a position receives the packed value of its rank among the `true`s; zero under `false` and if
+/// that value is missing. Otherwise it receives its rank, −1 under `false`.
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     packed: &[V],
@@ -40,7 +33,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
     state: &[Atomic<u32>],
     vectors: usize,
     words: TileWords,
-    #[comptime] place: Place,
+    #[comptime] packs: bool,
     #[comptime] config: MaskConfig,
     #[define(V)] _value_type: ElemType,
     #[define(M)] _mask_type: ElemType,
@@ -53,7 +46,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
         let mut tile_mask = MaskTile::load::<M, N>(&mask, row, config);
         let mut own = tile_mask.publish(state, tile, words, config);
         let before = own.seek::<M, N>(&mut tile_mask, &mask, state, row, config);
-        if comptime!(place == Place::Destination) && tile + 1 == words.tiles && UNIT_POS == 0 {
+        if comptime!(!packs) && tile + 1 == words.tiles && UNIT_POS == 0 {
             count[0] = I::cast_from(before + own.survivors);
         }
         #[unroll]
@@ -66,7 +59,7 @@ fn place_kernel<V: Numeric, M: Numeric, I: Numeric, N: Size>(
                 #[unroll]
                 for lane in 0..N::value().comptime() {
                     let keep = (flags >> comptime!(lane as u32)) & 1u32;
-                    if comptime!(place == Place::Destination) {
+                    if comptime!(!packs) {
                         let destination = select(keep == 1u32, V::cast_from(rank), V::from_int(-1));
                         result.insert(lane, destination);
                     } else {
@@ -114,10 +107,7 @@ pub(super) fn place(
     launch: LaunchOptions,
 ) -> Result<(), ScanError> {
     same_elements("output", &output.0, &mask.0)?;
-    let place = match packed {
-        Some(_) => Place::Packed,
-        None => Place::Destination,
-    };
+    let packs = packed.is_some();
     let packed = packed.unwrap_or_else(|| unused(client));
     let (count, index) = count.unwrap_or_else(|| (unused(client), u32::elem_type_native()));
     let inputs = [
@@ -128,13 +118,10 @@ pub(super) fn place(
         ("output", &output.0, output.1.size(), 0),
         ("count", &count, index.size(), 1),
     ];
-    check_outputs(&inputs, &outputs)?;
+    let address_type = check_outputs(&inputs, &outputs)?;
     let packed_len: usize = packed.shape.iter().product();
     let lines = MaskLines::flat(&mask.0);
     let plan = Plan::new(client, &mask, &[&output], 0, lines, Mark::NonZero, launch)?;
-    let address_type = plan
-        .address_type
-        .max(packed.required_address_type(output.1.size()));
     let (state, words) = plan.words(client);
     // SAFETY: mask and output hold the same number of elements, and the kernel guards each vector by it; a rank is
     // checked against the packed values before it is read; the state holds an aggregate and a fallback per tile and a
@@ -154,7 +141,7 @@ pub(super) fn place(
             state,
             plan.vectors,
             words,
-            place,
+            packs,
             plan.config,
             output.1,
             mask.1,

@@ -71,6 +71,7 @@ impl MaskLines {
 pub(super) struct Plan {
     pub cube_count: CubeCount,
     pub cube_dim: CubeDim,
+    /// It is the default until a caller knows all tensors of the launch.
     pub address_type: AddressType,
     /// Lanes of a vector, in the mask and in all tensors accessed with it.
     pub lanes: usize,
@@ -134,10 +135,7 @@ impl Plan {
         Ok(Self {
             cube_count: cube_count(client, tiles),
             cube_dim: CubeDim::new_1d(units as u32),
-            address_type: all()
-                .map(|(tensor, dtype)| tensor.required_address_type(dtype.size()))
-                .max()
-                .unwrap_or_default(),
+            address_type: AddressType::default(),
             lanes,
             vectors,
             lines,

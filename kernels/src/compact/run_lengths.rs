@@ -116,7 +116,6 @@ pub fn run_lengths(
     if len == 0 {
         return Ok(());
     }
-    let address_type = heads.required_address_type(index.size());
     let lanes = lanes_of(client, len, &[(&lengths, index.size())]);
     let vectors = len / lanes;
     // The host does not know how many runs there are.
@@ -127,7 +126,7 @@ pub fn run_lengths(
             client,
             cube_count(client, units.div_ceil(ELEMENTWISE_UNITS)),
             CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
-            address_type,
+            plan.address_type,
             lanes,
             heads.into_buffer_arg(),
             count.into_buffer_arg(),

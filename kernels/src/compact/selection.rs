@@ -22,8 +22,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Makes all further checks, then the plan for these lines of the mask. `others` are further
-    /// outputs.
+    /// Makes all further checks, then the plan for these lines of the mask. `others` are further outputs.
     pub fn plan(
         &self,
         client: &Client,
@@ -39,25 +38,14 @@ impl Selection {
         ];
         let output = [("output", &self.output, emitted.size(), 0)];
         let count = [("count", &self.counts, index.size(), lines.count())];
-        check_outputs(&inputs, &[&output, others, &count].concat())?;
+        let address_type = check_outputs(&inputs, &[&output, others, &count].concat())?;
         // If no values are emitted, `values` is a stand-in.
         let others = [&self.values];
         let others = if self.emit.values() { &others[..] } else { &[] };
-        let plan = Plan::new(
-            client,
-            &self.mask,
-            others,
-            emitted.size(),
-            lines,
-            mark,
-            launch,
-        )?;
+        let size = emitted.size();
+        let mut plan = Plan::new(client, &self.mask, others, size, lines, mark, launch)?;
         check_types(client, [emitted, index])?;
+        plan.address_type = address_type;
         Ok(plan)
-    }
-
-    pub fn address_type(&self, plan: &Plan) -> AddressType {
-        plan.address_type
-            .max(self.output.required_address_type(self.values.1.size()))
     }
 }

@@ -27,7 +27,7 @@ impl CubeScanAlgorithm {
     pub fn default_for(client: &Client) -> Self {
         let hardware = &client.properties().hardware;
         let one_size = hardware.plane_size_min == hardware.plane_size_max;
-        if has_plane_ops(client) && one_size {
+        if one_size && Self::PlaneScans.is_supported(client) {
             Self::PlaneScans
         } else {
             Self::Raking
@@ -36,18 +36,11 @@ impl CubeScanAlgorithm {
 
     /// Whether the algorithm needs [`Plane::Ops`].
     pub fn needs_plane_ops(self) -> bool {
-        match self {
-            Self::PlaneScans => true,
-            Self::Raking | Self::RakingMemoize => false,
-        }
+        self == Self::PlaneScans
     }
 
     /// Whether the device advertises what the algorithm needs.
     pub fn is_supported(self, client: &Client) -> bool {
-        !self.needs_plane_ops() || has_plane_ops(client)
+        !self.needs_plane_ops() || client.features().plane.contains(Plane::Ops)
     }
-}
-
-pub(super) fn has_plane_ops(client: &Client) -> bool {
-    client.features().plane.contains(Plane::Ops)
 }

@@ -30,16 +30,8 @@ pub fn scan(
     op: ScanOp,
     options: ScanOptions,
 ) -> Result<(), ScanError> {
-    scan_with(
-        client,
-        input,
-        output,
-        axis,
-        dtype,
-        op,
-        options,
-        LaunchOptions::default(),
-    )
+    let tensors = ScanTensors::new(vec![input], vec![output], axis, dtype);
+    scan_operator::<Fold>(client, tensors, op, options, LaunchOptions::default())
 }
 
 /// [`scan`] with a routine and tuning of the caller's choice.

@@ -9,13 +9,12 @@
 //! A line of one part needs launch 3 alone. In launch 2 a cube scans the totals of a line; each unit takes neighbouring
 //! parts.
 
-pub(crate) use super::components::parts::{CarryIn, before_part};
 pub(crate) use super::split::Split;
 
 use super::components::cube_totals::scan_totals;
 use super::components::tile::TileConfig;
 use super::grid::cube_count;
-use super::scratch::Words;
+use super::scratch::temporary_words;
 use crate::monoid::{Monoid, Operator, State, StateOf, join, read_state, write_state};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
@@ -45,15 +44,6 @@ impl Parts {
         self.outer * self.parts * self.inner
     }
 
-    /// How a part learns what precedes it.
-    pub(crate) fn carry_in(&self) -> CarryIn {
-        match self.parts {
-            1 => CarryIn::Whole,
-            ..=FOLDED_BY_EACH => CarryIn::Totals,
-            _ => CarryIn::Prefixes,
-        }
-    }
-
     /// Launches the kernels that walk the parts. `walk` without a carry writes the state of each part into its buffer;
     /// with one it reads from that buffer what [`before_part()`] needs. If lines have one part, it is only called with
     /// [`CarryIn::Whole`], and does not read its buffer.
@@ -66,14 +56,19 @@ impl Parts {
         op: O::Config,
         walk: impl Fn(BufferArg, Option<CarryIn>),
     ) {
-        let carry_in = self.carry_in();
+        let carry_in = match self.parts {
+            1 => CarryIn::Whole,
+            ..=FOLDED_BY_EACH => CarryIn::Totals,
+            _ => CarryIn::Prefixes,
+        };
         let words = match carry_in {
             CarryIn::Whole => 1,
             _ => O::state_size(accumulator).div_ceil(size_of::<u32>()) * self.count(),
         };
-        let states = Words::new(client, words);
+        let states = temporary_words(client, words);
+        let states = || states.clone().into_buffer_arg();
         if self.parts > 1 {
-            walk(states.arg(), None);
+            walk(states(), None);
         }
         if carry_in == CarryIn::Prefixes {
             let lines = self.outer * self.inner;
@@ -84,7 +79,7 @@ impl Parts {
                     cube_count(client, lines),
                     CubeDim::new_1d(UNITS as u32),
                     AddressType::default(),
-                    states.arg(),
+                    states(),
                     lines,
                     self.parts,
                     self.inner,
@@ -94,8 +89,48 @@ impl Parts {
                 );
             }
         }
-        walk(states.arg(), Some(carry_in));
+        walk(states(), Some(carry_in));
     }
+}
+
+/// How a part learns what precedes it.
+#[derive_cube_comptime]
+pub(crate) enum CarryIn {
+    /// The line is one part.
+    Whole,
+    /// The part folds the totals of the parts before it.
+    Totals,
+    /// Another launch has folded them.
+    Prefixes,
+}
+
+/// What precedes part `part` of a line. `first` precedes the line. State number `at` belongs to the line's first part;
+/// the others follow at distances of `apart`.
+#[cube]
+pub(crate) fn before_part<A: Numeric, M: Monoid<A>>(
+    states: &[u32],
+    at: usize,
+    apart: usize,
+    part: usize,
+    first: &M::State,
+    #[comptime] carry_in: CarryIn,
+    #[comptime] op: M::Config,
+) -> M::State {
+    let mut running = M::State::copy(first);
+    match carry_in {
+        CarryIn::Whole => {}
+        CarryIn::Totals => {
+            for earlier in 0..part {
+                let total = read_state::<M::State>(states, at + earlier * apart);
+                running = join::<A, M>(&running, &total, op);
+            }
+        }
+        CarryIn::Prefixes => {
+            let prefix = read_state::<M::State>(states, at + part * apart);
+            running = join::<A, M>(&running, &prefix, op);
+        }
+    }
+    running
 }
 
 /// Turns the totals of each line into what precedes its parts.

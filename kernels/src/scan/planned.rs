@@ -10,10 +10,10 @@ use super::launch::{routine_of, run};
 use super::problem::Lines;
 use super::routines;
 use super::strategy::{LaunchOptions, RoutineKind};
-use super::tensors::types;
 use crate::ScanError;
 use crate::error::check_types;
 use crate::monoid::Operator;
+use crate::operator::accumulator_of;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -46,7 +46,8 @@ impl<'a, O: Operator> PlannedScan<'a, O> {
             let rank = shape.len();
             return Err(ScanError::AxisOutOfRange { axis, rank });
         }
-        let types = types(dtype, None, None);
+        let word = u32::elem_type_native();
+        let types = [dtype, accumulator_of(dtype), word, word];
         check_types(client, types)?;
         let lines = Lines::contiguous(shape, axis);
         let call = Call::plan(client, lines, 0, types, op, options, launch);

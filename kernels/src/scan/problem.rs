@@ -307,20 +307,11 @@ mod tests {
         assert_eq!(wide(&[(3, 6)], (6, 1), &[], 0), 2, "a row and the step");
         assert_eq!(wide(&[], (6, 1), &[], 2), 2, "a row and the offset");
         assert_eq!(wide(&[], (5, 6), &[(6, 1)], 0), 2, "columns and the step");
-    }
-
-    #[test]
-    fn a_vector_begins_where_the_tensors_do() {
+        assert_eq!(wide(&[], (16, 1), &[], 4), 4, "one offset");
+        assert_eq!(wide(&[], (16, 1), &[], 2 | 4), 2, "the smaller of two");
+        assert_eq!(wide(&[], (16, 1), &[], 1), 1, "two alike, or one");
         assert_eq!(elements_before(None, 4), 0);
         assert_eq!(elements_before(Some(24), 4), 6);
-        let wide = |offset| {
-            let lines = lines(&[], (16, 1), &[]);
-            widest_vector([1, 2, 4, 8].into_iter(), lines.common_alignment(offset))
-        };
-        assert_eq!(wide(0), 8);
-        assert_eq!(wide(4), 4, "one of them");
-        assert_eq!(wide(2 | 4), 2, "the other");
-        assert_eq!(wide(1 | 1), 1, "both alike");
     }
 
     #[test]

@@ -49,57 +49,40 @@ fn unsupported_reason_of(
     }
 }
 
-/// A buffer of `bytes` bytes, through which one launch passes data to the next.
-pub(crate) fn temporary(client: &Client, bytes: usize) -> Handle {
-    match testing::given() {
-        Some(scratch) => scratch.bytes(client, bytes),
-        None => client.empty(bytes),
-    }
-}
-
-/// A contiguous tensor for the same purpose. Its buffer can be bound even if it has no elements.
+/// A contiguous tensor through which one launch passes data to the next. Its buffer can be bound even if it has no
+/// elements.
 pub(crate) fn temporary_tensor<const D: usize>(
     client: &Client,
     shape: [usize; D],
     dtype: ElemType,
 ) -> TensorBinding {
-    let len: usize = shape.iter().product();
-    let handle = temporary(client, (len * dtype.size()).max(64));
+    let bytes = (shape.iter().product::<usize>() * dtype.size()).max(64);
+    let handle = match testing::given() {
+        Some(scratch) => scratch.bytes(client, bytes),
+        None => client.empty(bytes),
+    };
     TensorHandle::new_contiguous(shape, handle, dtype).binding()
 }
 
-/// 32-bit words for the same purpose.
-pub(crate) struct Words {
-    handle: Handle,
-    pub len: usize,
-}
-
-impl Words {
-    /// At least one.
-    pub(crate) fn new(client: &Client, len: usize) -> Self {
-        let len = len.max(1);
-        let handle = temporary(client, len * size_of::<u32>());
-        Self { handle, len }
-    }
-
-    pub(crate) fn arg(&self) -> BufferArg {
-        // SAFETY: the handle was made with this many words.
-        unsafe { BufferArg::from_raw_parts(self.handle.clone(), self.len) }
-    }
+/// 32-bit words for the same purpose, at least one.
+pub(crate) fn temporary_words(client: &Client, len: usize) -> TensorBinding {
+    temporary_tensor(client, [len.max(1)], u32::elem_type_native())
 }
 
 /// The exclusive sums of the counts of each row.
 pub(crate) fn prefixes_of(
     client: &Client,
-    counts: &Words,
-    prefixes: &Words,
+    counts: &TensorBinding,
+    prefixes: &TensorBinding,
     [rows, of_row]: [usize; 2],
 ) -> Result<(), ScanError> {
     let word = u32::elem_type_native();
-    let tensor = |words: &Words| {
-        TensorHandle::new_contiguous([rows, of_row], words.handle.clone(), word).binding()
+    let in_rows = |words: &TensorBinding| TensorBinding {
+        strides: [of_row, 1].into(),
+        shape: [rows, of_row].into(),
+        ..words.clone()
     };
-    let (counts, prefixes) = (tensor(counts), tensor(prefixes));
+    let (counts, prefixes) = (in_rows(counts), in_rows(prefixes));
     let options = ScanOptions {
         exclusive: true,
         reverse: false,

@@ -98,11 +98,7 @@ impl ScanTensors {
             ("outputs", O::OUTPUTS, self.outputs.len()),
             ("initial values", O::OUTPUTS, initial),
             (STARTS, O::STARTS.into(), self.starts.iter().len()),
-            (
-                "positions",
-                O::POSITIONS.into(),
-                self.positions.iter().len(),
-            ),
+            (POSITIONS, O::POSITIONS.into(), self.positions.iter().len()),
         ] {
             if expected != found {
                 return Err(ScanError::TensorCount {
@@ -118,12 +114,12 @@ impl ScanTensors {
         if axis < rank {
             ends[axis] = 1;
         }
+        let size = self.dtype.size();
         let initial = self.initial.iter().flatten();
-        let initial = initial.map(|tensor| ("initial value", tensor, &ends));
-        let all = self
-            .of_one_shape()
-            .map(|(name, tensor, ..)| (name, tensor, shape));
-        for (operand, tensor, expected) in all.chain(initial) {
+        let initial: Vec<Operand> = initial.map(|it| ("initial value", it, size, 0)).collect();
+        let all = self.of_one_shape().map(|it| (it, shape));
+        let all = all.chain(initial.iter().map(|it| (*it, &ends)));
+        for ((operand, tensor, ..), expected) in all {
             if tensor.shape != *expected {
                 return Err(ScanError::ShapeMismatch {
                     operand,
@@ -138,15 +134,13 @@ impl ScanTensors {
         let (written, mut read): (Vec<Operand>, Vec<Operand>) = self
             .of_one_shape()
             .partition(|(name, ..)| matches!(*name, OUTPUT | POSITIONS));
-        let initial = self.initial.iter().flatten();
-        read.extend(initial.map(|tensor| ("initial value", tensor, self.dtype.size(), 0)));
+        read.extend(initial);
         check_outputs(&read, &written)?;
         if axis >= rank {
             return Err(ScanError::AxisOutOfRange { axis, rank });
         }
-        let tensors = self.of_one_shape().count() + self.initial.iter().flatten().count();
         let most = client.properties().hardware.max_bindings as usize;
-        match tensors + OWN_BUFFERS {
+        match read.len() + written.len() + OWN_BUFFERS {
             buffers if buffers > most => Err(ScanError::TooManyBuffers { buffers, most }),
             _ => Ok(()),
         }
@@ -192,10 +186,13 @@ impl ScanTensors {
         })
     }
 
-    /// The types that define a kernel: of elements, accumulators, starts and positions.
+    /// The types that define a kernel: of elements, accumulators, starts and positions. Kernels without starts or
+    /// positions have words in their place.
     pub(crate) fn types(&self) -> [ElemType; 4] {
-        let of = |typed: &Option<(_, ElemType)>| typed.as_ref().map(|it| it.1);
-        types(self.dtype, of(&self.starts), of(&self.positions))
+        let word = u32::elem_type_native();
+        let of = |typed: &Option<(_, ElemType)>| typed.as_ref().map_or(word, |it| it.1);
+        let (starts, positions) = (of(&self.starts), of(&self.positions));
+        [self.dtype, accumulator_of(self.dtype), starts, positions]
     }
 
     /// The type of address that reaches all elements.
@@ -205,15 +202,4 @@ impl ScanTensors {
             .max()
             .unwrap_or_default()
     }
-}
-
-/// As [`ScanTensors::types`]. Kernels without starts or positions have words in their place.
-pub(crate) fn types(
-    dtype: ElemType,
-    starts: Option<ElemType>,
-    positions: Option<ElemType>,
-) -> [ElemType; 4] {
-    let word = u32::elem_type_native();
-    let [starts, positions] = [starts, positions].map(|it| it.unwrap_or(word));
-    [dtype, accumulator_of(dtype), starts, positions]
 }

@@ -15,7 +15,6 @@
 //! scatter would need atomic additions, whose order varies, or one unit for a whole line. A segmented scan from the
 //! other end (Blelloch, "Prefix sums and their applications", 1990) leaves each sum at its head: [`SegmentTotals`].
 
-mod bounds;
 mod offsets;
 mod reduce;
 mod repeat;
@@ -24,12 +23,28 @@ pub use offsets::{segment_ids, segment_starts};
 pub use reduce::{segment_reduce, segment_reduce_built_in};
 pub use repeat::repeat;
 
+use crate::error::Typed;
 use crate::monoid::{Fold, SegmentTotals};
 use crate::scan::{LaunchOptions, ScanOptions, ScanTensors, scan_operator};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
+
+/// The number of offsets.
+///
+/// # Panics
+///
+/// If there are none.
+#[track_caller]
+fn entries_of(offsets: &Typed) -> usize {
+    let entries: usize = offsets.0.shape.iter().product();
+    assert!(
+        entries > 0,
+        "segments have one offset more than there are segments"
+    );
+    entries
+}
 
 /// Writes into `output`, at each head, the sum of the values from it up to the next head along `axis`. In `reverse`
 /// lines are taken from their end. Elsewhere it writes zero. Any non-zero in `heads` is a head, and so is the first

@@ -7,7 +7,7 @@
 //! starts    1 · 1 · · 1 ·      at the same elements
 //! ```
 
-use super::bounds::entries_of;
+use super::entries_of;
 use crate::checked_index::checked_index;
 use crate::error::{Typed, check_outputs, check_types};
 use crate::scan::problem::lanes_of;
@@ -66,7 +66,7 @@ fn mark(
     let entries = entries_of(offsets);
     let (marks, dtype) = marks;
     check_types(client, [offsets.1, dtype])?;
-    check_outputs(
+    let address_type = check_outputs(
         &[("offsets", &offsets.0, offsets.1.size(), entries)],
         &[("marks", &marks, dtype.size(), len)],
     )?;
@@ -74,9 +74,6 @@ fn mark(
         return Ok(());
     }
     let lanes = lanes_of(client, len, &[(&marks, dtype.size())]);
-    let address_type = marks
-        .required_address_type(dtype.size())
-        .max(offsets.0.required_address_type(offsets.1.size()));
     // SAFETY: `marks` holds this many vectors; the kernel writes none past the end.
     unsafe {
         clear_kernel::launch_unchecked(

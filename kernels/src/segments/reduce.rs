@@ -8,9 +8,10 @@
 //! The work is balanced by elements, as in the scan: it depends on the number of bytes, not on the lengths of segments.
 //! No atomics, and the same bits each time.
 
-use super::bounds::{bounded, entries_of};
+use super::entries_of;
 use super::offsets::segment_starts;
 use crate::ScanError;
+use crate::checked_index::checked_index;
 use crate::error::check_outputs;
 use crate::monoid::{Fold, LogSumExp, Operator, Segmented};
 use crate::operator::accumulator_of;
@@ -22,6 +23,13 @@ use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use cubecl::std::FastDivmod;
+
+/// An offset; `len` if it is not in `0..len`.
+#[cube]
+fn bounded<I: Numeric>(offset: I, len: usize) -> usize {
+    let (at, valid) = checked_index::<I>(offset, len);
+    select(valid, at, len)
+}
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn totals_kernel<T: Numeric, A: Numeric, I: Numeric>(
@@ -107,7 +115,7 @@ pub fn segment_reduce<O: Operator>(
     op: O::Config,
 ) -> Result<(), ScanError> {
     let elements = (entries_of(&offsets) - 1) * width;
-    check_outputs(
+    let address_type = check_outputs(
         &[
             ("values", &values, dtype.size(), len * width),
             ("offsets", &offsets.0, offsets.1.size(), 1),
@@ -134,9 +142,6 @@ pub fn segment_reduce<O: Operator>(
         scan_operator::<Segmented<O>>(client, tensors, op, options, launch)?;
     }
     let accumulator = accumulator_of(dtype);
-    let address_type = totals
-        .required_address_type(dtype.size())
-        .max(scanned.required_address_type(dtype.size()));
     // SAFETY: units beyond the totals do nothing, and offsets are bounded by the number of rows.
     unsafe {
         totals_kernel::launch_unchecked(

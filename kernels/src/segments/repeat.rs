@@ -1,6 +1,6 @@
 //! Repetition: each row of the output is a copy of the row of its segment.
 
-use super::bounds::entries_of;
+use super::entries_of;
 use super::offsets::segment_ids;
 use crate::ScanError;
 use crate::compact::{PermutationShape, gather};

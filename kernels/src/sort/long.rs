@@ -33,7 +33,7 @@ use crate::ScanError;
 use crate::compact::unused;
 use crate::scan::components::column_lookback::StripConfig;
 use crate::scan::components::tile_state::TileWordsLaunch;
-use crate::scan::scratch::{self, Words, prefixes_of};
+use crate::scan::scratch::{self, prefixes_of, temporary_words};
 use crate::scan::tuning::{COLUMN_STRIPS, Tuning};
 use crate::scan::{RoutineKind, Strategy, cube_count};
 use cubecl::prelude::*;
@@ -90,9 +90,9 @@ pub(super) fn sort_long(
 /// Where digits begin in lines, `[lines, passes, digits, parts]`, and after that the schedule, if there are several
 /// passes. WebGPU promises so few buffers that both share one. Without lookback there is one pass, that of the turn.
 struct Table {
-    words: Words,
+    words: TensorBinding,
     /// How often digits occur, in the same order.
-    counts: Words,
+    counts: TensorBinding,
     /// `[rows, entries of a row]` of digits. A row has the digits of a line's pass.
     rows: [usize; 2],
     parts: usize,
@@ -156,7 +156,7 @@ impl<'a, 'c> Passes<'a, 'c> {
         if !config.counts && !config.differs {
             return Ok(table);
         }
-        let differing = Words::new(sort.client, flags * parts);
+        let differing = temporary_words(sort.client, flags * parts);
         // SAFETY: a count for each line, pass, digit and part, and a flag for each line, pass and part. Cubes beyond
         // the lines read and write nothing. What a kernel is compiled not to access is not accessed.
         unsafe {
@@ -167,8 +167,8 @@ impl<'a, 'c> Passes<'a, 'c> {
                 sort.address_type,
                 sort.lanes(len, &[&self.source.keys]),
                 self.source.keys.clone().into_buffer_arg(),
-                table.counts.arg(),
-                differing.arg(),
+                table.counts.clone().into_buffer_arg(),
+                differing.clone().into_buffer_arg(),
                 CountedPartsLaunch::new(lines, len, parts, tiles),
                 config,
                 sort.dtype,
@@ -178,8 +178,14 @@ impl<'a, 'c> Passes<'a, 'c> {
             prefixes_of(sort.client, &table.counts, &table.words, table.rows)?;
         }
         if config.differs {
-            let to = (table.words.arg(), table.counts.len);
-            schedule(sort, differing.arg(), to, [lines, parts], passes);
+            let to = (table.words.clone().into_buffer_arg(), table.counts.shape[0]);
+            schedule(
+                sort,
+                differing.into_buffer_arg(),
+                to,
+                [lines, parts],
+                passes,
+            );
         }
         Ok(table)
     }
@@ -195,8 +201,8 @@ impl<'a, 'c> Passes<'a, 'c> {
     fn table(&self, rows: usize, parts: usize, scheduled: usize) -> Table {
         let of_row = self.sort.digits.digits() * parts;
         Table {
-            words: Words::new(self.sort.client, rows * of_row + scheduled),
-            counts: Words::new(self.sort.client, rows * of_row),
+            words: temporary_words(self.sort.client, rows * of_row + scheduled),
+            counts: temporary_words(self.sort.client, rows * of_row),
             rows: [rows, of_row],
             parts,
         }
@@ -222,10 +228,10 @@ impl<'a, 'c> Passes<'a, 'c> {
                 sort.lanes(len, &[keys, &moved]),
                 keys.clone().into_buffer_arg(),
                 moved.into_buffer_arg(),
-                table.words.arg(),
-                table.counts.arg(),
+                table.words.clone().into_buffer_arg(),
+                table.counts.clone().into_buffer_arg(),
                 CountedPartsLaunch::new(lines, len, self.tiles, 1),
-                table.counts.len,
+                table.counts.shape[0],
                 turn,
                 self.digits,
                 sort.dtype,
@@ -277,14 +283,14 @@ impl<'a, 'c> Passes<'a, 'c> {
                 keys.clone().into_buffer_arg(),
                 moved.into_buffer_arg(),
                 positions.unwrap_or_else(|| stand_in(2)).into_buffer_arg(),
-                table.words.arg(),
+                table.words.clone().into_buffer_arg(),
                 outputs
                     .keys
                     .unwrap_or_else(|| stand_in(3))
                     .into_buffer_arg(),
                 positions_out.into_buffer_arg(),
                 state,
-                KeyPassLaunch::new(lines, len, kept, turn, table.counts.len, table.parts),
+                KeyPassLaunch::new(lines, len, kept, turn, table.counts.shape[0], table.parts),
                 words,
                 config,
                 sort.dtype,

@@ -4,7 +4,7 @@ use super::code::{KeyOrder, bits_of};
 use super::tile::KeyDigits;
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
-use crate::compact::digits::config::{DigitConfig, ExtraShared};
+use crate::compact::digits::config::DigitConfig;
 use crate::error::{Operand, check_outputs, check_types};
 use crate::operator::integer_limits;
 use crate::scan::problem::lanes_of;
@@ -67,7 +67,8 @@ impl<'c> Sort<'c> {
             client,
             dtype,
             order: KeyOrder::new(dtype, options),
-            digits: DigitConfig::new(client, &launch, extra(dtype, false)),
+            // Keys are staged.
+            digits: DigitConfig::new(client, &launch, dtype.size(), false),
             address_type: operands
                 .iter()
                 .map(|(_, tensor, ..)| tensor.required_address_type(1))
@@ -78,8 +79,9 @@ impl<'c> Sort<'c> {
 
     /// The same for lines that are longer than a tile: their tiles may be larger.
     pub fn of_long_lines(&self) -> Self {
-        let is_large = self.dtype.size() <= size_of::<u32>();
-        let digits = DigitConfig::new(self.client, &self.launch, extra(self.dtype, is_large));
+        let size = self.dtype.size();
+        let is_large = size <= size_of::<u32>();
+        let digits = DigitConfig::new(self.client, &self.launch, size, is_large);
         Self {
             digits,
             ..self.clone()
@@ -124,14 +126,6 @@ impl<'c> Sort<'c> {
             positions: has_positions.then(|| tensor(u32::elem_type_native())),
             lines,
         }
-    }
-}
-
-/// Keys are staged.
-fn extra(dtype: ElemType, is_large: bool) -> ExtraShared {
-    ExtraShared {
-        of_key: dtype.size(),
-        is_large,
     }
 }
 

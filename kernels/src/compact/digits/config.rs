@@ -61,27 +61,19 @@ pub(crate) struct DigitConfig {
     pub adds: bool,
 }
 
-/// Shared memory that a kernel has in addition to counters, words and a table.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ExtraShared {
-    /// Bytes for each key of the tile.
-    pub of_key: usize,
-    /// The tile may be larger than [`TILE`], as long as two cubes share the memory.
-    pub is_large: bool,
-}
-
 impl DigitConfig {
     /// For a grouping by keys below `num_keys`.
     pub fn of_grouping(client: &Client, launch: &LaunchOptions, num_keys: usize) -> Self {
-        let config = Self::new(client, launch, ExtraShared::default());
+        let config = Self::new(client, launch, 0, false);
         Self {
             drops: num_keys <= config.digits(),
             ..config
         }
     }
 
-    /// For tiles that have this shared memory in addition to their words.
-    pub fn new(client: &Client, launch: &LaunchOptions, extra: ExtraShared) -> Self {
+    /// For tiles that have `of_key` bytes of shared memory for each key in addition to counters, words and a table. If
+    /// `is_large`, a tile may be larger than [`TILE`], as long as two cubes share the memory.
+    pub fn new(client: &Client, launch: &LaunchOptions, of_key: usize, is_large: bool) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;
         let config = if tuning.plane {
@@ -90,7 +82,8 @@ impl DigitConfig {
                 launch,
                 [hardware.plane_size_min, hardware.plane_size_max],
                 hardware.max_shared_memory_size,
-                extra,
+                of_key,
+                is_large,
             )
         } else {
             Self::without_planes(launch)
@@ -110,19 +103,20 @@ impl DigitConfig {
         launch: &LaunchOptions,
         plane_sizes: [u32; 2],
         shared_bytes: usize,
-        extra: ExtraShared,
+        of_key: usize,
+        is_large: bool,
     ) -> Self {
         let [smallest, largest] = plane_sizes.map(|size| size.max(1) as usize);
-        let words = shared_bytes.saturating_sub(OTHER_BYTES) / (size_of::<u32>() + extra.of_key);
+        let words = shared_bytes.saturating_sub(OTHER_BYTES) / (size_of::<u32>() + of_key);
         let planes = (words >> BITS_WITH_PLANES).clamp(1, MOST_PLANES);
         // Whole planes, whatever size the device picks.
         let most = (planes * smallest / largest).max(1) * largest;
         let units = tuning.units.min(most);
         let max_planes = units.div_ceil(smallest);
-        let tile = if extra.is_large && tuning.lookback.meets {
+        let tile = if is_large && tuning.lookback.meets {
             let holders = max_planes * (size_of::<u32>() << BITS_WITH_PLANES);
             let room = (shared_bytes / 2).saturating_sub(OTHER_BYTES + holders);
-            (room / (size_of::<u32>() + extra.of_key)).clamp(TILE, LARGE_TILE)
+            (room / (size_of::<u32>() + of_key)).clamp(TILE, LARGE_TILE)
         } else {
             TILE
         };
@@ -140,7 +134,7 @@ impl DigitConfig {
             ..Self::default()
         };
         let words = config.words() + config.counters();
-        let bytes = size_of::<u32>() * words + config.tile() * extra.of_key;
+        let bytes = size_of::<u32>() * words + config.tile() * of_key;
         let has_room = OTHER_BYTES + bytes <= shared_bytes;
         Self {
             matches: tuning.lookback.meets && config.ballot_words == 1 && has_room,
@@ -173,12 +167,7 @@ impl DigitConfig {
 
     /// Counters, in the room for words.
     pub fn counters(&self) -> usize {
-        let counted = if self.plane {
-            self.max_planes
-        } else {
-            self.units
-        };
-        counted * self.digits()
+        self.sums().totals() * self.digits()
     }
 
     /// Words of bits in addition to the counters.
@@ -199,14 +188,15 @@ mod tests {
     use crate::scan::components::tile_state::LookbackConfig;
 
     fn with(units: usize, plane_sizes: [u32; 2], shared_bytes: usize) -> DigitConfig {
-        extra(units, plane_sizes, shared_bytes, ExtraShared::default())
+        extra(units, plane_sizes, shared_bytes, 0, false)
     }
 
     fn extra(
         units: usize,
         plane_sizes: [u32; 2],
         shared_bytes: usize,
-        extra: ExtraShared,
+        of_key: usize,
+        is_large: bool,
     ) -> DigitConfig {
         let tuning = Tuning {
             units,
@@ -217,7 +207,14 @@ mod tests {
             ..Tuning::planes()
         };
         let launch = LaunchOptions::default();
-        DigitConfig::with_planes(&tuning, &launch, plane_sizes, shared_bytes, extra)
+        DigitConfig::with_planes(
+            &tuning,
+            &launch,
+            plane_sizes,
+            shared_bytes,
+            of_key,
+            is_large,
+        )
     }
 
     #[test]
@@ -231,11 +228,7 @@ mod tests {
     fn two_cubes_with_large_tiles_share_a_multiprocessor() {
         // An H100, an A100, and what has no room for that.
         for (kib, keys) in [(227, 16), (163, 15), (99, 8)] {
-            let room = ExtraShared {
-                of_key: 4,
-                is_large: true,
-            };
-            let config = extra(512, [32, 32], kib << 10, room);
+            let config = extra(512, [32, 32], kib << 10, 4, true);
             assert_eq!(config.keys, keys, "{kib} KiB");
         }
     }
@@ -256,8 +249,7 @@ mod tests {
             for shared_bytes in [16 << 10, 32 << 10, 227 << 10] {
                 for units in [128, 512, 1024] {
                     for (of_key, is_large) in [0, 1, 4, 8].map(|of_key| (of_key, of_key == 4)) {
-                        let room = ExtraShared { of_key, is_large };
-                        let config = extra(units, plane_sizes, shared_bytes, room);
+                        let config = extra(units, plane_sizes, shared_bytes, of_key, is_large);
                         assert_eq!(config.units % plane_sizes[1] as usize, 0);
                         assert!(config.units <= units);
                         assert!(config.bits >= 5);

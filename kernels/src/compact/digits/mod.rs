@@ -18,7 +18,8 @@ pub(crate) mod ranks;
 mod tile;
 
 use crate::ScanError;
-use crate::scan::scratch::{Words, prefixes_of};
+use crate::error::Typed;
+use crate::scan::scratch::{prefixes_of, temporary_words};
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use config::DigitConfig;
 use cubecl::client::Client;
@@ -113,7 +114,7 @@ fn place_digits_kernel<K: Numeric, I: Numeric>(
 /// One call, after all checks.
 pub(super) struct Digits<'a> {
     pub client: &'a Client,
-    pub keys: (TensorBinding, ElemType),
+    pub keys: Typed,
     pub num_keys: usize,
     pub index: ElemType,
     pub address_type: AddressType,
@@ -171,14 +172,9 @@ impl Digits<'_> {
     }
 
     /// Where each tile's keys of each digit begin; after that, how many keys have a digit.
-    fn digit_offsets(
-        &self,
-        keys: BufferArg,
-        dtype: ElemType,
-        shift: u32,
-    ) -> Result<Words, ScanError> {
+    fn digit_offsets(&self, (keys, dtype): &Typed, shift: u32) -> Result<TensorBinding, ScanError> {
         let len = self.groups() * self.tiles() + 1;
-        let (counts, digit_offsets) = (Words::new(self.client, len), Words::new(self.client, len));
+        let [counts, digit_offsets] = [(); 2].map(|()| temporary_words(self.client, len));
         // SAFETY: one count per digit and tile, and one more; units beyond the keys and cubes beyond the tiles do
         // nothing.
         unsafe {
@@ -187,11 +183,11 @@ impl Digits<'_> {
                 self.cubes(),
                 self.cube_dim(),
                 self.address_type,
-                keys,
-                counts.arg(),
+                keys.clone().into_buffer_arg(),
+                counts.clone().into_buffer_arg(),
                 self.pass(shift),
                 self.config,
-                dtype,
+                *dtype,
             );
         }
         prefixes_of(self.client, &counts, &digit_offsets, [1, len])?;
@@ -200,8 +196,8 @@ impl Digits<'_> {
 
     /// One digit distinguishes all keys: one pass writes their destinations.
     fn place(self, offsets: TensorBinding, destinations: TensorBinding) -> Result<(), ScanError> {
+        let digit_offsets = self.digit_offsets(&self.keys, 0)?;
         let (keys, dtype) = self.keys.clone();
-        let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
         // SAFETY: as in `digit_offsets`; there is a destination for each key, and `offsets` has one more than there are
         // groups.
         unsafe {
@@ -211,7 +207,7 @@ impl Digits<'_> {
                 self.cube_dim(),
                 self.address_type,
                 keys.into_buffer_arg(),
-                digit_offsets.arg(),
+                digit_offsets.into_buffer_arg(),
                 destinations.into_buffer_arg(),
                 offsets.into_buffer_arg(),
                 self.pass(0),
@@ -231,8 +227,8 @@ impl Digits<'_> {
         grouped: TensorBinding,
     ) -> Result<(), ScanError> {
         assert!(self.is_one_pass(), "keys have several digits");
+        let digit_offsets = self.digit_offsets(&self.keys, 0)?;
         let (keys, dtype) = self.keys.clone();
-        let digit_offsets = self.digit_offsets(keys.clone().into_buffer_arg(), dtype, 0)?;
         // SAFETY: as in `place`; there is a value for each key, and room for it.
         unsafe {
             move_values_kernel::launch_unchecked(
@@ -242,7 +238,7 @@ impl Digits<'_> {
                 self.address_type,
                 keys.into_buffer_arg(),
                 values.into_buffer_arg(),
-                digit_offsets.arg(),
+                digit_offsets.into_buffer_arg(),
                 grouped.into_buffer_arg(),
                 offsets.into_buffer_arg(),
                 self.pass(0),
@@ -259,20 +255,16 @@ impl Digits<'_> {
         let n = self.elements;
         let bits = usize::BITS - self.num_keys.leading_zeros();
         let passes = bits.div_ceil(self.config.bits);
+        let mut keys = self.keys.clone();
         // The first pass does not read `positions`, and the last does not write them: one word stands in.
-        let mut sorted: Option<Words> = None;
-        let mut positions = Words::new(self.client, 1);
+        let mut positions = temporary_words(self.client, 1);
         for pass in 0..passes {
             let shift = pass * self.config.bits;
             let last = pass + 1 == passes;
-            let keys = || match &sorted {
-                None => (self.keys.0.clone().into_buffer_arg(), self.keys.1),
-                Some(sorted) => (sorted.arg(), u32::elem_type_native()),
-            };
-            let (arg, dtype) = keys();
-            let digit_offsets = self.digit_offsets(arg, dtype, shift)?;
-            let keys_out = Words::new(self.client, n);
-            let positions_out = Words::new(self.client, if last { 1 } else { n });
+            let digit_offsets = self.digit_offsets(&keys, shift)?;
+            let (keys_in, dtype) = keys;
+            let keys_out = temporary_words(self.client, n);
+            let positions_out = temporary_words(self.client, if last { 1 } else { n });
             // SAFETY: a digit's offset plus a rank below its count is below `n`; positions are a permutation of `0..n`.
             unsafe {
                 move_digits_kernel::launch_unchecked(
@@ -280,11 +272,11 @@ impl Digits<'_> {
                     self.cubes(),
                     self.cube_dim(),
                     self.address_type,
-                    keys().0,
-                    positions.arg(),
-                    digit_offsets.arg(),
-                    keys_out.arg(),
-                    positions_out.arg(),
+                    keys_in.into_buffer_arg(),
+                    positions.into_buffer_arg(),
+                    digit_offsets.into_buffer_arg(),
+                    keys_out.clone().into_buffer_arg(),
+                    positions_out.clone().into_buffer_arg(),
                     destinations.clone().into_buffer_arg(),
                     self.pass(shift),
                     pass == 0,
@@ -294,9 +286,8 @@ impl Digits<'_> {
                     self.index,
                 );
             }
-            (sorted, positions) = (Some(keys_out), positions_out);
+            (keys, positions) = ((keys_out, u32::elem_type_native()), positions_out);
         }
-        let sorted = sorted.unwrap_or_else(|| Words::new(self.client, n));
         let offset_cubes = (self.num_keys + 1).div_ceil(ELEMENTWISE_UNITS);
         // SAFETY: bisection stays in the `n` sorted keys; `offsets` has one more than there are keys.
         unsafe {
@@ -305,7 +296,7 @@ impl Digits<'_> {
                 cube_count(self.client, offset_cubes),
                 CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
                 self.address_type,
-                sorted.arg(),
+                keys.0.into_buffer_arg(),
                 offsets.into_buffer_arg(),
                 n,
                 self.num_keys,

@@ -228,14 +228,36 @@ impl RankedTile {
         has_digit: bool,
         #[comptime] config: DigitConfig,
     ) -> u32 {
-        let peers = peers_of(digit, has_digit, config);
+        let mut peers = Array::<u32>::new(config.ballot_words);
+        let with_digit = plane_ballot(has_digit);
+        #[unroll]
+        for word in 0..config.ballot_words {
+            peers[word] = with_digit.extract(word);
+        }
+        #[unroll]
+        for bit in 0..config.bits {
+            let is_set = (digit >> bit) & 1u32 == 1u32;
+            let ballot = plane_ballot(is_set);
+            #[unroll]
+            for word in 0..config.ballot_words {
+                let set = ballot.extract(word);
+                peers[word] &= select(is_set, set, set ^ u32::MAX);
+            }
+        }
+        let mut peers_before = 0u32;
+        let mut all = 0u32;
+        #[unroll]
+        for word in 0..config.ballot_words {
+            all += peers[word].count_ones();
+            peers_before += (peers[word] & units_before(word)).count_ones();
+        }
         let before = self.words[counter];
         meet(config);
-        if has_digit && peers.earlier == 0 {
-            self.words[counter] = before + peers.all;
+        if has_digit && peers_before == 0 {
+            self.words[counter] = before + all;
         }
         meet(config);
-        before + peers.earlier
+        before + peers_before
     }
 
     /// Replaces the counters of each digit by where the keys of each plane begin, and finds the starts of digits.
@@ -325,43 +347,6 @@ impl RankedTile {
         }
         sync_cube();
     }
-}
-
-/// The units of a plane that hold the same digit.
-#[derive(CubeType)]
-struct Peers {
-    /// How many are before this unit.
-    earlier: u32,
-    /// How many there are.
-    all: u32,
-}
-
-#[cube]
-fn peers_of(digit: u32, has_digit: bool, #[comptime] config: DigitConfig) -> Peers {
-    let mut peers = Array::<u32>::new(config.ballot_words);
-    let with_digit = plane_ballot(has_digit);
-    #[unroll]
-    for word in 0..config.ballot_words {
-        peers[word] = with_digit.extract(word);
-    }
-    #[unroll]
-    for bit in 0..config.bits {
-        let is_set = (digit >> bit) & 1u32 == 1u32;
-        let ballot = plane_ballot(is_set);
-        #[unroll]
-        for word in 0..config.ballot_words {
-            let set = ballot.extract(word);
-            peers[word] &= select(is_set, set, set ^ u32::MAX);
-        }
-    }
-    let mut earlier = 0u32;
-    let mut all = 0u32;
-    #[unroll]
-    for word in 0..config.ballot_words {
-        all += peers[word].count_ones();
-        earlier += (peers[word] & units_before(word)).count_ones();
-    }
-    Peers { earlier, all }
 }
 
 /// Makes writes of a plane's units visible to all of them.

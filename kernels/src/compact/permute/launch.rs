@@ -104,10 +104,12 @@ fn permute(
     let list_operand: Operand = ("list of destinations", &list, index.size(), shape.slices);
     let slices: Operand = ("slices", slices, dtype.size(), elements);
     let destinations: Operand = ("destinations", destinations, dtype.size(), all_destinations);
-    match written {
+    let address_type = match written {
         Output::Slices => check_outputs(&[destinations, list_operand], &[slices]),
         Output::Destinations => check_outputs(&[slices, list_operand], &[destinations]),
-    }?;
+    }?
+    // The last cube's units are counted beyond the last slice.
+    .max(slices.1.required_address_type(1));
     // If slices are single elements, in one group, a unit moves a vector of slices. Otherwise it moves a vector of a
     // slice.
     let of_elements = shape.outer == 1 && shape.inner == 1;
@@ -118,9 +120,6 @@ fn permute(
     };
     let lanes = lanes_of(client, len, &[(slices.1, slices.2), (other.1, other.2)]);
     let cubes = cube_count(client, (elements / lanes).div_ceil(ELEMENTWISE_UNITS));
-    let address_type = from
-        .required_address_type(1)
-        .max(to.required_address_type(1));
     let kernel = match (written, of_elements) {
         (Output::Slices, true) => gather_elements_kernel::launch_unchecked,
         (Output::Slices, false) => gather_kernel::launch_unchecked,

@@ -58,8 +58,6 @@ pub fn scatter_ranks(
     shape: PermutationShape,
 ) -> Result<(), ScanError> {
     let index = destination_list.1;
-    let entries: usize = taken.shape.iter().product();
-    assert!(entries > 0, "the number of destinations taken is missing");
     check_types(client, [dtype, index])?;
     check_outputs(
         &[("number of destinations taken", &taken, index.size(), 1)],

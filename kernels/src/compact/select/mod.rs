@@ -77,7 +77,6 @@ pub(super) fn launch(
     positions: Option<TensorBinding>,
 ) {
     let (state, words) = plan.words(client);
-    let address_type = selection.address_type(plan);
     let positions = positions.map(TensorBinding::into_buffer_arg);
     // SAFETY: mask, values and output hold the same number of elements, and the kernel guards each vector by its row; a
     // rank is below the number of trues, and the tail begins after them; the state holds an aggregate and a fallback
@@ -87,7 +86,7 @@ pub(super) fn launch(
             client,
             plan.cube_count.clone(),
             plan.cube_dim,
-            address_type,
+            plan.address_type,
             plan.lanes,
             view(client, selection.values.0),
             view(client, selection.mask.0),

@@ -5,7 +5,7 @@
 //! scan. Either way the order is as in a plain loop.
 
 use super::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
-use super::tile::TileConfig;
+use super::tile::config::TileConfig;
 use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 

@@ -8,7 +8,6 @@ pub(crate) mod element_rows;
 pub(crate) mod flat_rows;
 pub(crate) mod flat_tile;
 pub(crate) mod lookback;
-pub(crate) mod parts;
 pub(crate) mod plane_scan;
 pub(crate) mod plane_transpose;
 pub(crate) mod rows;

@@ -16,14 +16,12 @@ use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
     args::{Access, Operands, ScanArgs},
-    cube_totals::totals_of_tile,
-    parts::{CarryIn, before_part},
     rows::RowsView,
     tensors::begin_of_line,
     tile::{TileConfig, UnitTile, total_of},
 };
 use crate::scan::grid::cube_count;
-use crate::scan::parts::Parts;
+use crate::scan::parts::{CarryIn, Parts, before_part};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 
@@ -97,10 +95,7 @@ pub(crate) fn chunks_kernel<
                     config,
                     op,
                 );
-                let total = &unit.total;
-                let own =
-                    totals_of_tile::<A, O::Monoid<A>>(total, &identity, &mut shared, config, op);
-                let prefix = join::<A, O::Monoid<A>>(&running, &own.exclusive, op);
+                let prefix = join::<A, O::Monoid<A>>(&running, &unit.totals.exclusive, op);
                 unit.store::<A, P, O::Monoid<A>>(
                     &mut writes,
                     &row,
@@ -110,7 +105,7 @@ pub(crate) fn chunks_kernel<
                     config,
                     op,
                 );
-                running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+                running = join::<A, O::Monoid<A>>(&running, &unit.totals.aggregate, op);
             } else {
                 let total = total_of::<T, A, N, B, O::Monoid<A>>(
                     &reads,
@@ -121,9 +116,7 @@ pub(crate) fn chunks_kernel<
                     config,
                     op,
                 );
-                let own =
-                    totals_of_tile::<A, O::Monoid<A>>(&total, &identity, &mut shared, config, op);
-                running = join::<A, O::Monoid<A>>(&running, &own.aggregate, op);
+                running = join::<A, O::Monoid<A>>(&running, &total, op);
             }
             tile += 1;
             if tile >= chunks.tiles {
@@ -154,11 +147,8 @@ fn chunks_per_row<O: Operator>(call: &Call<O>) -> usize {
     if call.launch.batch_invariant {
         return 1;
     }
-    let wave = call
-        .tuning
-        .units_to_saturate
-        .div_ceil(call.tuning.units)
-        .max(2);
+    let tuning = &call.tuning;
+    let wave = tuning.units_to_saturate.div_ceil(tuning.units).max(2);
     wave.div_ceil(call.rows()).min(call.tiles_per_row())
 }
 

@@ -17,10 +17,9 @@ use crate::scan::components::args::{Access, Operands, ScanArgs};
 use crate::scan::components::columns::{
     ColumnsConfig, ColumnsView, columns_arg, fold_rows, load_prefetched, scan_row, splat,
 };
-use crate::scan::components::parts::{CarryIn, before_part};
 use crate::scan::components::tensors::begin_of_line;
 use crate::scan::grid::cube_count;
-use crate::scan::parts::Parts;
+use crate::scan::parts::{CarryIn, Parts, before_part};
 use crate::scan::split::Split;
 use crate::scan::tuning::{COLUMN_UNITS, PREFETCH_DEPTH};
 use cubecl::ir::ElemType;

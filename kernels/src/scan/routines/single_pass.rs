@@ -13,7 +13,6 @@ use crate::monoid::{Monoid, Operator, State, StateOf, join};
 use crate::scan::call::Call;
 use crate::scan::components::{
     args::{Operands, ScanArgs},
-    cube_totals::totals_of_tile,
     lookback::{Lookback, tile_of_cube},
     rows::RowsView,
     tensors::begin_of_line,
@@ -65,14 +64,12 @@ pub(crate) fn single_pass_kernel<
             config,
             op,
         );
-        let own =
-            totals_of_tile::<A, O::Monoid<A>>(&unit.total, &identity, &mut totals, config, op);
 
         let begin = begin_of_line::<T, A, O::Monoid<A>>(&reads.initial, row_index, &identity, op);
         let mut search = Lookback::<StateOf<O, A>>::new(tile, words, &begin, lookback);
-        search.publish_aggregate(state, &own.aggregate);
-        while search.advance::<A, O::Monoid<A>>(state, &own.aggregate, op) {
-            let first = search.missing() * vectors_per_tile;
+        search.publish_aggregate(state, &unit.totals.aggregate);
+        while search.advance::<A, O::Monoid<A>>(state, &unit.totals.aggregate, op) {
+            let first = search.missing * vectors_per_tile;
             let other = total_of::<T, A, N, B, O::Monoid<A>>(
                 &reads,
                 &row,
@@ -82,11 +79,9 @@ pub(crate) fn single_pass_kernel<
                 config,
                 op,
             );
-            let other =
-                totals_of_tile::<A, O::Monoid<A>>(&other, &identity, &mut totals, config, op);
-            search.publish_fallback(state, &other.aggregate);
+            search.publish_fallback(state, &other);
         }
-        let prefix = join::<A, O::Monoid<A>>(&search.before(), &own.exclusive, op);
+        let prefix = join::<A, O::Monoid<A>>(&search.before(), &unit.totals.exclusive, op);
         unit.store::<A, P, O::Monoid<A>>(&mut writes, &row, first, &prefix, &identity, config, op);
     }
 }

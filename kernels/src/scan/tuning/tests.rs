@@ -218,20 +218,15 @@ fn cubes_of_wide_accumulators_have_fewer_units() {
 
 #[test]
 fn what_a_caller_sets_is_kept() {
-    let options = LaunchOptions {
-        vectors: Some(0),
-        spin_limit: Some(3),
-        ..Default::default()
+    let with = |spin_limit| {
+        let options = LaunchOptions {
+            vectors: Some(0),
+            spin_limit: Some(spin_limit),
+            ..Default::default()
+        };
+        let tuning = Tuning::from_facts(PLAIN, &options);
+        (tuning.vectors, tuning.spin_limit)
     };
-    let tuning = Tuning::from_facts(PLAIN, &options);
-    assert_eq!((tuning.vectors, tuning.spin_limit), (1, 3));
-}
-
-#[test]
-fn every_word_is_read_once_at_least() {
-    let options = LaunchOptions {
-        spin_limit: Some(0),
-        ..Default::default()
-    };
-    assert_eq!(Tuning::from_facts(PLAIN, &options).spin_limit, 1);
+    assert_eq!(with(3), (1, 3));
+    assert_eq!(with(0), (1, 1), "every word is read once at least");
 }

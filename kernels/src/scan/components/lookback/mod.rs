@@ -98,8 +98,9 @@ pub(crate) struct Lookback<S: State> {
     /// The total of the tile's own block before the tile, and up to and including it.
     own_before: S,
     own_total: S,
-    /// The missing tile of the row, or [`NONE`].
-    missing: usize,
+    /// The tile of the row whose aggregate is missing, or [`NONE`]. After [`advance`](Self::advance) the same in every
+    /// unit.
+    pub missing: usize,
     /// For all units: the missing tile, and what precedes this tile.
     decision: Shared<[u32]>,
     result: S::Shared,
@@ -167,11 +168,6 @@ impl<S: State> Lookback<S> {
             let at = fallback_at(index, lane, config.block, S::words());
             self.publish(state, at, config.block, aggregate);
         }
-    }
-
-    /// The tile of the row whose aggregate is missing, the same in every unit.
-    pub fn missing(&self) -> usize {
-        self.missing
     }
 
     /// Looks back until it is known what precedes the tile. Then publishes the prefix, if the tile is the last of its

@@ -5,6 +5,7 @@ use super::row::{Row, load_vectors};
 use super::staging::{elements, stage, staged_place, staged_totals, staged_vectors};
 use crate::monoid::{Monoid, State, join};
 use crate::scan::components::args::{Reads, Writes};
+use crate::scan::components::cube_totals::{CubeTotals, totals_of_tile};
 use crate::scan::components::element_rows::{load_elements, write_elements};
 use crate::scan::components::plane_scan::{plane_units, shift_up};
 use crate::scan::components::tensors::{Loaded, state_of, stored_at, write_vector};
@@ -23,8 +24,9 @@ pub(crate) struct UnitTile<T: Numeric, N: Size, S: State> {
     /// The total of what the plane (or the cube) holds before each vector. Some are staged: see [`staged_totals`].
     before: Sequence<S>,
     staged_before: S::Shared,
-    /// The total of the unit's plane, or without plane operations of the cube.
-    pub total: S,
+    /// The total of what the cube holds before this unit's plane, and of the cube. Without plane operations the former
+    /// is the identity: `before` says what the cube holds before each vector.
+    pub totals: CubeTotals<S>,
 }
 
 /// A logical vector of a tile.
@@ -61,7 +63,7 @@ fn fold_vectors<T: Numeric, A: Numeric, N: Size, M: Monoid<A>>(
     total
 }
 
-/// The total that [`UnitTile::load`] would find, without holding the tile.
+/// The total of the cube that [`UnitTile::load`] would find, without holding the tile.
 ///
 /// The loop is not unrolled: a fallback is rare, and long code for it would cost the whole kernel registers.
 #[cube]
@@ -98,7 +100,8 @@ pub(crate) fn total_of<T: Numeric, A: Numeric, N: Size, B: Numeric, M: Monoid<A>
         let rake = comptime!(config.rake().in_short_code());
         total = rake_totals::<A, M>(shared, rows, identity, rake, op);
     }
-    total
+    let own = totals_of_tile::<A, M>(&total, identity, shared, config, op);
+    own.aggregate
 }
 
 #[cube]
@@ -170,7 +173,7 @@ impl<T: Numeric, N: Size, S: State> UnitTile<T, N, S> {
             staged,
             before,
             staged_before,
-            total,
+            totals: totals_of_tile::<A, M>(&total, identity, shared, config, op),
         }
     }
 

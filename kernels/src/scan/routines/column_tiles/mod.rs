@@ -33,7 +33,7 @@ use crate::scan::tuning::{COLUMN_CHAIN, COLUMN_STRIPS};
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
 use place::TilePlace;
-use shape::{ColumnTileConfig, Shape};
+use shape::ColumnTileConfig;
 use tile::scan_tile;
 
 #[cube(launch_unchecked, address_type = "dynamic")]
@@ -95,10 +95,8 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
         // A group of one column is a row that a unit walks.
         return call.lines.inner_count() > 1;
     }
-    let shape = Shape::of(call);
     let width = call.lines.inner_count() / call.lanes;
-    let strips = call.rows() * width.div_ceil(shape.width);
-    let tiles = call.len().div_ceil(shape.height * shape.rows);
+    let [strips, tiles] = ColumnTileConfig::of(call).tiles(call);
     call.rows() * width < call.tuning.units_to_saturate
         && tiles > 1
         && (tiles <= COLUMN_CHAIN || strips >= COLUMN_STRIPS)
@@ -118,32 +116,28 @@ impl Routine for ColumnTiles {
     }
 
     fn launch<O: Operator, D: Operands>(call: Call<O>, operands: &D) {
-        let shape = Shape::of(&call);
-        let tile_rows = shape.height * shape.rows;
-        let tiles = call.len().div_ceil(tile_rows);
-        let strips = (call.lines.inner_count() / call.lanes).div_ceil(shape.width);
-        let all_strips = call.rows() * strips;
-        let config = shape.config(&call, all_strips);
-        let all_tiles = [all_strips, tiles];
+        let config = ColumnTileConfig::of(&call);
+        let all_tiles = config.tiles(&call);
+        let [strips, tiles] = all_tiles;
         let words = config.strip.launch_words(all_tiles, call.state_words());
         let (state, words) = scratch::take(call.client, words, all_tiles, call.tuning.spin_limit);
         let split = Split {
-            len: shape.rows,
-            parts: tiles * shape.height,
+            len: config.rows.prefetch_depth,
+            parts: tiles * config.height,
         };
         // SAFETY: the state holds the values of all tiles of all strips, and as many more as a lookback reads beyond its
         // own. Columns and rows beyond the last load the last again, and are not written.
         unsafe {
             column_tiles_kernel::launch_unchecked::<O, D::Args>(
                 call.client,
-                cube_count(call.client, all_strips * tiles),
-                CubeDim::new_1d(shape.units() as u32),
+                cube_count(call.client, strips * tiles),
+                CubeDim::new_1d((config.width * config.height) as u32),
                 call.address_type,
                 call.lanes,
                 operands.tensors::<kernel::T, kernel::N, kernel::B, kernel::P>(call.access()),
                 state,
                 columns_arg(&call, split),
-                strips,
+                strips / call.rows(),
                 words,
                 call.seed(),
                 config,

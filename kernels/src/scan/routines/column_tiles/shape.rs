@@ -1,4 +1,4 @@
-//! The shape of the tiles of a call, and what its kernel is compiled with.
+//! The shape of the tiles of a call, and all else that its kernel is compiled with.
 
 use crate::monoid::Operator;
 use crate::scan::call::Call;
@@ -23,6 +23,44 @@ pub(crate) struct ColumnTileConfig {
 }
 
 impl ColumnTileConfig {
+    /// For the tiles of a call.
+    pub fn of<O: Operator>(call: &Call<O>) -> Self {
+        let columns = call.lines.inner_count() / call.lanes;
+        let units = call.units_up_to(COLUMN_TILE_UNITS);
+        let width = if call.launch.batch_invariant {
+            COLUMN_TILE_WIDTH
+        } else {
+            columns.next_power_of_two().min(COLUMN_TILE_WIDTH)
+        };
+        let width = width.min(units);
+        let height = units / width;
+        let most = PREFETCH_DEPTH / O::INPUTS;
+        let rows = call.launch.vectors.unwrap_or(most).max(1);
+        let (strips, size) = (call.rows() * columns.div_ceil(width), call.types[0].size());
+        let strip = StripConfig::new(width * call.lanes, strips, size, &call.launch);
+        Self {
+            width,
+            height,
+            rows: ColumnsConfig {
+                exclusive: call.options.exclusive,
+                reverse: call.options.reverse,
+                prefetch_depth: rows,
+                overshoots: true,
+            },
+            wait: call.waiting(width * height, rows, staged(call, rows, strip)),
+            strip,
+            cubes_in_order: call.tuning.lookback.cubes_in_order,
+        }
+    }
+
+    /// The strips of a call, and the tiles of each.
+    pub fn tiles<O: Operator>(&self, call: &Call<O>) -> [usize; 2] {
+        let columns = call.lines.inner_count() / call.lanes;
+        let tile = self.height * self.rows.prefetch_depth;
+        let strips = call.rows() * columns.div_ceil(self.width);
+        [strips, call.len().div_ceil(tile)]
+    }
+
     /// Takes all rows of a tile as they were loaded. In a last tile that repeats rows, but its total is not used.
     pub fn whole(&self) -> ColumnsConfig {
         ColumnsConfig {
@@ -40,67 +78,16 @@ impl ColumnTileConfig {
     }
 }
 
-/// The shape of the tiles of a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Shape {
-    /// Units side by side, and one after the other.
-    pub width: usize,
-    pub height: usize,
-    /// Rows of a unit.
-    pub rows: usize,
-}
-
-impl Shape {
-    pub fn of<O: Operator>(call: &Call<O>) -> Self {
-        let columns = call.lines.inner_count() / call.lanes;
-        let units = call.units_up_to(COLUMN_TILE_UNITS);
-        let width = if call.launch.batch_invariant {
-            COLUMN_TILE_WIDTH
-        } else {
-            columns.next_power_of_two().min(COLUMN_TILE_WIDTH)
-        };
-        let width = width.min(units);
-        let most = PREFETCH_DEPTH / O::INPUTS;
-        Self {
-            width,
-            height: units / width,
-            rows: call.launch.vectors.unwrap_or(most).max(1),
-        }
-    }
-
-    pub fn units(&self) -> usize {
-        self.width * self.height
-    }
-
-    /// Rows that wait in shared memory if it is large. Compiled for sm_80 and sm_90, elements and states of 32 bits
-    /// take 64 registers and no spills with half of their rows there, and two cubes share a multiprocessor with 96 KiB.
-    /// In long blocks that takes six of eight rows. Other types take up to 103 registers, or spill. With all rows there
-    /// they take 64, and two cubes share the 164 KiB of an A100. With all rows of 64 bits there, the compiler aims at
-    /// three cubes, with 40 registers and spills; with one of eight left it does not.
-    fn staged<O: Operator>(&self, call: &Call<O>, strip: StripConfig) -> usize {
-        match (call.types[0].size(), call.state_words()) {
-            (4, 1) if strip.folds_blocks() => self.rows - self.rows / 4,
-            (4, 1) => self.rows / 2,
-            (8, 2) => self.rows - self.rows / 8,
-            _ => self.rows,
-        }
-    }
-
-    pub fn config<O: Operator>(&self, call: &Call<O>, strips: usize) -> ColumnTileConfig {
-        let (columns, size) = (self.width * call.lanes, call.types[0].size());
-        let strip = StripConfig::new(columns, strips, size, &call.launch);
-        ColumnTileConfig {
-            width: self.width,
-            height: self.height,
-            rows: ColumnsConfig {
-                exclusive: call.options.exclusive,
-                reverse: call.options.reverse,
-                prefetch_depth: self.rows,
-                overshoots: true,
-            },
-            wait: call.waiting(self.units(), self.rows, self.staged(call, strip)),
-            strip,
-            cubes_in_order: call.tuning.lookback.cubes_in_order,
-        }
+/// How many of the `rows` rows of a unit wait in shared memory if it is large. Compiled for sm_80 and sm_90, elements
+/// and states of 32 bits take 64 registers and no spills with half of their rows there, and two cubes share a
+/// multiprocessor with 96 KiB. In long blocks that takes six of eight rows. Other types take up to 103 registers, or
+/// spill. With all rows there they take 64, and two cubes share the 164 KiB of an A100. With all rows of 64 bits there,
+/// the compiler aims at three cubes, with 40 registers and spills; with one of eight left it does not.
+fn staged<O: Operator>(call: &Call<O>, rows: usize, strip: StripConfig) -> usize {
+    match (call.types[0].size(), call.state_words()) {
+        (4, 1) if strip.folds_blocks() => rows - rows / 4,
+        (4, 1) => rows / 2,
+        (8, 2) => rows - rows / 8,
+        _ => rows,
     }
 }
