@@ -27,8 +27,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 
 fn limits(criterion: &mut Criterion) {
     for place in places().iter().filter(|place| !place.is_cube()) {
+        walks::recurrence(criterion, place, [1 << 20, 4]);
         for shape in [[1 << 20, 4], [1, 1 << 24]] {
-            walks::recurrence(criterion, place, shape);
             walks::segmented_sum(criterion, place, shape);
             walks::max_with_positions(criterion, place, shape);
             walks::log_sum_exp(criterion, place, shape);
@@ -45,6 +45,7 @@ fn limits(criterion: &mut Criterion) {
         for shape in [[1 << 12, 1 << 10], [1 << 18, 16]] {
             selections::columns(criterion, place, shape);
         }
+        selections::slice(criterion, place);
         selections::count(criterion, place);
     }
 }

@@ -39,6 +39,28 @@ pub fn columns(criterion: &mut Criterion, place: &Place, shape: [usize; 2]) {
     }
 }
 
+/// What a mask keeps of a slice, beside what it keeps of a whole tensor.
+pub fn slice(criterion: &mut Criterion, place: &Place) {
+    const N: usize = 1 << 24;
+    let mut case = case(criterion, place, DType::F32, &[N], "compacted-slice");
+    let is_kept = |at: usize| hash(at).is_multiple_of(2);
+    let kept = LazyCell::new(|| {
+        let kept: Vec<bool> = (0..N).map(is_kept).collect();
+        mask::<1>(&kept, [N], &place.device)
+    });
+    for (name, before) in [("burn-scan", 1), ("limit-1.3-whole", 0)] {
+        let x = LazyCell::new(|| input([N + before], f32::from, place).narrow(0, before, N));
+        let op = || x.clone().compact_by_mask(kept.clone());
+        let check = |found: Tensor<1>| {
+            let survivors = (0..N)
+                .filter(|&at| is_kept(at))
+                .map(|at| value(at + before));
+            check_equal(&host::<f32, 1>(found), &survivors.collect::<Vec<_>>())
+        };
+        case.contender(name, moved::<f32>(&[N]), op, check);
+    }
+}
+
 /// The true elements of a mask beside a read of it on all threads.
 pub fn count(criterion: &mut Criterion, place: &Place) {
     const N: usize = 1 << 28;

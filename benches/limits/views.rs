@@ -26,12 +26,18 @@ pub fn of_a_row(criterion: &mut Criterion, place: &Place) {
 }
 
 pub fn of_a_matrix(criterion: &mut Criterion, place: &Place) {
-    let views: [View<2>; 2] = [
+    let views: [View<2>; 3] = [
         (
             "rows-from-1",
             [SIDE + 1, SIDE],
             |x| x.narrow(0, 1, SIDE),
             |at| at + SIDE,
+        ),
+        (
+            "columns-from-1",
+            [SIDE, SIDE + 1],
+            |x| x.narrow(1, 1, SIDE),
+            |at| at + at / SIDE + 1,
         ),
         (
             "transposed",

@@ -63,28 +63,39 @@ use operator::by_operator;
 use traits::Combine;
 use walks::{LogSumExpFold, Plain, fold_scan};
 
-/// Scans `input`, a contiguous `[outer, len, inner]`, along its middle dimension.
+/// Scans `input`, a contiguous `[outer, len, inner]`, along its middle dimension. Rows, where `inner` is 1, may begin
+/// `apart` elements from each other.
 ///
 /// An exclusive scan leaves each element out of its own result and starts with the identity: 0, 1, the lowest value,
 /// the highest value. A reverse scan goes from the last element to the first.
 ///
 /// # Panics
 ///
-/// If `input` does not have `outer * len * inner` elements.
+/// If `input` does not have these elements.
 pub(crate) fn scan<T: ElementType>(
     input: &[T],
     [outer, len, inner]: [usize; 3],
+    apart: usize,
     op: ScanOp,
     exclusive: bool,
     reverse: bool,
 ) -> Vec<T> {
+    let elements = outer * len * inner;
+    if elements == 0 {
+        return Vec::new();
+    }
+    let plane = len * inner;
+    assert!(
+        apart == plane || (inner == 1 && apart > len),
+        "planes overlap, or lie apart"
+    );
     assert_eq!(
         input.len(),
-        outer * len * inner,
+        (outer - 1) * apart + plane,
         "the input does not have the shape [{outer}, {len}, {inner}]"
     );
     by_operator!(op, input = bytemuck::cast_slice::<T, T::Wrapping>(input), O => {
-        scan_with::<_, O>(input, len, inner, exclusive, reverse)
+        scan_with::<_, O>(input, [elements, len, inner], apart, exclusive, reverse)
     })
 }
 
@@ -153,18 +164,15 @@ pub(crate) fn log_sum_exp<T: ElementType<Acc: Real>>(
 
 fn scan_with<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
-    len: usize,
-    inner: usize,
+    [elements, len, inner]: [usize; 3],
+    apart: usize,
     exclusive: bool,
     reverse: bool,
 ) -> Vec<T> {
-    if input.is_empty() {
-        return Vec::new();
-    }
-    let mut output = Output::new(input.len());
+    let mut output = Output::new(elements);
     let slots = output.slots();
     if inner == 1 {
-        rows::scan::<T, O>(input, slots, len, exclusive, reverse);
+        rows::scan::<T, O>(input, apart, slots, len, exclusive, reverse);
     } else if small_planes::are_small(len, inner) {
         small_planes::scan::<T, O>(input, slots, [len, inner], exclusive, reverse);
     } else {

@@ -1,4 +1,4 @@
-//! Scans along contiguous rows.
+//! Scans along rows, which may lie apart.
 //!
 //! Short rows are walked side by side, see [`short_rows`]. A longer row is split into tiles, which are scanned one
 //! after the other, see [`tile`]. All threads together scan a row that is long enough, see [`shared_row`]. The length
@@ -17,18 +17,19 @@ use super::{shared_row, short_rows};
 /// [`shared_row`].
 const LONG_ROW: usize = 1 << 16;
 
-/// Scans each row of `len` elements.
+/// Scans each row of `len` elements. The rows of the input begin `apart` elements from each other.
 pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
+    apart: usize,
     output: &mut [MaybeUninit<T>],
     len: usize,
     exclusive: bool,
     reverse: bool,
 ) {
-    if input.len() < PARALLEL {
-        return scan_each::<T, O>(input, output, len, exclusive, reverse);
+    if output.len() < PARALLEL {
+        return scan_some::<T, O>(input, apart, output, len, exclusive, reverse);
     }
-    let rows = input.len() / len;
+    let rows = output.len() / len;
     // Both ways give the same bits, so the number of threads may decide.
     if len < LONG_ROW || rows >= 4 * rayon::current_num_threads() {
         // Each task has whole sets of short rows.
@@ -39,14 +40,41 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
         };
         let share = GRAIN.div_ceil(len).next_multiple_of(set) * len;
         parallel::for_each_part(output, share, &|first, output| {
-            let input = &input[first..first + output.len()];
-            scan_each::<T, O>(input, output, len, exclusive, reverse);
+            let input = &input[first / len * apart..];
+            scan_some::<T, O>(input, apart, output, len, exclusive, reverse);
         });
     } else {
-        for (input, output) in input.chunks_exact(len).zip(output.chunks_exact_mut(len)) {
-            scan_long_row::<T, O>(input, output, exclusive, reverse);
+        for (input, output) in input.chunks(apart).zip(output.chunks_exact_mut(len)) {
+            scan_long_row::<T, O>(&input[..len], output, exclusive, reverse);
         }
     }
+}
+
+/// Scans rows on this thread: those of the input that have a place in the output.
+fn scan_some<T: ElementType, O: Combine<T::Acc>>(
+    input: &[T],
+    apart: usize,
+    output: &mut [MaybeUninit<T>],
+    len: usize,
+    exclusive: bool,
+    reverse: bool,
+) {
+    if apart == len {
+        let input = &input[..output.len()];
+        return scan_each::<T, O>(input, output, len, exclusive, reverse);
+    }
+    let rows = input.chunks(apart).map(|row| &row[..len]);
+    if len > short_rows::SHORT {
+        for (input, output) in rows.zip(output.chunks_exact_mut(len)) {
+            scan_each::<T, O>(input, output, len, exclusive, reverse);
+        }
+        return;
+    }
+    // Sets of short rows follow one another.
+    let mut together = Vec::with_capacity(output.len());
+    rows.take(output.len() / len)
+        .for_each(|row| together.extend_from_slice(row));
+    scan_each::<T, O>(&together, output, len, exclusive, reverse);
 }
 
 /// Scans rows on this thread.
@@ -84,5 +112,42 @@ fn scan_long_row<T: ElementType, O: Combine<T::Acc>>(
     } else {
         let carry = shared_row::scan::<T, O>(tiles, tiles_output, O::IDENTITY, exclusive, reverse);
         scan_tail(carry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ScanOp;
+    use crate::cpu;
+
+    #[test]
+    fn rows_that_lie_apart_have_the_same_bits() {
+        for [rows, len] in [
+            [5, 7],
+            [9, 49],
+            [3, 70_000],
+            [8000, 20],
+            [40, 5000],
+            [200, 1],
+        ] {
+            let apart = len + 3;
+            let input: Vec<f32> = (0..rows * apart)
+                .map(|at| (at % 1009) as f32 / 7.0)
+                .collect();
+            let rows_alone: Vec<f32> = input
+                .chunks(apart)
+                .flat_map(|row| &row[..len])
+                .copied()
+                .collect();
+            for reverse in [false, true] {
+                let scan = |input: &[f32], apart| -> Vec<u32> {
+                    let shape = [rows, len, 1];
+                    let sums = cpu::scan(input, shape, apart, ScanOp::Sum, false, reverse);
+                    sums.into_iter().map(f32::to_bits).collect()
+                };
+                let found = scan(&input[..input.len() - 3], apart);
+                assert!(found == scan(&rows_alone, len), "{rows} of {len}");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::dtypes::by_size;
 use super::slices::{tensor, view};
 use burn::backend::TensorMetadata;
 use burn_flex::{FlexTensor, Layout};
+use std::ops::Range;
 
 /// The tensor with its elements one after the other, from the start of its layout on: a slice of whole rows is read where
 /// it lies. ([`FlexTensor::to_contiguous`] copies whatever is not the whole of its buffer, into memory without huge
@@ -18,21 +19,23 @@ pub(super) fn contiguous(values: FlexTensor) -> FlexTensor {
     })
 }
 
-/// How the elements of a tensor without gaps lie along one of its dimensions.
+/// How the elements of a tensor lie along one of its dimensions: without gaps, but for one after each row.
 pub(super) struct InMemory {
-    /// The first element in memory.
-    pub(super) first: usize,
+    /// The first element in memory, and the one after the last.
+    pub(super) place: Range<usize>,
     /// The sizes of the dimensions before, along and after it, in the order of memory.
     pub(super) axis: [usize; 3],
+    /// How far from each other planes begin. Only rows have gaps.
+    pub(super) apart: usize,
     /// Whether the dimension goes down in memory.
     pub(super) is_flipped: bool,
-    /// The layout of a tensor whose memory begins with its own first element.
+    /// The layout of a result, which has no gaps.
     pub(super) layout: Layout,
 }
 
 impl InMemory {
-    /// The tensor without gaps, and how its elements lie: copied only if they lie apart or share a place. Dimensions may
-    /// be swapped and flipped.
+    /// The tensor in such an order, and how its elements lie: copied only if there are other gaps, or several elements
+    /// share a place. Dimensions may be swapped and flipped.
     pub(super) fn of(values: FlexTensor, dim: usize) -> (FlexTensor, Self) {
         if let Some(found) = Self::find(values.layout(), dim) {
             return (values, found);
@@ -48,24 +51,46 @@ impl InMemory {
         let is_wide = |&dim: &usize| elements > 0 && shape[dim] > 1;
         let mut dims: Vec<usize> = (0..shape.num_dims()).filter(is_wide).collect();
         dims.sort_by_key(|&dim| strides[dim].unsigned_abs());
-        let (mut inner, mut size, mut start) = (1, 1, 0);
+        let mut dense = strides.to_vec();
+        let (mut inner, mut plane, mut apart) = (1, 1, None);
+        // Elements so far, and the places that they take up; the first place, in the input and in a result.
+        let (mut size, mut reach, mut first, mut start) = (1, 1, 0, 0);
         for &other in &dims {
-            if strides[other].unsigned_abs() != size {
-                return None;
+            let stride = strides[other].unsigned_abs();
+            if stride != reach {
+                let is_row = size == plane && size == shape[dim];
+                if stride < reach || !is_row {
+                    return None;
+                }
+                (apart, reach) = (Some(stride), stride);
             }
             if other == dim {
                 inner = size;
+                plane = size * shape[dim];
             }
+            dense[other] = size as isize * strides[other].signum();
             if strides[other] < 0 {
+                first += (shape[other] - 1) * reach;
                 start += (shape[other] - 1) * size;
             }
             size *= shape[other];
+            reach *= shape[other];
         }
+        let plane = shape[dim] * inner;
+        let (outer, apart) = (elements / plane.max(1), apart.unwrap_or(plane));
+        let first = layout.start_offset() - first;
         Some(Self {
-            first: layout.start_offset() - start,
-            axis: [elements / (shape[dim] * inner).max(1), shape[dim], inner],
+            place: first
+                ..first
+                    + if outer == 0 {
+                        0
+                    } else {
+                        (outer - 1) * apart + plane
+                    },
+            axis: [outer, shape[dim], inner],
+            apart,
             is_flipped: shape[dim] > 1 && strides[dim] < 0,
-            layout: Layout::new(shape.clone(), strides.to_vec(), start),
+            layout: Layout::new(shape.clone(), dense, start),
         })
     }
 }
@@ -74,60 +99,92 @@ impl InMemory {
 mod tests {
     use super::*;
 
-    /// The axis, whether it is flipped, and the first element, along `dim` of a tensor.
+    /// The axis, the distance of planes, whether the dimension is flipped, and the first place, along `dim` of a tensor.
     fn found(
         shape: &[usize],
         strides: &[isize],
         start: usize,
         dim: usize,
-    ) -> Option<([usize; 3], bool, usize)> {
+    ) -> Option<([usize; 3], usize, bool, usize)> {
         let layout = Layout::new(shape.to_vec().into(), strides.to_vec(), start);
         let found = InMemory::find(&layout, dim)?;
+        let [outer, len, inner] = found.axis;
+        let elements: usize = shape.iter().product();
         assert_eq!(
-            (found.layout.shape(), found.layout.strides()),
-            (layout.shape(), strides)
+            (found.layout.shape(), outer * len * inner),
+            (layout.shape(), elements)
         );
-        assert_eq!(found.layout.start_offset() + found.first, start);
-        Some((found.axis, found.is_flipped, found.first))
+        if found.apart == len * inner {
+            assert_eq!(found.layout.strides(), strides);
+            assert_eq!(found.layout.start_offset() + found.place.start, start);
+            assert_eq!(found.place.len(), elements);
+        }
+        Some((found.axis, found.apart, found.is_flipped, found.place.start))
     }
 
     #[test]
     fn dimensions_are_found_in_memory() {
         assert_eq!(
             found(&[2, 3, 4], &[12, 4, 1], 5, 1),
-            Some(([2, 3, 4], false, 5))
+            Some(([2, 3, 4], 12, false, 5))
         );
         assert_eq!(
             found(&[2, 3, 4], &[12, 4, 1], 5, 2),
-            Some(([6, 4, 1], false, 5))
+            Some(([6, 4, 1], 4, false, 5))
         );
         // [2, 4, 3] in memory.
+        let swapped = [1, 12, 3];
         assert_eq!(
-            found(&[3, 2, 4], &[1, 12, 3], 0, 1),
-            Some(([1, 2, 12], false, 0))
+            found(&[3, 2, 4], &swapped, 0, 1),
+            Some(([1, 2, 12], 24, false, 0))
         );
         assert_eq!(
-            found(&[3, 2, 4], &[1, 12, 3], 0, 0),
-            Some(([8, 3, 1], false, 0))
+            found(&[3, 2, 4], &swapped, 0, 0),
+            Some(([8, 3, 1], 3, false, 0))
+        );
+        let flipped = [-1, 12, -3];
+        assert_eq!(
+            found(&[3, 2, 4], &flipped, 13, 2),
+            Some(([2, 4, 3], 12, true, 2))
         );
         assert_eq!(
-            found(&[3, 2, 4], &[-1, 12, -3], 13, 2),
-            Some(([2, 4, 3], true, 2))
+            found(&[3, 2, 4], &flipped, 13, 1),
+            Some(([1, 2, 12], 24, false, 2))
         );
-        assert_eq!(
-            found(&[3, 2, 4], &[-1, 12, -3], 13, 1),
-            Some(([1, 2, 12], false, 2))
-        );
-        // Of one element, of none, with gaps, broadcast.
+        // Of one element, and of none.
         assert_eq!(
             found(&[1, 7, 1], &[99, 1, -5], 3, 0),
-            Some(([7, 1, 1], false, 3))
+            Some(([7, 1, 1], 1, false, 3))
         );
         assert_eq!(
             found(&[3, 0, 2], &[0, 2, 1], 0, 0),
-            Some(([0, 3, 1], false, 0))
+            Some(([0, 3, 1], 3, false, 0))
         );
+        // Broadcast, and with gaps elsewhere.
+        assert_eq!(found(&[3, 4], &[0, 1], 0, 1), None);
         assert_eq!(found(&[3, 4], &[5, 1], 0, 0), None);
-        assert_eq!(found(&[3, 4], &[0, 1], 0, 0), None);
+        assert_eq!(found(&[3, 4], &[10, 2], 0, 1), None);
+        assert_eq!(found(&[3, 4, 2], &[10, 2, 1], 0, 1), None);
+    }
+
+    #[test]
+    fn rows_may_lie_apart() {
+        assert_eq!(
+            found(&[3, 4], &[5, 1], 2, 1),
+            Some(([3, 4, 1], 5, false, 2))
+        );
+        assert_eq!(
+            found(&[2, 3, 1], &[6, 2, 9], 2, 2),
+            Some(([6, 1, 1], 2, false, 2))
+        );
+        let layout = Layout::new(vec![2, 3, 4].into(), vec![-15, 5, -1], 18);
+        let found = InMemory::find(&layout, 2).expect("rows with gaps");
+        assert_eq!(
+            (found.place, found.axis, found.apart),
+            (0..29, [6, 4, 1], 5)
+        );
+        assert!(found.is_flipped);
+        assert_eq!(found.layout.strides(), [-12, 4, -1]);
+        assert_eq!(found.layout.start_offset(), 15);
     }
 }

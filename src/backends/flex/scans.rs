@@ -17,20 +17,12 @@ pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptio
         return log_sum_exp(input, dim, options);
     }
     let dtype = input.dtype();
-    let (
-        input,
-        InMemory {
-            first,
-            axis,
-            is_flipped,
-            layout,
-        },
-    ) = InMemory::of(input, dim);
-    let reverse = options.reverse != is_flipped;
+    let (input, order) = InMemory::of(input, dim);
+    let reverse = options.reverse != order.is_flipped;
     by_number!(dtype, T => {
-        let values = &bytemuck::cast_slice(input.bytes())[first..first + layout.num_elements()];
-        let scanned = cpu::scan::<T>(values, axis, op, options.exclusive, reverse);
-        FlexTensor::new(cached_bytes::bytes(scanned), layout, dtype)
+        let values = &bytemuck::cast_slice(input.bytes())[order.place];
+        let scanned = cpu::scan::<T>(values, order.axis, order.apart, op, options.exclusive, reverse);
+        FlexTensor::new(cached_bytes::bytes(scanned), order.layout, dtype)
     })
 }
 

@@ -16,6 +16,17 @@ use std::io::Write;
 use super::element::TILE;
 use super::*;
 
+/// A scan of a contiguous tensor.
+fn scan<T: ElementType>(
+    input: &[T],
+    shape: [usize; 3],
+    op: ScanOp,
+    exclusive: bool,
+    reverse: bool,
+) -> Vec<T> {
+    super::scan(input, shape, shape[1] * shape[2], op, exclusive, reverse)
+}
+
 /// Lengths around every size at which the engine takes another path.
 const LENGTHS: [usize; 17] = [
     0,
