@@ -74,11 +74,11 @@ fn rows_have_the_bits_of_columns() {
             {
                 let scan = |values: &[f32], starts: &[u8], inner: usize| {
                     let shape = [1, len, inner];
-                    let strides = [len * inner, inner, 1].map(|stride| stride as isize);
-                    let starts = View::new(starts, 0, &shape, &strides, 1);
-                    let starts = (percent > 0).then_some(&starts);
-                    let values = View::new(values, 0, &shape, &strides, 1);
-                    log_sum_exp::<f32>(&values, starts, exclusive, WalkShape::new(shape, reverse))
+                    let lines = WalkShape::new(shape, reverse);
+                    let marks = View::contiguous(starts, &lines);
+                    let starts = (percent > 0).then_some(&marks);
+                    let values = View::contiguous(values, &lines);
+                    log_sum_exp::<f32>(&values, starts, exclusive, lines)
                 };
                 let found = scan(&row, &starts, 1);
                 let context = format!("{len}, {percent} %, {exclusive}, {reverse}");

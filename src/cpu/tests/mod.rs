@@ -64,6 +64,17 @@ fn has_time_for(elements: usize) -> bool {
 
 const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min];
 
+/// The places of the elements of each line along the middle dimension, in the order of a scan.
+fn line_places([outer, len, inner]: [usize; 3], reverse: bool) -> impl Iterator<Item = Vec<usize>> {
+    (0..outer * inner).map(move |line| {
+        let place = |step: usize| {
+            let along = if reverse { len - 1 - step } else { step };
+            (line / inner * len + along) * inner + line % inner
+        };
+        (0..len).map(place).collect()
+    })
+}
+
 /// A small generator, so that a failure can be repeated.
 struct Random(u64);
 

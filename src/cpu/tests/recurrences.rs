@@ -29,39 +29,35 @@ fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
         if !has_time_for(shape.iter().product()) {
             continue;
         }
-        let [outer, len, inner] = shape;
-        let n = outer * len * inner;
+        let [outer, _, inner] = shape;
+        let n = shape.iter().product();
         let [flow, results] = [drawn(n, 300), drawn(n, 2)];
         // Decays are mostly −1 and 1, so that flows go far.
         let decay: Vec<i32> = (0..n)
             .map(|i| [1, -1, 1, -1, 1, 0, -1][i * i % 13 % 7])
             .collect();
         let states = drawn(outer * inner, 2);
-        let strides = [len * inner, inner, 1].map(|stride| stride as isize);
         let of = |values: &[i32]| values.iter().copied().map(from).collect::<Vec<T>>();
         let elements = [&flow, &decay, &results, &states].map(|it| of(it));
         for (resumes, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            let [flows, decays] = [0, 1].map(|i| View::new(&elements[i], 0, &shape, &strides, 1));
             let lines = WalkShape::new(shape, !reverse);
+            let [flows, decays] = [0, 1].map(|i| View::contiguous(&elements[i], &lines));
             let initial = resumes.then_some(&elements[3][..]);
             let found = recurrence_adjoint(&flows, &decays, &elements[2], initial, lines);
             let (mut of_values, mut of_decay) = (vec![0; n], vec![0; n]);
             let mut of_initial = vec![0; outer * inner];
-            for (line, carried) in of_initial.iter_mut().enumerate() {
-                let at = |step: usize| {
-                    let along = if reverse { len - 1 - step } else { step };
-                    (line / inner * len + along) * inner + line % inner
-                };
-                for step in (0..len).rev() {
-                    let g = flow[at(step)] + *carried;
-                    *carried = decay[at(step)] * g;
+            for (line, places) in line_places(shape, reverse).enumerate() {
+                let carried = &mut of_initial[line];
+                for (step, &at) in places.iter().enumerate().rev() {
+                    let g = flow[at] + *carried;
+                    *carried = decay[at] * g;
                     let before = match step {
                         0 if resumes => states[line],
                         0 => 0,
-                        _ => results[at(step - 1)],
+                        _ => results[places[step - 1]],
                     };
-                    of_values[at(step)] = g;
-                    of_decay[at(step)] = g * before;
+                    of_values[at] = g;
+                    of_decay[at] = g * before;
                 }
             }
             let context = || format!("{shape:?}, reverse {reverse}, from states {resumes}");
@@ -94,9 +90,8 @@ fn gradients_of_explosive_decays() {
     }
     let results = vec![1f32; n];
     let shape = [1, n, 1];
-    let strides = [n as isize, 1, 1];
-    let [flows, decays] = [&flow, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
     let lines = WalkShape::new(shape, true);
+    let [flows, decays] = [&flow, &decay].map(|it| View::contiguous(it, &lines));
     let found = recurrence_adjoint(&flows, &decays, &results, None, lines);
     let mut g = 0f32;
     for at in (0..n).rev() {
@@ -117,14 +112,13 @@ fn resets() {
         [1, 140_000, 1],
         [1, 2200, 130],
     ] {
-        let [outer, len, inner] = shape;
-        let n = outer * len * inner;
+        let n = shape.iter().product();
         if !has_time_for(n) {
             continue;
         }
         let mut random = Random(29);
         // Each line has a few infinities, NaN and zero decays, so most states go far.
-        let rare = len as u64 / 8 + 2;
+        let rare = shape[1] as u64 / 8 + 2;
         let mut drawn = |special: [f32; 2], usual: [f32; 3]| -> Vec<f32> {
             let element = |drawn: u64| match drawn % rare {
                 which @ 0..2 => special[which as usize],
@@ -134,17 +128,13 @@ fn resets() {
         };
         let values = drawn([f32::INFINITY, f32::NAN], [-1.0, 0.0, 1.0]);
         let decay = drawn([0.0, -0.0], [-1.0, 1.0, 1.0]);
-        let strides = [len * inner, inner, 1].map(|stride| stride as isize);
-        let [of_values, of_decay] =
-            [&values, &decay].map(|it| View::new(it, 0, &shape, &strides, 1));
         for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
-            let lines = WalkShape::new([outer, len, inner], reverse);
+            let lines = WalkShape::new(shape, reverse);
+            let [of_values, of_decay] = [&values, &decay].map(|it| View::contiguous(it, &lines));
             let found = recurrence::<f32, true>(&of_values, &of_decay, None, exclusive, lines);
-            for line in 0..outer * inner {
+            for places in line_places(shape, reverse) {
                 let mut h = 0f32;
-                for step in 0..len {
-                    let along = if reverse { len - 1 - step } else { step };
-                    let at = (line / inner * len + along) * inner + line % inner;
+                for at in places {
                     let before = h;
                     h = if decay[at] == 0.0 {
                         values[at]

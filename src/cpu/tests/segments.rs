@@ -21,9 +21,8 @@ fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
         [1000, 16, 1],
         [900, 5, 1],
     ] {
-        let [outer, len, inner] = shape;
+        let n = shape.iter().product();
         for percent in [0, 3, 60, 100] {
-            let n = outer * len * inner;
             let heads = random.mask(n, percent);
             // Few and small values: sums of half-precision floats stay exact.
             let values: Vec<i32> = (0..n)
@@ -32,12 +31,10 @@ fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
             let elements: Vec<T> = values.iter().map(|&value| from(value)).collect();
             for reverse in [false, true] {
                 let mut sums = vec![0; n];
-                for line in 0..outer * inner {
-                    let mut head = 0;
-                    for step in 0..len {
-                        let along = if reverse { len - 1 - step } else { step };
-                        let at = (line / inner * len + along) * inner + line % inner;
-                        if step == 0 || heads[at] != 0 {
+                for places in line_places(shape, reverse) {
+                    let mut head = places.first().copied().unwrap_or_default();
+                    for at in places {
+                        if heads[at] != 0 {
                             head = at;
                         }
                         sums[head] += values[at];

@@ -62,7 +62,7 @@ impl<'a, T: Copy> View<'a, T> {
     }
 
     /// The view of a contiguous tensor.
-    pub(super) fn contiguous(elements: &'a [T], lines: &WalkShape) -> Self {
+    pub(in crate::cpu) fn contiguous(elements: &'a [T], lines: &WalkShape) -> Self {
         let WalkShape {
             outer, len, inner, ..
         } = *lines;
