@@ -150,10 +150,26 @@ fn large_sizes(device: &Device) {
     if takes_all(device) {
         let n = (1 << 21) + 1;
         check::<u32, 1>("random", &numbered(n), [n], 0, device);
+        large_keys(device);
         let [rows, len] = [3, 200_000];
         check::<f32, 2>("mixed", &mixed(rows * len), [rows, len], 1, device);
         check::<f32, 2>("mixed", &mixed(rows * len), [len, rows], 0, device);
     }
+}
+
+/// Keys of every width. Those of 8 bits have none below the digit by which the CPU engine splits a large line.
+fn large_keys(device: &Device) {
+    let n = 140_000;
+    let bits = |i: usize| hash(i) as u64 | (hash(i + n) as u64) << 32;
+    macro_rules! check_large {
+        ($($t:ty: $from:expr),*) => {$(
+            if device.supports_dtype(<$t as burn::tensor::Element>::dtype()) {
+                let keys: Vec<$t> = (0..n).map(bits).map($from).collect();
+                check::<$t, 1>("large", &keys, [n], 0, device);
+            }
+        )*};
+    }
+    check_large!(u8: |x| x as u8, f16: |x| f16::from_bits(x as u16), f64: f64::from_bits);
 }
 
 fn every_rank_and_dimension(device: &Device) {
@@ -216,9 +232,23 @@ fn values_that_are_special(device: &Device) {
         let len = n / 15;
         check::<f32, 2>("special", &values[..15 * len], [15, len], 1, device);
     }
+    // In some lines of those that are sorted side by side, and not in others.
+    for (shape, dim) in [([48, 40], 1), ([40, 48], 0)] {
+        let [_, len, inner] = axis(&shape, dim);
+        let value = |i: usize| match i / (len * inner) + i % inner {
+            line if line % 3 > 0 => SPECIAL[hash(i) % SPECIAL.len()],
+            _ => (hash(i) % 1000 + 1) as f32,
+        };
+        let values: Vec<f32> = (0..48 * 40).map(value).collect();
+        check::<f32, 2>("special in some lines", &values, shape, dim, device);
+    }
     if device.supports_dtype(DType::F16) {
         let values: Vec<f16> = (0..3000).map(|i| f16::from_bits(hash(i) as u16)).collect();
         check::<f16, 1>("all bits", &values, [3000], 0, device);
+    }
+    if device.supports_dtype(DType::BF16) {
+        let values: Vec<bf16> = (0..3000).map(|i| bf16::from_bits(hash(i) as u16)).collect();
+        check::<bf16, 1>("all bits", &values, [3000], 0, device);
     }
     if device.supports_dtype(DType::F64) {
         let wide = |i: usize| f64::from_bits(hash(i) as u64 | (hash(i + 7) as u64) << 32);
