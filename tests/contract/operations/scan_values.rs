@@ -1,6 +1,6 @@
 //! Scans of every dtype and of values that are not ordinary: NaN, infinities, sums that round.
 
-use burn::tensor::{Device, Tensor, bf16, f16};
+use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::{ScanOp, TensorScan};
 
 use super::scan::check_tensor;
@@ -74,34 +74,57 @@ fn every_dtype(device: &Device) {
     }
 }
 
-/// Scans sample data along one dimension and along columns. `special` values replace some elements.
-fn check_special(special: &[(usize, f32)], device: &Device) {
+/// Scans sample data of `n` elements as one row and as columns. `special` values replace some elements.
+fn check_special(n: usize, special: &[(usize, f32)], device: &Device) {
     for (turn, op) in OPS.into_iter().enumerate() {
         for way in sampled(WAYS, device, turn, 4) {
-            let mut values: Vec<f32> = samples(op, [1, 10_000, 1]);
-            for &(at, value) in special {
-                values[at] = value;
+            for (shape, dim) in [([1, n], 1), ([n / 25, 25], 0)] {
+                let mut values: Vec<f32> = samples(op, axis(&shape, dim));
+                for &(at, value) in special {
+                    values[at] = value;
+                }
+                let input = tensor(&values, shape, device);
+                check_tensor::<f32, 2>("", &input, &values, dim, op, way);
             }
-            let row = tensor(&values, [10_000], device);
-            check_tensor::<f32, 1>("", &row, &values, 0, op, way);
-            let columns = tensor(&values, [400, 25], device);
-            check_tensor::<f32, 2>("", &columns, &values, 0, op, way);
         }
     }
 }
 
 fn not_a_number(device: &Device) {
-    check_special(&[(7000, f32::NAN)], device);
-    check_special(&[(0, f32::NAN), (9999, f32::NAN)], device);
-    check_special(&[(4095, f32::NAN), (4096, f32::INFINITY)], device);
+    check_special(10_000, &[(7000, f32::NAN)], device);
+    check_special(10_000, &[(0, f32::NAN), (9999, f32::NAN)], device);
+    check_special(10_000, &[(4095, f32::NAN), (4096, f32::INFINITY)], device);
+    if devices::is_flex(device) {
+        // Long enough for several threads.
+        check_special(200_000, &[(130_000, f32::NAN)], device);
+    }
+    if device.supports_dtype(DType::BF16) {
+        let values = [bf16::ONE, bf16::NAN, bf16::from_bits(0xff81), bf16::ONE];
+        for op in OPS {
+            let input = tensor(&values, [4], device);
+            check_tensor::<bf16, 1>("", &input, &values, 0, op, WAYS[0]);
+        }
+    }
 }
 
 /// An infinity, and two infinities that cancel to NaN in a sum, in one tile and in different tiles.
 fn infinities(device: &Device) {
-    check_special(&[(300, f32::INFINITY)], device);
-    check_special(&[(300, f32::NEG_INFINITY), (310, f32::INFINITY)], device);
-    check_special(&[(5000, f32::INFINITY), (9000, f32::NEG_INFINITY)], device);
-    check_special(&[(100, f32::INFINITY), (9500, 0.0)], device);
+    check_special(10_000, &[(300, f32::INFINITY)], device);
+    check_special(
+        10_000,
+        &[(300, f32::NEG_INFINITY), (310, f32::INFINITY)],
+        device,
+    );
+    check_special(
+        10_000,
+        &[(5000, f32::INFINITY), (9000, f32::NEG_INFINITY)],
+        device,
+    );
+    check_special(10_000, &[(100, f32::INFINITY), (9500, 0.0)], device);
+    if devices::is_flex(device) {
+        let far_apart = [(70_000, f32::INFINITY), (150_000, f32::NEG_INFINITY)];
+        check_special(200_000, &far_apart, device);
+    }
 }
 
 fn fraction(i: usize) -> f32 {
