@@ -1,4 +1,4 @@
-//! Log-sum-exp: a row has the bits of a column, which is another kernel, and both are near the definition.
+//! Log-sum-exp: a row has the bits of a column, which is another kernel.
 
 use super::*;
 
@@ -18,49 +18,6 @@ fn drawn(len: usize, random: &mut Random) -> Vec<f32> {
     values
 }
 
-/// Step by step in f64.
-fn expected(values: &[f32], starts: &[u8], exclusive: bool, reverse: bool) -> Vec<f64> {
-    let len = values.len();
-    let mut found = vec![0.0; len];
-    let (mut largest, mut sum) = (f64::NEG_INFINITY, 0.0);
-    for step in 0..len {
-        let at = if reverse { len - 1 - step } else { step };
-        let start = at + usize::from(reverse);
-        if starts.get(start).is_some_and(|&start| start != 0) {
-            (largest, sum) = (f64::NEG_INFINITY, 0.0);
-        }
-        let value = |largest: f64, sum: f64| {
-            if sum == 0.0 {
-                largest
-            } else {
-                largest + sum.ln()
-            }
-        };
-        let before = value(largest, sum);
-        let x = f64::from(values[at]);
-        let relative = |part: f64, largest: f64| {
-            if part == largest {
-                1.0
-            } else {
-                (part - largest).exp()
-            }
-        };
-        let next = if x > largest || x.is_nan() {
-            x
-        } else {
-            largest
-        };
-        sum = sum * relative(largest, next) + relative(x, next);
-        largest = next;
-        found[at] = if exclusive {
-            before
-        } else {
-            value(largest, sum)
-        };
-    }
-    found
-}
-
 #[test]
 fn rows_have_the_bits_of_columns() {
     // A few, and more, of a number that vectors do not divide.
@@ -70,8 +27,7 @@ fn rows_have_the_bits_of_columns() {
         let row = drawn(len, &mut random);
         for percent in [0, 2, 60] {
             let starts = random.mask(len, percent);
-            for (exclusive, reverse) in [(false, false), (true, false), (false, true), (true, true)]
-            {
+            for (exclusive, reverse) in WAYS {
                 let scan = |values: &[f32], starts: &[u8], inner: usize| {
                     let shape = [1, len, inner];
                     let lines = WalkShape::new(shape, reverse);
@@ -96,15 +52,6 @@ fn rows_have_the_bits_of_columns() {
                             "{context}, {at}: {results:?}, {found}"
                         );
                     }
-                }
-                let starts = if percent > 0 { &starts[..] } else { &[] };
-                let expected = expected(&row, starts, exclusive, reverse);
-                for (at, (&found, expected)) in found.iter().zip(expected).enumerate() {
-                    let found = f64::from(found);
-                    let is_close = found == expected
-                        || found.is_nan() && expected.is_nan()
-                        || (found - expected).abs() <= 1e-6 * expected.abs().max(1.0);
-                    assert!(is_close, "{context}, {at}: {found} instead of {expected}");
                 }
             }
         }

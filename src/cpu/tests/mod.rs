@@ -64,6 +64,9 @@ fn has_time_for(elements: usize) -> bool {
 
 const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min];
 
+/// Whether a scan is exclusive, and whether it is reverse.
+const WAYS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
+
 /// The places of the elements of each line along the middle dimension, in the order of a scan.
 fn line_places([outer, len, inner]: [usize; 3], reverse: bool) -> impl Iterator<Item = Vec<usize>> {
     (0..outer * inner).map(move |line| {

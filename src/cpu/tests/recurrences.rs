@@ -39,7 +39,7 @@ fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
         let states = drawn(outer * inner, 2);
         let of = |values: &[i32]| values.iter().copied().map(from).collect::<Vec<T>>();
         let elements = [&flow, &decay, &results, &states].map(|it| of(it));
-        for (resumes, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
+        for (resumes, reverse) in WAYS {
             let lines = WalkShape::new(shape, !reverse);
             let [flows, decays] = [0, 1].map(|i| View::contiguous(&elements[i], &lines));
             let initial = resumes.then_some(&elements[3][..]);
@@ -128,7 +128,7 @@ fn resets() {
         };
         let values = drawn([f32::INFINITY, f32::NAN], [-1.0, 0.0, 1.0]);
         let decay = drawn([0.0, -0.0], [-1.0, 1.0, 1.0]);
-        for (exclusive, reverse) in [(false, false), (false, true), (true, false), (true, true)] {
+        for (exclusive, reverse) in WAYS {
             let lines = WalkShape::new(shape, reverse);
             let [of_values, of_decay] = [&values, &decay].map(|it| View::contiguous(it, &lines));
             let found = recurrence::<f32, true>(&of_values, &of_decay, None, exclusive, lines);

@@ -4,8 +4,6 @@ use half::f16;
 
 use super::*;
 
-const WAYS: [(bool, bool); 4] = [(false, false), (false, true), (true, false), (true, true)];
-
 fn for_each_variant(mut check: impl FnMut(ScanOp, bool, bool)) {
     for op in OPS {
         for (exclusive, reverse) in WAYS {

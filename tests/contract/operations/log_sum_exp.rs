@@ -4,15 +4,18 @@ use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
 
 use super::recurrence::assert_close;
+use super::segmented::by_segments;
+use crate::common::devices::is_flex;
 use crate::common::element::hash;
 use crate::common::views::views;
-use crate::common::{WAYS, axis, host, options, sampled, tensor};
+use crate::common::{WAYS, axis, host, mask, options, sampled, tensor};
 
 on_every_device![
     every_way_and_dimension,
     long_lines,
     any_range,
     views_are_read_in_place,
+    segments,
     nothing_and_nan,
     shift_invariance,
 ];
@@ -68,16 +71,18 @@ fn check_tensor<const D: usize>(name: &str, x: &Tensor<D>, dim: usize) {
     for way in sampled(WAYS, &x.device(), x.dims()[0] + dim, 2) {
         let found = x.clone().scan(dim, ScanOp::LogSumExp, options(way));
         let expected = expected(&wide, axis(&x.dims(), dim), way);
-        let found = host::<f32, D>(found);
-        for (i, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
-            let close = f64::from(found) == expected
-                || (f64::from(found) - expected).abs() <= 1e-5 * expected.abs().max(1.0);
-            assert!(
-                close,
-                "{name} {:?} along {dim}, {way:?}, {i}: {found} instead of {expected}",
-                x.dims()
-            );
-        }
+        assert_near(&host::<f32, D>(found), &expected, || {
+            format!("{name} {:?} along {dim}, {way:?}", x.dims())
+        });
+    }
+}
+
+#[track_caller]
+fn assert_near(found: &[f32], expected: &[f64], context: impl Fn() -> String) {
+    for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
+        let close = f64::from(found) == expected
+            || (f64::from(found) - expected).abs() <= 1e-5 * expected.abs().max(1.0);
+        assert!(close, "{}, {i}: {found} instead of {expected}", context());
     }
 }
 
@@ -128,6 +133,29 @@ fn views_are_read_in_place(device: &Device) {
     }
 }
 
+/// Lines of several tiles, in which a segment is longer than a tile.
+fn segments(device: &Device) {
+    let shapes = [([1, 3300], 1), ([3300, 3], 0), ([1100, 67], 0)];
+    for (turn, (shape, dim)) in shapes.into_iter().enumerate() {
+        let n: usize = shape.iter().product();
+        let inner = axis(&shape, dim)[2];
+        let is_start = |i: usize| i / inner > 1030 && hash(i).is_multiple_of(40);
+        let starts: Vec<bool> = (0..n).map(is_start).collect();
+        let x = tensor::<f32, 2>(&values(n), shape, device);
+        let wide: Vec<f64> = values(n).iter().map(|&x| x.into()).collect();
+        for way in sampled(WAYS, device, turn, 2) {
+            let marks = mask(&starts, shape, device);
+            let found = (x.clone()).segmented_scan(marks, dim, ScanOp::LogSumExp, options(way));
+            let expected = by_segments(&wide, &starts, axis(&shape, dim), |segment| {
+                expected(segment, [1, segment.len(), 1], way)
+            });
+            assert_near(&host::<f32, 2>(found), &expected, || {
+                format!("{shape:?}, {way:?}")
+            });
+        }
+    }
+}
+
 fn nothing_and_nan(device: &Device) {
     let (none, all) = (f32::NEG_INFINITY, f32::INFINITY);
     let x = tensor::<f32, 1>(&[none, none, 1.0, none, 2.0], [5], device);
@@ -136,6 +164,23 @@ fn nothing_and_nan(device: &Device) {
     let found = host::<f32, 1>(x.logcumsumexp(0));
     assert_eq!(found[..3], [0.0, all, all]);
     assert!(found[3].is_nan() && found[4].is_nan(), "{found:?}");
+    if !is_flex(device) {
+        return;
+    }
+    // In the middle of long lines.
+    for (shape, dim) in [([1, 3000], 1), ([1000, 3], 0)] {
+        let inner = axis(&shape, dim)[2];
+        for special in [all, f32::NAN] {
+            let mut x = values(3000);
+            x[1500] = special;
+            let x = tensor::<f32, 2>(&x, shape, device);
+            let found = host::<f32, 2>(x.logcumsumexp(dim));
+            for (i, sum) in found.into_iter().enumerate() {
+                let is_after = i >= 1500 && i % inner == 0;
+                assert_eq!(!sum.is_finite(), is_after, "{special} in {shape:?}, {i}");
+            }
+        }
+    }
 }
 
 fn shift_invariance(device: &Device) {

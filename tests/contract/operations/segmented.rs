@@ -21,13 +21,12 @@ on_every_device![
     long_lines_of_extrema,
 ];
 
-/// Each segment of each line as a line of its own.
-fn expected<T: Number>(
+/// Each segment of each line as `scan` scans a line of its own.
+pub fn by_segments<T: Copy>(
     values: &[T],
     starts: &[bool],
     [outer, len, inner]: [usize; 3],
-    op: ScanOp,
-    way: (bool, bool),
+    scan: impl Fn(&[T]) -> Vec<T>,
 ) -> Vec<T> {
     let mut found = values.to_vec();
     for line in 0..outer * inner {
@@ -38,13 +37,24 @@ fn expected<T: Number>(
             .collect();
         for ends in begins.windows(2) {
             let segment: Vec<T> = (ends[0]..ends[1]).map(|i| values[at(i)]).collect();
-            let scanned = oracle::scan(&segment, &[segment.len()], 0, op, way);
-            for (i, result) in (ends[0]..ends[1]).zip(scanned) {
+            for (i, result) in (ends[0]..ends[1]).zip(scan(&segment)) {
                 found[at(i)] = result;
             }
         }
     }
     found
+}
+
+fn expected<T: Number>(
+    values: &[T],
+    starts: &[bool],
+    lines: [usize; 3],
+    op: ScanOp,
+    way: (bool, bool),
+) -> Vec<T> {
+    by_segments(values, starts, lines, |segment| {
+        oracle::scan(segment, &[segment.len()], 0, op, way)
+    })
 }
 
 #[track_caller]
