@@ -9,56 +9,8 @@ use super::super::huge_pages;
 use super::super::processor::HasAvx2;
 use super::*;
 
-/// Some masks of each length.
-fn for_each_mask(mut check: impl FnMut(&mut Random, &[u8])) {
-    let mut random = Random(4242);
-    for len in LENGTHS
-        .into_iter()
-        .filter(|&len| len < 1 << 20 && has_time_for(len))
-        .chain([(1 << 14) - 1, (1 << 14) + 1])
-    {
-        for percent in [0, 1, 50, 99, 100] {
-            let mask = random.mask(len, percent);
-            check(&mut random, &mask);
-        }
-    }
-}
-
 fn positions(mask: &[u8]) -> Vec<usize> {
     (0..mask.len()).filter(|&index| mask[index] != 0).collect()
-}
-
-#[test]
-fn compacts() {
-    fn check<T: Word + PartialEq>(mask: &[u8], value: impl Fn(u64) -> T, random: &mut Random) {
-        let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
-        let mut expected: Vec<T> = positions(mask)
-            .into_iter()
-            .map(|index| values[index])
-            .collect();
-        assert!(compact(&values, mask) == expected);
-        let count = expected.len();
-        #[cfg(target_arch = "x86_64")]
-        if HasAvx2::test().is_some() {
-            let words = packed(mask, compress::pack).0;
-            // SAFETY: the processor has AVX2. `compact` takes this form only where AVX-512 is missing.
-            let compressed = filled(count, |slots| unsafe {
-                compress::avx2::compress(&values, &words, slots);
-            });
-            assert!(compressed == expected);
-        }
-        expected.resize(mask.len(), T::default());
-        assert!(compact_padded(&values, mask) == (expected, count));
-    }
-    for_each_mask(|random, mask| {
-        assert_eq!(count_true(mask), positions(mask).len());
-        assert_eq!(all_true(mask), !mask.contains(&0));
-        assert!(compact_indices::<usize>(mask) == positions(mask));
-        check(mask, |bits| bits as u8, random);
-        check(mask, |bits| bits as u16, random);
-        check(mask, |bits| bits as u32, random);
-        check(mask, |bits| bits, random);
-    });
 }
 
 /// In the form for the processor at hand and in the portable one. Any byte but zero is true.
@@ -92,15 +44,26 @@ fn packed(mask: &[u8], pack: Pack) -> (Vec<u64>, usize) {
     (words, count)
 }
 
-/// Every pattern of eight trues in the middle of a mask, in the form for the processor at hand and in the portable one.
+/// Every pattern of eight trues in the middle of a mask, in each form that the processor has.
 #[test]
 fn compresses_and_expands_every_pattern() {
     fn check<T: Word + PartialEq>(value: fn(u64) -> T) {
+        let mut forms: Vec<Compress<T>> = vec![compress::compress, |values, words, kept, slots| {
+            assert_eq!(compress::portable::compress(values, words, slots), kept);
+        }];
+        #[cfg(target_arch = "x86_64")]
+        if HasAvx2::test().is_some() {
+            forms.push(|values, words, kept, slots| {
+                // SAFETY: the processor has AVX2. `compress` takes this form only where AVX-512 is missing.
+                let written = unsafe { compress::avx2::compress(values, words, slots) };
+                assert_eq!(written, kept);
+            });
+        }
         let mut random = Random(17);
         for bits in 0..256 {
-            let mut mask = random.mask(19, 50);
+            let mut mask = random.mask(83, 50);
             mask.extend((0..8).map(|bit| 128 * (bits >> bit & 1) as u8));
-            mask.extend(random.mask(13, 50));
+            mask.extend(random.mask(77, 50));
             let trues = positions(&mask);
             let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
             let kept: Vec<T> = trues.iter().map(|&index| values[index]).collect();
@@ -109,27 +72,17 @@ fn compresses_and_expands_every_pattern() {
                 expanded[index] = values[index];
             }
             let words = &packed(&mask, compress::pack).0;
-            for (compress, expand_by) in [
-                (
-                    compress::compress::<T> as Compress<T>,
-                    compress::expand::<T> as Expand<T>,
-                ),
-                (
-                    |values, words, kept, slots| {
-                        assert_eq!(compress::portable::compress(values, words, slots), kept);
-                    },
-                    compress::portable::expand,
-                ),
-            ] {
+            for compress in &forms {
                 // With no slot more than survivors, and with as many slots as values.
                 for len in [kept.len(), mask.len()] {
                     let mut slots = vec![MaybeUninit::new(T::default()); len];
                     compress(&values, words, kept.len(), &mut slots);
-                    assert!(
-                        filled(kept.len(), |all| all.copy_from_slice(&slots[..kept.len()])) == kept
-                    );
+                    let first = |all: &mut [_]| all.copy_from_slice(&slots[..kept.len()]);
+                    assert!(filled(kept.len(), first) == kept);
                 }
-                assert!(filled(mask.len(), |slots| expand_by(&kept, words, slots)) == expanded);
+            }
+            for expand in [compress::expand, compress::portable::expand] {
+                assert!(filled(mask.len(), |slots| expand(&kept, words, slots)) == expanded);
             }
             let shifted: Vec<usize> = trues.iter().map(|&index| index + 1000).collect();
             let narrow: Vec<u32> = shifted.iter().map(|&index| index as u32).collect();
@@ -147,7 +100,6 @@ fn compresses_and_expands_every_pattern() {
         }
     }
     type Compress<T> = fn(&[T], &[u64], usize, &mut [MaybeUninit<T>]);
-    type Expand<T> = fn(&[T], &[u64], &mut [MaybeUninit<T>]);
     check(|bits| bits as u8);
     check(|bits| bits as u16);
     check(|bits| bits as u32);
@@ -162,121 +114,93 @@ fn filled<T: Copy>(len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) -> Vec<
     unsafe { output.finish() }
 }
 
+/// A mask of several blocks, which threads share, and one of few trues.
 #[test]
-fn expands() {
-    for_each_mask(|random, mask| {
-        let count = count_true(mask);
-        for given in [count, count / 2, count + 3, 0] {
-            let values: Vec<u32> = (0..given).map(|_| random.next() as u32).collect();
-            let mut expected = vec![0; mask.len()];
-            for (&value, index) in values.iter().zip(positions(mask)) {
-                expected[index] = value;
-            }
-            assert!(expand(&values, mask) == expected);
-        }
-    });
-}
-
-#[test]
-fn finds_coordinates() {
-    let mut random = Random(99);
-    for shape in [
-        &[5usize][..],
-        &[0, 3],
-        &[3, 1],
-        &[1, 7],
-        &[70, 90],
-        &[20, 3, 1, 41],
-        &[2, 40_000, 2],
-        &[1],
-    ] {
-        for percent in [0, 5, 50, 100] {
-            let mask = random.mask(shape.iter().product(), percent);
-            let mut expected = Vec::new();
-            for index in positions(&mask) {
-                let mut stride = mask.len();
-                for &size in shape {
-                    stride /= size;
-                    expected.push((index / stride % size) as i64);
-                }
-            }
-            assert_eq!(argwhere::<i64>(&mask, shape), expected);
-        }
+fn blocks_of_a_mask() {
+    let mut random = Random(4242);
+    for percent in [1, 50] {
+        let mask = random.mask(150_000, percent);
+        let values: Vec<u32> = mask.iter().map(|_| random.next() as u32).collect();
+        let trues = positions(&mask);
+        let mut kept: Vec<u32> = trues.iter().map(|&index| values[index]).collect();
+        assert!(compact(&values, &mask) == kept);
+        assert!(compact_indices::<usize>(&mask) == trues);
+        let coordinates = trues.iter().flat_map(|&index| [index / 500, index % 500]);
+        assert!(argwhere::<usize>(&mask, &[300, 500]) == coordinates.collect::<Vec<_>>());
+        let mut expanded = vec![0; mask.len()];
+        trues
+            .iter()
+            .for_each(|&index| expanded[index] = values[index]);
+        assert!(expand(&kept, &mask) == expanded);
+        kept.resize(mask.len(), 0);
+        assert!(compact_padded(&values, &mask) == (kept, trues.len()));
     }
 }
 
+/// Short rows and long ones; few columns and more, in blocks, and longer than what waits to be written.
 #[test]
-fn selects_and_restores_rows() {
+fn lines_on_their_own() {
+    fn check<T: Word + PartialEq>(value: fn(u64) -> T) {
+        let mut random = Random(11);
+        let rows = [1, 5, 33, 64, 65, 1000, 17_000].map(|len| [9, len, 1]);
+        let few = [2, 3, 8, 9, 77].map(|inner| [2, 43, inner]);
+        let many = [[1, 43, 1100], [1, 8500, 17], [1, 17_000, 9]];
+        for shape in rows.into_iter().chain(few).chain(many) {
+            let elements: usize = shape.iter().product();
+            let mut mask = random.mask(elements, 50);
+            if shape[2] == 9 {
+                // One column has all, and one has none.
+                let lines = mask.chunks_mut(9);
+                lines.for_each(|line| (line[0], line[1]) = (1, 0));
+            }
+            let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();
+            let (mut kept, mut counts) = (vec![T::default(); elements], Vec::new());
+            for places in line_places(shape, false) {
+                let trues = places.iter().filter(|&&at| mask[at] != 0);
+                counts.push(trues.clone().count());
+                for (&to, &from) in places.iter().zip(trues) {
+                    kept[to] = values[from];
+                }
+            }
+            let found = compact_lines::<T, usize>(&values, &mask, shape);
+            assert!(found == (kept, counts), "{shape:?}");
+        }
+    }
+    check(|bits| bits as u8);
+    check(|bits| bits as u16);
+    check(|bits| bits as u32);
+    check(|bits| bits);
+}
+
+#[test]
+fn slices_are_kept_and_restored() {
     let mut random = Random(7);
-    for [outer, len, inner] in [
-        [1, 1, 1],
-        [0, 4, 2],
-        [2, 0, 3],
-        [3, 5, 0],
-        [4, 7, 1],
-        [1, 50_000, 1],
-        [3, 129, 5],
-        [70, 31, 64],
-    ] {
-        for percent in [0, 30, 100] {
-            let mask = random.mask(len, percent);
-            let values: Vec<u16> = (0..outer * len * inner)
-                .map(|_| random.next() as u16)
-                .collect();
-            let kept = positions(&mask);
-            let row = |plane: usize, line: usize| &values[(plane * len + line) * inner..][..inner];
-            let (mut compacted, mut padded, mut restored) =
-                (Vec::<u16>::new(), Vec::new(), Vec::<u16>::new());
-            for plane in 0..outer {
-                for &line in &kept {
-                    compacted.extend(row(plane, line));
-                    padded.extend(row(plane, line));
-                }
-                padded.extend(vec![0; (len - kept.len()) * inner]);
-                for (line, &byte) in mask.iter().enumerate() {
-                    restored.extend(
-                        row(plane, line)
-                            .iter()
-                            .map(|&x| if byte != 0 { x } else { 0 }),
-                    );
-                }
-            }
-            assert_eq!(compact_rows(&values, &mask, outer, inner), compacted);
-            assert_eq!(
-                compact_rows_padded(&values, &mask, outer, inner),
-                (padded, kept.len())
-            );
-            assert_eq!(expand_rows(&compacted, &mask, outer, inner), restored);
-        }
-    }
+    let [outer, len, inner] = [70, 31, 64];
+    let mask = random.mask(len, 30);
+    let is_kept = |slice: usize| mask[slice % len] != 0;
+    let of_slice = |(at, value): (usize, &u16)| is_kept(at / inner).then_some(*value);
+    let values: Vec<u16> = (0..outer * len * inner).map(|at| at as u16).collect();
+    let all = values.iter().enumerate().map(of_slice);
+    let kept: Vec<u16> = all.clone().flatten().collect();
+    assert!(compact_rows(&values, &mask, outer, inner) == kept);
+    let restored: Vec<u16> = all.map(Option::unwrap_or_default).collect();
+    assert!(expand_rows(&kept, &mask, outer, inner) == restored);
 }
 
 #[test]
-fn partitions() {
+fn blocks_of_keys_are_ranked() {
     let mut random = Random(31);
-    for len in [0, 1, 5, 1000, (1 << 15) - 1, 150_003] {
-        for num_keys in [0, 1, 2, 7, 300, 9000] {
-            let keys: Vec<i64> = (0..len)
-                .map(|_| (random.next() % (num_keys as u64 + 2)) as i64 - 1)
-                .collect();
-            let valid = 0..num_keys as i64;
-            let mut order: Vec<usize> = (0..len)
-                .filter(|&index| valid.contains(&keys[index]))
-                .collect();
-            order.sort_by_key(|&index| keys[index]);
-            let mut ranks = vec![-1; len];
-            for (rank, &index) in order.iter().enumerate() {
-                ranks[index] = rank as i64;
-            }
-            let offsets: Vec<i64> = (0..=num_keys)
-                .map(|key| order.partition_point(|&index| keys[index] < key as i64) as i64)
-                .collect();
-            let narrow = |indices: &[i64]| indices.iter().map(|&i| i as i32).collect::<Vec<_>>();
-            let narrowed = (narrow(&ranks), narrow(&offsets));
-            assert!(partition_ranks::<i64, i32>(&keys, num_keys) == narrowed);
-            assert!(partition_ranks::<i32, i64>(&narrow(&keys), num_keys) == (ranks, offsets));
-        }
-    }
+    let keys: Vec<i64> = (0..150_003)
+        .map(|_| (random.next() % 302) as i64 - 1)
+        .collect();
+    let mut order: Vec<usize> = (0..keys.len())
+        .filter(|&at| (0..300).contains(&keys[at]))
+        .collect();
+    order.sort_by_key(|&at| keys[at]);
+    let mut ranks = vec![-1; keys.len()];
+    (0..).zip(&order).for_each(|(rank, &at)| ranks[at] = rank);
+    let offset = |key: i64| order.partition_point(|&at| keys[at] < key) as i32;
+    assert!(partition_ranks::<i64, i32>(&keys, 300) == (ranks, (0..=300).map(offset).collect()));
 }
 
 #[test]

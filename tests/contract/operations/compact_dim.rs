@@ -4,6 +4,7 @@ use burn::tensor::{Device, Tensor};
 use burn_scan::TensorCompact;
 
 use super::TILE;
+use crate::common::devices::is_flex;
 use crate::common::element::{Element, numbered};
 use crate::common::views::{half, masks, views};
 use crate::common::waiting::{ExactCompact, wait};
@@ -121,6 +122,11 @@ fn long_dimensions(device: &Device) {
         }
         let kept: Vec<bool> = (0..shape[dim]).map(half).collect();
         check::<bool, 2>("half", shape, &kept, dim, device);
+    }
+    if is_flex(device) {
+        // Slices of two stretches of the mask, which threads share.
+        let kept: Vec<bool> = (0..140_001).map(half).collect();
+        check::<f32, 2>("half", [140_001, 4], &kept, 0, device);
     }
 }
 
