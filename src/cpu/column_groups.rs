@@ -33,24 +33,3 @@ pub(super) fn column_groups<A>(width: usize, reverse: bool, mut each: impl FnMut
         end = start;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_column_is_taken_once() {
-        for width in [1, 31, 32, 33, 100, 1023, 1024, 3000] {
-            for reverse in [false, true] {
-                let mut taken = vec![0; width];
-                let mut last = width;
-                column_groups::<f32>(width, reverse, |columns| {
-                    assert_eq!(columns.end, last);
-                    last = columns.start;
-                    taken[columns].iter_mut().for_each(|count| *count += 1);
-                });
-                assert!(taken.iter().all(|&count| count == 1));
-            }
-        }
-    }
-}

@@ -83,38 +83,3 @@ impl Bounds {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pieces(offsets: &[i32], len: usize, positions: Range<usize>) -> Vec<(usize, Range<usize>)> {
-        let mut pieces = Vec::new();
-        Bounds::new(offsets, len).each_piece(positions, |row, piece| pieces.push((row, piece)));
-        pieces
-    }
-
-    #[test]
-    fn pieces_are_all_that_was_asked_for() {
-        assert_eq!(
-            pieces(&[0, 2, 2, 5], 7, 0..7),
-            [(0, 0..2), (2, 2..5), (3, 5..7)]
-        );
-        assert_eq!(pieces(&[0, 2, 2, 5], 7, 1..4), [(0, 1..2), (2, 2..4)]);
-        assert_eq!(pieces(&[0], 3, 0..3), [(0, 0..3)]);
-    }
-
-    #[test]
-    fn bad_offsets_are_bounded() {
-        assert_eq!(pieces(&[0, 4, 2, 9], 6, 0..6), [(0, 0..4), (2, 4..6)]);
-        assert_eq!(pieces(&[0, -1, 3], 4, 0..4), [(0, 0..4)]);
-    }
-
-    #[test]
-    fn a_row_starts_in_one_place() {
-        let bounds = Bounds::new(&[0, 2, 2, 5, 5], 5);
-        assert_eq!(bounds.starting_in(0..2), 0..1);
-        assert_eq!(bounds.starting_in(2..5), 1..3);
-        assert_eq!(bounds.starting_in(5..6), 3..4);
-    }
-}

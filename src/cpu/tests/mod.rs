@@ -5,6 +5,7 @@ mod compact;
 mod extremum;
 mod lanes;
 mod log_sum_exp;
+mod ragged;
 mod range;
 mod recurrences;
 mod scan;

@@ -206,8 +206,6 @@ impl<'a, T: Copy> View<'a, T> {
 mod tests {
     use super::*;
 
-    const ROOM: [MaybeUninit<i32>; 8] = [MaybeUninit::uninit(); 8];
-
     #[test]
     fn lines_are_read_in_place_or_gathered() {
         let elements: Vec<i32> = (0..24).collect();
@@ -218,10 +216,6 @@ mod tests {
             broadcast.line(1, 2, 1..4, &mut Turned::default()),
             [5, 4, 5]
         );
-        let flipped = View::new(&elements, 23, &[1, 6], &[0, -4], 1);
-        assert_eq!(flipped.chunk((0, 0), 1..4, &mut ROOM.clone()), [19, 15, 11]);
-        let one = View::new(&elements, 7, &[3, 5], &[0, 0], 1);
-        assert_eq!(one.chunk((2, 0), 1..3, &mut ROOM.clone()), [7, 7]);
     }
 
     #[test]
