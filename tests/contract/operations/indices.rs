@@ -11,7 +11,6 @@ use crate::common::{assert_same, host, host_indices, mask, oracle, sampled};
 on_every_device![
     every_size_and_density,
     large_sizes,
-    many_rows,
     every_rank,
     strided_masks,
     computed_masks,
@@ -69,10 +68,7 @@ fn large_sizes(device: &Device) {
         let kept: Vec<bool> = (0..n).map(half).collect();
         check_tensor("half", &mask(&kept, [n], device));
     }
-}
-
-/// Rows that go on in the next block of the CPU engine.
-fn many_rows(device: &Device) {
+    // Rows that go on in the next block of the CPU engine.
     let kept: Vec<bool> = (0..160_000).map(half).collect();
     check_tensor("half", &mask(&kept, [2, 40_000, 2], device));
     check_tensor("half", &mask(&kept, [4, 1, 40_000], device));
