@@ -49,19 +49,21 @@ pub(crate) use compress::Index;
 pub(crate) use expand::expand;
 pub(crate) use partition::partition_ranks;
 pub(crate) use permute::{gather, scatter};
+pub(crate) use ragged::segment_reduce as segment_fold;
 pub(crate) use ragged::{Bounds, repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use segments::segment_sums;
 pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
 pub(crate) use sort::{Floats, Integers, argsort, first, sort};
 pub(crate) use traits::ElementType;
 pub(crate) use trues::{all_true, count_true};
-pub(crate) use walks::{Real, View, WalkShape, extremum, recurrence, recurrence_adjoint};
+pub(crate) use walks::{LogSumExpFold, View, WalkShape};
+pub(crate) use walks::{extremum, fold_scan, recurrence, recurrence_adjoint};
 
 use crate::ScanOp;
 use buffer::Output;
 use operator::by_operator;
 use traits::Combine;
-use walks::{LogSumExpFold, Plain, fold_scan};
+use walks::Plain;
 
 /// Scans `input`, a contiguous `[outer, len, inner]`, along its middle dimension. Rows, where `inner` is 1, may begin
 /// `apart` elements from each other.
@@ -130,36 +132,8 @@ pub(crate) fn segment_reduce<T: ElementType>(
     op: ScanOp,
 ) -> Vec<T> {
     by_operator!(op, values = bytemuck::cast_slice::<T, T::Wrapping>(values), O => {
-        ragged::segment_reduce::<_, Plain<O>>(values, bounds, width)
+        segment_fold::<_, Plain<O>>(values, bounds, width)
     })
-}
-
-/// The logarithm of the sum of exponentials of each segment, see [`segment_reduce`].
-///
-/// # Panics
-///
-/// As [`segment_reduce`].
-pub(crate) fn segment_log_sum_exp<T: ElementType<Acc: Real>>(
-    values: &[T],
-    bounds: &Bounds,
-    width: usize,
-) -> Vec<T> {
-    ragged::segment_reduce::<T, LogSumExpFold>(values, bounds, width)
-}
-
-/// The logarithm of running sums of exponentials, of each segment on its own if `starts` is given, see
-/// [`segmented_scan`].
-///
-/// # Panics
-///
-/// If an input does not have the shape of `lines`.
-pub(crate) fn log_sum_exp<T: ElementType<Acc: Real>>(
-    values: &View<'_, T>,
-    starts: Option<&View<'_, u8>>,
-    exclusive: bool,
-    lines: WalkShape,
-) -> Vec<T> {
-    fold_scan::<T, LogSumExpFold>(values, starts, exclusive, lines)
 }
 
 fn scan_with<T: ElementType, O: Combine<T::Acc>>(

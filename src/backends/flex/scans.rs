@@ -29,7 +29,7 @@ pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptio
 fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTensor {
     let shape = input.shape();
     by_float!(input.dtype(), T => {
-        let scanned = cpu::log_sum_exp::<T>(
+        let scanned = cpu::fold_scan::<T, cpu::LogSumExpFold>(
             &view(&input, dim), None, options.exclusive, lines(&shape, dim, options.reverse),
         );
         tensor(scanned, shape, input.dtype())
@@ -168,7 +168,8 @@ pub(super) fn segmented_scan(
     let (starts, lines) = (Some(&starts), lines(&shape, dim, options.reverse));
     match op {
         ScanOp::LogSumExp => by_float!(input.dtype(), T => {
-            let scanned = cpu::log_sum_exp::<T>(&view(&input, dim), starts, options.exclusive, lines);
+            let values = view::<T>(&input, dim);
+            let scanned = cpu::fold_scan::<_, cpu::LogSumExpFold>(&values, starts, options.exclusive, lines);
             tensor(scanned, shape.clone(), input.dtype())
         }),
         op => by_number!(input.dtype(), T => {

@@ -33,7 +33,7 @@ pub(super) fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp
     let reduced = with_dim(&shape, 0, offsets.shape()[0] - 1);
     match op {
         ScanOp::LogSumExp => by_float!(values.dtype(), T => {
-            let totals = cpu::segment_log_sum_exp::<T>(elements(&values), &bounds, width);
+            let totals = cpu::segment_fold::<T, cpu::LogSumExpFold>(elements(&values), &bounds, width);
             tensor(totals, reduced, values.dtype())
         }),
         op => by_number!(values.dtype(), T => {

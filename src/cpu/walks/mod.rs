@@ -40,7 +40,6 @@ pub(crate) use fold::{Plain, StateFold};
 pub(crate) use fold_scan::fold_scan;
 pub(crate) use lines::WalkShape;
 pub(crate) use log_sum_exp::LogSumExpFold;
-pub(crate) use real::Real;
 pub(crate) use recurrence::recurrence;
 pub(crate) use view::View;
 
