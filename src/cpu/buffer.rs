@@ -1,4 +1,4 @@
-//! Outputs that are written once.
+//! Outputs that are written once, and temporary memory.
 //!
 //! A large output costs more in page faults than in arithmetic. Here it is neither zero-filled nor mapped in small
 //! pages: it starts uninitialised, in memory of the [`buffer_cache`] or in fresh memory with huge pages.
@@ -14,8 +14,9 @@ use super::buffer_cache::{self, Buffer};
 /// memory that it needs.
 const FEW: usize = 8;
 
-/// A vector being filled: `len` slots, none of them initialised.
-pub(crate) struct Output<T> {
+/// A vector being filled: `len` slots, none of them initialised. Temporary memory is one that is never finished: it
+/// returns to the buffer cache.
+pub(crate) struct Output<T: Copy> {
     vec: Vec<T>,
     len: usize,
 }
@@ -36,9 +37,10 @@ impl<T: Copy> Output<T> {
     ///
     /// Every slot has been written.
     pub(crate) unsafe fn finish(mut self) -> Vec<T> {
+        let mut vec = core::mem::take(&mut self.vec);
         // SAFETY: the capacity is at least `len`, and the caller has written every slot.
-        unsafe { self.vec.set_len(self.len) };
-        self.vec
+        unsafe { vec.set_len(self.len) };
+        vec
     }
 
     /// The first `len` slots, in the same memory, or in memory of their own if they are few.
@@ -56,6 +58,12 @@ impl<T: Copy> Output<T> {
         let few = vec.to_vec();
         buffer_cache::give(Buffer::new(vec));
         few
+    }
+}
+
+impl<T: Copy> Drop for Output<T> {
+    fn drop(&mut self) {
+        buffer_cache::give(Buffer::new(core::mem::take(&mut self.vec)));
     }
 }
 

@@ -18,7 +18,6 @@ use super::item::{Item, Placed};
 use super::keys::{Bits, Order};
 use super::network::{self, LANES};
 use super::radix;
-use super::scratch::Scratch;
 
 /// The lines of a contiguous `[outer, len, inner]` along its middle dimension.
 pub(super) struct SortInput<'a, B> {
@@ -231,7 +230,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
         order: O,
         body: &mut dyn FnMut(&Group, &mut [T]),
     ) {
-        let mut buffer = Scratch::new(self.len * self.width::<T>());
+        let mut buffer = Output::new(self.len * self.width::<T>());
         for group in groups {
             body(&group, self.load(&group, buffer.slots(), order));
         }
@@ -370,14 +369,14 @@ fn contains<B: Bits>(keys: &[B], wanted: [B; 2]) -> bool {
 
 /// What the sorts of lines need beside them.
 struct Rooms<B: Bits, T: Item<B>> {
-    spare: Scratch<T>,
+    spare: Output<T>,
     places: Vec<T::Place>,
 }
 
 impl<B: Bits, T: Item<B>> Rooms<B, T> {
     fn new(len: usize) -> Self {
         Self {
-            spare: Scratch::new(len),
+            spare: Output::new(len),
             places: Vec::new(),
         }
     }

@@ -8,7 +8,6 @@
 //! | [`item`] | what is sorted: keys, alone or with their positions |
 //! | [`network`] | the sort of several short lines side by side |
 //! | [`lines`] | moves the lines of a tensor to where they are sorted, and back |
-//! | [`scratch`] | temporary memory |
 //! | [`first`] | the first few elements of a line, without a sort of the line |
 //!
 //! Only keys are sorted. Afterwards each key becomes its element again. Zeros share a key, and so do NaN: these are
@@ -22,7 +21,6 @@ mod keys;
 mod lines;
 mod network;
 mod radix;
-mod scratch;
 
 pub(crate) use keys::{Bits, Floats, Integers, Order};
 
