@@ -26,13 +26,29 @@ pub(crate) trait StateFold<A>: Sync {
     fn value(state: Self::State) -> A;
 
     /// Whether joining `right` gives what joining its elements one by one does, up to rounding.
-    fn is_regular(left: Self::State, right: Self::State) -> bool;
+    #[inline(always)]
+    fn is_regular(_left: Self::State, _right: Self::State) -> bool {
+        true
+    }
 
     /// The state of some elements, joined in an order of its own.
     fn of_all(elements: &[A]) -> Self::State;
 
     /// Joins an element to each state.
-    fn add_all(states: &mut [Self::State], elements: &[A]);
+    #[inline(always)]
+    fn add_all(states: &mut [Self::State], elements: &[A])
+    where
+        A: Copy,
+    {
+        vectorize(
+            #[inline(always)]
+            || {
+                for (state, &element) in states.iter_mut().zip(elements) {
+                    *state = Self::join(*state, Self::read(element));
+                }
+            },
+        );
+    }
 
     /// Takes in a part of a row, one element after the other, and writes the result at each. The part lies in one tile.
     fn walk_row(since: &mut Since<Self::State>, part: RowPart<'_, A>)
@@ -152,17 +168,5 @@ impl<A: Accumulator, O: Combine<A>> StateFold<A> for Plain<O> {
     #[inline(always)]
     fn of_all(elements: &[A]) -> A {
         lanes::run::<A, _>(RowTotal::<A, O>::new(elements))
-    }
-
-    #[inline(always)]
-    fn add_all(states: &mut [A], elements: &[A]) {
-        vectorize(
-            #[inline(always)]
-            || {
-                for (state, &element) in states.iter_mut().zip(elements) {
-                    *state = O::combine(*state, element);
-                }
-            },
-        );
     }
 }

@@ -82,11 +82,6 @@ impl<A: Real> StateFold<A> for LogSumExpFold {
         state.largest.add(state.sum.ln_of_sum())
     }
 
-    #[inline]
-    fn is_regular(_left: ScaledSum<A>, _right: ScaledSum<A>) -> bool {
-        true
-    }
-
     /// The largest element first, so that the sum of exponentials needs no scaling.
     fn of_all(elements: &[A]) -> ScaledSum<A> {
         let largest = Plain::<Max>::of_all(elements);
@@ -102,14 +97,6 @@ impl<A: Real> StateFold<A> for LogSumExpFold {
             sum = (exponentials.iter()).fold(sum, |sum, &x| sum.add(x));
         }
         ScaledSum { largest, sum }
-    }
-
-    fn add_all(states: &mut [ScaledSum<A>], elements: &[A]) {
-        vectorize(|| {
-            for (state, &element) in states.iter_mut().zip(elements) {
-                *state = Self::join(*state, Self::read(element));
-            }
-        });
     }
 
     fn walk_row(since: &mut Since<ScaledSum<A>>, mut part: RowPart<'_, A>) {
