@@ -101,7 +101,7 @@ fn candidates<B: Bits, O: Order<B>>(
             continue;
         }
         for (i, &bits) in chunk.iter().enumerate() {
-            let key = order.key(bits).and(order.mask());
+            let key = order.key(bits) & order.mask();
             if limit.is_none_or(|limit| key < limit) {
                 kept.push((key, start + at * CHUNK + i));
             }
@@ -119,7 +119,7 @@ fn smallest<B: Bits, O: Order<B>>(chunk: &[B], order: O) -> B {
         #[inline(always)]
         || {
             chunk.iter().fold(B::ALL, |smallest, &bits| {
-                smallest.min(order.key(bits).and(order.mask()))
+                smallest.min(order.key(bits) & order.mask())
             })
         },
     )

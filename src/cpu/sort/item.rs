@@ -40,7 +40,7 @@ impl<B: Bits> Item<B> for B {
         if mask == B::ALL {
             items.sort_unstable()
         } else {
-            items.sort_by_key(|key| key.and(mask))
+            items.sort_by_key(|key| *key & mask)
         }
     }
 }
@@ -71,7 +71,7 @@ impl<B: Bits, P: Index> Item<B> for Placed<B, P> {
     }
 
     fn sort_few(items: &mut [Self], mask: B) {
-        items.sort_unstable_by_key(|item| (item.key.and(mask), item.position.to_usize()));
+        items.sort_unstable_by_key(|item| (item.key & mask, item.position.to_usize()));
     }
 }
 

@@ -10,10 +10,21 @@
 //! Flipping all bits of a key reverses the order, and equal keys stay equal. Each key stands for one element, except
 //! the keys of zeros and NaN, which stand for several.
 
+use core::ops::{BitAnd, BitOr, BitXor};
+
 use bytemuck::Pod;
 
 /// The bits of an element, as an integer of its size without a sign.
-pub(crate) trait Bits: Pod + Ord + Send + Sync + 'static {
+pub(crate) trait Bits:
+    Pod
+    + Ord
+    + BitAnd<Output = Self>
+    + BitOr<Output = Self>
+    + BitXor<Output = Self>
+    + Send
+    + Sync
+    + 'static
+{
     const BYTES: usize;
     const ALL: Self;
     /// The highest bit.
@@ -21,9 +32,6 @@ pub(crate) trait Bits: Pod + Ord + Send + Sync + 'static {
 
     /// `count` bits of this number, from bit `from` on.
     fn digit(self, from: usize, count: usize) -> usize;
-    fn xor(self, other: Self) -> Self;
-    fn and(self, other: Self) -> Self;
-    fn or(self, other: Self) -> Self;
     /// The number of bits up to the highest that is 1.
     fn width(self) -> usize;
     /// The lowest `count` bits.
@@ -40,21 +48,6 @@ macro_rules! bits {
             #[inline(always)]
             fn digit(self, from: usize, count: usize) -> usize {
                 (self >> from) as usize & ((1 << count) - 1)
-            }
-
-            #[inline(always)]
-            fn xor(self, other: Self) -> Self {
-                self ^ other
-            }
-
-            #[inline(always)]
-            fn and(self, other: Self) -> Self {
-                self & other
-            }
-
-            #[inline(always)]
-            fn or(self, other: Self) -> Self {
-                self | other
             }
 
             fn width(self) -> usize {
@@ -109,7 +102,7 @@ impl<B: Bits> Integers<B> {
     /// The order by the lowest `count` bits, as numbers without a sign.
     pub(crate) fn lowest(count: usize, descending: bool) -> Self {
         Self {
-            flip: flip(descending, B::SIGN.xor(B::SIGN)),
+            flip: flip(descending, B::zeroed()),
             mask: B::lowest(count),
         }
     }
@@ -118,12 +111,12 @@ impl<B: Bits> Integers<B> {
 impl<B: Bits> Order<B> for Integers<B> {
     #[inline(always)]
     fn key(self, bits: B) -> B {
-        bits.xor(self.flip)
+        bits ^ self.flip
     }
 
     #[inline(always)]
     fn bits(self, key: B) -> B {
-        key.xor(self.flip)
+        key ^ self.flip
     }
 
     #[inline(always)]
@@ -146,9 +139,8 @@ pub(crate) struct Floats<B> {
 impl<B: Bits> Floats<B> {
     /// `infinity` has the bits of +∞.
     pub(crate) fn new(infinity: B, descending: bool) -> Self {
-        let zero = B::SIGN.xor(B::SIGN);
         Self {
-            flip: flip(descending, zero),
+            flip: flip(descending, B::zeroed()),
             infinity,
         }
     }
@@ -157,25 +149,25 @@ impl<B: Bits> Floats<B> {
 impl<B: Bits> Order<B> for Floats<B> {
     #[inline(always)]
     fn key(self, bits: B) -> B {
-        let magnitude = bits.and(B::ALL.xor(B::SIGN));
+        let magnitude = bits & (B::ALL ^ B::SIGN);
         // Numbers above −0.0 get their sign flipped, the others all bits; −0.0 becomes 0.0 first.
         let is_below = bits > B::SIGN;
         let flips = if is_below { B::ALL } else { B::SIGN };
         let number = if bits == B::SIGN { magnitude } else { bits };
-        let key = number.xor(flips);
+        let key = number ^ flips;
         let key = if magnitude > self.infinity {
             B::ALL
         } else {
             key
         };
-        key.xor(self.flip)
+        key ^ self.flip
     }
 
     #[inline(always)]
     fn bits(self, key: B) -> B {
-        let key = key.xor(self.flip);
+        let key = key ^ self.flip;
         let flips = if key < B::SIGN { B::ALL } else { B::SIGN };
-        key.xor(flips)
+        key ^ flips
     }
 
     #[inline(always)]
@@ -184,11 +176,11 @@ impl<B: Bits> Order<B> for Floats<B> {
     }
 
     fn shared(self) -> Option<[B; 2]> {
-        Some([B::SIGN, B::ALL].map(|key| key.xor(self.flip)))
+        Some([B::SIGN, B::ALL].map(|key| key ^ self.flip))
     }
 }
 
 /// `flip`, with all bits flipped if the order is descending.
 fn flip<B: Bits>(descending: bool, flip: B) -> B {
-    if descending { flip.xor(B::ALL) } else { flip }
+    if descending { flip ^ B::ALL } else { flip }
 }

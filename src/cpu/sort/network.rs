@@ -56,14 +56,10 @@ impl<B: Bits> Place<B> for [B; LANES] {
                 high[lane] = one.max(two);
             } else {
                 // AVX2 has no minimum of 64 bits.
-                let differing = one.xor(two);
-                let swapped = if two < one {
-                    differing
-                } else {
-                    differing.xor(differing)
-                };
-                low[lane] = one.xor(swapped);
-                high[lane] = two.xor(swapped);
+                let differing = one ^ two;
+                let swapped = if two < one { differing } else { B::zeroed() };
+                low[lane] = one ^ swapped;
+                high[lane] = two ^ swapped;
             }
         }
         [low, high]

@@ -50,7 +50,7 @@ fn sort_into<B: Bits, T: Item<B>>(
     is_long: bool,
     into_spare: bool,
 ) {
-    let bits = varying(items, block_of(items, is_long)).and(mask).width();
+    let bits = (varying(items, block_of(items, is_long)) & mask).width();
     if items.len() >= LARGE && bits > 0 {
         split(items, spare, mask, bits, is_long, into_spare);
     } else {
@@ -69,7 +69,7 @@ fn split<B: Bits, T: Item<B>>(
 ) {
     let block = block_of(items, is_long);
     let from = bits.saturating_sub(SPLIT);
-    let digit = |item: T| item.key().and(mask).digit(from, SPLIT);
+    let digit = |item: T| (item.key() & mask).digit(from, SPLIT);
     let mut counts = vec![[0; 1 << SPLIT]; items.len().div_ceil(block)];
     count(items, &mut counts, block, &digit);
     place(&mut counts);
@@ -120,13 +120,13 @@ fn block_of<T>(items: &[T], is_long: bool) -> usize {
 /// The bits that are not the same in all keys.
 fn varying<B: Bits, T: Item<B>>(items: &[T], block: usize) -> B {
     let first = items[0].key();
-    let mut of_blocks = vec![first.xor(first); items.len().div_ceil(block)];
+    let mut of_blocks = vec![B::zeroed(); items.len().div_ceil(block)];
     for_each_block(items, &mut of_blocks, block, &|items, bits| {
         for item in items {
-            *bits = bits.or(item.key().xor(first));
+            *bits = *bits | (item.key() ^ first);
         }
     });
-    of_blocks.into_iter().fold(first.xor(first), B::or)
+    of_blocks.into_iter().fold(B::zeroed(), B::bitor)
 }
 
 /// Sorts items on this thread by the lowest `bits` bits of their keys, into `spare` if that is wanted.
@@ -168,7 +168,7 @@ fn passes_by<B: Bits, T: Item<B>, const BITS: usize, const VALUES: usize>(
 ) -> bool {
     let mut in_spare = false;
     for at in 0..digits {
-        let digit = |item: T| item.key().and(mask).digit(at * BITS, BITS);
+        let digit = |item: T| (item.key() & mask).digit(at * BITS, BITS);
         let all = as_slots(items);
         let (from, to) = if in_spare {
             (&mut *spare, all)

@@ -9,7 +9,7 @@ fn expected<B: Bits, O: Order<B>>(values: &[B], shape: [usize; 3], order: O) -> 
     let mut positions = vec![0; values.len()];
     for places in line_places(shape, false) {
         let mut sorted: Vec<usize> = (0..places.len()).collect();
-        sorted.sort_by_key(|&at| order.key(values[places[at]]).and(order.mask()));
+        sorted.sort_by_key(|&at| order.key(values[places[at]]) & order.mask());
         for (at, source) in places.into_iter().zip(sorted) {
             positions[at] = source;
         }
