@@ -7,7 +7,7 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::buffer_cache::{self, Buffer};
+use super::buffer_cache::{self, Buffer, CACHE};
 
 /// The written part of an output is copied to memory of its own if it is smaller than the whole by this factor. The
 /// copy costs a fraction of the pass that found the length of the part, and no result has more than this factor of the
@@ -56,14 +56,14 @@ impl<T: Copy> Output<T> {
             return vec;
         }
         let few = vec.to_vec();
-        buffer_cache::give(Buffer::new(vec));
+        CACHE.give(Buffer::new(vec));
         few
     }
 }
 
 impl<T: Copy> Drop for Output<T> {
     fn drop(&mut self) {
-        buffer_cache::give(Buffer::new(core::mem::take(&mut self.vec)));
+        CACHE.give(Buffer::new(core::mem::take(&mut self.vec)));
     }
 }
 

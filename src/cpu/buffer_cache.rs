@@ -7,8 +7,8 @@
 //! The cache keeps the buffers of dropped outputs, as the memory pools of GPU backends do. The next output of about
 //! that size then starts in pages that are mapped, and often still in a processor cache.
 //!
-//! The cache keeps at most as many bytes as [`set_limit`] says, and frees the oldest buffers first. [`trim`] frees all
-//! buffers in the cache.
+//! The cache keeps at most as many bytes as [`set_limit`](BufferCache::set_limit) says, and frees the oldest buffers
+//! first. [`trim`](BufferCache::trim) frees all buffers in the cache.
 //!
 //! On Linux the system may take the pages of an idle buffer when it is short of memory; the cache offers them when the
 //! next buffer comes in. A buffer whose pages were taken is as good as a fresh one.
@@ -25,7 +25,7 @@ use super::sync::{AtomicUsize, Mutex};
 /// The smallest buffer that is cached: allocators keep smaller ones themselves.
 pub(crate) const LEAST_BYTES: usize = 4 << 20;
 
-/// The limit until [`set_limit`] is called: two outputs of 2^24 elements of 64 bits, or four of 32.
+/// The limit until [`set_limit`](BufferCache::set_limit) is called: two outputs of 2^24 elements of 64 bits, or four of 32.
 const DEFAULT_LIMIT: usize = 256 << 20;
 
 /// Memory of the global allocator, as large as `layout`, to which nothing else refers. Its content is undefined.
@@ -103,7 +103,8 @@ impl Memory for Cached {
     }
 }
 
-static CACHE: BufferCache = BufferCache::new(DEFAULT_LIMIT);
+/// The cache of the process.
+pub(crate) static CACHE: BufferCache = BufferCache::new(DEFAULT_LIMIT);
 
 /// An empty vector for `len` elements, in cached memory if there is a buffer of about that size.
 pub(crate) fn take<T: Copy>(len: usize) -> Vec<T> {
@@ -123,24 +124,8 @@ pub(crate) fn take<T: Copy>(len: usize) -> Vec<T> {
     })
 }
 
-/// Puts a buffer that is no longer needed into the cache, if its size allows, and frees it otherwise.
-pub(crate) fn give(buffer: Buffer) {
-    CACHE.give(buffer);
-}
-
-/// Keeps at most `bytes` bytes from now on. A lower limit than before frees the oldest buffers at once; 0 turns the
-/// cache off.
-pub(crate) fn set_limit(bytes: usize) {
-    CACHE.set_limit(bytes);
-}
-
-/// Frees all buffers in the cache.
-pub(crate) fn trim() {
-    CACHE.trim();
-}
-
 /// The buffers of one cache.
-pub(super) struct BufferCache {
+pub(crate) struct BufferCache {
     buffers: BufferList<Cached>,
 }
 
@@ -159,8 +144,9 @@ impl BufferCache {
         Some(cached.buffer.into_vec())
     }
 
-    /// Keeps `buffer`, and frees the oldest buffers until it fits. Offers the idle ones to the system.
-    pub(super) fn give(&self, buffer: Buffer) {
+    /// Keeps a buffer that is no longer needed if its size allows, and frees it otherwise. Frees the oldest buffers until
+    /// it fits, and offers the idle ones to the system.
+    pub(crate) fn give(&self, buffer: Buffer) {
         let bytes = buffer.layout.size();
         if !(LEAST_BYTES..=self.buffers.limit()).contains(&bytes) {
             return;
@@ -176,13 +162,14 @@ impl BufferCache {
         });
     }
 
-    /// Keeps at most `bytes` bytes from now on.
-    pub(super) fn set_limit(&self, bytes: usize) {
+    /// Keeps at most `bytes` bytes from now on. A lower limit than before frees the oldest buffers at once; 0 turns the
+    /// cache off.
+    pub(crate) fn set_limit(&self, bytes: usize) {
         drop(self.buffers.set_limit(bytes));
     }
 
-    /// Frees all buffers.
-    pub(super) fn trim(&self) {
+    /// Frees all buffers in the cache.
+    pub(crate) fn trim(&self) {
         drop(self.buffers.trim());
     }
 }

@@ -1,6 +1,6 @@
 //! The buffer cache, as programs see it.
 
-use crate::cpu::buffer_cache;
+use crate::cpu::buffer_cache::CACHE;
 
 /// Frees the buffer cache of the CPU backend: the memory of large outputs that were dropped, which the backend keeps
 /// for its next outputs.
@@ -11,7 +11,7 @@ use crate::cpu::buffer_cache;
 /// burn_scan::backends::free_kept_memory();
 /// ```
 pub fn free_kept_memory() {
-    buffer_cache::trim();
+    CACHE.trim();
 }
 
 /// Sets the most bytes that the CPU backend keeps in its buffer cache: the memory of large outputs that were dropped,
@@ -29,5 +29,5 @@ pub fn free_kept_memory() {
 /// set_cache_limit(0); // keeps nothing
 /// ```
 pub fn set_cache_limit(bytes: usize) {
-    buffer_cache::set_limit(bytes);
+    CACHE.set_limit(bytes);
 }

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 
 use burn_std::{AccessError, AccessPolicy, AllocationController, AllocationProperty, Bytes};
 
-use crate::cpu::buffer_cache::{self, Buffer};
+use crate::cpu::buffer_cache::{self, Buffer, CACHE};
 
 /// `elements` as bytes. When large bytes are dropped, the buffer cache takes their memory.
 pub(super) fn bytes<T: bytemuck::Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
@@ -52,7 +52,7 @@ impl AllocationController for CachedBytes {
 impl Drop for CachedBytes {
     fn drop(&mut self) {
         if let Some(buffer) = self.0.take() {
-            buffer_cache::give(buffer);
+            CACHE.give(buffer);
         }
     }
 }
