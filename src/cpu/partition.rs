@@ -55,25 +55,13 @@ fn in_one_block<K: Index, I: Index>(
     ends: &mut [I],
     destinations: &mut [MaybeUninit<I>],
 ) {
-    let step = |count: &mut I| *count = I::from_usize(count.to_usize().wrapping_add(1));
-    for &key in keys {
-        if let Some(count) = ends.get_mut(key.to_usize()) {
-            step(count);
-        }
-    }
+    count(keys, ends);
     let mut place = 0usize;
     for count in &mut *ends {
         let start = I::from_usize(place);
         place = place.wrapping_add(core::mem::replace(count, start).to_usize());
     }
-    for (destination, &key) in destinations.iter_mut().zip(keys) {
-        let mut place = I::from_usize(NOWHERE);
-        if let Some(cursor) = ends.get_mut(key.to_usize()) {
-            place = *cursor;
-            step(cursor);
-        }
-        destination.write(place);
-    }
+    place_block(ends, keys, destinations);
 }
 
 /// The same in blocks, shared by several threads.
@@ -91,11 +79,8 @@ fn in_blocks<K: Index, I: Index>(
     // For each block, the number of its elements of each key, then the place of its first one.
     let mut cursors = vec![0; keys.len().div_ceil(block) * num_keys];
     parallel::for_each_part_of(keys.len(), &mut cursors, num_keys, &|at, counts| {
-        for &key in keys[at / num_keys * block..].iter().take(block) {
-            if let Some(count) = counts.get_mut(key.to_usize()) {
-                *count += 1;
-            }
-        }
+        let keys = &keys[at / num_keys * block..];
+        count(&keys[..block.min(keys.len())], counts);
     });
     let mut place = 0;
     for (key, end) in ends.iter_mut().enumerate() {
@@ -115,17 +100,31 @@ fn in_blocks<K: Index, I: Index>(
 }
 
 /// Writes the destinations of a block of keys. `cursors` has the place of its next element of each key.
-fn place_block<K: Index, I: Index>(
-    cursors: &mut [usize],
+fn place_block<K: Index, I: Index, C: Index>(
+    cursors: &mut [C],
     keys: &[K],
     destinations: &mut [MaybeUninit<I>],
 ) {
     for (destination, &key) in destinations.iter_mut().zip(keys) {
         let mut place = NOWHERE;
         if let Some(cursor) = cursors.get_mut(key.to_usize()) {
-            place = *cursor;
-            *cursor += 1;
+            place = cursor.to_usize();
+            step(cursor);
         }
         destination.write(I::from_usize(place));
     }
+}
+
+/// Counts the elements of each key.
+fn count<K: Index, C: Index>(keys: &[K], counts: &mut [C]) {
+    for &key in keys {
+        if let Some(count) = counts.get_mut(key.to_usize()) {
+            step(count);
+        }
+    }
+}
+
+#[inline(always)]
+fn step<C: Index>(count: &mut C) {
+    *count = C::from_usize(count.to_usize().wrapping_add(1));
 }
