@@ -20,7 +20,7 @@ use core::ops::Range;
 
 use super::buffer::Output;
 use super::compress::{Index, Word};
-use super::parallel::{self, PARALLEL};
+use super::parallel;
 use super::trues::BLOCK;
 
 /// The row of each element. After the last row it is the number of rows.
@@ -84,10 +84,8 @@ fn filled<T: Copy + Send>(
         });
     };
     let slots = output.slots();
-    match slots.len() {
-        0 => {}
-        1..PARALLEL => part(0, slots),
-        _ => parallel::for_each_part(slots, BLOCK.div_ceil(width) * width, &part),
+    if !slots.is_empty() {
+        parallel::for_each_part_of(slots.len(), slots, BLOCK.div_ceil(width) * width, &part);
     }
     // SAFETY: the pieces of each part make up the part, and each piece was filled.
     unsafe { output.finish() }
