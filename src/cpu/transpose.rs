@@ -70,19 +70,13 @@ unsafe fn of_size<T: Copy>(from: *const T, [rows, columns]: [usize; 2], to: *mut
         #[inline(always)]
         || unsafe {
             match [rows, columns] {
-                [_, 2] => with_columns::<T, 2>(from, rows, to),
-                [_, 3] => with_columns::<T, 3>(from, rows, to),
-                [_, 4] => with_columns::<T, 4>(from, rows, to),
-                [2, _] => with_rows::<T, 2>(from, columns, to),
-                [3, _] => with_rows::<T, 3>(from, columns, to),
-                [4, _] => with_rows::<T, 4>(from, columns, to),
-                _ => {
-                    for row in 0..rows {
-                        for column in 0..columns {
-                            move_one(from, row * columns + column, to, column * rows + row);
-                        }
-                    }
-                }
+                [_, 2] => by_rows(from, [rows, 2], to),
+                [_, 3] => by_rows(from, [rows, 3], to),
+                [_, 4] => by_rows(from, [rows, 4], to),
+                [2, _] => by_columns(from, [2, columns], to),
+                [3, _] => by_columns(from, [3, columns], to),
+                [4, _] => by_columns(from, [4, columns], to),
+                _ => by_rows(from, [rows, columns], to),
             }
         },
     );
@@ -101,11 +95,11 @@ unsafe fn move_one<T: Copy>(from: *const T, read: usize, to: *mut T, written: us
 ///
 /// As [`transpose`].
 #[inline(always)]
-unsafe fn with_columns<T: Copy, const COLUMNS: usize>(from: *const T, rows: usize, to: *mut T) {
+unsafe fn by_rows<T: Copy>(from: *const T, [rows, columns]: [usize; 2], to: *mut T) {
     for row in 0..rows {
-        for column in 0..COLUMNS {
+        for column in 0..columns {
             // SAFETY: the caller's promise.
-            unsafe { move_one(from, row * COLUMNS + column, to, column * rows + row) };
+            unsafe { move_one(from, row * columns + column, to, column * rows + row) };
         }
     }
 }
@@ -114,11 +108,11 @@ unsafe fn with_columns<T: Copy, const COLUMNS: usize>(from: *const T, rows: usiz
 ///
 /// As [`transpose`].
 #[inline(always)]
-unsafe fn with_rows<T: Copy, const ROWS: usize>(from: *const T, columns: usize, to: *mut T) {
+unsafe fn by_columns<T: Copy>(from: *const T, [rows, columns]: [usize; 2], to: *mut T) {
     for column in 0..columns {
-        for row in 0..ROWS {
+        for row in 0..rows {
             // SAFETY: the caller's promise.
-            unsafe { move_one(from, row * columns + column, to, column * ROWS + row) };
+            unsafe { move_one(from, row * columns + column, to, column * rows + row) };
         }
     }
 }
