@@ -207,31 +207,21 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
             tiles: [F::NOTHING; TILE],
             len: states.len(),
         };
-        for (column, state) in states.iter().enumerate() {
-            columns.set(column, *state);
+        for (column, since) in states.iter().enumerate() {
+            columns.started[column] = u8::from(since.started);
+            columns.states[column] = since.state;
+            columns.tiles[column] = since.tile;
         }
         columns
     }
 
-    #[inline(always)]
-    fn get(&self, column: usize) -> Since<F::State> {
-        Since {
-            started: self.started[column] != 0,
-            state: self.states[column],
-            tile: self.tiles[column],
-        }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, column: usize, since: Since<F::State>) {
-        self.started[column] = u8::from(since.started);
-        self.states[column] = since.state;
-        self.tiles[column] = since.tile;
-    }
-
     fn give(&self, states: &mut [Since<F::State>]) {
-        for (column, state) in states.iter_mut().enumerate() {
-            *state = self.get(column);
+        for (column, since) in states.iter_mut().enumerate() {
+            *since = Since {
+                started: self.started[column] != 0,
+                state: self.states[column],
+                tile: self.tiles[column],
+            };
         }
     }
 
