@@ -62,7 +62,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
         } else {
             self.sort_groups::<B, O>(order, &|group, keys| {
                 self.restore(group, keys, order);
-                self.store(group, keys, self.len, &slots, |bits| bits);
+                self.store(group, keys, self.len, &slots, |bits, _| bits);
             });
         }
         // SAFETY: every line has been written.
@@ -91,7 +91,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
         let position_slots = Shared::new(positions.slots());
         self.sort_groups::<Placed<B, P>, O>(order, &|group, items| {
             let shared = order.shared();
-            self.store_with(group, items, k, &value_slots, |item, line| {
+            self.store(group, items, k, &value_slots, |item, line| {
                 if shared.is_some_and(|shared| shared.contains(&item.key)) {
                     self.values[self.start(line) + item.position.to_usize() * self.inner]
                 } else {
@@ -298,20 +298,8 @@ impl<'a, B: Bits> SortInput<'a, B> {
         unsafe { buffer.assume_init_mut() }
     }
 
-    /// Writes the first `k` items of each line of a group, as `value` has them.
+    /// Writes the first `k` items of each line of a group, as `value` has them, which takes an item and its line.
     fn store<T: Copy + Sync, V: Copy + Send>(
-        &self,
-        group: &Group,
-        items: &[T],
-        k: usize,
-        output: &Shared<V>,
-        value: impl Fn(T) -> V + Sync,
-    ) {
-        self.store_with(group, items, k, output, |item, _| value(item));
-    }
-
-    /// As [`store`](Self::store), where `value` takes the item and its line.
-    fn store_with<T: Copy + Sync, V: Copy + Send>(
         &self,
         group: &Group,
         items: &[T],
@@ -352,7 +340,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
     }
 }
 
-fn position<B, P: Index, I: Index>(item: Placed<B, P>) -> I {
+fn position<B, P: Index, I: Index>(item: Placed<B, P>, _line: usize) -> I {
     I::from_usize(item.position.to_usize())
 }
 
