@@ -90,7 +90,7 @@ impl<A: Accumulator> Combine<A> for Prod {
         if A::EXACT {
             return seen;
         }
-        let size = totals.max(totals.mul(L::splat(totals.proof(), A::NEGATIVE_ONE)));
+        let size = totals.magnitude();
         (seen.0.min(size), seen.1.max(size))
     }
 }

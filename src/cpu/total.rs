@@ -76,12 +76,7 @@ impl<A: Accumulator, O: Combine<A>> Kernel<A> for RowTotal<'_, A, O> {
 /// The lanes of a vector, combined in pairs.
 #[inline(always)]
 fn in_pairs<A: Accumulator, O: Combine<A>, L: Lanes<A>>(vector: L) -> A {
-    let mut lanes = [O::IDENTITY; FEWER];
-    let mut filled = 0;
-    vector.for_each(|lane| {
-        lanes[filled] = lane;
-        filled += 1;
-    });
+    let mut lanes = vector.array();
     let mut apart = L::COUNT;
     while apart > 1 {
         apart /= 2;

@@ -213,6 +213,31 @@ pub(crate) trait Lanes<T: ElementType>: Copy {
 
     /// Calls `each` with every lane in order.
     fn for_each(self, each: impl FnMut(T::Acc));
+
+    /// The lanes as numbers, and zeros after them.
+    #[inline(always)]
+    fn array(self) -> [T::Acc; MOST_LANES] {
+        let (mut array, mut filled) = ([T::Acc::ZERO; MOST_LANES], 0);
+        self.for_each(|lane| {
+            array[filled] = lane;
+            filled += 1;
+        });
+        array
+    }
+
+    /// Whether all lanes are `right`.
+    #[inline(always)]
+    fn all(self, right: impl Fn(T::Acc) -> bool) -> bool {
+        let mut all = true;
+        self.for_each(|lane| all &= right(lane));
+        all
+    }
+
+    /// The magnitude of each lane. NaN stays NaN.
+    #[inline(always)]
+    fn magnitude(self) -> Self {
+        self.max(self.mul(Self::splat(self.proof(), T::Acc::NEGATIVE_ONE)))
+    }
 }
 
 /// An associative operator over accumulators. Every function is a few instructions without a branch.

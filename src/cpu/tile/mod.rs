@@ -194,7 +194,7 @@ fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
         }
         // SAFETY: a tile begins at each of them.
         let (last, seen) = unsafe { last_prefixes::<T, O, L, REVERSE>(proof, starts) };
-        let (last, least, most) = (array(last), array(seen.0), array(seen.1));
+        let (last, least, most) = (last.array(), seen.0.array(), seen.1.array());
         for (lane, total) in totals.iter_mut().enumerate() {
             *total = TileTotal {
                 total: last[lane],
@@ -228,17 +228,6 @@ unsafe fn last_prefixes<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const R
         seen = O::watch(seen, prefix);
     }
     (prefix, seen)
-}
-
-/// The lanes as numbers.
-#[inline(always)]
-fn array<T: ElementType, L: Lanes<T>>(lanes: L) -> [T::Acc; MOST_LANES] {
-    let (mut array, mut filled) = ([T::Acc::ZERO; MOST_LANES], 0);
-    lanes.for_each(|lane| {
-        array[filled] = lane;
-        filled += 1;
-    });
-    array
 }
 
 /// Scans a tile, or what is left of a row after the last whole one, from `start`. Returns the carry out of it.

@@ -121,10 +121,7 @@ impl<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>> Walk<T, O, L> {
 
     #[inline(always)]
     fn was_regular(&self, start: T::Acc) -> bool {
-        let mut was_regular = true;
-        let mut check = |seen| was_regular &= O::is_regular(start, seen);
-        self.seen.0.for_each(&mut check);
-        self.seen.1.for_each(&mut check);
-        was_regular
+        let is_regular = |seen| O::is_regular(start, seen);
+        self.seen.0.all(is_regular) & self.seen.1.all(is_regular)
     }
 }

@@ -18,7 +18,7 @@ use super::super::lanes::{self, Kernel};
 use super::super::processor::vectorize;
 use super::super::traits::{Accumulator, ElementType, Lanes as Vector};
 use super::abreast::Turned;
-use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, magnitude, side_by_side};
+use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, side_by_side};
 use super::sink::{Sink, room};
 use super::{Block, View, Walk, WalkShape, run, short_recurrence};
 
@@ -233,7 +233,7 @@ impl<T: ElementType, const REVERSE: bool, const RESETS: bool> Kernel<T>
             // SAFETY: the vector is one of the tile's, and the output is as long.
             unsafe {
                 let (a, b, decay) = tile.composed::<L, REVERSE, false>(proof, first);
-                smallest = smallest.min(magnitude::<T, L>(decay));
+                smallest = smallest.min(decay.magnitude());
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let h = a.mul(carry).add(b);
                 if RESETS {
@@ -248,8 +248,7 @@ impl<T: ElementType, const REVERSE: bool, const RESETS: bool> Kernel<T>
         }
         let mut h = start;
         carry.for_each(|last| h = last);
-        let mut was_finite = true;
-        seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
+        let was_finite = seen.all(|seen| seen == T::Acc::ZERO);
         let was_exact =
             was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
         let rest = if was_exact {

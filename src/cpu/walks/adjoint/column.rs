@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::super::super::lanes::{self, Kernel};
 use super::super::super::traits::{Accumulator, ElementType, Lanes as Vector};
-use super::super::affine::{Affine, Tile, is_moderate, magnitude};
+use super::super::affine::{Affine, Tile, is_moderate};
 use super::super::sink::{Room, room};
 use super::super::{Block, Walk};
 use super::Flows;
@@ -117,7 +117,7 @@ impl<T: ElementType, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE>
             // SAFETY: the vector is one of the tile's, and the other slices are as long.
             unsafe {
                 let (a, b, decay) = tile.composed::<L, REVERSE, true>(proof, first);
-                smallest = smallest.min(magnitude::<T, L>(decay));
+                smallest = smallest.min(decay.magnitude());
                 seen = seen.add(a.mul(zero)).add(b.mul(zero));
                 let u = a.mul(carry).add(b);
                 let next = ordered(u.shift_in(carry));
@@ -130,8 +130,7 @@ impl<T: ElementType, const REVERSE: bool> Kernel<T> for Scan<'_, '_, T, REVERSE>
         }
         let mut u = start;
         carry.for_each(|last| u = last);
-        let mut was_finite = true;
-        seen.for_each(|seen| was_finite &= seen == T::Acc::ZERO);
+        let was_finite = seen.all(|seen| seen == T::Acc::ZERO);
         let was_exact =
             was_finite && (is_moderate::<T, L>(smallest) || tile.composes(from, L::COUNT));
         let rest = if was_exact {

@@ -20,7 +20,7 @@ mod inputs;
 mod tile;
 
 pub(super) use inputs::{AffineInputs, Rooms};
-pub(super) use tile::{Tile, is_moderate, magnitude};
+pub(super) use tile::{Tile, is_moderate};
 
 use super::super::element::TILE;
 use super::super::traits::Accumulator;

@@ -146,10 +146,10 @@ impl<T: ElementType, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
             let first = from + vector * L::COUNT;
             // SAFETY: the vector is one of the tile's.
             let (a, b, decay) = unsafe { tile.composed::<L, REVERSE, ADJOINT>(proof, first) };
-            let size = magnitude::<T, L>(decay);
+            let size = decay.magnitude();
             (smallest, most) = (smallest.min(size), most.max(size));
             let prefix = a.mul(factor);
-            least = least.min(magnitude::<T, L>(prefix));
+            least = least.min(prefix.magnitude());
             factor = prefix.last();
             offset = a.last().mul(offset).add(b.last());
         }
@@ -162,8 +162,7 @@ impl<T: ElementType, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
         }
         most.for_each(|most| total.most = total.most.max(most));
         if !is_moderate::<T, L>(smallest) {
-            let mut forgets = false;
-            smallest.for_each(|size| forgets |= size == T::Acc::ZERO);
+            let forgets = !smallest.all(|size| size != T::Acc::ZERO);
             if !tile.composes(from, L::COUNT) {
                 total.least = T::Acc::ZERO;
             } else if forgets {
@@ -177,15 +176,8 @@ impl<T: ElementType, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
     }
 }
 
-#[inline(always)]
-pub(in super::super) fn magnitude<T: ElementType, L: Vector<T>>(lanes: L) -> L {
-    lanes.max(lanes.mul(L::splat(lanes.proof(), T::Acc::NEGATIVE_ONE)))
-}
-
 /// Whether no product of as many factors as there are lanes leaves the range, given the smallest of them in each lane.
 #[inline(always)]
 pub(in super::super) fn is_moderate<T: ElementType, L: Vector<T>>(smallest: L) -> bool {
-    let mut is_moderate = true;
-    smallest.for_each(|size| is_moderate &= size >= T::Acc::MODERATE);
-    is_moderate
+    smallest.all(|size| size >= T::Acc::MODERATE)
 }
