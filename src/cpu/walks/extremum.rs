@@ -68,11 +68,6 @@ impl<T: ElementType, I: Index> Walk for Extremum<'_, T, I> {
         (beaten, 0)
     }
 
-    fn fold(&self, block: Block, totals: &mut [Self::State]) {
-        // SAFETY: nothing is written.
-        unsafe { self.walk(block, totals, false) };
-    }
-
     fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
         let beats = beats(self.is_max, total.0, state.0);
         let place = if beats { total.1 } else { state.1 };

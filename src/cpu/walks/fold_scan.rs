@@ -89,11 +89,6 @@ impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
         Self::NOTHING
     }
 
-    fn fold(&self, block: Block, totals: &mut [Self::State]) {
-        // SAFETY: nothing is written.
-        unsafe { self.walk(block, totals, false) };
-    }
-
     fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
         if total.started {
             return Some(total);

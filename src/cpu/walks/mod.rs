@@ -103,8 +103,11 @@ trait Walk: Sync {
     /// The total of no lines.
     fn identity(&self) -> Self::State;
 
-    /// Finds the totals of a block's columns.
-    fn fold(&self, block: Block, totals: &mut [Self::State]);
+    /// Finds the totals of a block's columns, given those of no lines.
+    fn fold(&self, block: Block, totals: &mut [Self::State]) {
+        // SAFETY: nothing is written.
+        unsafe { self.walk(block, totals, false) };
+    }
 
     /// The state after a piece of this total, if walking the piece leads to the same state, up to rounding.
     fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State>;
