@@ -144,12 +144,12 @@ fn encode(values: FlexTensor, int: IntDType, padded: bool) -> (FlexTensor, FlexT
     macro_rules! runs {
         ($T:ty) => {
             by_index!(int, I => {
-                let runs = cpu::run_lengths::<$T, I>(elements(&values), padded);
-                let len = [runs.values.len()];
+                let (heads, lengths, count) = cpu::run_lengths::<$T, I>(elements(&values), padded);
+                let len = [heads.len()];
                 (
-                    tensor(runs.values, len.into(), values.dtype()),
-                    indices(runs.lengths, len.into(), int),
-                    count_tensor(runs.count, int),
+                    tensor(heads, len.into(), values.dtype()),
+                    indices(lengths, len.into(), int),
+                    count_tensor(count, int),
                 )
             })
         };

@@ -31,17 +31,9 @@ const BLOCK: usize = 1 << 12;
 /// How often a thread looks for a carry before it finds a missing one itself.
 const SPIN_LIMIT: usize = 200;
 
-/// The runs of a sequence.
-pub(crate) struct RunLengths<T, I> {
-    /// The value of each run.
-    pub(crate) values: Vec<T>,
-    pub(crate) lengths: Vec<I>,
-    /// How many runs there are.
-    pub(crate) count: usize,
-}
-
-/// The runs of equal elements, followed by zeros up to the number of elements if `padded`.
-pub(crate) fn run_lengths<T, I>(elements: &[T], padded: bool) -> RunLengths<T, I>
+/// The values and the lengths of the runs of equal elements, each followed by zeros up to the number of elements if
+/// `padded`, and how many runs there are.
+pub(crate) fn run_lengths<T, I>(elements: &[T], padded: bool) -> (Vec<T>, Vec<I>, usize)
 where
     T: Copy + Default + PartialEq + Zeroable + Send + Sync,
     I: Index,
@@ -67,13 +59,9 @@ where
     let slots = if padded { len } else { count };
     clear(&mut values.slots()[count..slots]);
     clear(&mut lengths.slots()[count..slots]);
-    RunLengths {
-        // SAFETY: all runs have been written, and the zeros after them up to `slots`.
-        values: unsafe { values.finish_first(slots) },
-        // SAFETY: as above.
-        lengths: unsafe { lengths.finish_first(slots) },
-        count,
-    }
+    // SAFETY: all runs have been written, and the zeros after them up to `slots`.
+    let (values, lengths) = unsafe { (values.finish_first(slots), lengths.finish_first(slots)) };
+    (values, lengths, count)
 }
 
 /// The runs of the elements before a block.
