@@ -227,22 +227,7 @@ impl Plane {
         lines.step_by(step).map(tile)
     }
 
-    /// Folds one column of some lines into a carry, in order.
-    #[cold]
-    fn fold_column<T: ElementType, O: Combine<T::Acc>>(
-        self,
-        input: &[T],
-        lines: Range<usize>,
-        column: usize,
-        carry: T::Acc,
-    ) -> T::Acc {
-        lines.fold(carry, |carry, line| {
-            let line = self.place(line..line + 1).start;
-            O::combine(carry, input[line * self.inner + column].to_acc())
-        })
-    }
-
-    /// Scans one column of some lines in order. Returns the carry out of them.
+    /// Scans one column of some lines in order, or folds it if there is no output. Returns the carry out of them.
     ///
     /// # Safety
     ///
@@ -251,7 +236,7 @@ impl Plane {
     unsafe fn walk_column<T: ElementType, O: Combine<T::Acc>>(
         self,
         input: &[T],
-        output: &Shared<'_, T>,
+        output: Option<&Shared<'_, T>>,
         lines: Range<usize>,
         column: usize,
         carry: T::Acc,
@@ -259,9 +244,11 @@ impl Plane {
         lines.fold(carry, |before, line| {
             let at = self.place(line..line + 1).start * self.inner + column;
             let carry = O::combine(before, input[at].to_acc());
-            // SAFETY: the caller's promise.
-            let slot = unsafe { output.slice(at..at + 1) };
-            slot[0].write(T::from_acc(if self.exclusive { before } else { carry }));
+            if let Some(output) = output {
+                let result = T::from_acc(if self.exclusive { before } else { carry });
+                // SAFETY: the caller's promise.
+                unsafe { output.set(at, MaybeUninit::new(result)) };
+            }
             carry
         })
     }
@@ -318,7 +305,7 @@ impl Plane {
                 for ((carry, &total), column) in
                     carries.iter_mut().zip(&*local).zip(columns.clone())
                 {
-                    let lines = tile.clone();
+                    let (lines, output) = (tile.clone(), Some(output));
                     *carry = if O::is_regular(*carry, total) {
                         O::combine(*carry, total)
                     } else {

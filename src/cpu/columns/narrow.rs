@@ -88,8 +88,9 @@ impl<T: ElementType> Narrow<'_, T> {
                     O::combine(before, total)
                 } else {
                     let lines = self.piece(first + index);
-                    self.plane
-                        .fold_column::<T, O>(self.input, lines, column, before)
+                    let (input, plane) = (self.input, self.plane);
+                    // SAFETY: nothing is written.
+                    unsafe { plane.walk_column::<T, O>(input, None, lines, column, before) }
                 };
             }
         }

@@ -262,7 +262,7 @@ pub(super) fn carry_out<T: ElementType, O: Combine<T::Acc>>(
     if total.is_regular::<O>(start) {
         O::combine(start, total.total)
     } else {
-        fold_in_order::<T, O>(tile, start, reverse)
+        walk_in_order::<T, O>(tile, &mut [], start, false, reverse)
     }
 }
 
@@ -274,9 +274,9 @@ fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     start: T::Acc,
     exclusive: bool,
 ) -> T::Acc {
-    scan_in_order::<T, O, REVERSE>(input, output, start, exclusive);
+    let carry = walk_in_order::<T, O>(input, output, start, exclusive, REVERSE);
     if input.len() < TILE {
-        return fold_in_order::<T, O>(input, start, REVERSE);
+        return carry;
     }
     // The prefixes between those of whole vectors do not count here.
     let mut total = [TileTotal::nothing::<O>()];
@@ -284,37 +284,26 @@ fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     carry_out::<T, O>(input, start, total[0], REVERSE)
 }
 
-/// Scans from `carry` one by one.
-fn scan_in_order<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+/// Scans from `carry` one by one, or folds if there is no output. Returns the carry out of the elements.
+#[cold]
+fn walk_in_order<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     mut carry: T::Acc,
     exclusive: bool,
-) {
-    let step = |(output, element): (&mut MaybeUninit<T>, &T)| {
-        let before = carry;
-        carry = O::combine(carry, element.to_acc());
-        output.write(T::from_acc(if exclusive { before } else { carry }));
-    };
-    let pairs = output.iter_mut().zip(input);
-    if REVERSE {
-        pairs.rev().for_each(step);
-    } else {
-        pairs.for_each(step);
-    }
-}
-
-/// Folds the elements into `carry` one by one.
-#[cold]
-fn fold_in_order<T: ElementType, O: Combine<T::Acc>>(
-    input: &[T],
-    carry: T::Acc,
     reverse: bool,
 ) -> T::Acc {
-    let step = |carry, element: &T| O::combine(carry, element.to_acc());
-    if reverse {
-        input.iter().rev().fold(carry, step)
-    } else {
-        input.iter().fold(carry, step)
+    for step in 0..input.len() {
+        let at = if reverse {
+            input.len() - 1 - step
+        } else {
+            step
+        };
+        let before = carry;
+        carry = O::combine(carry, input[at].to_acc());
+        if let Some(slot) = output.get_mut(at) {
+            slot.write(T::from_acc(if exclusive { before } else { carry }));
+        }
     }
+    carry
 }
