@@ -23,6 +23,8 @@ pub(super) struct Block<'a, T> {
     pub(super) room: usize,
     /// How many wait in each column.
     pub(super) filled: [usize; COLUMNS],
+    /// How many each column has written.
+    pub(super) written: [usize; COLUMNS],
 }
 
 impl<'a, T: Word> Block<'a, T> {
@@ -37,6 +39,7 @@ impl<'a, T: Word> Block<'a, T> {
             waiting: Vec::new(),
             room,
             filled: [0; COLUMNS],
+            written: [0; COLUMNS],
         };
         // Whole groups of columns are read, too.
         let all = width.next_multiple_of(GROUP);

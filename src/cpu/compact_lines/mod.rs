@@ -19,7 +19,7 @@ use super::compact::compact_padded;
 use super::compress::{Index, Word};
 use super::parallel;
 use super::trues::BLOCK;
-use waiting::WaitingColumns;
+use block::Block;
 
 /// Columns of a block. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
 const COLUMNS: usize = 512;
@@ -67,7 +67,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
         let tasks = outer * blocks;
         let share = BLOCK.div_ceil(len * block);
         parallel::for_each_of(values.len(), tasks.div_ceil(share), 1, &|group| {
-            let mut waiting = (!is_narrow).then(|| WaitingColumns::new(&lines, block));
+            let mut waiting = (!is_narrow).then(|| Block::new(&lines, block));
             let tasks = group * share..tasks.min((group + 1) * share);
             if inner == 1 {
                 // SAFETY: no other task has these rows, neither their elements nor their counts.

@@ -22,27 +22,11 @@ use super::super::processor::HasAvx2;
 use super::block::{Block, PARTS};
 #[cfg(target_arch = "x86_64")]
 use super::tiles;
-use super::{COLUMNS, Lines};
 
-/// Some columns of a plane, and their survivors that wait.
-pub(super) struct WaitingColumns<'a, T> {
-    block: Block<'a, T>,
-    /// How many each column has written.
-    written: [usize; COLUMNS],
-}
-
-impl<'a, T: Word> WaitingColumns<'a, T> {
-    /// Room for blocks of up to `width` columns.
-    pub(super) fn new(lines: &'a Lines<'a, T>, width: usize) -> Self {
-        Self {
-            block: Block::new(lines, width),
-            written: [0; COLUMNS],
-        }
-    }
-
+impl<T: Word> Block<'_, T> {
     /// The survivors of a column so far.
     fn found(&self, column: usize) -> usize {
-        self.written[column] + self.block.filled[column]
+        self.written[column] + self.filled[column]
     }
 
     /// # Safety
@@ -54,15 +38,15 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         columns: Range<usize>,
         counts: &mut [MaybeUninit<I>],
     ) {
-        let len = self.block.lines.len;
-        self.block.first = plane * len * self.block.lines.inner + columns.start;
-        self.block.width = columns.len();
-        self.block.filled[..self.block.width].fill(0);
-        self.written[..self.block.width].fill(0);
-        let part = if len <= self.block.room {
+        let len = self.lines.len;
+        self.first = plane * len * self.lines.inner + columns.start;
+        self.width = columns.len();
+        self.filled[..self.width].fill(0);
+        self.written[..self.width].fill(0);
+        let part = if len <= self.room {
             len
         } else {
-            self.block.room / PARTS
+            self.room / PARTS
         };
         for begin in (0..len).step_by(part) {
             let end = len.min(begin + part);
@@ -84,34 +68,34 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         #[cfg(target_arch = "x86_64")]
         if let Some(_avx2) = HasAvx2::test() {
             // SAFETY: `_avx2` proves AVX2 and POPCNT.
-            return unsafe { tiles::take(&mut self.block, lines) };
+            return unsafe { tiles::take(self, lines) };
         }
-        self.block.take_lines(lines);
+        self.take_lines(lines);
     }
 
     /// Writes the lines that all columns have, in whole groups, and then each column that has no room for `lines`
     /// more.
     unsafe fn make_room(&mut self, lines: usize) {
-        let written = self.written[..self.block.width].iter().copied();
+        let written = self.written[..self.width].iter().copied();
         let begin = written.max().unwrap_or(0);
-        let found = (0..self.block.width).map(|column| self.found(column));
+        let found = (0..self.width).map(|column| self.found(column));
         let common = found.min().unwrap_or(0).saturating_sub(begin);
         let end = begin + common / GROUP * GROUP;
         if begin < end {
-            for column in 0..self.block.width {
+            for column in 0..self.width {
                 // SAFETY: the caller's promise.
                 unsafe { self.write_alone(column, begin - self.written[column]) };
             }
             // SAFETY: as above.
             unsafe { self.write_lines(begin..end) };
-            for column in 0..self.block.width {
+            for column in 0..self.width {
                 self.drop_first(column, end - begin);
             }
         }
-        for column in 0..self.block.width {
-            if self.block.filled[column] + lines > self.block.room {
+        for column in 0..self.width {
+            if self.filled[column] + lines > self.room {
                 // SAFETY: as above.
-                unsafe { self.write_alone(column, self.block.filled[column]) };
+                unsafe { self.write_alone(column, self.filled[column]) };
             }
         }
     }
@@ -121,10 +105,10 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         #[cfg(target_arch = "x86_64")]
         if let Some(_avx2) = HasAvx2::test() {
             // SAFETY: `_avx2` proves AVX2; the caller's promise.
-            return unsafe { tiles::write(&self.block, lines) };
+            return unsafe { tiles::write(self, lines) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.block.write_columns(0, lines, 0..self.block.width) };
+        unsafe { self.write_columns(0, lines, 0..self.width) };
     }
 
     /// Writes the first survivors that wait in a column.
@@ -134,51 +118,39 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
         }
         let written = self.written[column];
         // SAFETY: the caller's promise.
-        unsafe {
-            self.block
-                .write_columns(0, written..written + count, column..column + 1)
-        };
+        unsafe { self.write_columns(0, written..written + count, column..column + 1) };
         self.drop_first(column, count);
     }
 
     /// Forgets the first survivors that wait in a column, which are written.
     fn drop_first(&mut self, column: usize, count: usize) {
-        let waiting = self.block.of_column(column);
+        let waiting = self.of_column(column);
         let left = waiting.start + count..waiting.end;
-        self.block.waiting.copy_within(left, waiting.start);
-        self.block.filled[column] -= count;
+        self.waiting.copy_within(left, waiting.start);
+        self.filled[column] -= count;
         self.written[column] += count;
     }
 
     /// Writes all that waits, and zeros after it.
     unsafe fn write_rest(&mut self) {
-        let written = self.written[..self.block.width].iter().copied();
+        let written = self.written[..self.width].iter().copied();
         let begin = written.max().unwrap_or(0);
-        let found = (0..self.block.width).map(|column| self.found(column));
+        let found = (0..self.width).map(|column| self.found(column));
         let waiting = found.max().unwrap_or(0) - begin;
-        let end = self
-            .block
-            .lines
-            .len
-            .min(begin + waiting.next_multiple_of(GROUP));
-        for column in 0..self.block.width {
+        let end = self.lines.len.min(begin + waiting.next_multiple_of(GROUP));
+        for column in 0..self.width {
             // SAFETY: the caller's promise.
             unsafe { self.level(column, begin) };
-            let waiting = self.block.of_column(column);
+            let waiting = self.of_column(column);
             let missing = waiting.end..waiting.start + (end - begin);
-            self.block.waiting[missing].fill(T::default());
+            self.waiting[missing].fill(T::default());
         }
         // SAFETY: as above.
         unsafe { self.write_lines(begin..end) };
-        for line in end..self.block.lines.len {
-            let place = self.block.first + line * self.block.lines.inner;
+        for line in end..self.lines.len {
+            let place = self.first + line * self.lines.inner;
             // SAFETY: as above.
-            let slots = unsafe {
-                self.block
-                    .lines
-                    .output
-                    .slice(place..place + self.block.width)
-            };
+            let slots = unsafe { self.lines.output.slice(place..place + self.width) };
             slots.fill(MaybeUninit::new(T::default()));
         }
     }
@@ -186,18 +158,13 @@ impl<'a, T: Word> WaitingColumns<'a, T> {
     /// Writes a column up to a line: what waits, and zeros after it.
     unsafe fn level(&mut self, column: usize, line: usize) {
         let missing = line - self.written[column];
-        let count = missing.min(self.block.filled[column]);
+        let count = missing.min(self.filled[column]);
         // SAFETY: the caller's promise.
         unsafe { self.write_alone(column, count) };
         for line in self.written[column]..line {
-            let slot = self.block.first + line * self.block.lines.inner + column;
+            let slot = self.first + line * self.lines.inner + column;
             // SAFETY: as above.
-            unsafe {
-                self.block
-                    .lines
-                    .output
-                    .set(slot, MaybeUninit::new(T::default()))
-            };
+            unsafe { self.lines.output.set(slot, MaybeUninit::new(T::default())) };
         }
         self.written[column] = line;
     }
