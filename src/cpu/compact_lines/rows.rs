@@ -148,7 +148,7 @@ fn short_by_groups<T: Word, I: Index>(
         let (mut from, mut to) = (values[first..].as_ptr(), room.as_mut_ptr().cast());
         for _ in 0..len.div_ceil(GROUP) {
             // SAFETY: this function is compiled for AVX2. The group begins in the row, which 64 more elements follow.
-            unsafe { T::compress(from, bits as u8, to) };
+            unsafe { T::move_group::<false>(from, bits as u8, to) };
             from = from.wrapping_add(GROUP);
             to = to.wrapping_add((bits as u8).count_ones() as usize);
             bits >>= GROUP;

@@ -46,7 +46,7 @@ pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
                 let filled = &mut columns.filled[column];
                 let room = &mut columns.waiting[column * apart + *filled..][..GROUP];
                 // SAFETY: there are eight elements and room for eight, and this function is compiled for AVX2.
-                unsafe { T::compress(elements.as_ptr(), bits, room.as_mut_ptr()) };
+                unsafe { T::move_group::<false>(elements.as_ptr(), bits, room.as_mut_ptr()) };
                 *filled += bits.count_ones() as usize;
             }
         }

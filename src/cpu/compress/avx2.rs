@@ -49,7 +49,7 @@ pub(in super::super) fn compress<T: Word>(
         words,
         slots,
         // SAFETY: this function is compiled for AVX2. There are `GROUP` values, and `to` has as many slots.
-        |first, bits, to| unsafe { T::compress(values.as_ptr().add(first), bits, to) },
+        |first, bits, to| unsafe { T::move_group::<false>(values.as_ptr().add(first), bits, to) },
         |index| values[index],
     )
 }
@@ -101,7 +101,7 @@ pub(super) fn expand<T: Word>(mut values: &[T], words: &[u64], slots: &mut [Mayb
         let (mut from, mut to) = (values.as_ptr(), slots.as_mut_ptr().cast());
         for bits in bits.to_le_bytes() {
             // SAFETY: this function is compiled for AVX2. Up to this group, fewer values are taken than entries passed.
-            unsafe { T::expand(from, bits, to) };
+            unsafe { T::move_group::<true>(from, bits, to) };
             from = from.wrapping_add(bits.count_ones() as usize);
             to = to.wrapping_add(GROUP);
         }

@@ -37,10 +37,20 @@ pub(super) fn row(table: &[[u8; GROUP]; 256], bits: u8) -> __m128i {
     _mm_cvtsi64_si128(i64::from_le_bytes(table[usize::from(bits)]))
 }
 
-/// All ones in the bytes whose bit is one.
+/// Where each element of a group comes from.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bytes_of(bits: u8) -> __m128i {
+fn order<const EXPANDS: bool>(bits: u8) -> __m128i {
+    row(if EXPANDS { &RANKS } else { &POSITIONS }, bits)
+}
+
+/// All ones in the bytes of elements that are kept: those whose bit is one if it `EXPANDS`, and all otherwise.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn kept<const EXPANDS: bool>(bits: u8) -> __m128i {
+    if !EXPANDS {
+        return _mm_set1_epi8(-1);
+    }
     let each = _mm_set1_epi64x(0x8040_2010_0804_0201_u64 as i64);
     _mm_cmpeq_epi8(_mm_and_si128(_mm_set1_epi8(bits as i8), each), each)
 }
@@ -69,17 +79,12 @@ pub(crate) trait Shuffled: Sized {
     /// Writes the elements at `from` whose bit in `bits` is one to `to`, in order. The lowest bit belongs to the first
     /// element. Up to `GROUP` elements, the slots after the survivors get arbitrary values.
     ///
-    /// # Safety
-    ///
-    /// The processor has AVX2 and POPCNT, and there are `GROUP` elements at `from` and room for as many at `to`.
-    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self);
-
-    /// Writes, for each bit of `bits`, the next element of `from` if the bit is one, and zero otherwise.
+    /// If it `EXPANDS`, writes for each bit the next element of `from` if the bit is one, and zero otherwise.
     ///
     /// # Safety
     ///
     /// The processor has AVX2 and POPCNT, and there are `GROUP` elements at `from` and room for as many at `to`.
-    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self);
+    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self);
 
     /// Writes `GROUP` rows of `GROUP` elements as columns. The rows at `from` lie `apart` elements from each other, and
     /// the columns at `to`, `to_apart`.
@@ -104,21 +109,12 @@ pub(crate) trait Shuffled: Sized {
 impl Shuffled for u8 {
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
+    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
+        let (order, kept) = (order::<EXPANDS>(bits), kept::<EXPANDS>(bits));
         // SAFETY: the caller has eight bytes at each.
         unsafe {
-            let compressed = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), row(&POSITIONS, bits));
-            _mm_storel_epi64(to.cast(), compressed);
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
-        // SAFETY: the caller has eight bytes at each.
-        unsafe {
-            let expanded = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), row(&RANKS, bits));
-            _mm_storel_epi64(to.cast(), _mm_and_si128(expanded, bytes_of(bits)));
+            let moved = _mm_shuffle_epi8(_mm_loadl_epi64(from.cast()), order);
+            _mm_storel_epi64(to.cast(), _mm_and_si128(moved, kept));
         }
     }
 }
@@ -126,25 +122,13 @@ impl Shuffled for u8 {
 impl Shuffled for u16 {
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
-        let order = byte_pairs(row(&POSITIONS, bits));
+    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
+        let (order, kept) = (byte_pairs(order::<EXPANDS>(bits)), kept::<EXPANDS>(bits));
         // SAFETY: the caller has 16 bytes at each.
         unsafe {
-            let compressed = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
-            _mm_storeu_si128(to.cast(), compressed);
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
-        let order = byte_pairs(row(&RANKS, bits));
-        let survives = bytes_of(bits);
-        // SAFETY: the caller has 16 bytes at each.
-        unsafe {
-            let expanded = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
-            let survives = _mm_unpacklo_epi8(survives, survives);
-            _mm_storeu_si128(to.cast(), _mm_and_si128(expanded, survives));
+            let moved = _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), order);
+            let kept = _mm_unpacklo_epi8(kept, kept);
+            _mm_storeu_si128(to.cast(), _mm_and_si128(moved, kept));
         }
     }
 }
@@ -152,24 +136,13 @@ impl Shuffled for u16 {
 impl Shuffled for u32 {
     #[inline]
     #[target_feature(enable = "avx2")]
-    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
-        let order = _mm256_cvtepu8_epi32(row(&POSITIONS, bits));
+    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
+        let order = _mm256_cvtepu8_epi32(order::<EXPANDS>(bits));
+        let kept = _mm256_cvtepi8_epi32(kept::<EXPANDS>(bits));
         // SAFETY: the caller has 32 bytes at each.
         unsafe {
-            let compressed = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
-            _mm256_storeu_si256(to.cast(), compressed);
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
-        let order = _mm256_cvtepu8_epi32(row(&RANKS, bits));
-        let survives = _mm256_cvtepi8_epi32(bytes_of(bits));
-        // SAFETY: the caller has 32 bytes at each.
-        unsafe {
-            let expanded = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
-            _mm256_storeu_si256(to.cast(), _mm256_and_si256(expanded, survives));
+            let moved = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(from.cast()), order);
+            _mm256_storeu_si256(to.cast(), _mm256_and_si256(moved, kept));
         }
     }
 
@@ -206,43 +179,23 @@ impl Shuffled for u32 {
     }
 }
 
-/// The bits of either half, and how many of the lower ones are set.
-#[inline]
-#[target_feature(enable = "avx2,popcnt")]
-fn halves(bits: u8) -> ([u8; 2], usize) {
-    let low = bits & 0xF;
-    ([low, bits >> 4], low.count_ones() as usize)
-}
-
 impl Shuffled for u64 {
     #[inline]
     #[target_feature(enable = "avx2,popcnt")]
-    unsafe fn compress(from: *const Self, bits: u8, to: *mut Self) {
-        let (halves, in_low) = halves(bits);
-        for (half, bits) in halves.into_iter().enumerate() {
-            let order = word_pairs(row(&POSITIONS, bits));
-            // SAFETY: the caller has 64 bytes at each; the second half is written at most 32 bytes further on.
-            unsafe {
-                let four = _mm256_loadu_si256(from.add(half * GROUP / 2).cast());
-                let compressed = _mm256_permutevar8x32_epi32(four, order);
-                _mm256_storeu_si256(to.add(half * in_low).cast(), compressed);
-            }
+    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
+        let low = bits & 0xF;
+        let (mut read, mut written) = (GROUP / 2, low.count_ones() as usize);
+        if EXPANDS {
+            (read, written) = (written, read);
         }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx2,popcnt")]
-    unsafe fn expand(from: *const Self, bits: u8, to: *mut Self) {
-        let (halves, in_low) = halves(bits);
-        for (half, bits) in halves.into_iter().enumerate() {
-            let order = word_pairs(row(&RANKS, bits));
-            let survives = _mm256_cvtepi8_epi64(bytes_of(bits));
-            // SAFETY: the caller has 64 bytes at each; the second half is read at most 32 bytes further on.
+        for (half, bits) in [low, bits >> 4].into_iter().enumerate() {
+            let order = word_pairs(order::<EXPANDS>(bits));
+            let kept = _mm256_cvtepi8_epi64(kept::<EXPANDS>(bits));
+            // SAFETY: the caller has 64 bytes at each; the second half begins at most 32 bytes further on.
             unsafe {
-                let four = _mm256_loadu_si256(from.add(half * in_low).cast());
-                let expanded = _mm256_permutevar8x32_epi32(four, order);
-                let expanded = _mm256_and_si256(expanded, survives);
-                _mm256_storeu_si256(to.add(half * GROUP / 2).cast(), expanded);
+                let four = _mm256_loadu_si256(from.add(half * read).cast());
+                let moved = _mm256_permutevar8x32_epi32(four, order);
+                _mm256_storeu_si256(to.add(half * written).cast(), _mm256_and_si256(moved, kept));
             }
         }
     }
