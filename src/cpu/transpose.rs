@@ -6,7 +6,7 @@
 use super::processor::vectorize;
 
 #[cfg(target_arch = "x86_64")]
-use super::{compress::GROUP, compress::Shuffled, processor::HasAvx2};
+use super::{compress::GROUP, compress::Word, processor::HasAvx2};
 
 /// Writes rows of elements of `size` bytes, which begin at `from`, column by column.
 ///

@@ -14,7 +14,7 @@ use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use super::portable::expand_last;
-use super::shuffled::{POSITIONS, row};
+use super::words::{POSITIONS, row};
 use super::{BITS, GROUP, Index, Word, pack_by, write_ones};
 
 /// As [`super::pack`].

@@ -24,13 +24,9 @@ mod avx512;
 mod index;
 pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
-mod shuffled;
+mod words;
 
-#[cfg(not(target_arch = "x86_64"))]
-pub(crate) use elsewhere::{Compressed, Shuffled};
 pub(crate) use index::Index;
-#[cfg(target_arch = "x86_64")]
-pub(crate) use {avx512::Compressed, shuffled::Shuffled};
 
 use core::mem::MaybeUninit;
 
@@ -50,21 +46,51 @@ pub(super) const GROUP: usize = 8;
 const SPARSE: usize = 16;
 
 /// Elements that can be moved: numbers of any kind, as integers of their size.
-pub(crate) trait Word:
-    Copy + Default + Send + Sync + Zeroable + Shuffled + Compressed + 'static
-{
-}
-impl<T: Copy + Default + Send + Sync + Zeroable + Shuffled + Compressed + 'static> Word for T {}
+pub(crate) trait Word: Copy + Default + Send + Sync + Zeroable + 'static {
+    /// Writes the elements at `from` whose bit in `bits` is one to `to`, in order. The lowest bit belongs to the first
+    /// element. Up to `GROUP` elements, the slots after the survivors get arbitrary values.
+    ///
+    /// If it `EXPANDS`, writes for each bit the next element of `from` if the bit is one, and zero otherwise.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2 and POPCNT, and there are `GROUP` elements at `from` and room for as many at `to`.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self);
 
-/// Numbers that an instruction could move, if there were one.
+    /// Writes `GROUP` rows of `GROUP` elements as columns. The rows at `from` lie `apart` elements from each other, and
+    /// the columns at `to`, `to_apart`.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2, and the rows are there.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn transpose(from: *const Self, apart: usize, to: *mut Self, to_apart: usize) {
+        for row in 0..GROUP {
+            for column in 0..GROUP {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    to.add(column * to_apart + row)
+                        .write(from.add(row * apart + column).read());
+                }
+            }
+        }
+    }
+
+    /// Writes the elements at `from` whose bit in `bits` is one to `to`, in order. The lowest bit belongs to the first
+    /// element. Up to 64 elements, the slots after the survivors get arbitrary values.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX-512 F, BW and VBMI2, and POPCNT. There are 64 elements at `from` and room for as many
+    /// at `to`.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn compress_word(from: *const Self, bits: u64, to: *mut Self);
+}
+
 #[cfg(not(target_arch = "x86_64"))]
-mod elsewhere {
-    pub(crate) trait Shuffled {}
-    impl<T: super::Index> Shuffled for T {}
-
-    pub(crate) trait Compressed {}
-    impl<T: super::Index> Compressed for T {}
-}
+impl<T: Index> Word for T {}
 
 /// Writes a bit for each byte of the mask, the first in the lowest bit of the first word, and returns how many are one.
 pub(super) fn pack(mask: &[u8], words: &mut [MaybeUninit<u64>]) -> usize {

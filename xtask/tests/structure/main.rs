@@ -68,8 +68,8 @@ fn a_circle_is_found() {
 /// which a program without CubeCL must not have to build; those of the tensors know log-sum-exp as well.
 const IN_BOTH: [&str; 3] = ["ScanOp", "ScanOptions", "SortOrder"];
 
-/// Types that have a second form for processors without the instruction, and types that rustdoc alone sees.
-const TWICE: [&str; 3] = ["Compressed", "Shuffled", "Readme"];
+/// Types that rustdoc alone sees.
+const TWICE: [&str; 1] = ["Readme"];
 
 /// The types that a source declares for other modules, and whether all of the library sees them.
 fn types(text: &str) -> impl Iterator<Item = (&str, bool)> {

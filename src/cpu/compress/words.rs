@@ -1,8 +1,9 @@
-//! One shuffle of eight elements, for each size of element. Elements of 64 bits take two shuffles of four.
+//! The instructions that move elements, for each size: one shuffle of eight, or two of four where elements have 64 bits,
+//! and with AVX-512 a compression.
 
 use core::arch::x86_64::*;
 
-use super::GROUP;
+use super::{BITS, GROUP, Word};
 
 /// In row `bits`: the positions of the ones, then zeros.
 pub(super) static POSITIONS: [[u8; GROUP]; 256] = table(false);
@@ -74,39 +75,29 @@ fn word_pairs(row: __m128i) -> __m256i {
     )
 }
 
-/// Numbers that a shuffle can move.
-pub(crate) trait Shuffled: Sized {
-    /// Writes the elements at `from` whose bit in `bits` is one to `to`, in order. The lowest bit belongs to the first
-    /// element. Up to `GROUP` elements, the slots after the survivors get arbitrary values.
-    ///
-    /// If it `EXPANDS`, writes for each bit the next element of `from` if the bit is one, and zero otherwise.
-    ///
-    /// # Safety
-    ///
-    /// The processor has AVX2 and POPCNT, and there are `GROUP` elements at `from` and room for as many at `to`.
-    unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self);
-
-    /// Writes `GROUP` rows of `GROUP` elements as columns. The rows at `from` lie `apart` elements from each other, and
-    /// the columns at `to`, `to_apart`.
-    ///
-    /// # Safety
-    ///
-    /// The processor has AVX2, and the rows are there.
-    #[inline(always)]
-    unsafe fn transpose(from: *const Self, apart: usize, to: *mut Self, to_apart: usize) {
-        for row in 0..GROUP {
-            for column in 0..GROUP {
-                // SAFETY: the caller's promise.
+/// The instruction that compresses a register. Its mask has a bit for each element.
+macro_rules! compress_word {
+    ($compress:ident($Mask:ty)) => {
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
+        unsafe fn compress_word(from: *const Self, bits: u64, mut to: *mut Self) {
+            let lanes = 64 / size_of::<Self>();
+            for part in 0..BITS / lanes {
+                let bits = (bits >> (part * lanes)) as $Mask;
+                // SAFETY: the caller has 64 elements at each; each part is written at most as far on as it is read.
                 unsafe {
-                    to.add(column * to_apart + row)
-                        .write(from.add(row * apart + column).read());
+                    let elements = _mm512_loadu_si512(from.add(part * lanes).cast());
+                    _mm512_storeu_si512(to.cast(), $compress(bits, elements));
+                    to = to.add(bits.count_ones() as usize);
                 }
             }
         }
-    }
+    };
 }
 
-impl Shuffled for u8 {
+impl Word for u8 {
+    compress_word!(_mm512_maskz_compress_epi8(u64));
+
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
@@ -119,7 +110,9 @@ impl Shuffled for u8 {
     }
 }
 
-impl Shuffled for u16 {
+impl Word for u16 {
+    compress_word!(_mm512_maskz_compress_epi16(u32));
+
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
@@ -133,7 +126,9 @@ impl Shuffled for u16 {
     }
 }
 
-impl Shuffled for u32 {
+impl Word for u32 {
+    compress_word!(_mm512_maskz_compress_epi32(u16));
+
     #[inline]
     #[target_feature(enable = "avx2")]
     unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
@@ -179,7 +174,9 @@ impl Shuffled for u32 {
     }
 }
 
-impl Shuffled for u64 {
+impl Word for u64 {
+    compress_word!(_mm512_maskz_compress_epi64(u8));
+
     #[inline]
     #[target_feature(enable = "avx2,popcnt")]
     unsafe fn move_group<const EXPANDS: bool>(from: *const Self, bits: u8, to: *mut Self) {
