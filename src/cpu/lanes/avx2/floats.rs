@@ -17,12 +17,14 @@ macro_rules! f32_lanes {
             load($from) $load;
             store($value, $to) $store;
             splat(x) _mm256_set1_ps(x);
-            add(l, r) _mm256_add_ps(l, r);
-            mul(l, r) _mm256_mul_ps(l, r);
-            // The instruction takes its second operand if the two are equal or one is NaN, which leaves a NaN in
-            // the first.
-            max(l, r) _mm256_or_ps(_mm256_max_ps(r, l), _mm256_cmp_ps::<_CMP_UNORD_Q>(r, r));
-            min(l, r) _mm256_or_ps(_mm256_min_ps(r, l), _mm256_cmp_ps::<_CMP_UNORD_Q>(r, r));
+            operators {
+                add(l, r) _mm256_add_ps(l, r);
+                mul(l, r) _mm256_mul_ps(l, r);
+                // The instruction takes its second operand if the two are equal or one is NaN, which leaves a NaN in
+                // the first.
+                max(l, r) _mm256_or_ps(_mm256_max_ps(r, l), _mm256_cmp_ps::<_CMP_UNORD_Q>(r, r));
+                min(l, r) _mm256_or_ps(_mm256_min_ps(r, l), _mm256_cmp_ps::<_CMP_UNORD_Q>(r, r));
+            }
             eight, to same, from same
         }
     };
@@ -77,10 +79,12 @@ lanes! {
     load(from) _mm256_loadu_pd(from);
     store(value, to) _mm256_storeu_pd(to, value);
     splat(x) _mm256_set1_pd(x);
-    add(l, r) _mm256_add_pd(l, r);
-    mul(l, r) _mm256_mul_pd(l, r);
-    max(l, r) _mm256_or_pd(_mm256_max_pd(r, l), _mm256_cmp_pd::<_CMP_UNORD_Q>(r, r));
-    min(l, r) _mm256_or_pd(_mm256_min_pd(r, l), _mm256_cmp_pd::<_CMP_UNORD_Q>(r, r));
+    operators {
+        add(l, r) _mm256_add_pd(l, r);
+        mul(l, r) _mm256_mul_pd(l, r);
+        max(l, r) _mm256_or_pd(_mm256_max_pd(r, l), _mm256_cmp_pd::<_CMP_UNORD_Q>(r, r));
+        min(l, r) _mm256_or_pd(_mm256_min_pd(r, l), _mm256_cmp_pd::<_CMP_UNORD_Q>(r, r));
+    }
     four, to same, from same
 }
 

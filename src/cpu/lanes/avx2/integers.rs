@@ -13,10 +13,12 @@ macro_rules! i32_lanes {
             load($from) $load;
             store($value, $to) $store;
             splat(x) _mm256_set1_epi32(x);
-            add(l, r) _mm256_add_epi32(l, r);
-            mul(l, r) _mm256_mullo_epi32(l, r);
-            max(l, r) _mm256_max_epi32(l, r);
-            min(l, r) _mm256_min_epi32(l, r);
+            operators {
+                add(l, r) _mm256_add_epi32(l, r);
+                mul(l, r) _mm256_mullo_epi32(l, r);
+                max(l, r) _mm256_max_epi32(l, r);
+                min(l, r) _mm256_min_epi32(l, r);
+            }
             eight, to _mm256_castsi256_ps, from _mm256_castps_si256
         }
     };
@@ -105,10 +107,12 @@ macro_rules! i64_lanes {
             load(from) _mm256_xor_si256(_mm256_loadu_si256(from.cast()), _mm256_set1_epi64x($flip));
             store(value, to) _mm256_storeu_si256(to.cast(), _mm256_xor_si256(value, _mm256_set1_epi64x($flip)));
             splat(x) _mm256_set1_epi64x(x);
-            add(l, r) _mm256_add_epi64(l, r);
-            mul(l, r) mul_64(l, r);
-            max(l, r) _mm256_blendv_epi8(l, r, _mm256_cmpgt_epi64(r, l));
-            min(l, r) _mm256_blendv_epi8(l, r, _mm256_cmpgt_epi64(l, r));
+            operators {
+                add(l, r) _mm256_add_epi64(l, r);
+                mul(l, r) mul_64(l, r);
+                max(l, r) _mm256_blendv_epi8(l, r, _mm256_cmpgt_epi64(r, l));
+                min(l, r) _mm256_blendv_epi8(l, r, _mm256_cmpgt_epi64(l, r));
+            }
             four, to _mm256_castsi256_pd, from _mm256_castpd_si256
         }
     };

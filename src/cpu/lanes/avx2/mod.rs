@@ -22,10 +22,7 @@ macro_rules! lanes {
         load($from:ident) $load:expr;
         store($value:ident, $to:ident) $store:expr;
         splat($one:ident) $splat:expr;
-        add($al:ident, $ar:ident) $add:expr;
-        mul($ml:ident, $mr:ident) $mul:expr;
-        max($xl:ident, $xr:ident) $max:expr;
-        min($nl:ident, $nr:ident) $min:expr;
+        operators { $($operator:ident($left:ident, $right:ident) $result:expr;)* }
         $($shuffles:tt)*
     ) => {
         $(#[$doc])*
@@ -61,35 +58,16 @@ macro_rules! lanes {
                 Self(unsafe { $splat }, proof)
             }
 
-            #[inline(always)]
-            fn add(self, other: Self) -> Self {
-                let ($al, $ar) = (self.0, other.0);
-                // SAFETY: `self` has a proof of AVX2.
-                Self(unsafe { $add }, self.1)
-            }
+            $(
+                #[inline(always)]
+                fn $operator(self, other: Self) -> Self {
+                    let ($left, $right) = (self.0, other.0);
+                    // SAFETY: `self` has a proof of AVX2.
+                    Self(unsafe { $result }, self.1)
+                }
+            )*
 
-            #[inline(always)]
-            fn mul(self, other: Self) -> Self {
-                let ($ml, $mr) = (self.0, other.0);
-                // SAFETY: `self` has a proof of AVX2.
-                Self(unsafe { $mul }, self.1)
-            }
-
-            #[inline(always)]
-            fn max(self, other: Self) -> Self {
-                let ($xl, $xr) = (self.0, other.0);
-                // SAFETY: `self` has a proof of AVX2.
-                Self(unsafe { $max }, self.1)
-            }
-
-            #[inline(always)]
-            fn min(self, other: Self) -> Self {
-                let ($nl, $nr) = (self.0, other.0);
-                // SAFETY: `self` has a proof of AVX2.
-                Self(unsafe { $min }, self.1)
-            }
-
-            shuffles!($acc, $($shuffles)*);
+            shuffles!($($shuffles)*);
 
             #[inline(always)]
             fn for_each(self, mut each: impl FnMut($acc)) {
