@@ -34,13 +34,12 @@ mod short_recurrence;
 mod sink;
 mod view;
 
-pub(crate) use adjoint::recurrence_adjoint;
 pub(crate) use extremum::extremum;
 pub(crate) use fold::{Plain, StateFold};
 pub(crate) use fold_scan::fold_scan;
 pub(crate) use lines::WalkShape;
 pub(crate) use log_sum_exp::LogSumExpFold;
-pub(crate) use recurrence::recurrence;
+pub(crate) use recurrence::{recurrence, recurrence_adjoint};
 pub(crate) use view::View;
 
 use core::ops::Range;

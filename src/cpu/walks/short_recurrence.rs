@@ -8,7 +8,7 @@ use super::super::element::TILE;
 use super::super::parallel::{self, GRAIN};
 use super::super::processor::{Widest, widest};
 use super::super::traits::{Accumulator, ElementType};
-use super::recurrence::state_after;
+use super::affine::state_after;
 use super::{View, WalkShape};
 
 /// Walks rows from 0, if they are of this kind. Returns whether they are.

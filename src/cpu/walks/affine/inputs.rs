@@ -59,12 +59,16 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
         }
     }
 
-    /// The lines of a block in the order of the walk, as many at once as both inputs have as one.
-    pub(in super::super) fn lines_of(&self, block: &Block) -> impl Iterator<Item = Range<usize>> {
+    /// The lines of a block in the order of the walk; if `joined`, as many at once as both inputs have as one.
+    pub(in super::super) fn lines_of(
+        &self,
+        block: &Block,
+        joined: bool,
+    ) -> impl Iterator<Item = Range<usize>> {
         let lines = |view: &View<'_, T>| view.lines_at_once(&block.columns);
         let at_once = match self.lines.abreast {
-            None => lines(&self.values).min(lines(&self.decay)),
-            Some(_) => 1,
+            None if joined => lines(&self.values).min(lines(&self.decay)),
+            _ => 1,
         };
         let end = block.lines.end;
         (block.lines.clone().step_by(at_once)).map(move |first| first..end.min(first + at_once))
@@ -109,7 +113,7 @@ impl<'a, T: ElementType> AffineInputs<'a, T> {
             return self.fold_column::<ADJOINT>(block, &mut totals[0]);
         }
         let mut rooms = Rooms::<T>::default();
-        for lines in self.lines_of(&block) {
+        for lines in self.lines_of(&block, true) {
             let (line, columns) = self.lines.joined(&lines, &block.columns);
             let [values, decay] = self.line(block.plane, line, &columns, &mut rooms.gathered);
             let decay = T::widen(decay, &mut rooms.of_decay);

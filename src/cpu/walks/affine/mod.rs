@@ -82,6 +82,17 @@ impl<A: Accumulator> Affine<A> {
     }
 }
 
+/// The state after an element: a selection, not a branch, so that loops over columns are vectorized.
+#[inline(always)]
+pub(super) fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
+    let after = decay.mul(before).add(value);
+    if RESETS && decay == A::ZERO {
+        value
+    } else {
+        after
+    }
+}
+
 /// The values of states, side by side for vector loops.
 pub(super) fn side_by_side<'a, A: Accumulator>(
     states: &[Affine<A>],
