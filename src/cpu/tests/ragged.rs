@@ -32,5 +32,6 @@ fn runs_of_several_blocks() {
         .map(|run| (run[0], run.len()))
         .unzip();
     let found = run_lengths::<u32, usize>(&elements, false);
-    assert!(found.count == values.len() && found.values == values && found.lengths == lengths);
+    let count = values.len();
+    assert!(found == (values, lengths, count));
 }
