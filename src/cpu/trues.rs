@@ -53,7 +53,7 @@ pub(super) struct Trues<'a> {
 }
 
 /// A part of a mask.
-pub(super) struct Block<'a> {
+pub(super) struct MaskBlock<'a> {
     /// The entries of the block.
     pub(super) entries: Range<usize>,
     pub(super) words: &'a [u64],
@@ -101,10 +101,10 @@ impl Trues<'_> {
     }
 
     /// Calls `body` with each block, on all threads if the mask is long.
-    pub(super) fn for_each_block(&self, body: &(dyn Fn(Block<'_>) + Sync)) {
+    pub(super) fn for_each_block(&self, body: &(dyn Fn(MaskBlock<'_>) + Sync)) {
         parallel::for_each_of(self.len, self.starts.len() - 1, 1, &|block| {
             let words = &self.words[block * WORDS..];
-            body(Block {
+            body(MaskBlock {
                 entries: block * BLOCK..self.len.min((block + 1) * BLOCK),
                 words: &words[..WORDS.min(words.len())],
                 trues: self.starts[block]..self.starts[block + 1],

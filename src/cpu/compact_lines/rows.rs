@@ -12,7 +12,7 @@ use super::super::processor::vectorize;
 use super::super::trues::BLOCK;
 
 /// Words of a block.
-type Room = [MaybeUninit<u64>; BLOCK / BITS];
+type BlockWords = [MaybeUninit<u64>; BLOCK / BITS];
 
 /// Compacts rows of `len` elements, and counts the survivors of each.
 pub(super) fn compact<T: Word, I: Index>(
@@ -52,7 +52,7 @@ pub(super) fn compact<T: Word, I: Index>(
 }
 
 /// The words of a part of the mask, and how many are true.
-fn packed<'r>(mask: &[u8], room: &'r mut Room) -> (&'r [u64], usize) {
+fn packed<'r>(mask: &[u8], room: &'r mut BlockWords) -> (&'r [u64], usize) {
     let words = &mut room[..mask.len().div_ceil(BITS)];
     let kept = compress::pack(mask, words);
     // SAFETY: they have been packed.
@@ -64,7 +64,7 @@ fn by_blocks<T: Word>(
     values: &[T],
     mask: &[u8],
     slots: &mut [MaybeUninit<T>],
-    room: &mut Room,
+    room: &mut BlockWords,
 ) -> usize {
     let mut written = 0;
     for (values, mask) in values.chunks(BLOCK).zip(mask.chunks(BLOCK)) {
@@ -81,7 +81,7 @@ fn words_of_row<'r>(
     words: &[u64],
     first: usize,
     len: usize,
-    room: &'r mut Room,
+    room: &'r mut BlockWords,
 ) -> (&'r [u64], usize) {
     let of_row = &mut room[..len.div_ceil(BITS)];
     let kept = vectorize(
