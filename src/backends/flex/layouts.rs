@@ -78,15 +78,16 @@ impl InMemory {
         }
         let plane = shape[dim] * inner;
         let (outer, apart) = (elements / plane.max(1), apart.unwrap_or(plane));
-        let first = layout.start_offset() - first;
+        // A tensor without elements may begin beyond its memory.
+        let place = match elements {
+            0 => 0..0,
+            _ => {
+                let first = layout.start_offset() - first;
+                first..first + (outer - 1) * apart + plane
+            }
+        };
         Some(Self {
-            place: first
-                ..first
-                    + if outer == 0 {
-                        0
-                    } else {
-                        (outer - 1) * apart + plane
-                    },
+            place,
             axis: [outer, shape[dim], inner],
             apart,
             is_flipped: shape[dim] > 1 && strides[dim] < 0,

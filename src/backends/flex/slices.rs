@@ -10,9 +10,13 @@ use std::borrow::Cow;
 
 /// The elements of a contiguous tensor, read as `T`, which has the size of its dtype.
 pub(super) fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
-    let start = tensor.layout().start_offset();
-    let len = tensor.layout().num_elements();
-    &bytemuck::cast_slice(tensor.bytes())[start..start + len]
+    let layout = tensor.layout();
+    let place = layout.start_offset()..layout.start_offset() + layout.num_elements();
+    if place.is_empty() {
+        // It may begin beyond its memory.
+        return &[];
+    }
+    &bytemuck::cast_slice(tensor.bytes())[place]
 }
 
 /// A tensor read in place, walked along `dim`.

@@ -45,7 +45,12 @@ impl<'a, T: Copy> View<'a, T> {
                 .sum()
         };
         let (lowest, highest) = (reach(|far| far < 0), reach(|far| far > 0));
-        let start = start as isize;
+        // A tensor without elements may begin beyond its memory.
+        let start = if shape.contains(&0) {
+            0
+        } else {
+            start as isize
+        };
         assert!(
             shape.contains(&0) || start + lowest >= 0 && start + highest < elements.len() as isize,
             "a tensor reaches out of its memory"

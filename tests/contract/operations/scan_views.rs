@@ -1,7 +1,7 @@
 //! Scans of tensors that are not contiguous, that are shared, or whose memory the scan may reuse.
 
-use burn::tensor::{Device, Tensor};
-use burn_scan::{ScanOp, TensorScan};
+use burn::tensor::{Device, Tensor, s};
+use burn_scan::prelude::*;
 
 use super::scan::check_tensor;
 use crate::common::element::{Number, samples};
@@ -11,6 +11,8 @@ use crate::common::{FEW, WAYS, assert_same, axis, host, oracle, sampled, tensor}
 on_every_device![
     small_views,
     large_views,
+    rows_with_gaps,
+    views_of_nothing,
     an_input_of_its_own,
     a_chain_of_scans
 ];
@@ -42,6 +44,43 @@ fn large_views(device: &Device) {
     for shape in [[2, 3, 9000], [3, 5000, 4], [5000, 2, 3]] {
         let scans = [(ScanOp::Sum, WAYS[0]), (ScanOp::Sum, WAYS[3])];
         check_views::<i32>(shape, &scans, device);
+    }
+}
+
+/// Rows that begin apart in memory, forwards and backwards.
+fn rows_with_gaps(device: &Device) {
+    for shape in [[3, 7, 40], [2, 3, 5000], [5000, 2, 9]] {
+        let values: Vec<i32> = samples(ScanOp::Sum, axis(&shape, 2));
+        let rows = tensor(&values, shape, device).slice(s![.., .., 1..shape[2]]);
+        for (name, view) in [("rows", rows.clone()), ("flipped", rows.flip([0, 2]))] {
+            let values = host::<i32, 3>(view.clone());
+            for (dim, way) in [(2, WAYS[0]), (2, WAYS[3]), (1, WAYS[0])] {
+                check_tensor(name, &view, &values, dim, ScanOp::Sum, way);
+            }
+        }
+    }
+}
+
+/// Views without elements may begin beyond the memory of their tensor.
+fn views_of_nothing(device: &Device) {
+    let nothing = tensor::<i32, 3>(&[], [5, 0, 2], device);
+    let views = [
+        nothing.clone().narrow(0, 4, 1),
+        nothing.clone().slice(s![4..5, .., 1..2]),
+        nothing.clone().swap_dims(0, 1).narrow(1, 4, 1),
+        nothing.flip([0, 2]),
+    ];
+    for view in views {
+        for dim in 0..3 {
+            check_tensor("nothing", &view, &[], dim, ScanOp::Sum, WAYS[0]);
+            assert_eq!(
+                view.clone().radix_sort(dim, SortOrder::Ascending).dims(),
+                view.dims()
+            );
+        }
+        let floats = view.float();
+        let decayed = floats.clone().linear_recurrence(floats.clone(), 0);
+        assert_eq!(decayed.dims(), floats.dims());
     }
 }
 
