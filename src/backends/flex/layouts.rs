@@ -52,13 +52,15 @@ impl InMemory {
         let mut dims: Vec<usize> = (0..shape.num_dims()).filter(is_wide).collect();
         dims.sort_by_key(|&dim| strides[dim].unsigned_abs());
         let mut dense = strides.to_vec();
-        let (mut inner, mut plane, mut apart) = (1, 1, None);
+        // Lines of one element lie side by side.
+        let mut inner = if shape[dim] == 1 { elements } else { 1 };
+        let (mut plane, mut apart) = (1, None);
         // Elements so far, and the places that they take up; the first place, in the input and in a result.
         let (mut size, mut reach, mut first, mut start) = (1, 1, 0, 0);
         for &other in &dims {
             let stride = strides[other].unsigned_abs();
             if stride != reach {
-                let is_row = size == plane && size == shape[dim];
+                let is_row = size > 1 && size == plane && size == shape[dim];
                 if stride < reach || !is_row {
                     return None;
                 }
@@ -155,7 +157,7 @@ mod tests {
         // Of one element, and of none.
         assert_eq!(
             found(&[1, 7, 1], &[99, 1, -5], 3, 0),
-            Some(([7, 1, 1], 1, false, 3))
+            Some(([1, 1, 7], 7, false, 3))
         );
         assert_eq!(
             found(&[3, 0, 2], &[0, 2, 1], 0, 0),
@@ -174,10 +176,7 @@ mod tests {
             found(&[3, 4], &[5, 1], 2, 1),
             Some(([3, 4, 1], 5, false, 2))
         );
-        assert_eq!(
-            found(&[2, 3, 1], &[6, 2, 9], 2, 2),
-            Some(([6, 1, 1], 2, false, 2))
-        );
+        assert_eq!(found(&[2, 3, 1], &[6, 2, 9], 2, 2), None);
         let layout = Layout::new(vec![2, 3, 4].into(), vec![-15, 5, -1], 18);
         let found = InMemory::find(&layout, 2).expect("rows with gaps");
         assert_eq!(
