@@ -54,10 +54,9 @@ impl View {
         let sizes = tensor.dims();
         match self {
             Self::Swap(a, b) => tensor.swap_dims(a % D, b % D),
+            // Burn does not expand tensors without elements, and panics in products with flipped ones.
+            _ if sizes.contains(&0) => tensor,
             Self::Flip(dim) => tensor.flip([dim % D]),
-            Self::Step { dim, .. } if sizes[dim % D] == 0 => tensor,
-            // Burn does not expand tensors without elements, along any dimension.
-            Self::Broadcast { .. } if sizes.contains(&0) => tensor,
             Self::Step { dim, from, step } => {
                 let from = (from % sizes[dim % D]) as isize;
                 tensor.slice_dim(dim % D, Slice::new(from, None, step))

@@ -81,11 +81,12 @@ impl InMemory {
         let plane = shape[dim] * inner;
         let (outer, apart) = (elements / plane.max(1), apart.unwrap_or(plane));
         // A tensor without elements may begin beyond its memory.
-        let place = match elements {
-            0 => 0..0,
+        let (place, layout) = match elements {
+            0 => (0..0, Layout::contiguous(shape.clone())),
             _ => {
                 let first = layout.start_offset() - first;
-                first..first + (outer - 1) * apart + plane
+                let place = first..first + (outer - 1) * apart + plane;
+                (place, Layout::new(shape.clone(), dense, start))
             }
         };
         Some(Self {
@@ -93,7 +94,7 @@ impl InMemory {
             axis: [outer, shape[dim], inner],
             apart,
             is_flipped: shape[dim] > 1 && strides[dim] < 0,
-            layout: Layout::new(shape.clone(), dense, start),
+            layout,
         })
     }
 }
