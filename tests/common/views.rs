@@ -27,6 +27,7 @@ pub fn views<K: Basic>(base: &Tensor<3, K>) -> Vec<(&'static str, Tensor<3, K>)>
         ("transposed", base().swap_dims(1, 2)),
         ("permuted", permuted),
         ("sliced", base().slice(s![1..a, 0..b - 1, 1..c])),
+        ("from the second on", base().slice(s![1..a, .., ..])),
         ("flipped", flipped),
         ("stepped", base().slice(s![.., ..;2, ..;2])),
         ("stepped backwards", base().slice(s![.., ..;-2, ..])),
