@@ -36,6 +36,7 @@ pub(crate) fn compact_padded<T: Word>(values: &[T], mask: &[u8]) -> (Vec<T>, usi
 }
 
 fn compact_into<T: Word>(values: &[T], trues: &Trues<'_>, output: &mut [MaybeUninit<T>]) {
+    assert_eq!(values.len(), trues.len, "one mask entry for each value");
     let output = Shared::new(output);
     trues.for_each_block(&|block| {
         let kept = block.trues.len();

@@ -49,7 +49,8 @@ pub(super) struct Trues<'a> {
     words: &'a [u64],
     /// How many trues precede each block, and how many there are.
     starts: &'a [usize],
-    len: usize,
+    /// The entries of the mask.
+    pub(super) len: usize,
 }
 
 /// A part of a mask.
