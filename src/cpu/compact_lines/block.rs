@@ -1,22 +1,24 @@
-//! Some columns of a plane, and the survivors that wait to be written, a column side by side.
+//! A strip of a plane, and the survivors that wait to be written, a column side by side.
 
 use core::ops::Range;
 
-use super::super::compress::{GROUP, Word};
-use super::{COLUMNS, Lines};
+use super::super::compress::{GROUP, Index, Word};
+use super::Lines;
+use super::strip::Strip;
 
 /// Bytes of the buffer. With half as many [2048, 2048] takes 1.1 to 1.3 times as long.
 const BUFFER: usize = 1 << 20;
 
+/// Most columns of a block. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
+pub(super) const COLUMNS: usize = 512;
+
 /// What all columns have is written after this part of the lines that the buffer has room for.
 pub(super) const PARTS: usize = 4;
 
-/// Some columns of a plane, with room for a group of elements after the last survivor of each.
-pub(super) struct Block<'a, T> {
-    pub(super) lines: &'a Lines<'a, T>,
-    /// The first element of the columns.
-    pub(super) first: usize,
-    pub(super) width: usize,
+/// A strip with room for a group of elements after the last survivor of each.
+pub(super) struct Block<'a, T, I> {
+    pub(super) lines: &'a Lines<'a, T, I>,
+    pub(super) strip: Strip,
     /// The survivors of a column side by side.
     pub(super) waiting: Vec<T>,
     /// How many the buffer holds of a column.
@@ -27,15 +29,15 @@ pub(super) struct Block<'a, T> {
     pub(super) written: [usize; COLUMNS],
 }
 
-impl<'a, T: Word> Block<'a, T> {
-    /// Room for up to `width` columns.
-    pub(super) fn new(lines: &'a Lines<'a, T>, width: usize) -> Self {
+impl<'a, T: Word, I: Index> Block<'a, T, I> {
+    /// Room for any strip.
+    pub(super) fn new(lines: &'a Lines<'a, T, I>) -> Self {
+        let width = lines.width;
         let room = (BUFFER / size_of::<T>() / width).min(lines.len);
         let room = room.next_multiple_of(PARTS * GROUP);
         let mut block = Self {
             lines,
-            first: 0,
-            width,
+            strip: lines.strip(0),
             waiting: Vec::new(),
             room,
             filled: [0; COLUMNS],
@@ -61,8 +63,8 @@ impl<'a, T: Word> Block<'a, T> {
     /// Takes in the survivors of some lines, for which every column has room, one element after the other.
     pub(super) fn take_lines(&mut self, lines: Range<usize>) {
         for line in lines {
-            let place = self.first + line * self.lines.inner;
-            let place = place..place + self.width;
+            let place = self.lines.place(self.strip, line);
+            let place = place..place + self.strip.width;
             let (values, mask) = (&self.lines.values[place.clone()], &self.lines.mask[place]);
             let apart = self.apart();
             let mut begin = 0;
@@ -88,7 +90,7 @@ impl<'a, T: Word> Block<'a, T> {
         columns: Range<usize>,
     ) {
         for (at, line) in (at..).zip(lines) {
-            let place = self.first + line * self.lines.inner;
+            let place = self.lines.place(self.strip, line);
             // SAFETY: the caller's promise.
             let slots =
                 unsafe { (self.lines.output).slice(place + columns.start..place + columns.end) };

@@ -1,56 +1,107 @@
 //! Planes of few columns: each survivor is written to its place at once.
 //!
-//! The caches hold the lines that some columns write to, so nothing has to wait. An element that does not survive is
-//! written, too, where the next survivor of its column will be; that saves a branch that nobody can predict. What is after
-//! the last survivor of a column becomes zero at the end.
+//! ```text
+//! values   a b c      output   a b f      an element that does not survive is written where the next survivor of
+//!          d e f               d . .      its column will be: a branch would be mispredicted every other time
+//! mask     1 1 0
+//!          1 0 1
+//! ```
+//!
+//! The caches hold the lines that some columns write to, so nothing has to wait. What is after the last survivor of a
+//! column becomes zero at the end.
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
+use super::super::buffer::store;
 use super::super::compress::{Index, Word};
+use super::strip::Strip;
+use super::{Lines, clear};
 
-/// Most columns of a plane. With 16, by groups of eight of them, it took up to 1.25 times as long as the tiles.
+/// Most columns of a plane. With twice as many it took up to 1.25 times as long as the tiles.
 pub(super) const WIDEST: usize = 8;
 
-/// Compacts the columns of a plane, and counts the survivors of each.
-pub(super) fn compact<T: Word, I: Index>(
-    values: &[T],
-    mask: &[u8],
-    slots: &mut [MaybeUninit<T>],
-    counts: &mut [MaybeUninit<I>],
-) {
-    // A constant number of columns keeps their counts in registers: a loop over them takes two to three times as long.
-    let compact = match counts.len() {
-        2 => compact_columns::<2, 8, T>,
-        3 => compact_columns::<3, 9, T>,
-        4 => compact_columns::<4, 8, T>,
-        5 => compact_columns::<5, 5, T>,
-        6 => compact_columns::<6, 6, T>,
-        7 => compact_columns::<7, 7, T>,
-        _ => compact_columns::<8, 8, T>,
+/// Calls a function of the number of columns. A constant number keeps their counts in registers: a loop over them takes
+/// two to three times as long. Elements are taken by groups of whole lines.
+macro_rules! by_columns {
+    ($inner:expr, $function:ident($($argument:expr),*)) => {
+        match $inner {
+            2 => $function::<2, 8, _, _>($($argument),*),
+            3 => $function::<3, 9, _, _>($($argument),*),
+            4 => $function::<4, 8, _, _>($($argument),*),
+            5 => $function::<5, 5, _, _>($($argument),*),
+            6 => $function::<6, 6, _, _>($($argument),*),
+            7 => $function::<7, 7, _, _>($($argument),*),
+            _ => $function::<8, 8, _, _>($($argument),*),
+        }
     };
-    let mut kept = [0; WIDEST];
-    let kept = &mut kept[..counts.len()];
-    compact(values, mask, slots, kept);
-    for (count, kept) in counts.iter_mut().zip(kept) {
-        count.write(I::from_usize(*kept));
+}
+
+pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
+    lines.for_each_task(&|planes| {
+        // SAFETY: no other task has these planes.
+        unsafe { by_columns!(lines.inner, compact_planes(lines, planes)) };
+    });
+}
+
+/// Writes the survivors of some lines of a plane, each column's after those that it has kept so far, and counts them. It
+/// may write to the slot after the last survivor of a column, too.
+///
+/// # Safety
+///
+/// The columns have not kept more elements than lines precede these ones. Other threads have access to the slots of the
+/// survivors, and to one more of each column, by this function alone.
+pub(super) unsafe fn compact_part<T: Word, I: Index>(
+    lines: &Lines<'_, T, I>,
+    plane: Strip,
+    some: Range<usize>,
+    kept: &mut [usize],
+) {
+    let output = lines.output.start().wrapping_add(plane.first).cast();
+    let place = lines.place(plane, some.start)..lines.place(plane, some.end);
+    // SAFETY: the caller's promise.
+    unsafe { by_columns!(lines.inner, scatter(lines, place, output, kept)) };
+}
+
+/// # Safety
+///
+/// No other thread has access to these planes, neither to their elements nor to their counts.
+unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word, I: Index>(
+    lines: &Lines<'_, T, I>,
+    planes: Range<usize>,
+) {
+    let plane = lines.len * INNER;
+    for at in planes {
+        let place = at * plane..(at + 1) * plane;
+        let kept = &mut [0; INNER];
+        // SAFETY: the caller's promise.
+        unsafe {
+            let output = lines.output.slice(place.clone());
+            scatter::<INNER, GROUP, _, _>(lines, place, output.as_mut_ptr().cast(), kept);
+            clear_rest(output.as_chunks_mut::<INNER>().0, kept);
+            lines.write_counts(lines.strip(at), kept);
+        }
     }
 }
 
-/// Compacts `INNER` columns by groups of whole lines, and says how many elements of each were kept.
-fn compact_columns<const INNER: usize, const GROUP: usize, T: Word>(
-    values: &[T],
-    mask: &[u8],
-    slots: &mut [MaybeUninit<T>],
-    counts: &mut [usize],
+/// As [`compact_part`], to the plane at `output`.
+#[inline(always)]
+unsafe fn scatter<const INNER: usize, const GROUP: usize, T: Word, I: Index>(
+    lines: &Lines<'_, T, I>,
+    place: Range<usize>,
+    output: *mut T,
+    kept: &mut [usize],
 ) {
-    let mut kept = [0; INNER];
+    let kept: &mut [usize; INNER] = kept.try_into().expect("a count for each column");
+    let mut next = *kept;
     let mut put = |at: usize, value: T, byte: u8| {
         let column = at % INNER;
-        slots[kept[column] * INNER + column].write(value);
-        kept[column] += usize::from(byte != 0);
+        // SAFETY: a column has not kept more elements than lines precede this one.
+        unsafe { store(output.add(next[column] * INNER + column), value) };
+        next[column] += usize::from(byte != 0);
     };
-    let (values, last_values) = values.as_chunks::<GROUP>();
-    let (mask, last_mask) = mask.as_chunks::<GROUP>();
+    let (values, last_values) = lines.values[place.clone()].as_chunks::<GROUP>();
+    let (mask, last_mask) = lines.mask[place].as_chunks::<GROUP>();
     for (values, mask) in values.iter().zip(mask) {
         if *mask != [0; GROUP] {
             for at in 0..GROUP {
@@ -61,12 +112,11 @@ fn compact_columns<const INNER: usize, const GROUP: usize, T: Word>(
     for (at, (value, byte)) in last_values.iter().zip(last_mask).enumerate() {
         put(at, *value, *byte);
     }
-    clear(slots.as_chunks_mut::<INNER>().0, &kept);
-    counts.copy_from_slice(&kept);
+    *kept = next;
 }
 
-/// Writes the zeros after the survivors.
-fn clear<const INNER: usize, T: Word>(
+/// Writes the zeros after the survivors of a plane.
+fn clear_rest<const INNER: usize, T: Word>(
     lines: &mut [[MaybeUninit<T>; INNER]],
     kept: &[usize; INNER],
 ) {
@@ -80,7 +130,5 @@ fn clear<const INNER: usize, T: Word>(
             }
         }
     }
-    empty
-        .as_flattened_mut()
-        .fill(MaybeUninit::new(T::default()));
+    clear(empty.as_flattened_mut());
 }

@@ -6,16 +6,33 @@
 use core::mem::MaybeUninit;
 
 use super::super::compress::{self, BITS, GROUP, Index, Word};
+use super::super::parallel;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 use super::super::processor::vectorize;
 use super::super::trues::BLOCK;
+use super::{Lines, clear};
 
 /// Words of a block.
 type BlockWords = [MaybeUninit<u64>; BLOCK / BITS];
 
+/// Compacts all rows.
+pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
+    let len = lines.len;
+    let share = BLOCK.div_ceil(len);
+    let tasks = lines.outer.div_ceil(share);
+    parallel::for_each_of(lines.values.len(), tasks, 1, &|at| {
+        let rows = at * share..lines.outer.min((at + 1) * share);
+        let place = rows.start * len..rows.end * len;
+        let (values, mask) = (&lines.values[place.clone()], &lines.mask[place.clone()]);
+        // SAFETY: no other task has these rows, neither their elements nor their counts.
+        let (slots, counts) = unsafe { (lines.output.slice(place), lines.counts.slice(rows)) };
+        compact_some(values, mask, len, slots, counts);
+    });
+}
+
 /// Compacts rows of `len` elements, and counts the survivors of each.
-pub(super) fn compact<T: Word, I: Index>(
+fn compact_some<T: Word, I: Index>(
     values: &[T],
     mask: &[u8],
     len: usize,
@@ -45,7 +62,7 @@ pub(super) fn compact<T: Word, I: Index>(
             let (words, kept) = words_of_row(words, row * len, len, row_room);
             let (values, slots) = (&values[place.clone()], &mut slots[place]);
             compress::compress(values, words, kept, slots);
-            slots[kept..].fill(MaybeUninit::new(T::default()));
+            clear(&mut slots[kept..]);
             count.write(I::from_usize(kept));
         }
     }
@@ -72,7 +89,7 @@ fn by_blocks<T: Word>(
         compress::compress(values, words, kept, &mut slots[written..]);
         written += kept;
     }
-    slots[written..].fill(MaybeUninit::new(T::default()));
+    clear(&mut slots[written..]);
     written
 }
 
@@ -123,7 +140,7 @@ fn short<T: Word, I: Index>(
             slots[kept].write(value);
             kept += (bits >> at & 1) as usize;
         }
-        slots[kept..].fill(MaybeUninit::new(T::default()));
+        clear(&mut slots[kept..]);
         count.write(I::from_usize(kept));
     }
 }
@@ -153,7 +170,7 @@ fn short_by_groups<T: Word, I: Index>(
             to = to.wrapping_add((bits as u8).count_ones() as usize);
             bits >>= GROUP;
         }
-        room[kept..len].fill(MaybeUninit::new(T::default()));
+        clear(&mut room[kept..len]);
         count.write(I::from_usize(kept));
     }
     counts.len()

@@ -19,48 +19,88 @@ use core::ops::Range;
 use super::super::compress::{GROUP, Index, Word};
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
-use super::block::{Block, PARTS};
+use super::block::{Block, COLUMNS, PARTS};
+use super::strip::Strip;
 #[cfg(target_arch = "x86_64")]
 use super::tiles;
+use super::{Lines, clear};
 
-impl<T: Word> Block<'_, T> {
+/// Strips of a plane are about as wide as each other, in a multiple of this many columns.
+const STEP: usize = 64;
+
+/// The columns of a strip, of `inner` in a plane.
+pub(super) fn width(inner: usize) -> usize {
+    let strips = inner.div_ceil(COLUMNS);
+    inner.div_ceil(strips).next_multiple_of(STEP).min(inner)
+}
+
+pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
+    lines.for_each_task(&|strips| {
+        let mut block = Block::new(lines);
+        let kept = &mut [0; COLUMNS];
+        for strip in strips.map(|at| lines.strip(at)) {
+            let kept = &mut kept[..strip.width];
+            kept.fill(0);
+            // SAFETY: no other task has these columns of this plane, neither their elements nor their counts.
+            unsafe {
+                block.compact(strip, 0..lines.len, kept);
+                block.write_rest();
+                lines.write_counts(strip, kept);
+            }
+        }
+    });
+}
+
+/// Writes the survivors of some lines of a strip, each column's after those that it has kept so far, and counts them.
+///
+/// # Safety
+///
+/// No other thread has access to the slots of these survivors.
+pub(super) unsafe fn compact_part<T: Word, I: Index>(
+    lines: &Lines<'_, T, I>,
+    strip: Strip,
+    some: Range<usize>,
+    kept: &mut [usize],
+) {
+    let mut block = Block::new(lines);
+    // SAFETY: the caller's promise.
+    unsafe {
+        block.compact(strip, some, kept);
+        block.make_room(block.room);
+    }
+}
+
+impl<T: Word, I: Index> Block<'_, T, I> {
     /// The survivors of a column so far.
     fn found(&self, column: usize) -> usize {
         self.written[column] + self.filled[column]
     }
 
+    /// Takes in the survivors of some lines, and writes them as long as there is no room.
+    ///
     /// # Safety
     ///
-    /// No other thread has access to the output of these columns.
-    pub(super) unsafe fn compact<I: Index>(
-        &mut self,
-        plane: usize,
-        columns: Range<usize>,
-        counts: &mut [MaybeUninit<I>],
-    ) {
-        let len = self.lines.len;
-        self.first = plane * len * self.lines.inner + columns.start;
-        self.width = columns.len();
-        self.filled[..self.width].fill(0);
-        self.written[..self.width].fill(0);
-        let part = if len <= self.room {
-            len
+    /// No other thread has access to the slots of these survivors.
+    unsafe fn compact(&mut self, strip: Strip, some: Range<usize>, kept: &mut [usize]) {
+        self.strip = strip;
+        self.filled[..strip.width].fill(0);
+        self.written[..strip.width].copy_from_slice(kept);
+        let part = if some.len() <= self.room {
+            some.len()
         } else {
             self.room / PARTS
         };
-        for begin in (0..len).step_by(part) {
-            let end = len.min(begin + part);
+        for begin in some.clone().step_by(part) {
+            let end = some.end.min(begin + part);
             self.take(begin..end);
-            if end < len {
+            if end < some.end {
                 // SAFETY: the caller's promise.
                 unsafe { self.make_room(part) };
             }
         }
-        for (column, count) in counts.iter_mut().enumerate() {
-            count.write(I::from_usize(self.found(column)));
+        for (column, kept) in kept.iter_mut().enumerate() {
+            *kept = self.found(column);
         }
-        // SAFETY: as above.
-        unsafe { self.write_rest() };
     }
 
     /// Takes in the survivors of some lines, for which every column has room.
@@ -76,23 +116,23 @@ impl<T: Word> Block<'_, T> {
     /// Writes the lines that all columns have, in whole groups, and then each column that has no room for `lines`
     /// more.
     unsafe fn make_room(&mut self, lines: usize) {
-        let written = self.written[..self.width].iter().copied();
+        let written = self.written[..self.strip.width].iter().copied();
         let begin = written.max().unwrap_or(0);
-        let found = (0..self.width).map(|column| self.found(column));
+        let found = (0..self.strip.width).map(|column| self.found(column));
         let common = found.min().unwrap_or(0).saturating_sub(begin);
         let end = begin + common / GROUP * GROUP;
         if begin < end {
-            for column in 0..self.width {
+            for column in 0..self.strip.width {
                 // SAFETY: the caller's promise.
                 unsafe { self.write_alone(column, begin - self.written[column]) };
             }
             // SAFETY: as above.
             unsafe { self.write_lines(begin..end) };
-            for column in 0..self.width {
+            for column in 0..self.strip.width {
                 self.drop_first(column, end - begin);
             }
         }
-        for column in 0..self.width {
+        for column in 0..self.strip.width {
             if self.filled[column] + lines > self.room {
                 // SAFETY: as above.
                 unsafe { self.write_alone(column, self.filled[column]) };
@@ -108,7 +148,7 @@ impl<T: Word> Block<'_, T> {
             return unsafe { tiles::write(self, lines) };
         }
         // SAFETY: the caller's promise.
-        unsafe { self.write_columns(0, lines, 0..self.width) };
+        unsafe { self.write_columns(0, lines, 0..self.strip.width) };
     }
 
     /// Writes the first survivors that wait in a column.
@@ -133,12 +173,12 @@ impl<T: Word> Block<'_, T> {
 
     /// Writes all that waits, and zeros after it.
     unsafe fn write_rest(&mut self) {
-        let written = self.written[..self.width].iter().copied();
+        let written = self.written[..self.strip.width].iter().copied();
         let begin = written.max().unwrap_or(0);
-        let found = (0..self.width).map(|column| self.found(column));
+        let found = (0..self.strip.width).map(|column| self.found(column));
         let waiting = found.max().unwrap_or(0) - begin;
         let end = self.lines.len.min(begin + waiting.next_multiple_of(GROUP));
-        for column in 0..self.width {
+        for column in 0..self.strip.width {
             // SAFETY: the caller's promise.
             unsafe { self.level(column, begin) };
             let waiting = self.of_column(column);
@@ -148,10 +188,10 @@ impl<T: Word> Block<'_, T> {
         // SAFETY: as above.
         unsafe { self.write_lines(begin..end) };
         for line in end..self.lines.len {
-            let place = self.first + line * self.lines.inner;
+            let place = self.lines.place(self.strip, line);
             // SAFETY: as above.
-            let slots = unsafe { self.lines.output.slice(place..place + self.width) };
-            slots.fill(MaybeUninit::new(T::default()));
+            let slots = unsafe { self.lines.output.slice(place..place + self.strip.width) };
+            clear(slots);
         }
     }
 
@@ -162,7 +202,7 @@ impl<T: Word> Block<'_, T> {
         // SAFETY: the caller's promise.
         unsafe { self.write_alone(column, count) };
         for line in self.written[column]..line {
-            let slot = self.first + line * self.lines.inner + column;
+            let slot = self.lines.place(self.strip, line) + column;
             // SAFETY: as above.
             unsafe { self.lines.output.set(slot, MaybeUninit::new(T::default())) };
         }

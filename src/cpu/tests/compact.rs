@@ -137,20 +137,25 @@ fn blocks_of_a_mask() {
     }
 }
 
-/// Short rows and long ones; few columns and more, in blocks, and longer than what waits to be written.
+/// Short rows and long ones; few columns and more, in strips and split, and longer than what waits to be written.
 #[test]
 fn lines_on_their_own() {
     fn check<T: Word + PartialEq>(value: fn(u64) -> T) {
         let mut random = Random(11);
         let rows = [1, 5, 33, 64, 65, 1000, 17_000].map(|len| [9, len, 1]);
         let few = [2, 3, 8, 9, 77].map(|inner| [2, 43, inner]);
-        let many = [[1, 43, 1100], [1, 8500, 17], [1, 17_000, 9]];
+        let many = [
+            [1, 43, 1100],
+            [1, 3600, 300],
+            [1, 20_000, 7],
+            [1, 17_000, 9],
+        ];
         for shape in rows.into_iter().chain(few).chain(many) {
             let elements: usize = shape.iter().product();
             let mut mask = random.mask(elements, 50);
-            if shape[2] == 9 {
+            if [7, 9].contains(&shape[2]) {
                 // One column has all, and one has none.
-                let lines = mask.chunks_mut(9);
+                let lines = mask.chunks_mut(shape[2]);
                 lines.for_each(|line| (line[0], line[1]) = (1, 0));
             }
             let values: Vec<T> = mask.iter().map(|_| value(random.next())).collect();

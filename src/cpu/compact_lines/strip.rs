@@ -1,0 +1,91 @@
+//! Strips: columns of a plane that are compacted together, all of them if they are few.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::super::compress::{Index, Word};
+use super::super::parallel;
+use super::super::trues::BLOCK;
+use super::{Lines, clear};
+
+#[derive(Clone, Copy)]
+pub(super) struct Strip {
+    /// The first element.
+    pub(super) first: usize,
+    /// The first column, among those of all planes.
+    column: usize,
+    pub(super) width: usize,
+}
+
+impl<T: Word, I: Index> Lines<'_, T, I> {
+    /// How many strips there are.
+    pub(super) fn strips(&self) -> usize {
+        self.outer * self.inner.div_ceil(self.width)
+    }
+
+    pub(super) fn strip(&self, at: usize) -> Strip {
+        let (plane, column) = if self.width == self.inner {
+            (at, 0)
+        } else {
+            let strips = self.inner.div_ceil(self.width);
+            (at / strips, at % strips * self.width)
+        };
+        Strip {
+            first: plane * self.len * self.inner + column,
+            column: plane * self.inner + column,
+            width: self.width.min(self.inner - column),
+        }
+    }
+
+    /// Calls `body` with strips that are worth a task, by their numbers.
+    pub(super) fn for_each_task(&self, body: &(dyn Fn(Range<usize>) + Sync)) {
+        let strips = self.strips();
+        let share = BLOCK.div_ceil(self.len * self.width);
+        parallel::for_each_of(self.values.len(), strips.div_ceil(share), 1, &|task| {
+            body(task * share..strips.min((task + 1) * share));
+        });
+    }
+
+    /// Where a line of a strip begins.
+    pub(super) fn place(&self, strip: Strip, line: usize) -> usize {
+        strip.first + line * self.inner
+    }
+
+    /// Writes how many elements survive in each column.
+    ///
+    /// # Safety
+    ///
+    /// No other thread has access to the counts of these columns.
+    pub(super) unsafe fn write_counts(&self, strip: Strip, kept: &[usize]) {
+        // SAFETY: the caller's promise.
+        let counts = unsafe { self.counts.slice(strip.column..strip.column + strip.width) };
+        for (count, &kept) in counts.iter_mut().zip(kept) {
+            count.write(I::from_usize(kept));
+        }
+    }
+
+    /// Writes the zeros after the survivors into some lines.
+    ///
+    /// # Safety
+    ///
+    /// No other thread has access to the output in these lines of the strip.
+    pub(super) unsafe fn clear_rest(&self, strip: Strip, some: Range<usize>, kept: &[usize]) {
+        let most = kept.iter().copied().max().unwrap_or(0);
+        let most = most.clamp(some.start, some.end);
+        for (column, &kept) in kept.iter().enumerate() {
+            for line in kept.max(some.start)..most {
+                let slot = self.place(strip, line) + column;
+                // SAFETY: the caller's promise.
+                unsafe { self.output.set(slot, MaybeUninit::new(T::default())) };
+            }
+        }
+        // Lines without survivors are one where they lie side by side.
+        let empty = some.end - most;
+        let at_once = if strip.width == self.inner { empty } else { 1 };
+        for line in (most..some.end).step_by(at_once.max(1)) {
+            let first = self.place(strip, line);
+            // SAFETY: as above.
+            clear(unsafe { self.output.slice(first..first + at_once * strip.width) });
+        }
+    }
+}
