@@ -124,7 +124,7 @@ converted_element! {
 }
 
 fn widen<T: ElementType>(src: &[T], dst: &mut [T::Acc]) {
-    vectorize(|| {
+    vectorize!({
         for (dst, src) in dst.iter_mut().zip(src) {
             *dst = src.to_acc();
         }
@@ -132,7 +132,7 @@ fn widen<T: ElementType>(src: &[T], dst: &mut [T::Acc]) {
 }
 
 fn narrow<T: ElementType>(src: &[T::Acc], dst: &mut [T]) {
-    vectorize(|| {
+    vectorize!({
         for (dst, &src) in dst.iter_mut().zip(src) {
             *dst = T::from_acc(src);
         }

@@ -8,9 +8,9 @@ use half::{bf16, f16};
 use super::converted::converted_element;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Bf16x8, F16x8, F32x8};
-#[cfg(target_arch = "x86_64")]
-use super::processor::HasAvx2;
 use super::processor::vectorize;
+#[cfg(target_arch = "x86_64")]
+use super::processor::{HasAvx2, compiled_for};
 use super::traits::ElementType;
 #[cfg(target_arch = "x86_64")]
 use super::traits::Lanes;
@@ -38,15 +38,12 @@ pub(super) fn widen_f16(src: &[f16], dst: &mut [f32]) {
     if let Some(avx2) = HasAvx2::test() {
         let (src, src_rest) = src.as_chunks::<COUNT>();
         let (dst, dst_rest) = dst.as_chunks_mut::<COUNT>();
-        avx2.run(
-            #[inline(always)]
-            || {
-                for (src, dst) in src.iter().zip(dst) {
-                    // SAFETY: both arrays have as many elements as the vectors.
-                    unsafe { F32x8::from(F16x8::load(avx2, src.as_ptr())).store(dst.as_mut_ptr()) };
-                }
-            },
-        );
+        compiled_for!(avx2, {
+            for (src, dst) in src.iter().zip(dst) {
+                // SAFETY: both arrays have as many elements as the vectors.
+                unsafe { F32x8::from(F16x8::load(avx2, src.as_ptr())).store(dst.as_mut_ptr()) };
+            }
+        });
         return src_rest.convert_to_f32_slice(dst_rest);
     }
     src.convert_to_f32_slice(dst);
@@ -58,15 +55,12 @@ pub(super) fn round_f16(src: &[f32], dst: &mut [f16]) {
     if let Some(avx2) = HasAvx2::test() {
         let (src, src_rest) = src.as_chunks::<COUNT>();
         let (dst, dst_rest) = dst.as_chunks_mut::<COUNT>();
-        avx2.run(
-            #[inline(always)]
-            || {
-                for (src, dst) in src.iter().zip(dst) {
-                    // SAFETY: both arrays have as many elements as the vectors.
-                    unsafe { F16x8::from(F32x8::load(avx2, src.as_ptr())).store(dst.as_mut_ptr()) };
-                }
-            },
-        );
+        compiled_for!(avx2, {
+            for (src, dst) in src.iter().zip(dst) {
+                // SAFETY: both arrays have as many elements as the vectors.
+                unsafe { F16x8::from(F32x8::load(avx2, src.as_ptr())).store(dst.as_mut_ptr()) };
+            }
+        });
         return dst_rest.convert_from_f32_slice(src_rest);
     }
     dst.convert_from_f32_slice(src);
@@ -74,7 +68,7 @@ pub(super) fn round_f16(src: &[f32], dst: &mut [f16]) {
 
 /// Widens `bf16`: the upper half of an `f32`.
 pub(super) fn widen_bf16(src: &[bf16], dst: &mut [f32]) {
-    vectorize(|| {
+    vectorize!({
         for (dst, src) in dst.iter_mut().zip(src) {
             *dst = f32::from_bits(u32::from(src.to_bits()) << 16);
         }
@@ -83,7 +77,7 @@ pub(super) fn widen_bf16(src: &[bf16], dst: &mut [f32]) {
 
 /// Rounds to `bf16` as `bf16::from_f32` does, without its branch.
 pub(super) fn round_bf16(src: &[f32], dst: &mut [bf16]) {
-    vectorize(|| {
+    vectorize!({
         for (dst, src) in dst.iter_mut().zip(src) {
             let bits = src.to_bits();
             let rounded = bits.wrapping_add(0x7FFF + ((bits >> 16) & 1)) >> 16;

@@ -85,11 +85,34 @@ impl HasAvx512 {
     }
 }
 
-/// Calls `kernel`, compiled for AVX2 where the processor has AVX2.
+/// Evaluates an expression, compiled for AVX2 where the processor has AVX2.
 ///
-/// What `kernel` calls must be inlined into it to be compiled anew.
+/// What it calls must be inlined to be compiled anew.
+macro_rules! vectorize {
+    ($kernel:expr) => {
+        $crate::cpu::processor::vectorized(
+            #[inline(always)]
+            || $kernel,
+        )
+    };
+}
+
+/// Evaluates an expression, compiled for the vectors that a proof proves. Both macros mark the closure that they make of
+/// it: one that is called instead of inlined is compiled for the baseline.
+macro_rules! compiled_for {
+    ($proof:expr, $kernel:expr) => {
+        $proof.run(
+            #[inline(always)]
+            || $kernel,
+        )
+    };
+}
+
+pub(super) use {compiled_for, vectorize};
+
+/// What [`vectorize`] makes of its expression.
 #[inline(always)]
-pub(super) fn vectorize<R>(kernel: impl FnOnce() -> R) -> R {
+pub(super) fn vectorized<R>(kernel: impl FnOnce() -> R) -> R {
     match widest() {
         Some(vectors) => vectors.run(kernel),
         None => kernel(),

@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::processor::{Widest, vectorize, widest};
+use super::processor::{Widest, compiled_for, vectorize, widest};
 use super::traits::{Accumulator, Combine, ElementType};
 
 /// Rows that are walked side by side: enough to hide the latency of an addition, few enough for their carries to stay
@@ -78,7 +78,7 @@ fn walk_alike<A: Accumulator, O: Combine<A>, const REVERSE: bool, const LEN: usi
 ) {
     let rows = input.as_chunks::<LEN>().0.iter();
     let rows = rows.zip(output.as_chunks_mut::<LEN>().0);
-    vectors.run(|| {
+    compiled_for!(vectors, {
         for (row, slots) in rows {
             let mut carry = O::IDENTITY;
             for step in 0..LEN {
@@ -136,7 +136,7 @@ fn walk_set<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
         &input[read..read + end],
         &mut output[written..written + end],
     );
-    vectorize(|| {
+    vectorize!({
         // SAFETY: the slices hold the last place of the last row, `(ROWS - 1) * len + steps - 1`.
         unsafe { walk_strided::<A, O, REVERSE>(input, output, len, steps) };
     });

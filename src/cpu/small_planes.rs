@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use super::columns::lines::lines_of;
 use super::element::TILE;
 use super::parallel::{self, GRAIN};
-use super::processor::widest;
+use super::processor::{compiled_for, widest};
 use super::short_rows::SHORT;
 use super::traits::{Accumulator, Combine, ElementType};
 
@@ -57,25 +57,25 @@ fn walk_all<A: Accumulator, O: Combine<A>>(
         return walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse);
     };
     match inner {
-        2 => vectors.run(
-            #[inline(always)]
-            || walk_planes::<A, O>(input, output, [len, 2], exclusive, reverse),
+        2 => compiled_for!(
+            vectors,
+            walk_planes::<A, O>(input, output, [len, 2], exclusive, reverse)
         ),
-        3 => vectors.run(
-            #[inline(always)]
-            || walk_planes::<A, O>(input, output, [len, 3], exclusive, reverse),
+        3 => compiled_for!(
+            vectors,
+            walk_planes::<A, O>(input, output, [len, 3], exclusive, reverse)
         ),
-        4 => vectors.run(
-            #[inline(always)]
-            || walk_planes::<A, O>(input, output, [len, 4], exclusive, reverse),
+        4 => compiled_for!(
+            vectors,
+            walk_planes::<A, O>(input, output, [len, 4], exclusive, reverse)
         ),
-        8 => vectors.run(
-            #[inline(always)]
-            || walk_planes::<A, O>(input, output, [len, 8], exclusive, reverse),
+        8 => compiled_for!(
+            vectors,
+            walk_planes::<A, O>(input, output, [len, 8], exclusive, reverse)
         ),
-        _ => vectors.run(
-            #[inline(always)]
-            || walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse),
+        _ => compiled_for!(
+            vectors,
+            walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse)
         ),
     }
 }

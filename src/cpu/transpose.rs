@@ -6,7 +6,7 @@
 use super::processor::vectorize;
 
 #[cfg(target_arch = "x86_64")]
-use super::{compress::GROUP, compress::Word, processor::HasAvx2};
+use super::{compress::GROUP, compress::Word, processor::HasAvx2, processor::compiled_for};
 
 /// Writes rows of elements of `size` bytes, which begin at `from`, column by column.
 ///
@@ -52,10 +52,7 @@ unsafe fn of_32_bits(from: *const u32, shape: [usize; 2], to: *mut u32) {
     #[cfg(target_arch = "x86_64")]
     if let Some(avx2) = HasAvx2::test().filter(|_| shape.iter().all(|&side| side >= GROUP)) {
         // SAFETY: the caller's promise, and the processor has AVX2.
-        return avx2.run(
-            #[inline(always)]
-            || unsafe { in_tiles(from, shape, to) },
-        );
+        return compiled_for!(avx2, unsafe { in_tiles(from, shape, to) });
     }
     // SAFETY: the caller's promise.
     unsafe { of_size(from, shape, to) };
@@ -66,20 +63,17 @@ unsafe fn of_32_bits(from: *const u32, shape: [usize; 2], to: *mut u32) {
 /// As [`transpose`].
 unsafe fn of_size<T: Copy>(from: *const T, [rows, columns]: [usize; 2], to: *mut T) {
     // SAFETY: the caller's promise.
-    vectorize(
-        #[inline(always)]
-        || unsafe {
-            match [rows, columns] {
-                [_, 2] => by_rows(from, [rows, 2], to),
-                [_, 3] => by_rows(from, [rows, 3], to),
-                [_, 4] => by_rows(from, [rows, 4], to),
-                [2, _] => by_columns(from, [2, columns], to),
-                [3, _] => by_columns(from, [3, columns], to),
-                [4, _] => by_columns(from, [4, columns], to),
-                _ => by_rows(from, [rows, columns], to),
-            }
-        },
-    );
+    vectorize!(unsafe {
+        match [rows, columns] {
+            [_, 2] => by_rows(from, [rows, 2], to),
+            [_, 3] => by_rows(from, [rows, 3], to),
+            [_, 4] => by_rows(from, [rows, 4], to),
+            [2, _] => by_columns(from, [2, columns], to),
+            [3, _] => by_columns(from, [3, columns], to),
+            [4, _] => by_columns(from, [4, columns], to),
+            _ => by_rows(from, [rows, columns], to),
+        }
+    });
 }
 
 /// # Safety

@@ -23,7 +23,7 @@ use core::ops::Range;
 use super::buffer::Shared;
 use super::element::TILE;
 use super::parallel::{self, GRAIN, PARALLEL};
-use super::processor::{vectorize, widest};
+use super::processor::{compiled_for, vectorize, widest};
 use super::traits::{Accumulator, Combine, ElementType};
 use lines::{MOST, fold_lines, scan_lines};
 
@@ -74,11 +74,11 @@ impl<A: Accumulator> Extra<'_, A> {
         plane: Plane,
     ) {
         match widest() {
-            Some(vectors) if carries.len() <= MOST => vectors.run(
-                #[inline(always)]
-                || self.walk_lines::<O, false>(input, output, carries, plane),
+            Some(vectors) if carries.len() <= MOST => compiled_for!(
+                vectors,
+                self.walk_lines::<O, false>(input, output, carries, plane)
             ),
-            _ => vectorize(|| self.walk_lines::<O, true>(input, output, carries, plane)),
+            _ => vectorize!(self.walk_lines::<O, true>(input, output, carries, plane)),
         }
     }
 
@@ -369,10 +369,7 @@ impl Plane {
 #[inline(never)]
 fn fold_tile<A: Accumulator, O: Combine<A>>(tile: &[A], carries: &mut [A], reverse: bool) {
     match widest() {
-        Some(vectors) => vectors.run(
-            #[inline(always)]
-            || fold_lines::<A, O, false>(tile, carries, reverse),
-        ),
+        Some(vectors) => compiled_for!(vectors, fold_lines::<A, O, false>(tile, carries, reverse)),
         None => fold_lines::<A, O, true>(tile, carries, reverse),
     }
 }

@@ -2,36 +2,33 @@
 
 use core::ops::Range;
 
-use super::super::compress::{GROUP, Index, Word};
+use super::super::compress::{GROUP, Word};
 use super::Lines;
-use super::strip::Strip;
+use super::strip::{Strip, WIDEST};
 
 /// Bytes of the buffer. With half as many [2048, 2048] takes 1.1 to 1.3 times as long.
 const BUFFER: usize = 1 << 20;
-
-/// Most columns of a block. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
-pub(super) const COLUMNS: usize = 512;
 
 /// What all columns have is written after this part of the lines that the buffer has room for.
 pub(super) const PARTS: usize = 4;
 
 /// A strip with room for a group of elements after the last survivor of each.
-pub(super) struct Block<'a, T, I> {
-    pub(super) lines: &'a Lines<'a, T, I>,
+pub(super) struct Block<'a, T> {
+    pub(super) lines: &'a Lines<'a, T>,
     pub(super) strip: Strip,
     /// The survivors of a column side by side.
     pub(super) waiting: Vec<T>,
     /// How many the buffer holds of a column.
     pub(super) room: usize,
     /// How many wait in each column.
-    pub(super) filled: [usize; COLUMNS],
+    pub(super) filled: [usize; WIDEST],
     /// How many each column has written.
-    pub(super) written: [usize; COLUMNS],
+    pub(super) written: [usize; WIDEST],
 }
 
-impl<'a, T: Word, I: Index> Block<'a, T, I> {
+impl<'a, T: Word> Block<'a, T> {
     /// Room for any strip.
-    pub(super) fn new(lines: &'a Lines<'a, T, I>) -> Self {
+    pub(super) fn new(lines: &'a Lines<'a, T>) -> Self {
         let width = lines.width;
         let room = (BUFFER / size_of::<T>() / width).min(lines.len);
         let room = room.next_multiple_of(PARTS * GROUP);
@@ -40,8 +37,8 @@ impl<'a, T: Word, I: Index> Block<'a, T, I> {
             strip: lines.strip(0),
             waiting: Vec::new(),
             room,
-            filled: [0; COLUMNS],
-            written: [0; COLUMNS],
+            filled: [0; WIDEST],
+            written: [0; WIDEST],
         };
         // Whole groups of columns are read, too.
         let all = width.next_multiple_of(GROUP);

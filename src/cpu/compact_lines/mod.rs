@@ -38,47 +38,56 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     }
     let mut output = Output::new(values.len());
     let mut counts = vec![I::default(); outer * inner];
-    if !values.is_empty() {
-        let is_narrow = inner <= narrow::WIDEST;
-        let lines = Lines {
+    if inner == 1 {
+        rows::compact(values, mask, len, output.slots(), as_slots(&mut counts));
+    } else if !values.is_empty() {
+        let counts = Shared::new(as_slots(&mut counts));
+        compact_strips(&Lines {
             values,
             mask,
             outer,
             len,
             inner,
-            width: if is_narrow {
-                inner
-            } else {
-                waiting::width(inner)
-            },
+            width: strip::width(inner),
             output: Shared::new(output.slots()),
-            counts: Shared::new(as_slots(&mut counts)),
-        };
-        // A line's result does not depend on how lines are shared out, so the number of threads may decide.
-        let splits =
-            values.len() >= parallel::PARALLEL && lines.strips() < rayon::current_num_threads();
-        match (is_narrow, splits) {
-            _ if inner == 1 => rows::compact(&lines),
-            (true, false) => narrow::compact(&lines),
-            (true, true) => split::compact(&lines, narrow::compact_part),
-            (false, false) => waiting::compact(&lines),
-            (false, true) => split::compact(&lines, waiting::compact_part),
-        }
+            write_counts: &|column, kept| {
+                // SAFETY: each strip is compacted once.
+                let counts = unsafe { counts.slice(column..column + kept.len()) };
+                for (count, &kept) in counts.iter_mut().zip(kept) {
+                    count.write(I::from_usize(kept));
+                }
+            },
+        });
     }
     // SAFETY: all lines have been written.
     (unsafe { output.finish() }, counts)
 }
 
-struct Lines<'a, T, I> {
+/// Lines that are no rows.
+struct Lines<'a, T> {
     values: &'a [T],
     mask: &'a [u8],
     outer: usize,
     len: usize,
     inner: usize,
-    /// Most columns of a [strip](strip).
+    /// The columns of a [strip].
     width: usize,
     output: Shared<'a, T>,
-    counts: Shared<'a, I>,
+    /// Writes how many elements survive in some columns, from one of all planes on. A reference: what is above is compiled
+    /// for each type of counts.
+    write_counts: &'a (dyn Fn(usize, &[usize]) + Sync),
+}
+
+fn compact_strips<T: Word>(lines: &Lines<'_, T>) {
+    // A line's result does not depend on how lines are shared out, so the number of threads may decide.
+    let splits =
+        lines.values.len() >= parallel::PARALLEL && lines.strips() < rayon::current_num_threads();
+    match (lines.inner <= narrow::WIDEST, splits) {
+        (true, false) => narrow::compact(lines),
+        (true, true) => split::compact(lines, narrow::compact_part),
+        (false, false) => waiting::compact(lines),
+        (false, true) => split::compact(lines, waiting::compact_part),
+    }
 }
 
 /// Writes zeros.

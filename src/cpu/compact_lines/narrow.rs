@@ -14,7 +14,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::buffer::store;
-use super::super::compress::{Index, Word};
+use super::super::compress::Word;
 use super::strip::Strip;
 use super::{Lines, clear};
 
@@ -26,18 +26,18 @@ pub(super) const WIDEST: usize = 8;
 macro_rules! by_columns {
     ($inner:expr, $function:ident($($argument:expr),*)) => {
         match $inner {
-            2 => $function::<2, 8, _, _>($($argument),*),
-            3 => $function::<3, 9, _, _>($($argument),*),
-            4 => $function::<4, 8, _, _>($($argument),*),
-            5 => $function::<5, 5, _, _>($($argument),*),
-            6 => $function::<6, 6, _, _>($($argument),*),
-            7 => $function::<7, 7, _, _>($($argument),*),
-            _ => $function::<8, 8, _, _>($($argument),*),
+            2 => $function::<2, 8, _>($($argument),*),
+            3 => $function::<3, 9, _>($($argument),*),
+            4 => $function::<4, 8, _>($($argument),*),
+            5 => $function::<5, 5, _>($($argument),*),
+            6 => $function::<6, 6, _>($($argument),*),
+            7 => $function::<7, 7, _>($($argument),*),
+            _ => $function::<8, 8, _>($($argument),*),
         }
     };
 }
 
-pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
+pub(super) fn compact<T: Word>(lines: &Lines<'_, T>) {
     lines.for_each_task(&|planes| {
         // SAFETY: no other task has these planes.
         unsafe { by_columns!(lines.inner, compact_planes(lines, planes)) };
@@ -51,8 +51,8 @@ pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
 ///
 /// The columns have not kept more elements than lines precede these ones. Other threads have access to the slots of the
 /// survivors, and to one more of each column, by this function alone.
-pub(super) unsafe fn compact_part<T: Word, I: Index>(
-    lines: &Lines<'_, T, I>,
+pub(super) unsafe fn compact_part<T: Word>(
+    lines: &Lines<'_, T>,
     plane: Strip,
     some: Range<usize>,
     kept: &mut [usize],
@@ -66,8 +66,8 @@ pub(super) unsafe fn compact_part<T: Word, I: Index>(
 /// # Safety
 ///
 /// No other thread has access to these planes, neither to their elements nor to their counts.
-unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word, I: Index>(
-    lines: &Lines<'_, T, I>,
+unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word>(
+    lines: &Lines<'_, T>,
     planes: Range<usize>,
 ) {
     let plane = lines.len * INNER;
@@ -77,17 +77,17 @@ unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word, I: Ind
         // SAFETY: the caller's promise.
         unsafe {
             let output = lines.output.slice(place.clone());
-            scatter::<INNER, GROUP, _, _>(lines, place, output.as_mut_ptr().cast(), kept);
+            scatter::<INNER, GROUP, _>(lines, place, output.as_mut_ptr().cast(), kept);
             clear_rest(output.as_chunks_mut::<INNER>().0, kept);
-            lines.write_counts(lines.strip(at), kept);
         }
+        (lines.write_counts)(at * INNER, kept);
     }
 }
 
 /// As [`compact_part`], to the plane at `output`.
 #[inline(always)]
-unsafe fn scatter<const INNER: usize, const GROUP: usize, T: Word, I: Index>(
-    lines: &Lines<'_, T, I>,
+unsafe fn scatter<const INNER: usize, const GROUP: usize, T: Word>(
+    lines: &Lines<'_, T>,
     place: Range<usize>,
     output: *mut T,
     kept: &mut [usize],

@@ -5,33 +5,40 @@
 
 use core::mem::MaybeUninit;
 
+use super::super::buffer::Shared;
 use super::super::compress::{self, BITS, GROUP, Index, Word};
 use super::super::parallel;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 use super::super::processor::vectorize;
 use super::super::trues::BLOCK;
-use super::{Lines, clear};
+use super::clear;
 
 /// Words of a block.
 type BlockWords = [MaybeUninit<u64>; BLOCK / BITS];
 
-/// Compacts all rows.
-pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
-    let len = lines.len;
+/// Compacts rows of `len` elements, and counts the survivors of each.
+pub(super) fn compact<T: Word, I: Index>(
+    values: &[T],
+    mask: &[u8],
+    len: usize,
+    slots: &mut [MaybeUninit<T>],
+    counts: &mut [MaybeUninit<I>],
+) {
+    if values.is_empty() {
+        return;
+    }
+    let slots = Shared::new(slots);
     let share = BLOCK.div_ceil(len);
-    let tasks = lines.outer.div_ceil(share);
-    parallel::for_each_of(lines.values.len(), tasks, 1, &|at| {
-        let rows = at * share..lines.outer.min((at + 1) * share);
-        let place = rows.start * len..rows.end * len;
-        let (values, mask) = (&lines.values[place.clone()], &lines.mask[place.clone()]);
-        // SAFETY: no other task has these rows, neither their elements nor their counts.
-        let (slots, counts) = unsafe { (lines.output.slice(place), lines.counts.slice(rows)) };
-        compact_some(values, mask, len, slots, counts);
+    parallel::for_each_part_of(values.len(), counts, share, &|first, counts| {
+        let place = first * len..(first + counts.len()) * len;
+        let (values, mask) = (&values[place.clone()], &mask[place.clone()]);
+        // SAFETY: no other task has these rows.
+        compact_some(values, mask, len, unsafe { slots.slice(place) }, counts);
     });
 }
 
-/// Compacts rows of `len` elements, and counts the survivors of each.
+/// As [`compact`], on this thread.
 fn compact_some<T: Word, I: Index>(
     values: &[T],
     mask: &[u8],
@@ -101,18 +108,15 @@ fn words_of_row<'r>(
     room: &'r mut BlockWords,
 ) -> (&'r [u64], usize) {
     let of_row = &mut room[..len.div_ceil(BITS)];
-    let kept = vectorize(
-        #[inline(always)]
-        || {
-            let mut kept = 0;
-            for (at, word) in of_row.iter_mut().enumerate() {
-                let bits = bits_of_row(words, first + at * BITS, BITS.min(len - at * BITS));
-                kept += bits.count_ones() as usize;
-                word.write(bits);
-            }
-            kept
-        },
-    );
+    let kept = vectorize!({
+        let mut kept = 0;
+        for (at, word) in of_row.iter_mut().enumerate() {
+            let bits = bits_of_row(words, first + at * BITS, BITS.min(len - at * BITS));
+            kept += bits.count_ones() as usize;
+            word.write(bits);
+        }
+        kept
+    });
     // SAFETY: each has been written.
     (unsafe { of_row.assume_init_ref() }, kept)
 }

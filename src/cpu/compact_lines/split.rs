@@ -7,19 +7,18 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::compress::{Index, Word};
+use super::super::compress::Word;
 use super::super::parallel;
 use super::super::processor::vectorize;
 use super::super::trues::BLOCK;
 use super::Lines;
-use super::block::COLUMNS;
-use super::strip::Strip;
+use super::strip::{Strip, WIDEST};
 
 /// Writes the survivors of some lines of a strip, each column's after those that it has kept so far.
-type CompactPart<T, I> = unsafe fn(&Lines<'_, T, I>, Strip, Range<usize>, &mut [usize]);
+type CompactPart<T> = unsafe fn(&Lines<'_, T>, Strip, Range<usize>, &mut [usize]);
 
 /// Compacts fewer strips than threads.
-pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>, compact_part: CompactPart<T, I>) {
+pub(super) fn compact<T: Word>(lines: &Lines<'_, T>, compact_part: CompactPart<T>) {
     let (len, width, strips) = (lines.len, lines.width, lines.strips());
     let part = len.div_ceil(rayon::current_num_threads().div_ceil(strips));
     let parts = len.div_ceil(part);
@@ -46,7 +45,7 @@ pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>, compact_part: 
 
     parallel::for_each(strips * parts, &|at| {
         let (strip, some) = part_at(at);
-        let kept = &mut [0; COLUMNS][..strip.width];
+        let kept = &mut [0; WIDEST][..strip.width];
         kept.copy_from_slice(&before[at * width..][..strip.width]);
         // SAFETY: a part does not keep more than it has lines. No two parts have a survivor's slot in common, and all
         // write by the same function.
@@ -74,18 +73,13 @@ pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>, compact_part: 
         unsafe { lines.clear_rest(strip, first..len.min(first + share), kept) };
     });
     for (at, kept) in kept.chunks_exact(width).enumerate() {
-        // SAFETY: the tasks have ended.
-        unsafe { lines.write_counts(lines.strip(at), kept) };
+        let strip = lines.strip(at);
+        (lines.write_counts)(strip.column, &kept[..strip.width]);
     }
 }
 
 /// Counts the survivors of each column of a strip in some lines.
-fn count<T: Word, I: Index>(
-    lines: &Lines<'_, T, I>,
-    strip: Strip,
-    some: Range<usize>,
-    counts: &mut [usize],
-) {
+fn count<T: Word>(lines: &Lines<'_, T>, strip: Strip, some: Range<usize>, counts: &mut [usize]) {
     /// The fewest bytes that are added at once.
     const STEP: usize = 64;
     let (width, inner) = (strip.width, lines.inner);
@@ -95,25 +89,22 @@ fn count<T: Word, I: Index>(
     } else {
         1
     };
-    let sums = &mut [0; STEP + COLUMNS][..at_once * width];
+    let sums = &mut [0; STEP + WIDEST][..at_once * width];
     let last = lines.place(strip, some.end - 1) + width;
     let mask = &lines.mask[lines.place(strip, some.start)..last];
-    vectorize(
-        #[inline(always)]
-        || {
-            for mask in mask.chunks(at_once * inner * usize::from(u8::MAX)) {
-                sums.fill(0);
-                for line in mask.chunks(at_once * inner) {
-                    for (sum, &byte) in sums.iter_mut().zip(line) {
-                        *sum += u8::from(byte != 0);
-                    }
-                }
-                for sums in sums.chunks_exact(width) {
-                    for (count, &sum) in counts.iter_mut().zip(sums) {
-                        *count += usize::from(sum);
-                    }
+    vectorize!({
+        for mask in mask.chunks(at_once * inner * usize::from(u8::MAX)) {
+            sums.fill(0);
+            for line in mask.chunks(at_once * inner) {
+                for (sum, &byte) in sums.iter_mut().zip(line) {
+                    *sum += u8::from(byte != 0);
                 }
             }
-        },
-    );
+            for sums in sums.chunks_exact(width) {
+                for (count, &sum) in counts.iter_mut().zip(sums) {
+                    *count += usize::from(sum);
+                }
+            }
+        }
+    });
 }

@@ -5,13 +5,14 @@ use core::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::compress::{GROUP, Index, Word};
+use super::super::compress::{GROUP, Word};
 use super::super::processor::CACHE_LINE;
-use super::block::{Block, COLUMNS};
+use super::block::Block;
+use super::strip::WIDEST;
 
 /// As [`Block::take_lines`].
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn take<T: Word, I: Index>(columns: &mut Block<'_, T, I>, lines: Range<usize>) {
+pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
     let (values, mask) = (columns.lines.values, columns.lines.mask);
     let (inner, width, apart) = (columns.lines.inner, columns.strip.width, columns.apart());
     // The last tile may have elements of other columns, or of the next line.
@@ -77,8 +78,8 @@ fn prefetch_below<T>(tile: *const T, group: usize, inner: usize) {
 /// lie `inner` bytes apart.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn bits_of_columns(mask: &[u8], inner: usize) -> [[u8; GROUP]; COLUMNS / GROUP] {
-    let mut bits = [[0; GROUP]; COLUMNS / GROUP];
+fn bits_of_columns(mask: &[u8], inner: usize) -> [[u8; GROUP]; WIDEST / GROUP] {
+    let mut bits = [[0; GROUP]; WIDEST / GROUP];
     let width = mask.len() - (GROUP - 1) * inner;
     for line in 0..GROUP {
         let bytes = &mask[line * inner..][..width];
@@ -95,7 +96,7 @@ fn bits_of_columns(mask: &[u8], inner: usize) -> [[u8; GROUP]; COLUMNS / GROUP] 
 ///
 /// No other thread has access to the output of these columns.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn write<T: Word, I: Index>(columns: &Block<'_, T, I>, lines: Range<usize>) {
+pub(super) unsafe fn write<T: Word>(columns: &Block<'_, T>, lines: Range<usize>) {
     let (inner, width, apart) = (columns.lines.inner, columns.strip.width, columns.apart());
     let output = columns.lines.output.start();
     let mut first = lines.start;

@@ -13,31 +13,21 @@
 //! A column that is too far ahead of the others is written alone. With AVX2, [`tiles`](super::tiles) fills the buffer
 //! and writes lines.
 
-use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::compress::{GROUP, Index, Word};
+use super::super::compress::{GROUP, Word};
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
-use super::block::{Block, COLUMNS, PARTS};
-use super::strip::Strip;
+use super::Lines;
+use super::block::{Block, PARTS};
+use super::strip::{Strip, WIDEST};
 #[cfg(target_arch = "x86_64")]
 use super::tiles;
-use super::{Lines, clear};
 
-/// Strips of a plane are about as wide as each other, in a multiple of this many columns.
-const STEP: usize = 64;
-
-/// The columns of a strip, of `inner` in a plane.
-pub(super) fn width(inner: usize) -> usize {
-    let strips = inner.div_ceil(COLUMNS);
-    inner.div_ceil(strips).next_multiple_of(STEP).min(inner)
-}
-
-pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
+pub(super) fn compact<T: Word>(lines: &Lines<'_, T>) {
     lines.for_each_task(&|strips| {
         let mut block = Block::new(lines);
-        let kept = &mut [0; COLUMNS];
+        let kept = &mut [0; WIDEST];
         for strip in strips.map(|at| lines.strip(at)) {
             let kept = &mut kept[..strip.width];
             kept.fill(0);
@@ -45,8 +35,8 @@ pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
             unsafe {
                 block.compact(strip, 0..lines.len, kept);
                 block.write_rest();
-                lines.write_counts(strip, kept);
             }
+            (lines.write_counts)(strip.column, kept);
         }
     });
 }
@@ -56,8 +46,8 @@ pub(super) fn compact<T: Word, I: Index>(lines: &Lines<'_, T, I>) {
 /// # Safety
 ///
 /// No other thread has access to the slots of these survivors.
-pub(super) unsafe fn compact_part<T: Word, I: Index>(
-    lines: &Lines<'_, T, I>,
+pub(super) unsafe fn compact_part<T: Word>(
+    lines: &Lines<'_, T>,
     strip: Strip,
     some: Range<usize>,
     kept: &mut [usize],
@@ -70,7 +60,7 @@ pub(super) unsafe fn compact_part<T: Word, I: Index>(
     }
 }
 
-impl<T: Word, I: Index> Block<'_, T, I> {
+impl<T: Word> Block<'_, T> {
     /// The survivors of a column so far.
     fn found(&self, column: usize) -> usize {
         self.written[column] + self.filled[column]
@@ -179,33 +169,19 @@ impl<T: Word, I: Index> Block<'_, T, I> {
         let waiting = found.max().unwrap_or(0) - begin;
         let end = self.lines.len.min(begin + waiting.next_multiple_of(GROUP));
         for column in 0..self.strip.width {
+            let before = self.filled[column].min(begin - self.written[column]);
             // SAFETY: the caller's promise.
-            unsafe { self.level(column, begin) };
+            unsafe { self.write_alone(column, before) };
             let waiting = self.of_column(column);
             let missing = waiting.end..waiting.start + (end - begin);
             self.waiting[missing].fill(T::default());
         }
+        let written = &self.written[..self.strip.width];
         // SAFETY: as above.
-        unsafe { self.write_lines(begin..end) };
-        for line in end..self.lines.len {
-            let place = self.lines.place(self.strip, line);
-            // SAFETY: as above.
-            let slots = unsafe { self.lines.output.slice(place..place + self.strip.width) };
-            clear(slots);
+        unsafe {
+            self.lines.clear_rest(self.strip, 0..begin, written);
+            self.write_lines(begin..end);
+            self.lines.clear_rest(self.strip, end..self.lines.len, &[]);
         }
-    }
-
-    /// Writes a column up to a line: what waits, and zeros after it.
-    unsafe fn level(&mut self, column: usize, line: usize) {
-        let missing = line - self.written[column];
-        let count = missing.min(self.filled[column]);
-        // SAFETY: the caller's promise.
-        unsafe { self.write_alone(column, count) };
-        for line in self.written[column]..line {
-            let slot = self.lines.place(self.strip, line) + column;
-            // SAFETY: as above.
-            unsafe { self.lines.output.set(slot, MaybeUninit::new(T::default())) };
-        }
-        self.written[column] = line;
     }
 }

@@ -189,10 +189,7 @@ pub(super) fn expand<T: Word>(values: &[T], words: &[u64], slots: &mut [MaybeUni
 /// [`write_ones`] to all slots: a group of neighbours would be read from other lines of the cache.
 fn write_sparse<U>(words: &[u64], slots: &mut [MaybeUninit<U>], value: impl Fn(usize) -> U) {
     let kept = slots.len();
-    let written = vectorize(
-        #[inline(always)]
-        || write_ones(words, slots, value),
-    );
+    let written = vectorize!(write_ones(words, slots, value));
     assert_eq!(written, kept);
 }
 

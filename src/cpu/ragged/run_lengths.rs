@@ -114,7 +114,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
         let first = range.start;
         let own = &self.elements[range];
         let heads = &mut heads[..own.len()];
-        vectorize(|| {
+        vectorize!({
             for (head, [a, b]) in heads[1..].iter_mut().zip(own.array_windows()) {
                 *head = u8::from(a != b);
             }
@@ -158,7 +158,7 @@ impl<T: Copy + PartialEq, I: Index> Encoder<'_, T, I> {
             }
             _ => lengths,
         };
-        vectorize(|| {
+        vectorize!({
             for (value, &position) in values.iter_mut().zip(positions) {
                 // SAFETY: the position is one of an element of the block.
                 value.write(unsafe { *own.get_unchecked(position as usize) });

@@ -115,14 +115,11 @@ fn candidates<B: Bits, O: Order<B>>(
 }
 
 fn smallest<B: Bits, O: Order<B>>(chunk: &[B], order: O) -> B {
-    vectorize(
-        #[inline(always)]
-        || {
-            chunk.iter().fold(B::ALL, |smallest, &bits| {
-                smallest.min(order.key(bits) & order.mask())
-            })
-        },
-    )
+    vectorize!({
+        chunk.iter().fold(B::ALL, |smallest, &bits| {
+            smallest.min(order.key(bits) & order.mask())
+        })
+    })
 }
 
 /// Keeps the first `k` of more, and returns the key of the last of them.

@@ -345,14 +345,11 @@ fn position<B, P: Index, I: Index>(item: Placed<B, P>, _line: usize) -> I {
 }
 
 fn contains<B: Bits>(keys: &[B], wanted: [B; 2]) -> bool {
-    vectorize(
-        #[inline(always)]
-        || {
-            keys.iter().fold(false, |any, &key| {
-                any | (key == wanted[0]) | (key == wanted[1])
-            })
-        },
-    )
+    vectorize!({
+        keys.iter().fold(false, |any, &key| {
+            any | (key == wanted[0]) | (key == wanted[1])
+        })
+    })
 }
 
 /// What the sorts of lines need beside them.

@@ -76,22 +76,19 @@ pub(super) fn serves(lines: usize) -> bool {
 pub(super) fn sort<T: Copy, P: Place<T>>(lines: &mut [T], len: usize, room: &mut Vec<P>) {
     let Some(&first) = lines.first() else { return };
     room.resize(len, P::of(first));
-    vectorize(
-        #[inline(always)]
-        || {
-            for (lane, line) in lines.chunks_exact(len).enumerate() {
-                for (place, &item) in room.iter_mut().zip(line) {
-                    place.set(lane, item);
-                }
+    vectorize!({
+        for (lane, line) in lines.chunks_exact(len).enumerate() {
+            for (place, &item) in room.iter_mut().zip(line) {
+                place.set(lane, item);
             }
-            exchange_all(room);
-            for (lane, line) in lines.chunks_exact_mut(len).enumerate() {
-                for (place, item) in room.iter().zip(line) {
-                    *item = place.get(lane);
-                }
+        }
+        exchange_all(room);
+        for (lane, line) in lines.chunks_exact_mut(len).enumerate() {
+            for (place, item) in room.iter().zip(line) {
+                *item = place.get(lane);
             }
-        },
-    );
+        }
+    });
 }
 
 /// The network. The names are Knuth's.

@@ -171,16 +171,13 @@ fn multiply<A: Accumulator>(
     of_decay: &mut [MaybeUninit<A>],
     reverse: bool,
 ) {
-    vectorize(
-        #[inline(always)]
-        || {
-            column_groups::<A>(results.len(), reverse, |columns| {
-                let slots = &mut of_decay[columns.clone()];
-                let factors = results[columns.clone()].iter().zip(&flows[columns]);
-                for (slot, (&h, &g)) in slots.iter_mut().zip(factors) {
-                    slot.write(g.mul(h));
-                }
-            });
-        },
-    );
+    vectorize!({
+        column_groups::<A>(results.len(), reverse, |columns| {
+            let slots = &mut of_decay[columns.clone()];
+            let factors = results[columns.clone()].iter().zip(&flows[columns]);
+            for (slot, (&h, &g)) in slots.iter_mut().zip(factors) {
+                slot.write(g.mul(h));
+            }
+        });
+    });
 }

@@ -175,7 +175,7 @@ fn take_line<A: Accumulator, I: Index>(
     states: (&mut [A; TILE], &mut [I; TILE]),
     results: (&mut [MaybeUninit<A>], &mut [MaybeUninit<I>]),
 ) {
-    vectorize(|| {
+    vectorize!({
         if is_max {
             step::<A, I, true>(now, values, states, results);
         } else {
@@ -236,7 +236,7 @@ fn scan_chunk<A: Accumulator, I: Index>(
             first + place as usize
         }
     };
-    vectorize(|| {
+    vectorize!({
         for (slot, &place) in positions.iter_mut().zip(latest) {
             slot.write(I::from_usize(position(place)));
         }
@@ -255,7 +255,7 @@ fn latest_extrema<'a, A: Accumulator>(
 ) -> &'a [i32] {
     let (mut places, len) = ([BEFORE; TILE], values.len());
     assert!(len <= TILE && extrema.len() == len);
-    vectorize(|| {
+    vectorize!({
         for at in 0..len {
             #[expect(clippy::eq_op, reason = "the NaN test that also holds for integers")]
             let is_extremum = (values[at] == extrema[at]) | (values[at] != values[at]);

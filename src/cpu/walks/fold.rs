@@ -40,14 +40,11 @@ pub(crate) trait StateFold<A>: Sync {
     where
         A: Copy,
     {
-        vectorize(
-            #[inline(always)]
-            || {
-                for (state, &element) in states.iter_mut().zip(elements) {
-                    *state = Self::join(*state, Self::read(element));
-                }
-            },
-        );
+        vectorize!({
+            for (state, &element) in states.iter_mut().zip(elements) {
+                *state = Self::join(*state, Self::read(element));
+            }
+        });
     }
 
     /// Takes in a part of a row, one element after the other, and writes the result at each. The part lies in one tile.

@@ -225,7 +225,7 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
         if !F::IN_TILES {
             return;
         }
-        vectorize(|| {
+        vectorize!({
             let columns = self.states.iter_mut().zip(&mut self.tiles);
             for (state, tile) in columns.take(self.len) {
                 (*state, *tile) = (F::join(*state, *tile), F::NOTHING);
@@ -251,7 +251,7 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
         exclusive: bool,
         slots: &mut [MaybeUninit<A>],
     ) {
-        vectorize(|| {
+        vectorize!({
             // Folds without tiles are compiled without them.
             if F::IN_TILES && in_tiles {
                 match starts {

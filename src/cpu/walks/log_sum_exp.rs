@@ -89,7 +89,7 @@ impl<A: Real> StateFold<A> for LogSumExpFold {
         let mut sum = A::ZERO;
         for elements in elements.chunks(BLOCK) {
             let exponentials = &mut exponentials[..elements.len()];
-            vectorize(|| {
+            vectorize!({
                 for (slot, &x) in exponentials.iter_mut().zip(elements) {
                     *slot = x.relative_to(largest);
                 }
@@ -120,7 +120,7 @@ fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, block: RowPart<'_, A>) {
     let first_start = block.first_start();
     let is_level = first_start == len && largest.max(Plain::<Max>::of_all(elements)) == largest;
     if is_level {
-        vectorize(|| {
+        vectorize!({
             for (add, element) in adds.iter_mut().zip(elements) {
                 *add = element.relative_to(largest);
             }
@@ -133,7 +133,7 @@ fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, block: RowPart<'_, A>) {
     } else {
         largest_so_far(&block, elements, &mut so_far[..=len]);
         let (before, after) = (&so_far[..len], &so_far[1..=len]);
-        vectorize(|| find_factors(elements, [before, after], [scales, adds]));
+        vectorize!(find_factors(elements, [before, after], [scales, adds]));
         for step in 0..len {
             let next = if block.starts_at(step) {
                 sum = A::ZERO;
@@ -149,7 +149,12 @@ fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, block: RowPart<'_, A>) {
     if !block.slots.is_empty() {
         let shown = &so_far[usize::from(!block.exclusive)..][..len];
         let results = &mut *block.slots;
-        vectorize(|| find_results(since.state, [shown, sums], first_start, results));
+        vectorize!(find_results(
+            since.state,
+            [shown, sums],
+            first_start,
+            results
+        ));
         if block.exclusive {
             let nothing = LogSumExpFold::value(<LogSumExpFold as StateFold<A>>::NOTHING);
             for step in first_start..len {

@@ -271,31 +271,28 @@ fn walk_lines<A: Accumulator, const RESETS: bool, const ADJOINT: bool>(
     exclusive: bool,
     reverse: bool,
 ) {
-    vectorize(
-        #[inline(always)]
-        || {
-            let width = if ADJOINT { values.len() } else { carries.len() };
-            for place in lines_of(values.len(), width, reverse) {
-                let (decay, values) = (&decay[place.clone()], &values[place.clone()]);
-                let output = &mut output[place];
-                column_groups::<A>(width, reverse, |columns| {
-                    let elements = (decay[columns.clone()].iter())
-                        .zip(&values[columns.clone()])
-                        .zip(&mut output[columns.clone()]);
-                    let carried = carries[columns.clone()].iter_mut().zip(&mut flows[columns]);
-                    for (((&decay, &value), slot), (carry, flow)) in elements.zip(carried) {
-                        let (after, shown) =
-                            step::<_, RESETS, ADJOINT>(*carry, decay, value, exclusive);
-                        *carry = after;
-                        if ADJOINT {
-                            flow.write(shown);
-                        }
-                        slot.write(shown);
+    vectorize!({
+        let width = if ADJOINT { values.len() } else { carries.len() };
+        for place in lines_of(values.len(), width, reverse) {
+            let (decay, values) = (&decay[place.clone()], &values[place.clone()]);
+            let output = &mut output[place];
+            column_groups::<A>(width, reverse, |columns| {
+                let elements = (decay[columns.clone()].iter())
+                    .zip(&values[columns.clone()])
+                    .zip(&mut output[columns.clone()]);
+                let carried = carries[columns.clone()].iter_mut().zip(&mut flows[columns]);
+                for (((&decay, &value), slot), (carry, flow)) in elements.zip(carried) {
+                    let (after, shown) =
+                        step::<_, RESETS, ADJOINT>(*carry, decay, value, exclusive);
+                    *carry = after;
+                    if ADJOINT {
+                        flow.write(shown);
                     }
-                });
-            }
-        },
-    );
+                    slot.write(shown);
+                }
+            });
+        }
+    });
 }
 
 /// A chunk of a single column, and where its results go. An adjoint also has the results of the recurrence one step

@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 
 use super::super::element::TILE;
 use super::super::parallel::{self, GRAIN};
-use super::super::processor::{Widest, widest};
+use super::super::processor::{Widest, compiled_for, widest};
 use super::super::traits::{Accumulator, ElementType};
 use super::affine::state_after;
 use super::{View, WalkShape};
@@ -61,18 +61,15 @@ fn walk_rows<A: Accumulator, const RESETS: bool, const REVERSE: bool, const LEN:
         .iter()
         .zip(values.as_chunks::<LEN>().0);
     let rows = inputs.zip(output.as_chunks_mut::<LEN>().0);
-    vectors.run(
-        #[inline(always)]
-        || {
-            for ((decay, values), slots) in rows {
-                let mut carry = A::ZERO;
-                for step in 0..LEN {
-                    let at = if REVERSE { LEN - 1 - step } else { step };
-                    let before = carry;
-                    carry = state_after::<A, RESETS>(before, decay[at], values[at]);
-                    slots[at].write(if exclusive { before } else { carry });
-                }
+    compiled_for!(vectors, {
+        for ((decay, values), slots) in rows {
+            let mut carry = A::ZERO;
+            for step in 0..LEN {
+                let at = if REVERSE { LEN - 1 - step } else { step };
+                let before = carry;
+                carry = state_after::<A, RESETS>(before, decay[at], values[at]);
+                slots[at].write(if exclusive { before } else { carry });
             }
-        },
-    );
+        }
+    });
 }

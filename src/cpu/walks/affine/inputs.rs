@@ -141,7 +141,7 @@ fn fold_lines<A: Accumulator, const ADJOINT: bool>(
     totals: &mut [Affine<A>],
     reverse: bool,
 ) {
-    vectorize(|| {
+    vectorize!({
         let width = totals.len();
         for place in lines_of(values.len(), width, reverse) {
             let (decay, values) = (&decay[place.clone()], &values[place]);

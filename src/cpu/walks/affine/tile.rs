@@ -86,16 +86,13 @@ impl<T: ElementType> Tile<'_, T> {
             size => size.min(T::Acc::ONE),
         };
         let mut smallest = [T::Acc::ONE; 16];
-        vectorize(
-            #[inline(always)]
-            || {
-                for decays in self.decay.chunks(16) {
-                    for (smallest, decay) in smallest.iter_mut().zip(decays) {
-                        *smallest = smallest.min(size(decay));
-                    }
+        vectorize!({
+            for decays in self.decay.chunks(16) {
+                for (smallest, decay) in smallest.iter_mut().zip(decays) {
+                    *smallest = smallest.min(size(decay));
                 }
-            },
-        );
+            }
+        });
         let are_moderate = smallest.iter().all(|&size| size >= T::Acc::MODERATE);
         let mut vectors = self.decay[from..].chunks_exact(lanes);
         are_moderate
