@@ -4,12 +4,10 @@
 //! pages: it starts uninitialised, in memory of the [`buffer_cache`] or in fresh memory with huge pages.
 
 use core::marker::PhantomData;
-use core::mem::{MaybeUninit, transmute_copy};
+use core::mem::MaybeUninit;
 use core::ops::Range;
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::buffer_cache::{self, Buffer, CACHE};
-use super::compress::Word;
 
 /// The written part of an output is copied to memory of its own if it is smaller than the whole by this factor. The
 /// copy costs a fraction of the pass that found the length of the part, and no result has more than this factor of the
@@ -128,26 +126,5 @@ impl<'a, T> SharedSlice<'a, T> {
         assert!(range.start <= range.end && range.end <= self.len);
         // SAFETY: the range lies inside the slice, and the caller has it alone.
         unsafe { core::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
-    }
-}
-
-/// Writes a place that other threads may write, too: one of their values stays.
-///
-/// # Safety
-///
-/// The place exists, and meanwhile other threads have access to it by this function alone.
-#[inline(always)]
-pub(crate) unsafe fn store<T: Word>(place: *mut T, value: T) {
-    macro_rules! store {
-        ($Atomic:ident) => {
-            // SAFETY: the caller's promise. A `Word` is an integer as large as the atomic one.
-            unsafe { $Atomic::from_ptr(place.cast()).store(transmute_copy(&value), Relaxed) }
-        };
-    }
-    match size_of::<T>() {
-        1 => store!(AtomicU8),
-        2 => store!(AtomicU16),
-        4 => store!(AtomicU32),
-        _ => store!(AtomicU64),
     }
 }

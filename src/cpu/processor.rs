@@ -97,8 +97,8 @@ macro_rules! vectorize {
     };
 }
 
-/// Evaluates an expression, compiled for the vectors that a proof proves. Both macros mark the closure that they make of
-/// it: one that is called instead of inlined is compiled for the baseline.
+/// Evaluates an expression, compiled for the vectors that a proof proves. Both macros mark their closure: one that is not
+/// inlined is compiled for the baseline.
 macro_rules! compiled_for {
     ($proof:expr, $kernel:expr) => {
         $proof.run(
@@ -110,7 +110,7 @@ macro_rules! compiled_for {
 
 pub(super) use {compiled_for, vectorize};
 
-/// What [`vectorize`] makes of its expression.
+/// Calls the closure of [`vectorize`].
 #[inline(always)]
 pub(super) fn vectorized<R>(kernel: impl FnOnce() -> R) -> R {
     match widest() {

@@ -56,28 +56,16 @@ fn walk_all<A: Accumulator, O: Combine<A>>(
     let Some(vectors) = widest() else {
         return walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse);
     };
-    match inner {
-        2 => compiled_for!(
-            vectors,
-            walk_planes::<A, O>(input, output, [len, 2], exclusive, reverse)
-        ),
-        3 => compiled_for!(
-            vectors,
-            walk_planes::<A, O>(input, output, [len, 3], exclusive, reverse)
-        ),
-        4 => compiled_for!(
-            vectors,
-            walk_planes::<A, O>(input, output, [len, 4], exclusive, reverse)
-        ),
-        8 => compiled_for!(
-            vectors,
-            walk_planes::<A, O>(input, output, [len, 8], exclusive, reverse)
-        ),
-        _ => compiled_for!(
-            vectors,
-            walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse)
-        ),
-    }
+    compiled_for!(
+        vectors,
+        match inner {
+            2 => walk_planes::<A, O>(input, output, [len, 2], exclusive, reverse),
+            3 => walk_planes::<A, O>(input, output, [len, 3], exclusive, reverse),
+            4 => walk_planes::<A, O>(input, output, [len, 4], exclusive, reverse),
+            8 => walk_planes::<A, O>(input, output, [len, 8], exclusive, reverse),
+            _ => walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse),
+        }
+    );
 }
 
 /// Walks planes one after the other. Where the compiler knows `inner`, carries are in registers.

@@ -10,13 +10,18 @@
 
 use core::mem::MaybeUninit;
 use core::ops::Range;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::buffer::{Output, Shared, as_slots};
 use super::compress::{self, BITS};
 use super::parallel;
+use super::processor::vectorize;
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
+
+/// To read entries alone is so many times faster than what else is done with them.
+const READ: usize = 16;
 
 /// The words of a block.
 const WORDS: usize = BLOCK / BITS;
@@ -30,9 +35,24 @@ pub(crate) fn count_true(mask: &[u8]) -> usize {
     counts.into_iter().sum()
 }
 
-/// Whether every entry is true. The first block with a false ends the search.
+/// Whether every entry is true. The first false that a thread finds ends the search.
 pub(crate) fn all_true(mask: &[u8]) -> bool {
-    mask.chunks(BLOCK).all(|block| count(block) == block.len())
+    // Most masks have a false in their first block.
+    if !are_true(&mask[..mask.len().min(BLOCK)]) {
+        return false;
+    }
+    let all = AtomicBool::new(true);
+    let blocks = mask.len().div_ceil(BLOCK);
+    parallel::for_each_of(mask.len() / READ, blocks, READ, &|block| {
+        if all.load(Relaxed) && !are_true(block_of(mask, block)) {
+            all.store(false, Relaxed);
+        }
+    });
+    all.into_inner()
+}
+
+fn are_true(mask: &[u8]) -> bool {
+    vectorize!(mask.iter().fold(true, |all, &byte| all & (byte != 0)))
 }
 
 fn block_of(mask: &[u8], block: usize) -> &[u8] {

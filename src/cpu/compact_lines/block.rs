@@ -9,10 +9,10 @@ use super::strip::{Strip, WIDEST};
 /// Bytes of the buffer. With half as many [2048, 2048] takes 1.1 to 1.3 times as long.
 const BUFFER: usize = 1 << 20;
 
-/// What all columns have is written after this part of the lines that the buffer has room for.
+/// What all columns have is written each time that this part of the lines that the buffer has room for is read.
 pub(super) const PARTS: usize = 4;
 
-/// A strip with room for a group of elements after the last survivor of each.
+/// A strip, with room for a group of elements after the last survivor of each column.
 pub(super) struct Block<'a, T> {
     pub(super) lines: &'a Lines<'a, T>,
     pub(super) strip: Strip,
@@ -20,6 +20,9 @@ pub(super) struct Block<'a, T> {
     pub(super) waiting: Vec<T>,
     /// How many the buffer holds of a column.
     pub(super) room: usize,
+    /// Elements from a column of the buffer to the next: not a power of two, so that columns do not compete for the places
+    /// in a cache.
+    pub(super) apart: usize,
     /// How many wait in each column.
     pub(super) filled: [usize; WIDEST],
     /// How many each column has written.
@@ -27,46 +30,44 @@ pub(super) struct Block<'a, T> {
 }
 
 impl<'a, T: Word> Block<'a, T> {
-    /// Room for any strip.
-    pub(super) fn new(lines: &'a Lines<'a, T>) -> Self {
+    /// Room for `len` lines of any strip, or as many as the buffer holds.
+    pub(super) fn new(lines: &'a Lines<'a, T>, len: usize) -> Self {
         let width = lines.width;
-        let room = (BUFFER / size_of::<T>() / width).min(lines.len);
+        let room = (BUFFER / size_of::<T>() / width).min(len);
         let room = room.next_multiple_of(PARTS * GROUP);
-        let mut block = Self {
+        let apart = room + 2 * GROUP;
+        Self {
             lines,
             strip: lines.strip(0),
-            waiting: Vec::new(),
+            // Whole groups of columns are read, too.
+            waiting: vec![T::default(); width.next_multiple_of(GROUP) * apart],
             room,
+            apart,
             filled: [0; WIDEST],
             written: [0; WIDEST],
-        };
-        // Whole groups of columns are read, too.
-        let all = width.next_multiple_of(GROUP);
-        block.waiting = vec![T::default(); all * block.apart()];
-        block
-    }
-
-    /// From a column of the buffer to the next: these share no place in a cache.
-    pub(super) fn apart(&self) -> usize {
-        self.room + 2 * GROUP
+        }
     }
 
     /// Where the survivors of a column wait.
     pub(super) fn of_column(&self, column: usize) -> Range<usize> {
-        let begin = column * self.apart();
+        let begin = column * self.apart;
         begin..begin + self.filled[column]
     }
 
-    /// Takes in the survivors of some lines, for which every column has room, one element after the other.
-    pub(super) fn take_lines(&mut self, lines: Range<usize>) {
+    /// Takes in the survivors of some lines, one element after the other.
+    ///
+    /// # Safety
+    ///
+    /// Every column has room for as many more.
+    pub(super) unsafe fn take_lines(&mut self, lines: Range<usize>) {
         for line in lines {
             let place = self.lines.place(self.strip, line);
             let place = place..place + self.strip.width;
             let (values, mask) = (&self.lines.values[place.clone()], &self.lines.mask[place]);
-            let apart = self.apart();
+            let apart = self.apart;
             let mut begin = 0;
             for ((&value, &byte), filled) in values.iter().zip(mask).zip(&mut self.filled) {
-                // SAFETY: every column has room for as many more, and the elements between columns for the last one.
+                // SAFETY: the caller's promise, and the elements between columns have room for one more.
                 unsafe { *self.waiting.get_unchecked_mut(begin + *filled) = value };
                 *filled += usize::from(byte != 0);
                 begin += apart;
@@ -92,7 +93,7 @@ impl<'a, T: Word> Block<'a, T> {
             let slots =
                 unsafe { (self.lines.output).slice(place + columns.start..place + columns.end) };
             for (slot, column) in slots.iter_mut().zip(columns.clone()) {
-                slot.write(self.waiting[column * self.apart() + at]);
+                slot.write(self.waiting[column * self.apart + at]);
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Planes of few columns: each survivor is written to its place at once.
 //!
 //! ```text
-//! values   a b c      output   a b f      an element that does not survive is written where the next survivor of
-//!          d e f               d . .      its column will be: a branch would be mispredicted every other time
+//! values   a b c      output   a b f
+//!          d e f               d . .
 //! mask     1 1 0
 //!          1 0 1
 //! ```
@@ -10,15 +10,15 @@
 //! The caches hold the lines that some columns write to, so nothing has to wait. What is after the last survivor of a
 //! column becomes zero at the end.
 
+use core::hint::{black_box, select_unpredictable};
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use super::super::buffer::store;
 use super::super::compress::Word;
 use super::strip::Strip;
-use super::{Lines, clear};
+use super::{Lines, fill_zero};
 
-/// Most columns of a plane. With twice as many it took up to 1.25 times as long as the tiles.
+/// Most columns of a plane. With twice as many it takes up to 1.25 times as long as the tiles.
 pub(super) const WIDEST: usize = 8;
 
 /// Calls a function of the number of columns. A constant number keeps their counts in registers: a loop over them takes
@@ -44,21 +44,15 @@ pub(super) fn compact<T: Word>(lines: &Lines<'_, T>) {
     });
 }
 
-/// Writes the survivors of some lines of a plane, each column's after those that it has kept so far, and counts them. It
-/// may write to the slot after the last survivor of a column, too.
-///
-/// # Safety
-///
-/// The columns have not kept more elements than lines precede these ones. Other threads have access to the slots of the
-/// survivors, and to one more of each column, by this function alone.
+/// A [`CompactPart`](super::split::CompactPart).
 pub(super) unsafe fn compact_part<T: Word>(
     lines: &Lines<'_, T>,
     plane: Strip,
-    some: Range<usize>,
+    part: Range<usize>,
     kept: &mut [usize],
 ) {
     let output = lines.output.start().wrapping_add(plane.first).cast();
-    let place = lines.place(plane, some.start)..lines.place(plane, some.end);
+    let place = lines.place(plane, part.start)..lines.place(plane, part.end);
     // SAFETY: the caller's promise.
     unsafe { by_columns!(lines.inner, scatter(lines, place, output, kept)) };
 }
@@ -66,7 +60,7 @@ pub(super) unsafe fn compact_part<T: Word>(
 /// # Safety
 ///
 /// No other thread has access to these planes, neither to their elements nor to their counts.
-unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word>(
+unsafe fn compact_planes<const INNER: usize, const AT_ONCE: usize, T: Word>(
     lines: &Lines<'_, T>,
     planes: Range<usize>,
 ) {
@@ -77,7 +71,7 @@ unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word>(
         // SAFETY: the caller's promise.
         unsafe {
             let output = lines.output.slice(place.clone());
-            scatter::<INNER, GROUP, _>(lines, place, output.as_mut_ptr().cast(), kept);
+            scatter::<INNER, AT_ONCE, _>(lines, place, output.as_mut_ptr().cast(), kept);
             clear_rest(output.as_chunks_mut::<INNER>().0, kept);
         }
         (lines.write_counts)(at * INNER, kept);
@@ -86,7 +80,7 @@ unsafe fn compact_planes<const INNER: usize, const GROUP: usize, T: Word>(
 
 /// As [`compact_part`], to the plane at `output`.
 #[inline(always)]
-unsafe fn scatter<const INNER: usize, const GROUP: usize, T: Word>(
+unsafe fn scatter<const INNER: usize, const AT_ONCE: usize, T: Word>(
     lines: &Lines<'_, T>,
     place: Range<usize>,
     output: *mut T,
@@ -94,17 +88,22 @@ unsafe fn scatter<const INNER: usize, const GROUP: usize, T: Word>(
 ) {
     let kept: &mut [usize; INNER] = kept.try_into().expect("a count for each column");
     let mut next = *kept;
+    // Where an element goes that does not survive: a branch would be mispredicted every other time. A black box, since the
+    // compiler makes a branch of a choice between a slot and what nobody reads.
+    let unused = black_box(&mut MaybeUninit::uninit()).as_mut_ptr();
     let mut put = |at: usize, value: T, byte: u8| {
         let column = at % INNER;
+        let slot = output.wrapping_add(next[column] * INNER + column);
+        let slot = select_unpredictable(byte != 0, slot, unused);
         // SAFETY: a column has not kept more elements than lines precede this one.
-        unsafe { store(output.add(next[column] * INNER + column), value) };
+        unsafe { slot.write(value) };
         next[column] += usize::from(byte != 0);
     };
-    let (values, last_values) = lines.values[place.clone()].as_chunks::<GROUP>();
-    let (mask, last_mask) = lines.mask[place].as_chunks::<GROUP>();
+    let (values, last_values) = lines.values[place.clone()].as_chunks::<AT_ONCE>();
+    let (mask, last_mask) = lines.mask[place].as_chunks::<AT_ONCE>();
     for (values, mask) in values.iter().zip(mask) {
-        if *mask != [0; GROUP] {
-            for at in 0..GROUP {
+        if *mask != [0; AT_ONCE] {
+            for at in 0..AT_ONCE {
                 put(at, values[at], mask[at]);
             }
         }
@@ -115,7 +114,7 @@ unsafe fn scatter<const INNER: usize, const GROUP: usize, T: Word>(
     *kept = next;
 }
 
-/// Writes the zeros after the survivors of a plane.
+/// As [`Lines::clear_rest`], of a whole plane: planes of 8 lines of 2 elements take 0.8 of the time with it.
 fn clear_rest<const INNER: usize, T: Word>(
     lines: &mut [[MaybeUninit<T>; INNER]],
     kept: &[usize; INNER],
@@ -130,5 +129,5 @@ fn clear_rest<const INNER: usize, T: Word>(
             }
         }
     }
-    clear(empty.as_flattened_mut());
+    fill_zero(empty.as_flattened_mut());
 }

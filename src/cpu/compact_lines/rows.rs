@@ -12,7 +12,7 @@ use super::super::parallel;
 use super::super::processor::HasAvx2;
 use super::super::processor::vectorize;
 use super::super::trues::BLOCK;
-use super::clear;
+use super::fill_zero;
 
 /// Words of a block.
 type BlockWords = [MaybeUninit<u64>; BLOCK / BITS];
@@ -69,7 +69,7 @@ fn compact_some<T: Word, I: Index>(
             let (words, kept) = words_of_row(words, row * len, len, row_room);
             let (values, slots) = (&values[place.clone()], &mut slots[place]);
             compress::compress(values, words, kept, slots);
-            clear(&mut slots[kept..]);
+            fill_zero(&mut slots[kept..]);
             count.write(I::from_usize(kept));
         }
     }
@@ -96,7 +96,7 @@ fn by_blocks<T: Word>(
         compress::compress(values, words, kept, &mut slots[written..]);
         written += kept;
     }
-    clear(&mut slots[written..]);
+    fill_zero(&mut slots[written..]);
     written
 }
 
@@ -144,7 +144,7 @@ fn short<T: Word, I: Index>(
             slots[kept].write(value);
             kept += (bits >> at & 1) as usize;
         }
-        clear(&mut slots[kept..]);
+        fill_zero(&mut slots[kept..]);
         count.write(I::from_usize(kept));
     }
 }
@@ -174,7 +174,7 @@ fn short_by_groups<T: Word, I: Index>(
             to = to.wrapping_add((bits as u8).count_ones() as usize);
             bits >>= GROUP;
         }
-        clear(&mut room[kept..len]);
+        fill_zero(&mut room[kept..len]);
         count.write(I::from_usize(kept));
     }
     counts.len()

@@ -1,17 +1,16 @@
 //! Strips: columns of a plane that are compacted together, all of them if they are few.
 
-use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::super::compress::Word;
 use super::super::parallel;
 use super::super::trues::BLOCK;
-use super::{Lines, clear};
+use super::{Lines, fill_zero};
 
 /// Most columns of a strip. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.
 pub(super) const WIDEST: usize = 512;
 
-/// Strips of a plane are about as wide as each other, in a multiple of this many columns.
+/// A strip is a multiple of this many columns wide, unless it ends the plane: tiles have whole cache lines.
 const STEP: usize = 64;
 
 /// The columns of a strip, of `inner` in a plane.
@@ -36,12 +35,8 @@ impl<T: Word> Lines<'_, T> {
     }
 
     pub(super) fn strip(&self, at: usize) -> Strip {
-        let (plane, column) = if self.width == self.inner {
-            (at, 0)
-        } else {
-            let strips = self.inner.div_ceil(self.width);
-            (at / strips, at % strips * self.width)
-        };
+        let strips = self.inner.div_ceil(self.width);
+        let (plane, column) = (at / strips, at % strips * self.width);
         Strip {
             first: plane * self.len * self.inner + column,
             column: plane * self.inner + column,
@@ -49,7 +44,7 @@ impl<T: Word> Lines<'_, T> {
         }
     }
 
-    /// Calls `body` with strips that are worth a task, by their numbers.
+    /// Calls `body` with the numbers of some strips that are worth a task.
     pub(super) fn for_each_task(&self, body: &(dyn Fn(Range<usize>) + Sync)) {
         let strips = self.strips();
         let share = BLOCK.div_ceil(self.len * self.width);
@@ -63,28 +58,30 @@ impl<T: Word> Lines<'_, T> {
         strip.first + line * self.inner
     }
 
-    /// Writes the zeros after the survivors into some lines: into all columns, where none has kept any.
+    /// Writes zeros after the survivors of each column, in some lines: into all columns if there is no count of any.
     ///
     /// # Safety
     ///
     /// No other thread has access to the output in these lines of the strip.
-    pub(super) unsafe fn clear_rest(&self, strip: Strip, some: Range<usize>, kept: &[usize]) {
+    pub(super) unsafe fn clear_rest(&self, strip: Strip, part: Range<usize>, kept: &[usize]) {
+        let fewest = kept.iter().copied().min().unwrap_or(0);
         let most = kept.iter().copied().max().unwrap_or(0);
-        let most = most.clamp(some.start, some.end);
-        for (column, &kept) in kept.iter().enumerate() {
-            for line in kept.max(some.start)..most {
-                let slot = self.place(strip, line) + column;
-                // SAFETY: the caller's promise.
-                unsafe { self.output.set(slot, MaybeUninit::new(T::default())) };
+        let most = most.clamp(part.start, part.end);
+        // SAFETY: the caller's promise.
+        let slots = |first: usize, count| unsafe { self.output.slice(first..first + count) };
+        for line in fewest.max(part.start)..most {
+            let slots = slots(self.place(strip, line), strip.width);
+            for (slot, &kept) in slots.iter_mut().zip(kept) {
+                if kept <= line {
+                    slot.write(T::default());
+                }
             }
         }
         // Lines without survivors are one where they lie side by side.
-        let empty = some.end - most;
+        let empty = part.end - most;
         let at_once = if strip.width == self.inner { empty } else { 1 };
-        for line in (most..some.end).step_by(at_once.max(1)) {
-            let first = self.place(strip, line);
-            // SAFETY: as above.
-            clear(unsafe { self.output.slice(first..first + at_once * strip.width) });
+        for line in (most..part.end).step_by(at_once.max(1)) {
+            fill_zero(slots(self.place(strip, line), at_once * strip.width));
         }
     }
 }

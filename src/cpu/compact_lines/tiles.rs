@@ -11,15 +11,19 @@ use super::block::Block;
 use super::strip::WIDEST;
 
 /// As [`Block::take_lines`].
+///
+/// # Safety
+///
+/// Every column has room for as many more.
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
-    let (values, mask) = (columns.lines.values, columns.lines.mask);
-    let (inner, width, apart) = (columns.lines.inner, columns.strip.width, columns.apart());
+pub(super) unsafe fn take<T: Word>(block: &mut Block<'_, T>, lines: Range<usize>) {
+    let (values, mask) = (block.lines.values, block.lines.mask);
+    let (inner, width, apart) = (block.lines.inner, block.strip.width, block.apart);
     // The last tile may have elements of other columns, or of the next line.
     let of_tiles = (GROUP - 1) * inner + width.next_multiple_of(GROUP);
-    let first_element = columns.strip.first;
-    let waiting = columns.waiting.as_mut_ptr();
-    let filled = &mut columns.filled;
+    let first_element = block.strip.first;
+    let waiting = block.waiting.as_mut_ptr();
+    let filled = &mut block.filled;
     let mut first = lines.start;
     while first + GROUP <= lines.end {
         let place = first_element + first * inner;
@@ -42,34 +46,30 @@ pub(super) fn take<T: Word>(columns: &mut Block<'_, T>, lines: Range<usize>) {
                     GROUP,
                 );
             }
-            let columns_of_tile = group..width.min(group + GROUP);
-            for ((column, bits), elements) in columns_of_tile.zip(bits).zip(&tile) {
+            let columns = group..width.min(group + GROUP);
+            for ((column, bits), elements) in columns.zip(bits).zip(&tile) {
                 let filled = &mut filled[column];
-                // SAFETY: there are eight elements and room for eight, and this function is compiled for AVX2.
-                unsafe {
-                    T::move_group::<false>(
-                        elements.as_ptr(),
-                        bits,
-                        waiting.add(column * apart + *filled),
-                    )
-                };
+                let room = waiting.wrapping_add(column * apart + *filled);
+                // SAFETY: there are eight elements, the caller promises room, and this function is compiled for AVX2.
+                unsafe { T::move_group::<false>(elements.as_ptr(), bits, room) };
                 *filled += bits.count_ones() as usize;
             }
         }
         first += GROUP;
     }
-    columns.take_lines(first..lines.end);
+    // SAFETY: the caller's promise.
+    unsafe { block.take_lines(first..lines.end) };
 }
 
-/// Asks for a cache line in each line of the tile below one, at the first of its groups: the processor's own prefetcher
+/// Prefetches from the tile below a group of columns: a cache line in each of its lines. The processor's own prefetcher
 /// does not find columns. Into the second cache, since lines of whole pages have few places in the first. Half of
-/// `[2^13, 512]` kept take 0.9 of the time that they take without.
+/// `[2^13, 512]` kept takes 0.9 of the time that it takes without.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn prefetch_below<T>(tile: *const T, group: usize, inner: usize) {
+fn prefetch_below<T>(tiles: *const T, group: usize, inner: usize) {
     if (group * size_of::<T>()).is_multiple_of(CACHE_LINE) {
         for line in GROUP..2 * GROUP {
-            _mm_prefetch::<_MM_HINT_T1>(tile.wrapping_add(line * inner + group).cast());
+            _mm_prefetch::<_MM_HINT_T1>(tiles.wrapping_add(line * inner + group).cast());
         }
     }
 }
@@ -96,24 +96,24 @@ fn bits_of_columns(mask: &[u8], inner: usize) -> [[u8; GROUP]; WIDEST / GROUP] {
 ///
 /// No other thread has access to the output of these columns.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn write<T: Word>(columns: &Block<'_, T>, lines: Range<usize>) {
-    let (inner, width, apart) = (columns.lines.inner, columns.strip.width, columns.apart());
-    let output = columns.lines.output.start();
+pub(super) unsafe fn write<T: Word>(block: &Block<'_, T>, lines: Range<usize>) {
+    let (inner, width, apart) = (block.lines.inner, block.strip.width, block.apart);
+    let output = block.lines.output.start();
     let mut first = lines.start;
     while first + GROUP <= lines.end {
         let at = first - lines.start;
+        let tiles = output.wrapping_add(block.lines.place(block.strip, first));
         for group in (0..width).step_by(GROUP) {
-            let waiting = &columns.waiting[group * apart + at..][..(GROUP - 1) * apart + GROUP];
-            let slots = output.wrapping_add(columns.lines.place(columns.strip, first));
-            prefetch_below(slots, group, inner);
+            let waiting = &block.waiting[group * apart + at..][..(GROUP - 1) * apart + GROUP];
+            prefetch_below(tiles, group, inner);
             let mut tile = [[T::default(); GROUP]; GROUP];
             // SAFETY: the buffer has eight elements of eight columns, and this function is compiled for AVX2.
             unsafe { T::transpose(waiting.as_ptr(), apart, tile.as_mut_ptr().cast(), GROUP) };
-            let some = GROUP.min(width - group);
+            let columns = GROUP.min(width - group);
             for (line, elements) in (first..).zip(&tile) {
-                let place = columns.lines.place(columns.strip, line) + group;
+                let place = block.lines.place(block.strip, line) + group;
                 // SAFETY: the caller's promise.
-                let slots = unsafe { columns.lines.output.slice(place..place + some) };
+                let slots = unsafe { block.lines.output.slice(place..place + columns) };
                 if let Some(slots) = slots.as_mut_array::<GROUP>() {
                     *slots = elements.map(MaybeUninit::new);
                 } else {
@@ -126,5 +126,5 @@ pub(super) unsafe fn write<T: Word>(columns: &Block<'_, T>, lines: Range<usize>)
         first += GROUP;
     }
     // SAFETY: the caller's promise.
-    unsafe { columns.write_columns(first - lines.start, first..lines.end, 0..width) };
+    unsafe { block.write_columns(first - lines.start, first..lines.end, 0..width) };
 }

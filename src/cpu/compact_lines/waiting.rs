@@ -26,7 +26,7 @@ use super::tiles;
 
 pub(super) fn compact<T: Word>(lines: &Lines<'_, T>) {
     lines.for_each_task(&|strips| {
-        let mut block = Block::new(lines);
+        let mut block = Block::new(lines, lines.len);
         let kept = &mut [0; WIDEST];
         for strip in strips.map(|at| lines.strip(at)) {
             let kept = &mut kept[..strip.width];
@@ -41,21 +41,17 @@ pub(super) fn compact<T: Word>(lines: &Lines<'_, T>) {
     });
 }
 
-/// Writes the survivors of some lines of a strip, each column's after those that it has kept so far, and counts them.
-///
-/// # Safety
-///
-/// No other thread has access to the slots of these survivors.
+/// A [`CompactPart`](super::split::CompactPart).
 pub(super) unsafe fn compact_part<T: Word>(
     lines: &Lines<'_, T>,
     strip: Strip,
-    some: Range<usize>,
+    part: Range<usize>,
     kept: &mut [usize],
 ) {
-    let mut block = Block::new(lines);
+    let mut block = Block::new(lines, part.len());
     // SAFETY: the caller's promise.
     unsafe {
-        block.compact(strip, some, kept);
+        block.compact(strip, part, kept);
         block.make_room(block.room);
     }
 }
@@ -66,26 +62,33 @@ impl<T: Word> Block<'_, T> {
         self.written[column] + self.filled[column]
     }
 
-    /// Takes in the survivors of some lines, and writes them as long as there is no room.
+    /// The first line that no column has written.
+    fn begin(&self) -> usize {
+        let written = self.written[..self.strip.width].iter().copied();
+        written.max().unwrap_or(0)
+    }
+
+    /// Takes in the survivors of some lines, and writes survivors whenever there is no room for more lines.
     ///
     /// # Safety
     ///
     /// No other thread has access to the slots of these survivors.
-    unsafe fn compact(&mut self, strip: Strip, some: Range<usize>, kept: &mut [usize]) {
+    unsafe fn compact(&mut self, strip: Strip, lines: Range<usize>, kept: &mut [usize]) {
         self.strip = strip;
         self.filled[..strip.width].fill(0);
         self.written[..strip.width].copy_from_slice(kept);
-        let part = if some.len() <= self.room {
-            some.len()
+        let step = if lines.len() <= self.room {
+            lines.len()
         } else {
             self.room / PARTS
         };
-        for begin in some.clone().step_by(part) {
-            let end = some.end.min(begin + part);
-            self.take(begin..end);
-            if end < some.end {
+        for begin in lines.clone().step_by(step) {
+            let end = lines.end.min(begin + step);
+            // SAFETY: every column has room for as many.
+            unsafe { self.take(begin..end) };
+            if end < lines.end {
                 // SAFETY: the caller's promise.
-                unsafe { self.make_room(part) };
+                unsafe { self.make_room(step) };
             }
         }
         for (column, kept) in kept.iter_mut().enumerate() {
@@ -93,28 +96,30 @@ impl<T: Word> Block<'_, T> {
         }
     }
 
-    /// Takes in the survivors of some lines, for which every column has room.
-    fn take(&mut self, lines: Range<usize>) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(_avx2) = HasAvx2::test() {
-            // SAFETY: `_avx2` proves AVX2 and POPCNT.
-            return unsafe { tiles::take(self, lines) };
+    /// As [`Self::take_lines`].
+    unsafe fn take(&mut self, lines: Range<usize>) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(_avx2) = HasAvx2::test() {
+                // `_avx2` proves AVX2 and POPCNT.
+                return tiles::take(self, lines);
+            }
+            self.take_lines(lines);
         }
-        self.take_lines(lines);
     }
 
     /// Writes the lines that all columns have, in whole groups, and then each column that has no room for `lines`
     /// more.
     unsafe fn make_room(&mut self, lines: usize) {
-        let written = self.written[..self.strip.width].iter().copied();
-        let begin = written.max().unwrap_or(0);
+        let begin = self.begin();
         let found = (0..self.strip.width).map(|column| self.found(column));
         let common = found.min().unwrap_or(0).saturating_sub(begin);
         let end = begin + common / GROUP * GROUP;
         if begin < end {
             for column in 0..self.strip.width {
                 // SAFETY: the caller's promise.
-                unsafe { self.write_alone(column, begin - self.written[column]) };
+                unsafe { self.write_alone(column, begin) };
             }
             // SAFETY: as above.
             unsafe { self.write_lines(begin..end) };
@@ -125,7 +130,7 @@ impl<T: Word> Block<'_, T> {
         for column in 0..self.strip.width {
             if self.filled[column] + lines > self.room {
                 // SAFETY: as above.
-                unsafe { self.write_alone(column, self.filled[column]) };
+                unsafe { self.write_alone(column, self.lines.len) };
             }
         }
     }
@@ -141,15 +146,15 @@ impl<T: Word> Block<'_, T> {
         unsafe { self.write_columns(0, lines, 0..self.strip.width) };
     }
 
-    /// Writes the first survivors that wait in a column.
-    unsafe fn write_alone(&mut self, column: usize, count: usize) {
-        if count == 0 {
-            return;
-        }
+    /// Writes what waits in a column, before a line.
+    unsafe fn write_alone(&mut self, column: usize, line: usize) {
         let written = self.written[column];
-        // SAFETY: the caller's promise.
-        unsafe { self.write_columns(0, written..written + count, column..column + 1) };
-        self.drop_first(column, count);
+        let count = self.filled[column].min(line - written);
+        if count > 0 {
+            // SAFETY: the caller's promise.
+            unsafe { self.write_columns(0, written..written + count, column..column + 1) };
+            self.drop_first(column, count);
+        }
     }
 
     /// Forgets the first survivors that wait in a column, which are written.
@@ -163,15 +168,13 @@ impl<T: Word> Block<'_, T> {
 
     /// Writes all that waits, and zeros after it.
     unsafe fn write_rest(&mut self) {
-        let written = self.written[..self.strip.width].iter().copied();
-        let begin = written.max().unwrap_or(0);
+        let begin = self.begin();
         let found = (0..self.strip.width).map(|column| self.found(column));
         let waiting = found.max().unwrap_or(0) - begin;
         let end = self.lines.len.min(begin + waiting.next_multiple_of(GROUP));
         for column in 0..self.strip.width {
-            let before = self.filled[column].min(begin - self.written[column]);
             // SAFETY: the caller's promise.
-            unsafe { self.write_alone(column, before) };
+            unsafe { self.write_alone(column, begin) };
             let waiting = self.of_column(column);
             let missing = waiting.end..waiting.start + (end - begin);
             self.waiting[missing].fill(T::default());

@@ -24,6 +24,7 @@ fn trues_are_counted() {
                 .collect();
             let expected = mask.iter().filter(|&&byte| byte != 0).count();
             assert_eq!(count_true(&mask), expected, "{len}");
+            assert_eq!(all_true(&mask), expected == len, "{len}");
             let [(words, count), portable] =
                 [compress::pack as Pack, compress::portable::pack].map(|pack| packed(&mask, pack));
             assert_eq!(count, expected, "{len}");
@@ -106,6 +107,15 @@ fn compresses_and_expands_every_pattern() {
     check(|bits| bits);
 }
 
+/// The only false is the last entry of a mask that threads share.
+#[test]
+fn one_false_is_found() {
+    let mut mask = vec![1; (1 << 21) + 5];
+    assert!(all_true(&mask));
+    mask[(1 << 21) + 4] = 0;
+    assert!(!all_true(&mask));
+}
+
 /// `len` slots as `fill` has written them.
 fn filled<T: Copy>(len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) -> Vec<T> {
     let mut output = Output::new(len);
@@ -142,15 +152,13 @@ fn blocks_of_a_mask() {
 fn lines_on_their_own() {
     fn check<T: Word + PartialEq>(value: fn(u64) -> T) {
         let mut random = Random(11);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(7).build();
+        let pool = pool.unwrap();
         let rows = [1, 5, 33, 64, 65, 1000, 17_000].map(|len| [9, len, 1]);
         let few = [2, 3, 8, 9, 77].map(|inner| [2, 43, inner]);
-        let many = [
-            [1, 43, 1100],
-            [1, 3600, 300],
-            [1, 20_000, 7],
-            [1, 17_000, 9],
-        ];
-        for shape in rows.into_iter().chain(few).chain(many) {
+        let many = [[1, 43, 1100], [1, 500, 1100], [1, 3600, 300]];
+        let split = [[1, 80_000, 7], [1, 60_000, 9]];
+        for shape in rows.into_iter().chain(few).chain(many).chain(split) {
             let elements: usize = shape.iter().product();
             let mut mask = random.mask(elements, 50);
             if [7, 9].contains(&shape[2]) {
@@ -167,7 +175,7 @@ fn lines_on_their_own() {
                     kept[to] = values[from];
                 }
             }
-            let found = compact_lines::<T, usize>(&values, &mask, shape);
+            let found = pool.install(|| compact_lines::<T, usize>(&values, &mask, shape));
             assert!(found == (kept, counts), "{shape:?}");
         }
     }

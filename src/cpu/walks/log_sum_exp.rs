@@ -148,13 +148,8 @@ fn walk_block<A: Real>(since: &mut Since<ScaledSum<A>>, block: RowPart<'_, A>) {
 
     if !block.slots.is_empty() {
         let shown = &so_far[usize::from(!block.exclusive)..][..len];
-        let results = &mut *block.slots;
-        vectorize!(find_results(
-            since.state,
-            [shown, sums],
-            first_start,
-            results
-        ));
+        let (folded, results) = ([shown, sums], &mut *block.slots);
+        vectorize!(find_results(since.state, folded, first_start, results));
         if block.exclusive {
             let nothing = LogSumExpFold::value(<LogSumExpFold as StateFold<A>>::NOTHING);
             for step in first_start..len {
