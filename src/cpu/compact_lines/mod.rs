@@ -18,10 +18,7 @@ use core::mem::MaybeUninit;
 use super::buffer::{Output, Shared, as_slots};
 use super::compact::compact_padded;
 use super::compress::{Index, Word};
-
-/// The fewest elements for which strips are split. `[2^16, 4]`, half of it kept, takes 1.3 times as long if it is split,
-/// `[2^17, 4]` 0.85 times.
-const SPLIT: usize = 1 << 19;
+use super::parallel;
 
 /// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
 /// each line.
@@ -82,13 +79,19 @@ struct Lines<'a, T> {
 }
 
 fn compact_strips<T: Word>(lines: &Lines<'_, T>) {
+    let is_narrow = lines.inner <= narrow::WIDEST;
+    let fewest = if is_narrow {
+        narrow::FEWEST
+    } else {
+        parallel::PARALLEL
+    };
     // A line's result does not depend on how lines are shared out, so the number of threads may decide.
-    let parts = if lines.values.len() < SPLIT {
+    let parts = if lines.values.len() < fewest {
         1
     } else {
         rayon::current_num_threads() / lines.strips()
     };
-    match (lines.inner <= narrow::WIDEST, parts > 1) {
+    match (is_narrow, parts > 1) {
         (true, false) => narrow::compact(lines),
         (false, false) => waiting::compact(lines),
         (true, true) => split::compact(lines, parts, narrow::compact_part),

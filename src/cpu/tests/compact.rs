@@ -156,8 +156,11 @@ fn lines_on_their_own() {
         let pool = pool.unwrap();
         let rows = [1, 5, 33, 64, 65, 1000, 17_000].map(|len| [9, len, 1]);
         let few = [2, 3, 8, 9, 77].map(|inner| [2, 43, inner]);
-        let many = [[1, 43, 1100], [1, 500, 1100], [1, 3600, 300]];
-        let split = [[1, 80_000, 7], [1, 60_000, 9]];
+        let many = [[1, 43, 1100], [1, 130, 1100], [1, 3600, 300]];
+        let split = [
+            [1, 17_000, 9],
+            [1, if size_of::<T>() == 4 { 300_000 } else { 3000 }, 7],
+        ];
         for shape in rows.into_iter().chain(few).chain(many).chain(split) {
             let elements: usize = shape.iter().product();
             let mut mask = random.mask(elements, 50);
