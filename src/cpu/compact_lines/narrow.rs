@@ -94,7 +94,8 @@ unsafe fn scatter<const INNER: usize, const AT_ONCE: usize, T: Word>(
     let mut next = *kept;
     // Where an element goes that does not survive: a branch would be mispredicted every other time. A black box, since the
     // compiler makes a branch of a choice between a slot and what nobody reads.
-    let unused = black_box(&mut MaybeUninit::uninit()).as_mut_ptr();
+    let mut unused = MaybeUninit::uninit();
+    let unused = black_box(&mut unused).as_mut_ptr();
     let mut put = |at: usize, value: T, byte: u8| {
         let column = at % INNER;
         let slot = output.wrapping_add(next[column] * INNER + column);
