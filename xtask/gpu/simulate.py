@@ -77,7 +77,8 @@ class Simulator:
     def compile(self, module):
         """Makes `N.ptx` from `N.cu`. `N.againI.ptx` is the same with another name of its kernel."""
         first, _, again = module.name.removesuffix(".ptx").partition(".")
-        ptx = module.with_name(f"{first}.ptx")
+        # Cases name the same module by paths through their own folders.
+        ptx = module.resolve().with_name(f"{first}.ptx")
         with self.locks[ptx]:
             if not ptx.is_file():
                 unfinished = ptx.with_suffix(".unfinished")
