@@ -20,7 +20,7 @@ use super::processor::vectorize;
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
 
-/// To read entries alone is so many times faster than what else is done with them.
+/// The blocks of a task that only reads, and how little work that is: it reads one in less than a microsecond.
 const READ: usize = 16;
 
 /// The words of a block.
@@ -37,14 +37,15 @@ pub(crate) fn count_true(mask: &[u8]) -> usize {
 
 /// Whether every entry is true. The first false that a thread finds ends the search.
 pub(crate) fn all_true(mask: &[u8]) -> bool {
+    let (first, rest) = mask.split_at(mask.len().min(BLOCK));
     // Most masks have a false in their first block.
-    if !are_true(&mask[..mask.len().min(BLOCK)]) {
+    if !are_true(first) {
         return false;
     }
     let all = AtomicBool::new(true);
-    let blocks = mask.len().div_ceil(BLOCK);
-    parallel::for_each_of(mask.len() / READ, blocks, READ, &|block| {
-        if all.load(Relaxed) && !are_true(block_of(mask, block)) {
+    let blocks = rest.len().div_ceil(BLOCK);
+    parallel::for_each_of(rest.len() / READ, blocks, READ, &|block| {
+        if all.load(Relaxed) && !are_true(block_of(rest, block)) {
             all.store(false, Relaxed);
         }
     });

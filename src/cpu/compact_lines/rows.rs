@@ -29,40 +29,24 @@ pub(super) fn compact<T: Word, I: Index>(
         return;
     }
     let slots = Shared::new(slots);
-    let share = BLOCK.div_ceil(len);
-    parallel::for_each_part_of(values.len(), counts, share, &|first, counts| {
+    // Those whose mask is packed at once.
+    let rows = (BLOCK / len).max(1);
+    parallel::for_each_part_of(values.len(), counts, rows, &|first, counts| {
+        let (room, row_room) = (
+            &mut [MaybeUninit::uninit(); _],
+            &mut [MaybeUninit::uninit(); _],
+        );
         let place = first * len..(first + counts.len()) * len;
         let (values, mask) = (&values[place.clone()], &mask[place.clone()]);
         // SAFETY: no other task has these rows.
-        compact_some(values, mask, len, unsafe { slots.slice(place) }, counts);
-    });
-}
-
-/// As [`compact`], on this thread.
-fn compact_some<T: Word, I: Index>(
-    values: &[T],
-    mask: &[u8],
-    len: usize,
-    slots: &mut [MaybeUninit<T>],
-    counts: &mut [MaybeUninit<I>],
-) {
-    let (room, row_room) = (
-        &mut [MaybeUninit::uninit(); _],
-        &mut [MaybeUninit::uninit(); _],
-    );
-    let rows = (BLOCK / len).max(1);
-    for (batch, counts) in counts.chunks_mut(rows).enumerate() {
-        let place = batch * rows * len..(batch * rows + counts.len()) * len;
-        let (values, mask) = (&values[place.clone()], &mask[place.clone()]);
-        let slots = &mut slots[place];
+        let slots = unsafe { slots.slice(place) };
         if len > BLOCK {
             counts[0].write(I::from_usize(by_blocks(values, mask, slots, room)));
-            continue;
+            return;
         }
         let words = packed(mask, room).0;
         if len <= BITS {
-            short(values, words, len, slots, counts);
-            continue;
+            return short(values, words, len, slots, counts);
         }
         for (row, count) in counts.iter_mut().enumerate() {
             let place = row * len..(row + 1) * len;
@@ -72,7 +56,7 @@ fn compact_some<T: Word, I: Index>(
             fill_zero(&mut slots[kept..]);
             count.write(I::from_usize(kept));
         }
-    }
+    });
 }
 
 /// The words of a part of the mask, and how many are true.
