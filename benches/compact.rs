@@ -17,10 +17,10 @@ use burn::tensor::kind::Numeric;
 use burn::tensor::{Bool, DType, Int, Tensor, f16};
 use burn_scan::prelude::*;
 use common::input::{Input, Number, check_equal, copies, steps};
-use common::test_support::element::hash;
-use common::test_support::{host, host_indices, mask, oracle};
 use common::{Place, Traffic, large, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{host, host_indices, mask, oracle};
 
 fn compactions(criterion: &mut Criterion) {
     for place in &places() {

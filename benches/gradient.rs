@@ -16,10 +16,10 @@ use std::cell::LazyCell;
 use burn::tensor::{DType, Tensor};
 use burn_scan::prelude::*;
 use common::input::{Input, check_equal, copies, steps};
-use common::test_support::element::hash;
-use common::test_support::{axis, host, oracle};
 use common::{Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{axis, host, oracle};
 
 fn gradients(criterion: &mut Criterion) {
     for place in &places() {

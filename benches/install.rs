@@ -18,9 +18,9 @@ use std::cell::LazyCell;
 use burn::tensor::{DType, Tensor};
 use burn_scan::prelude::*;
 use common::input::{Input, check_equal, check_sums, copies, steps};
-use common::test_support::{axis, host, oracle};
 use common::{Place, Traffic, cube};
 use criterion::{Criterion, criterion_group};
+use scan_testing::tensors::{axis, host, oracle};
 
 fn installed(criterion: &mut Criterion) {
     let Some(place) = cube() else {

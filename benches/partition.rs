@@ -14,10 +14,10 @@ use std::cell::LazyCell;
 use burn::tensor::{DType, Int, Tensor};
 use burn_scan::prelude::*;
 use common::input::{Input, check_equal, copies};
-use common::test_support::element::hash;
-use common::test_support::{host, host_indices, oracle, tensor};
 use common::{Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{host, host_indices, oracle, tensor};
 
 /// The keys, and the source of each element of the grouped output.
 struct Keys {

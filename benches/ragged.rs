@@ -15,10 +15,10 @@ use std::cell::LazyCell;
 use burn::tensor::{Bool, DType, Int, Tensor};
 use burn_scan::prelude::*;
 use common::input::{Input, check_equal, copies, steps};
-use common::test_support::element::hash;
-use common::test_support::{host, host_indices, mask, oracle, tensor};
 use common::{Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{host, host_indices, mask, oracle, tensor};
 
 fn ragged(criterion: &mut Criterion) {
     for place in &places() {

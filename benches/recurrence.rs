@@ -20,10 +20,10 @@ use burn_scan::prelude::*;
 #[cfg(feature = "flex")]
 use common::copy::copy_parallel;
 use common::input::{Input, check_equal, steps};
-use common::test_support::element::hash;
-use common::test_support::{axis, host};
 use common::{Case, Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{axis, host};
 
 /// The most steps for which the loop is measured.
 const BEARABLE: usize = 1 << 10;

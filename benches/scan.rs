@@ -22,9 +22,9 @@ use burn::tensor::{DType, Tensor, f16};
 use burn_scan::prelude::*;
 use common::array;
 use common::input::{Input, Number, check_sums, copies, steps};
-use common::test_support::{axis, host};
 use common::{Place, Traffic, large, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::{axis, host};
 
 /// Elements times the length of the scanned dimension: one row of 2^16 takes over a second on a software
 /// adapter.

@@ -16,10 +16,10 @@ use burn::tensor::kind::Ordered;
 use burn::tensor::{DType, Tensor};
 use burn_scan::prelude::*;
 use common::input::{Input, check_equal};
-use common::test_support::element::{Element, hash, numbered};
-use common::test_support::{host, host_indices, oracle};
 use common::{Case, Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::element::{Element, hash, numbered};
+use scan_testing::tensors::{host, host_indices, oracle};
 
 #[cfg(feature = "flex")]
 use rayon::prelude::*;

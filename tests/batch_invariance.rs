@@ -1,14 +1,12 @@
 //! A line has the same bits whatever its neighbours: on the CPU always, on other devices if the program asks for it.
 //! The setting is one per process. Sums of the data round.
 
-#[macro_use]
-mod common;
-
 use burn::tensor::{Device, FloatDType, Tensor};
 use burn_scan::prelude::*;
-use common::devices::is_flex;
-use common::element::hash;
-use common::{host, tensor, unsupported};
+use scan_testing::on_every_device;
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{host, tensor, unsupported};
 
 on_every_device![equal_lines_have_equal_bits];
 

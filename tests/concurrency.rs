@@ -1,17 +1,15 @@
 //! Many threads on one device, two devices at once, and thousands of calls in a row: results are exact and
 //! memory does not grow.
 
-#[macro_use]
-mod common;
-
 use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use burn::tensor::{Bool, Device, Int, MemoryPoolUsage, Tensor};
 use burn_scan::prelude::*;
-use common::element::hash;
-use common::{
+use scan_testing::on_every_device;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{
     assert_same, devices, host, host_indices, mask, oracle, takes_all, tensor, unsupported,
 };
 

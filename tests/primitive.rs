@@ -1,8 +1,6 @@
 //! The kernels on CubeCL's tensors, without Burn's dispatch, against the oracles of the tensor methods.
 #![cfg(feature = "cubecl-backend")]
 
-mod common;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::backend::{DispatchDevice, TensorMetadata};
@@ -11,9 +9,9 @@ use burn_backend::ops::{BoolTensorOps, FloatTensorOps, IntTensorOps};
 use burn_cubecl::tensor::CubeTensor;
 use burn_cubecl::{CubeBackend, CubeDevice};
 use burn_scan::{ScanOp, ScanOptions, SortOrder, primitive};
-use common::element::{hash, numbered};
-use common::views::half;
-use common::{devices, oracle, panic_message};
+use scan_testing::tensors::element::{hash, numbered};
+use scan_testing::tensors::views::half;
+use scan_testing::tensors::{devices, oracle, panic_message};
 
 const N: usize = 9001;
 

@@ -6,11 +6,11 @@ use std::ops::AddAssign;
 
 use burn::tensor::kind::Numeric;
 use burn::tensor::{Device, Tensor, f16};
+use scan_testing::tensors::element::{Element, hash};
+use scan_testing::tensors::{host, tensor};
 
 #[cfg(feature = "flex")]
 use super::copy::copy_parallel;
-use super::test_support::element::{Element, hash};
-use super::test_support::{host, tensor};
 use super::{Case, Place, Traffic};
 
 /// An element type with its values of small integers.

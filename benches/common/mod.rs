@@ -19,8 +19,6 @@
 pub mod array;
 pub mod copy;
 pub mod input;
-#[path = "../../tests/common/mod.rs"]
-pub mod test_support;
 
 use std::time::{Duration, Instant};
 
@@ -93,7 +91,7 @@ pub fn places() -> Vec<Place> {
     #[cfg(feature = "flex")]
     let flex = Some(Place {
         name: "flex",
-        device: test_support::devices::flex(),
+        device: scan_testing::tensors::devices::flex(),
     });
     #[cfg(not(feature = "flex"))]
     let flex = None;
@@ -101,7 +99,7 @@ pub fn places() -> Vec<Place> {
 }
 
 pub fn cube() -> Option<Place> {
-    let cube = test_support::devices::cube()?;
+    let cube = scan_testing::tensors::devices::cube()?;
     eprintln!("cube: {}", cube.adapter);
     Some(Place {
         name: "cube",

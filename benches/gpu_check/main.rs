@@ -110,7 +110,7 @@ fn option<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
 
 /// The Cube device that `BURN_SCAN_DEVICE` names, with its description. Where it does not start, the process ends with
 /// the first reason that a library gave as its last line.
-fn open() -> &'static bench::test_support::devices::Cube {
+fn open() -> &'static scan_testing::tensors::devices::Cube {
     static FIRST: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|panic| {
         let mut first = FIRST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,7 +118,7 @@ fn open() -> &'static bench::test_support::devices::Cube {
             *first = in_one_line(panic);
         }
     }));
-    let opened = std::panic::catch_unwind(bench::test_support::devices::cube);
+    let opened = std::panic::catch_unwind(scan_testing::tensors::devices::cube);
     say_panics();
     if let Ok(Some(cube)) = opened {
         return cube;
@@ -134,7 +134,7 @@ fn say_panics() {
 }
 
 fn in_one_line(panic: &PanicHookInfo<'_>) -> String {
-    let message = bench::test_support::panic_message(panic.payload());
+    let message = scan_testing::tensors::panic_message(panic.payload());
     let words: Vec<&str> = message.split_whitespace().collect();
     words.join(" ")
 }

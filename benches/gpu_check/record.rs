@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use cubecl::client::Client;
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use scan_testing::tensors::panic_message;
 
-use crate::bench::test_support::panic_message;
 use crate::stage::{self, Outcome};
 
 /// Runs a case, and compares each of its buffers byte for byte.

@@ -9,8 +9,8 @@ use cubecl::prelude::*;
 use cubecl_scan::scan::{LaunchOptions, RoutineKind, Strategy};
 use cubecl_scan::sort::{SortOptions, SortOutputs, sort, top_k};
 use scan_testing::kernels::{flat, upload};
+use scan_testing::tensors::element::hash;
 
-use crate::bench::test_support::element::hash;
 use crate::fast::{Bench, Prepared};
 
 /// Lines up to this length fit a cube of any GPU that has planes.

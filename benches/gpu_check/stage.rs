@@ -8,9 +8,9 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use scan_testing::tensors::panic_message;
 use serde_json::{Map, Value};
 
-use crate::bench::test_support::panic_message;
 use crate::journal::{Ended, Journal, Verdict};
 
 /// The exit status of a process that a case has ended.

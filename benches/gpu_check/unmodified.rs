@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::{ScanOp, install};
+use scan_testing::tensors::{host, oracle, tensor};
 use serde_json::json;
 
 use crate::bench::input::steps;
-use crate::bench::test_support::{host, oracle, tensor};
 use crate::fusion_support::planned;
 use crate::stage::{self, Outcome, figures};
 

@@ -1,11 +1,11 @@
 //! Inputs, and the loops along lines that check answers.
 
 use burn::tensor::Tensor;
+use scan_testing::tensors::element::{Element, hash};
+use scan_testing::tensors::{axis, host, tensor};
 
 use super::Place;
 use super::common::input::check_equal;
-use super::common::test_support::element::{Element, hash};
-use super::common::test_support::{axis, host, tensor};
 
 /// Small integers: their sums are exact in any order.
 pub fn value(at: usize) -> f32 {

@@ -20,10 +20,10 @@ use std::cell::LazyCell;
 
 use burn::tensor::{DType, Tensor};
 use burn_scan::prelude::*;
-use common::test_support::axis;
-use common::test_support::element::hash;
 use common::{Case, Place, Traffic, places};
 use criterion::{Criterion, criterion_group, criterion_main};
+use scan_testing::tensors::axis;
+use scan_testing::tensors::element::hash;
 
 fn limits(criterion: &mut Criterion) {
     for place in places().iter().filter(|place| !place.is_cube()) {

@@ -1,9 +1,9 @@
 //! Totals of segments.
 
 use burn::tensor::{bf16, f16};
+use scan_testing::tensors::host;
 
 use super::common::input::check_equal;
-use super::common::test_support::host;
 use super::lines::{input, value};
 use super::*;
 

@@ -3,9 +3,9 @@
 use std::thread;
 
 use burn::tensor::{Bool, Int};
+use scan_testing::tensors::{host, host_indices, mask};
 
 use super::common::input::check_equal;
-use super::common::test_support::{host, host_indices, mask};
 use super::lines::{input, value};
 use super::*;
 

@@ -1,9 +1,9 @@
 //! Walks along rows that carry more from element to element than a sum does.
 
 use burn::tensor::Int;
+use scan_testing::tensors::{host, host_indices, mask};
 
 use super::common::input::check_equal;
-use super::common::test_support::{host, host_indices, mask};
 use super::lines::{along, check_near, input, of, value};
 use super::*;
 

@@ -5,10 +5,13 @@
 //! - [`unsupported`]: a word on what a test leaves out.
 //! - [`kernels`]: operations of the kernels on a device, with their expected results.
 //! - [`digest`]: hashes of results, as they are recorded.
+//! - `tensors`, with the feature of that name: devices, element types and tensors with their expected results.
 
 mod guards;
 pub mod kernels;
 pub mod reference;
+#[cfg(feature = "tensors")]
+pub mod tensors;
 
 pub use guards::{EPOCH, Guarded, watch};
 

@@ -3,8 +3,7 @@
 //! own process: `fusion_install_late.rs`.
 
 #[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
+extern crate scan_testing;
 
 /// One [`Bad`] per line: the operation and the reason that the panic names, and the call.
 macro_rules! table {
@@ -29,8 +28,8 @@ mod sort;
 
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use burn_scan::prelude::*;
-use common::waiting::{ExactCompact, caught};
-use common::{assert_same, host};
+use scan_testing::tensors::waiting::{ExactCompact, caught};
+use scan_testing::tensors::{assert_same, host};
 
 on_every_device![
     a_dimension_out_of_range,
@@ -71,9 +70,9 @@ fn sorts_and_sizes_that_do_not_fit(device: &Device) {
     refuse_all(device, sort::bad_calls(device));
 }
 
-/// Where there is only one device, `common::devices::cube` prints `Unsupported`.
+/// Where there is only one device, `scan_testing::tensors::devices::cube` prints `Unsupported`.
 fn another_device(device: &Device) {
-    for other in common::devices::devices() {
+    for other in scan_testing::tensors::devices::devices() {
         if other != *device {
             refuse_all(device, devices::bad_calls(device, &other));
             refuse_all(device, recurrences::on_another_device(device, &other));

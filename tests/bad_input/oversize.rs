@@ -8,7 +8,7 @@ use super::Bad;
 
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
     let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-        crate::common::unsupported(&format!(
+        scan_testing::tensors::unsupported(&format!(
             "{device:?} has no limit but the memory of the process"
         ));
         return Vec::new();
@@ -65,7 +65,9 @@ pub fn with_gradients(device: &Device) -> Vec<Bad<'_>> {
 pub fn too_many_to_number(device: &Device) -> Vec<Bad<'_>> {
     let most = i32::MAX as usize;
     if most as isize == isize::MAX {
-        crate::common::unsupported("Burn's shapes have no more than 2^31 - 1 elements here");
+        scan_testing::tensors::unsupported(
+            "Burn's shapes have no more than 2^31 - 1 elements here",
+        );
         return Vec::new();
     }
     let mask = move || -> Tensor<1, Bool> {

@@ -6,11 +6,10 @@
 
 use burn_scan::{ScanOp, TensorScan};
 use scan_testing::digest;
-
-use crate::common::element::hash;
+use scan_testing::tensors::element::hash;
 #[cfg(target_family = "wasm")]
-use crate::common::test;
-use crate::common::{WAYS, devices, host, options, tensor};
+use scan_testing::tensors::test;
+use scan_testing::tensors::{WAYS, devices, host, options, tensor};
 
 /// Shapes and dimensions that lead to every path of the engine: rows of many tiles, in blocks on all threads,
 /// several rows, short rows, rows of one tile; columns, narrow columns that are split, and planes of columns.

@@ -5,8 +5,7 @@
 //! wrong.
 
 #[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
+extern crate scan_testing;
 
 #[cfg(feature = "flex")]
 mod golden;

@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::views::half;
+use scan_testing::tensors::waiting::{ExactCompact, ExactIndices};
+use scan_testing::tensors::{OPS, WAYS, host, host_indices, mask, options, oracle, tensor};
 
 use super::{check, weights};
-use crate::common::views::half;
-use crate::common::waiting::{ExactCompact, ExactIndices};
-use crate::common::{OPS, WAYS, host, host_indices, mask, options, oracle, tensor};
 
 on_every_device![empty_stays_in_the_graph, two_branches, what_has_no_gradient,];
 

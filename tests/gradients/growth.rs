@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
-
-use crate::common::devices::is_flex;
-use crate::common::{OPS, WAYS, host, options, tensor};
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::{OPS, WAYS, host, options, tensor};
 
 on_every_device![of_scans, of_recurrences, of_segments, of_selections];
 

@@ -3,8 +3,7 @@
 #![cfg(feature = "autodiff")]
 
 #[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
+extern crate scan_testing;
 
 mod graph;
 // It reads a clock, which WebAssembly does not have.
@@ -18,8 +17,8 @@ mod selections;
 mod sort;
 
 use burn::tensor::{Device, Tensor};
-use common::element::hash;
-use common::{host, tensor};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{host, tensor};
 
 /// The device with autodiff, without and with gradient checkpointing.
 fn trackings(device: &Device) -> [Device; 2] {

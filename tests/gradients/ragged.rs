@@ -2,13 +2,13 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{hash, samples};
+use scan_testing::tensors::views::masks;
+use scan_testing::tensors::waiting::ExactRuns;
+use scan_testing::tensors::{OPS, axis, mask, oracle, tensor};
 
 use super::scans::derivatives;
 use super::{check, weights};
-use crate::common::element::{hash, samples};
-use crate::common::views::masks;
-use crate::common::waiting::ExactRuns;
-use crate::common::{OPS, axis, mask, oracle, tensor};
 
 on_every_device![
     compact_along_by_mask,

@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{OPS, WAYS, axis, host, options, oracle, tensor};
 
 use super::scans::reached;
 use super::{narrow, trackings, weights};
-use crate::common::element::hash;
-use crate::common::{OPS, WAYS, axis, host, options, oracle, tensor};
 use scan_testing::reference::Scalar;
 
 on_every_device![

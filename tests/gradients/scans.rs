@@ -2,10 +2,10 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{hash, samples};
+use scan_testing::tensors::{OPS, WAYS, axis, host, options, oracle};
 
 use super::{check, weights};
-use crate::common::element::{hash, samples};
-use crate::common::{OPS, WAYS, axis, host, options, oracle};
 
 on_every_device![
     sum_scans,

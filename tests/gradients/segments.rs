@@ -2,11 +2,11 @@
 
 use burn::tensor::Device;
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{OPS, WAYS, axis, mask, options, tensor};
 
 use super::scans::scan_adjoint;
 use super::{narrow, trackings, weights};
-use crate::common::element::hash;
-use crate::common::{OPS, WAYS, axis, mask, options, tensor};
 
 on_every_device![segmented_scans, extrema_with_positions, carries_of_chunks];
 

@@ -2,12 +2,12 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::views::{half, masks};
+use scan_testing::tensors::waiting::{ExactCompact, wait};
+use scan_testing::tensors::{axis, mask, oracle, tensor};
 
 use super::{check, weights};
-use crate::common::element::hash;
-use crate::common::views::{half, masks};
-use crate::common::waiting::{ExactCompact, wait};
-use crate::common::{axis, mask, oracle, tensor};
 
 on_every_device![
     compact_by_mask,

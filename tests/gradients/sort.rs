@@ -3,11 +3,11 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::views::masks;
+use scan_testing::tensors::{axis, mask, oracle, tensor};
 
 use super::{check, weights};
-use crate::common::element::hash;
-use crate::common::views::masks;
-use crate::common::{axis, mask, oracle, tensor};
 
 on_every_device![
     whole_lines,

@@ -2,10 +2,10 @@
 
 use burn::tensor::{Bool, DType, Device, FloatDType, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::tensor;
 
 use super::{assert_near, floats, values};
-use crate::common::devices::is_flex;
-use crate::common::tensor;
 
 on_every_device![
     a_detached_state_is_a_constant,
@@ -59,7 +59,9 @@ fn half_floats_are_carried_in_f32(device: &Device) {
         (FloatDType::F16, DType::F16),
     ] {
         if !device.supports_dtype(dtype) {
-            crate::common::unsupported(&format!("{device:?} does not compute with {dtype:?}"));
+            scan_testing::tensors::unsupported(&format!(
+                "{device:?} does not compute with {dtype:?}"
+            ));
             continue;
         }
         let one = floats(&[1.], device).cast(name);

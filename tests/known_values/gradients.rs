@@ -90,7 +90,7 @@ fn of_segmented_scan(
     let x = floats(x, &device).require_grad();
     let len = x.dims()[0];
     let starts: Vec<bool> = (0..len).map(|at| starts.contains(&at)).collect();
-    let starts = crate::common::mask(&starts, [len], &device);
+    let starts = scan_testing::tensors::mask(&starts, [len], &device);
     let y = x.clone().segmented_scan(starts, 0, op, options);
     let gradients = y.sum().backward();
     values(x.grad(&gradients).expect("tracked"))
@@ -150,7 +150,9 @@ fn shares_of_half_floats_add_up(device: &Device) {
     ] {
         let device = device.clone().autodiff();
         if !device.supports_dtype(dtype) {
-            crate::common::unsupported(&format!("{device:?} does not compute with {dtype:?}"));
+            scan_testing::tensors::unsupported(&format!(
+                "{device:?} does not compute with {dtype:?}"
+            ));
             continue;
         }
         let x = || floats(&[100.; 4], &device).cast(name).require_grad();

@@ -4,8 +4,7 @@
 #![cfg(feature = "autodiff")]
 
 #[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
+extern crate scan_testing;
 
 mod chunks;
 mod gradients;
@@ -14,7 +13,7 @@ mod ragged;
 mod recurrences;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use common::tensor;
+use scan_testing::tensors::tensor;
 
 fn floats(values: &[f32], device: &Device) -> Tensor<1> {
     tensor(values, [values.len()], device)
@@ -25,7 +24,7 @@ fn ints(values: &[i32], device: &Device) -> Tensor<1, Int> {
 }
 
 fn values<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    common::host::<f32, D>(tensor)
+    scan_testing::tensors::host::<f32, D>(tensor)
 }
 
 /// NaN is equal to NaN, and infinities are equal to themselves.

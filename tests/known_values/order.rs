@@ -2,11 +2,11 @@
 
 use burn::tensor::{Bool, Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{WAYS, options, tensor};
 
 use super::{floats, values};
-use crate::common::devices::is_flex;
-use crate::common::element::hash;
-use crate::common::{WAYS, options, tensor};
 
 on_every_device![
     equal_rows_have_equal_bits,

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::tensor::{DType, Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::panic_message;
 
 use super::{floats, ints};
-use crate::common::panic_message;
 
 on_every_device![
     lengths_that_leave_the_type,
@@ -48,7 +48,7 @@ fn a_size_that_no_device_has(device: &Device) {
 
 fn more_segments_than_the_dtype_counts(device: &Device) {
     if !device.supports_dtype(DType::U8) {
-        crate::common::unsupported(&format!("{device:?} does not compute with U8"));
+        scan_testing::tensors::unsupported(&format!("{device:?} does not compute with U8"));
         return;
     }
     let mut offsets = vec![0u8; 302];

@@ -2,10 +2,10 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::assert_same;
+use scan_testing::tensors::devices::{is_cube, is_flex};
 
 use super::{assert_near, floats, values};
-use crate::common::assert_same;
-use crate::common::devices::{is_cube, is_flex};
 
 on_every_device![
     what_follows_the_loop_everywhere,

@@ -11,8 +11,6 @@
 //! notices a wait.
 #![cfg(feature = "cubecl-backend")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod sorts;
 
 use std::sync::mpsc::channel;
@@ -23,9 +21,9 @@ use std::time::Duration;
 use burn::backend::{BackendTensor, DispatchDevice, DispatchTensorKind};
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
-use common::element::numbered;
-use common::views::half;
-use common::{devices, host_indices, mask, oracle, tensor};
+use scan_testing::tensors::element::numbered;
+use scan_testing::tensors::views::half;
+use scan_testing::tensors::{devices, host_indices, mask, oracle, tensor};
 
 /// The limit for calls that must not wait. Only a failure reaches it.
 const PATIENT: Duration = Duration::from_secs(30);

@@ -2,9 +2,9 @@
 
 use burn::tensor::{Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::views::half;
 
 use super::{N, assert_lazy};
-use crate::common::views::half;
 
 #[test]
 fn radix_sort() {

@@ -6,10 +6,9 @@ use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Device, Slice, Tensor};
 use proptest::prelude::*;
 use proptest::sample::Index;
-
-use crate::common::devices::is_cube;
-use crate::common::element::hash;
-use crate::common::unsupported;
+use scan_testing::tensors::devices::is_cube;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::unsupported;
 
 /// The most elements of a tensor before it is viewed: several tiles.
 const LIMIT: usize = 1 << 14;

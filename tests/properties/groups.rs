@@ -3,9 +3,9 @@
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::{TensorExpand, TensorScan};
 use proptest::prelude::*;
+use scan_testing::tensors::element::{hash, numbered};
+use scan_testing::tensors::{assert_same, host, host_indices, oracle, tensor};
 
-use crate::common::element::{hash, numbered};
-use crate::common::{assert_same, host, host_indices, oracle, tensor};
 use crate::drawn::{Drawn, tensors};
 use crate::for_all;
 

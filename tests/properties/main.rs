@@ -4,8 +4,7 @@
 //! `PROPTEST_RNG_SEED` repeats a whole run.
 
 #[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
+extern crate scan_testing;
 
 mod drawn;
 mod groups;
@@ -18,9 +17,9 @@ mod sort;
 use std::fmt::Debug;
 
 use burn::tensor::Device;
-use common::devices::is_cube;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestError, TestRunner};
+use scan_testing::tensors::devices::is_cube;
 
 /// Cases of each property on each device. A Cube device compiles kernels for most of them, and the kernels' own tests
 /// have these laws too, so it has less than a third as many, except in the long tier.

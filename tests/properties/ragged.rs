@@ -3,9 +3,9 @@
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
+use scan_testing::tensors::element::{hash, numbered};
+use scan_testing::tensors::{assert_same, host, host_indices, mask, tensor};
 
-use crate::common::element::{hash, numbered};
-use crate::common::{assert_same, host, host_indices, mask, tensor};
 use crate::drawn::{Density, densities};
 use crate::for_all;
 

@@ -8,10 +8,12 @@ use std::sync::{Mutex, PoisonError};
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{
+    assert_same, axis, host, mask, options, oracle, split_by_lengths, tensor,
+};
 
-use crate::common::devices::is_flex;
-use crate::common::element::hash;
-use crate::common::{assert_same, axis, host, mask, options, oracle, split_by_lengths, tensor};
 use crate::drawn::{Density, Drawn, densities, dim_of, dims, tensors};
 use crate::for_all;
 

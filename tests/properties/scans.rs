@@ -3,9 +3,9 @@
 use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::{ScanOp, TensorScan};
 use proptest::prelude::*;
+use scan_testing::tensors::element::Number;
+use scan_testing::tensors::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
 
-use crate::common::element::Number;
-use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, tensor};
 use crate::drawn::{Drawn, NUMBERS, dim_of, dims, held, mostly, tensors};
 use crate::for_all;
 

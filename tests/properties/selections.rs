@@ -3,9 +3,9 @@
 use burn::tensor::{Bool, BoolStore, DType, Device, Int, Tensor};
 use burn_scan::{MaskIndices, TensorCompact, TensorExpand};
 use proptest::prelude::*;
+use scan_testing::tensors::element::{Element, numbered};
+use scan_testing::tensors::{assert_same, host, host_indices, mask, oracle, tensor};
 
-use crate::common::element::{Element, numbered};
-use crate::common::{assert_same, host, host_indices, mask, oracle, tensor};
 use crate::drawn::{Density, Drawn, densities, dim_of, dims, held, mostly, tensors};
 use crate::for_all;
 

@@ -4,9 +4,9 @@ use burn::tensor::{DType, Device, Int, Tensor};
 use burn_scan::prelude::*;
 use proptest::prelude::*;
 use scan_testing::reference::SortKey;
+use scan_testing::tensors::element::{Element, hash};
+use scan_testing::tensors::{assert_same, axis, host, host_indices, oracle, tensor};
 
-use crate::common::element::{Element, hash};
-use crate::common::{assert_same, axis, host, host_indices, oracle, tensor};
 use crate::drawn::{Drawn, dim_of, dims, held, mostly, tensors};
 use crate::for_all;
 

@@ -5,10 +5,10 @@ use burn::server::RemoteServer;
 use burn::tensor::{DType, Device};
 use burn_scan::prelude::*;
 use burn_scan::remote::custom_ops;
+use scan_testing::tensors::element::{hash, numbered};
+use scan_testing::tensors::views::half;
+use scan_testing::tensors::{devices, host, host_indices, mask, tensor};
 
-use crate::common::element::{hash, numbered};
-use crate::common::views::half;
-use crate::common::{devices, host, host_indices, mask, tensor};
 use crate::servers::{at, connect, serve};
 
 on_every_device![has_the_settings_of_the_local_device];

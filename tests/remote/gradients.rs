@@ -3,9 +3,8 @@
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
-
-use crate::common::element::hash;
-use crate::common::{OPS, WAYS, options, tensor};
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{OPS, WAYS, options, tensor};
 
 on_every_device![are_those_of_the_local_device, of_several_inputs];
 

@@ -3,8 +3,8 @@
 use burn::server::RemoteServer;
 use burn::tensor::Tensor;
 use burn_scan::install;
+use scan_testing::tensors::{devices, host};
 
-use crate::common::{devices, host};
 use crate::fusion_support::planned;
 use crate::servers::{again, at, connect, serve};
 

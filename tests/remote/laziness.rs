@@ -7,10 +7,10 @@ use std::sync::Arc;
 use burn::server::telemetry::{OpClass, TelemetryEvent, TelemetryProbe, TelemetrySubscription};
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::numbered;
+use scan_testing::tensors::views::half;
+use scan_testing::tensors::{mask, tensor};
 
-use crate::common::element::numbered;
-use crate::common::views::half;
-use crate::common::{mask, tensor};
 use crate::servers::{at, connect, flex, serve};
 
 const N: usize = 1000;

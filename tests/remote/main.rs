@@ -13,8 +13,6 @@
     reason = "the contract's files hold what only their own binary uses"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
 #[cfg(feature = "wgpu")]
 #[path = "../fusion_support/mod.rs"]
 mod fusion_support;

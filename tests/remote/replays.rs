@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use burn::server::telemetry::{TelemetryEvent, TelemetryProbe};
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{OPS, WAYS, options, tensor};
 
-use crate::common::element::hash;
-use crate::common::{OPS, WAYS, options, tensor};
 use crate::servers::{at, connect, flex, serve};
 
 /// All results of one round, as bits.

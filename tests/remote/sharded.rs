@@ -3,8 +3,8 @@
 //! The servers are on Iroh: between servers on WebSocket a move can wait for ever (docs/upstream.md).
 
 use burn::tensor::Device;
+use scan_testing::tensors::devices;
 
-use crate::common::devices;
 use crate::servers::{another_iroh, iroh};
 
 #[macro_use]

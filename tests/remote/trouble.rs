@@ -14,8 +14,8 @@ use burn::remote::{ConnectError, RemoteHost};
 use burn::server::telemetry::{TelemetryEvent, TelemetryProbe, TelemetrySubscription};
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::panic_message;
 
-use crate::common::panic_message;
 use crate::proxy::Proxy;
 use crate::servers::{self, Served, TOKEN, at, connect, within};
 

@@ -4,15 +4,14 @@
 //! devices.
 
 #[macro_use]
-#[path = "../common/mod.rs"]
-mod common;
+extern crate scan_testing;
 
 #[macro_use]
 mod checks;
 mod refusals;
 
 use burn::tensor::Device;
-use common::devices;
+use scan_testing::tensors::devices;
 
 /// Where shards lie: all on one device, or on every device in turn. Where there is only one device, [`devices::cube`]
 /// prints `Unsupported`.

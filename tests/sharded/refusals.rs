@@ -4,8 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use burn::tensor::{Bool, DType, Device, Float, Int, Tensor};
 use burn_scan::prelude::*;
-
-use crate::common::{host, panic_message};
+use scan_testing::tensors::{host, panic_message};
 
 on_every_device![cuts_that_do_not_fit, masks_and_decays_that_do_not_fit];
 
@@ -111,7 +110,7 @@ fn dtypes_of_integers(device: &Device) {
         "Shards must have one dtype. Shard 0: I32, shard 1: U32.",
         || Sharded::new(vec![ones(DType::I32), ones(DType::U32)], 0),
     );
-    for other in crate::common::devices::devices() {
+    for other in scan_testing::tensors::devices::devices() {
         if device.supports_dtype(DType::I64) && !other.supports_dtype(DType::I64) {
             let reason = format!("The device {other:?} cannot compute with I64.");
             refuse(device, "Sharded Split", &reason, || {
@@ -179,7 +178,7 @@ fn masks_and_decays_that_do_not_fit(device: &Device) {
             x().linear_recurrence(floats(device, [[2, 3], [2, 3]], 1));
         },
     );
-    for other in crate::common::devices::devices() {
+    for other in scan_testing::tensors::devices::devices() {
         if other == *device {
             continue;
         }

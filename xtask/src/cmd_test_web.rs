@@ -1,7 +1,7 @@
 //! `cargo xtask test-web`: the crate itself in a browser, compiled to WebAssembly.
 //!
 //! 1. wasm-bindgen's test runner runs tests of `tests/` in headless Chromium on WebGPU and on the CPU of the page.
-//!    `tests/common/browser.rs` says how a test waits there, `examples/web/Cargo.toml` which tests these are.
+//!    `testing/src/tensors/browser.rs` says how a test waits there, `examples/web/Cargo.toml` which tests these are.
 //! 2. The page checks itself, goes on after a panic and a lost GPU, draws and measures. The command takes a picture of
 //!    it and reads its report. Without WebGPU the page says so.
 

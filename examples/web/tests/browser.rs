@@ -1,16 +1,12 @@
 //! What is different in a browser: forms that would block name their twins, and what the page survives. Also Burn's own
-//! scans after `install()`, which [`devices::cube`](common::devices::cube) calls there.
-
-#[macro_use]
-#[path = "../../../tests/common/mod.rs"]
-mod common;
+//! scans after `install()`, which [`devices::cube`](scan_testing::tensors::devices::cube) calls there.
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
-
-use common::element::{Number, samples};
-use common::waiting::caught;
-use common::{WAYS, assert_same, axis, devices, host, mask, oracle, tensor};
+use scan_testing::on_every_device;
+use scan_testing::tensors::element::{Number, samples};
+use scan_testing::tensors::waiting::caught;
+use scan_testing::tensors::{WAYS, assert_same, axis, devices, host, mask, oracle, tensor};
 
 on_every_device![
     blocking_forms_name_their_twins,

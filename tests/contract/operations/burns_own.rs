@@ -2,11 +2,10 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
-
-use crate::common::element::{numbered, samples};
-use crate::common::views::half;
-use crate::common::waiting::{ExactCompact, ExactIndices};
-use crate::common::{assert_same, axis, host, host_indices, mask, tensor};
+use scan_testing::tensors::element::{numbered, samples};
+use scan_testing::tensors::views::half;
+use scan_testing::tensors::waiting::{ExactCompact, ExactIndices};
+use scan_testing::tensors::{assert_same, axis, host, host_indices, mask, tensor};
 
 on_every_device![scans, mask_select, argwhere_and_nonzero];
 

@@ -2,12 +2,14 @@
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::{TensorCompact, TensorScan};
+use scan_testing::tensors::element::{Element, numbered};
+use scan_testing::tensors::views::{half, masks, views};
+use scan_testing::tensors::waiting::{ExactCompact, wait};
+use scan_testing::tensors::{
+    assert_same, host, host_indices, mask, oracle, sampled, tensor, unsupported,
+};
 
 use super::{LARGE_SIZES, SIZES, TILE};
-use crate::common::element::{Element, numbered};
-use crate::common::views::{half, masks, views};
-use crate::common::waiting::{ExactCompact, wait};
-use crate::common::{assert_same, host, host_indices, mask, oracle, sampled, tensor, unsupported};
 
 on_every_device![
     every_size_and_density,

@@ -2,11 +2,11 @@
 
 use burn::tensor::{Bool, Device, Tensor};
 use burn_scan::TensorCompact;
+use scan_testing::tensors::element::{Element, hash, numbered};
+use scan_testing::tensors::views::{half, masks, views};
+use scan_testing::tensors::{assert_same, axis, host, host_indices, mask, tensor, unsupported};
 
 use super::TILE;
-use crate::common::element::{Element, hash, numbered};
-use crate::common::views::{half, masks, views};
-use crate::common::{assert_same, axis, host, host_indices, mask, tensor, unsupported};
 
 on_every_device![
     lines_of_every_length,

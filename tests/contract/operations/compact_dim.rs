@@ -2,13 +2,13 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::TensorCompact;
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::element::{Element, numbered};
+use scan_testing::tensors::views::{half, masks, views};
+use scan_testing::tensors::waiting::{ExactCompact, wait};
+use scan_testing::tensors::{assert_same, axis, host, host_indices, mask, oracle, tensor};
 
 use super::TILE;
-use crate::common::devices::is_flex;
-use crate::common::element::{Element, numbered};
-use crate::common::views::{half, masks, views};
-use crate::common::waiting::{ExactCompact, wait};
-use crate::common::{assert_same, axis, host, host_indices, mask, oracle, tensor};
 
 on_every_device![
     every_dimension_and_density,

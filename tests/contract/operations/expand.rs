@@ -2,12 +2,12 @@
 
 use burn::tensor::{Bool, Device, Tensor};
 use burn_scan::{TensorCompact, TensorExpand};
+use scan_testing::tensors::element::{Element, numbered};
+use scan_testing::tensors::views::{half, masks, views};
+use scan_testing::tensors::waiting::ExactCompact;
+use scan_testing::tensors::{assert_same, host, mask, oracle, sampled, tensor};
 
 use super::{LARGE_SIZES, SIZES};
-use crate::common::element::{Element, numbered};
-use crate::common::views::{half, masks, views};
-use crate::common::waiting::ExactCompact;
-use crate::common::{assert_same, host, mask, oracle, sampled, tensor};
 
 on_every_device![
     every_size_and_density,

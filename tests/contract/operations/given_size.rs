@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{Element, numbered};
+use scan_testing::tensors::views::{half, masks, views};
+use scan_testing::tensors::{assert_same, host, host_indices, mask, oracle, read, sampled, tensor};
 
 use super::{SIZES, TILE};
-use crate::common::element::{Element, numbered};
-use crate::common::views::{half, masks, views};
-use crate::common::{assert_same, host, host_indices, mask, oracle, read, sampled, tensor};
 
 on_every_device![
     every_mask_and_size,

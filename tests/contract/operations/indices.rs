@@ -2,11 +2,11 @@
 
 use burn::tensor::{Bool, Device, Tensor};
 use burn_scan::MaskIndices;
+use scan_testing::tensors::views::{half, masks, views};
+use scan_testing::tensors::waiting::ExactIndices;
+use scan_testing::tensors::{assert_same, host, host_indices, mask, oracle, sampled};
 
 use super::{LARGE_SIZES, SIZES, TILE};
-use crate::common::views::{half, masks, views};
-use crate::common::waiting::ExactIndices;
-use crate::common::{assert_same, host, host_indices, mask, oracle, sampled};
 
 on_every_device![
     every_size_and_density,

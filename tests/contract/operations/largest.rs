@@ -2,12 +2,12 @@
 
 use burn::tensor::{Device, Tensor, f16};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{hash, numbered};
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::{axis, host, host_indices, sampled, tensor, unsupported};
 
 use super::TILE;
 use super::sort::{Key, SPECIAL, assert_bits, mixed, sources, taken};
-use crate::common::element::{hash, numbered};
-use crate::common::views::views;
-use crate::common::{axis, host, host_indices, sampled, tensor, unsupported};
 
 on_every_device![
     every_k,

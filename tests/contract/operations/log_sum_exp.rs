@@ -2,13 +2,13 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::devices::is_flex;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::{WAYS, axis, host, mask, options, sampled, tensor};
 
 use super::recurrence::assert_close;
 use super::segmented::by_segments;
-use crate::common::devices::is_flex;
-use crate::common::element::hash;
-use crate::common::views::views;
-use crate::common::{WAYS, axis, host, mask, options, sampled, tensor};
 
 on_every_device![
     every_way_and_dimension,

@@ -5,10 +5,6 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::future::Future;
 
-use crate::common::read;
-#[cfg(target_family = "wasm")]
-use crate::common::test;
-use crate::common::waiting::{ExactCompact, ExactIndices, ExactRuns, wait};
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Float, Int, Tensor};
 use burn_scan::prelude::{
@@ -19,6 +15,10 @@ use burn_scan::{
     InstallError, RecurrenceOptions, RunningRecurrence, RunningScan, ScanOp, ScanOptions, Sharded,
     SortOrder,
 };
+use scan_testing::tensors::read;
+#[cfg(target_family = "wasm")]
+use scan_testing::tensors::test;
+use scan_testing::tensors::waiting::{ExactCompact, ExactIndices, ExactRuns, wait};
 
 /// `cumsum` over any rank and kind, as a library function would pass it on.
 fn generic_cumsum<const D: usize, K: Basic, I: AsIndex>(

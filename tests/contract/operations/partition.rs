@@ -2,10 +2,10 @@
 
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_scan::TensorExpand;
+use scan_testing::tensors::element::{Element, hash, numbered};
+use scan_testing::tensors::{assert_same, host, host_indices, oracle, read, tensor, unsupported};
 
 use super::{SIZES, TILE};
-use crate::common::element::{Element, hash, numbered};
-use crate::common::{assert_same, host, host_indices, oracle, read, tensor, unsupported};
 
 on_every_device![
     every_size,

@@ -2,9 +2,10 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
-
-use crate::common::element::{Number, hash, samples};
-use crate::common::{OPS, assert_same, host, host_indices, oracle, sampled, tensor, unsupported};
+use scan_testing::tensors::element::{Number, hash, samples};
+use scan_testing::tensors::{
+    OPS, assert_same, host, host_indices, oracle, sampled, tensor, unsupported,
+};
 
 on_every_device![
     offsets_of_lengths,

@@ -2,11 +2,10 @@
 
 use burn::tensor::{Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
-
-use crate::common::devices::is_remote;
-use crate::common::element::{Element, hash};
-use crate::common::views::views;
-use crate::common::{axis, host, read, sampled, tensor};
+use scan_testing::tensors::devices::is_remote;
+use scan_testing::tensors::element::{Element, hash};
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::{axis, host, read, sampled, tensor};
 
 on_every_device![
     every_rank_and_dimension,
@@ -246,7 +245,7 @@ fn initial_states(device: &Device) {
 fn halves_are_accumulated_wide(device: &Device) {
     fn check<T: Element<Kind = burn::tensor::Float>>(device: &Device, one: T) {
         if !device.supports_dtype(T::dtype()) {
-            crate::common::unsupported(&format!("{device:?} has no {:?}", T::dtype()));
+            scan_testing::tensors::unsupported(&format!("{device:?} has no {:?}", T::dtype()));
             return;
         }
         for (shape, dim) in [([1, 3000], 1), ([3000, 2], 0)] {

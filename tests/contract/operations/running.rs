@@ -2,10 +2,10 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{OPS, axis, host, sampled, tensor};
 
 use super::recurrence::{assert_close, expected};
-use crate::common::element::hash;
-use crate::common::{OPS, axis, host, sampled, tensor};
 
 on_every_device![integers_bit_for_bit, floats, recurrences, after_a_reset];
 

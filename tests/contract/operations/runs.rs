@@ -2,13 +2,13 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{Element, hash, numbered};
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::waiting::{ExactRuns, wait};
+use scan_testing::tensors::{assert_same, host, host_indices, sampled, tensor, unsupported};
 
 use super::TILE;
 use super::ragged::lengths;
-use crate::common::element::{Element, hash, numbered};
-use crate::common::views::views;
-use crate::common::waiting::{ExactRuns, wait};
-use crate::common::{assert_same, host, host_indices, sampled, tensor, unsupported};
 
 on_every_device![
     runs_of_every_size,

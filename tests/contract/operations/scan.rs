@@ -2,12 +2,12 @@
 
 use burn::tensor::{Device, Float, Int, Tensor};
 use burn_scan::{ScanOp, ScanOptions, TensorScan};
-
-use super::{LARGE_SIZES, SIZES};
-use crate::common::element::{Number, samples};
-use crate::common::{
+use scan_testing::tensors::element::{Number, samples};
+use scan_testing::tensors::{
     FEW, OPS, WAYS, assert_same, axis, host, options, oracle, sampled, takes_all, tensor,
 };
+
+use super::{LARGE_SIZES, SIZES};
 
 on_every_device![
     small_sizes,

@@ -4,9 +4,8 @@ use core::ops::Range;
 
 use burn::tensor::Device;
 use burn_scan::prelude::*;
-
-use crate::common::element::{Number, samples};
-use crate::common::{OPS, WAYS, assert_same, axis, host, options, oracle, sampled, tensor};
+use scan_testing::tensors::element::{Number, samples};
+use scan_testing::tensors::{OPS, WAYS, assert_same, axis, host, options, oracle, sampled, tensor};
 
 on_every_device![every_operator_and_way, long_lines, one_value_for_all_lines];
 

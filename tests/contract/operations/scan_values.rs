@@ -2,12 +2,12 @@
 
 use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::{ScanOp, TensorScan};
-
-use super::scan::check_tensor;
-use crate::common::element::{Number, hash, samples};
-use crate::common::{
+use scan_testing::tensors::element::{Number, hash, samples};
+use scan_testing::tensors::{
     FEW, OPS, WAYS, assert_same, axis, devices, host, options, oracle, sampled, tensor, unsupported,
 };
+
+use super::scan::check_tensor;
 
 on_every_device![
     every_dtype,

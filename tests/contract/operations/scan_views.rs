@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Tensor, s};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{Number, samples};
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::{FEW, WAYS, assert_same, axis, host, oracle, sampled, tensor};
 
 use super::scan::check_tensor;
-use crate::common::element::{Number, samples};
-use crate::common::views::views;
-use crate::common::{FEW, WAYS, assert_same, axis, host, oracle, sampled, tensor};
 
 on_every_device![
     small_views,
@@ -92,7 +92,7 @@ fn an_input_of_its_own(device: &Device) {
         for way in WAYS {
             let values: Vec<i32> = samples(ScanOp::Sum, [1, n, 1]);
             let input = tensor::<i32, 1>(&values, [n], device);
-            let found = input.scan(0, ScanOp::Sum, crate::common::options(way));
+            let found = input.scan(0, ScanOp::Sum, scan_testing::tensors::options(way));
             let expected = oracle::scan(&values, &[n], 0, ScanOp::Sum, way);
             assert_same(&host::<i32, 1>(found), &expected, || {
                 format!("{n} elements, {way:?}")

@@ -2,10 +2,9 @@
 
 use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
-
-use crate::common::element::{Number, hash, samples};
-use crate::common::views::views;
-use crate::common::{
+use scan_testing::tensors::element::{Number, hash, samples};
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::{
     OPS, WAYS, assert_same, axis, host, host_indices, mask, options, oracle, sampled, tensor,
 };
 

@@ -3,13 +3,15 @@
 use burn::tensor::{DType, Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
 use scan_testing::reference::SortKey;
+use scan_testing::tensors::element::{Element, hash, numbered};
+#[cfg(target_family = "wasm")]
+use scan_testing::tensors::test;
+use scan_testing::tensors::views::views;
+use scan_testing::tensors::{
+    axis, host, host_indices, oracle, sampled, takes_all, tensor, unsupported,
+};
 
 use super::{LARGE_SIZES, SIZES, TILE};
-use crate::common::element::{Element, hash, numbered};
-#[cfg(target_family = "wasm")]
-use crate::common::test;
-use crate::common::views::views;
-use crate::common::{axis, host, host_indices, oracle, sampled, takes_all, tensor, unsupported};
 
 on_every_device![
     every_size,

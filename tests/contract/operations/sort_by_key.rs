@@ -2,11 +2,11 @@
 
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{Element, hash, numbered};
+use scan_testing::tensors::{host, host_indices, sampled, tensor};
 
 use super::TILE;
 use super::sort::{Key, ORDERS, assert_bits, mixed, sources, taken};
-use crate::common::element::{Element, hash, numbered};
-use crate::common::{host, host_indices, sampled, tensor};
 
 on_every_device![values_by_key, only_the_lowest_bits];
 
@@ -26,7 +26,7 @@ where
         let (moved, sorted) = input.clone().radix_sort_by_key(on_device, order);
         assert_eq!((moved.dims(), moved.dtype()), ([n], input.dtype()));
         let expected = taken(&values, &positions, [1, n, 1]);
-        crate::common::assert_same(&host::<T, 1>(moved), &expected, || context.clone());
+        scan_testing::tensors::assert_same(&host::<T, 1>(moved), &expected, || context.clone());
         let expected = taken(keys, &positions, [1, n, 1]);
         assert_bits(&host::<Q, 1>(sorted), &expected, &context);
     }

@@ -150,7 +150,7 @@ fn no_call_ends_a_session() {
 #[cfg(feature = "cubecl-backend")]
 #[test]
 fn no_call_ends_a_session_of_a_cube_device() {
-    if let Some(cube) = crate::common::devices::cube() {
+    if let Some(cube) = scan_testing::tensors::devices::cube() {
         let answered: u32 = answered_on::<burn::backend::Cube>(&cube.device, CASES_ON_CUBE)
             .values()
             .sum();

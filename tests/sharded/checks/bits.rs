@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::Device;
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{WAYS, options};
 
 use super::scans::random;
 use super::{shards, uneven_lengths, whole};
-use crate::common::element::hash;
-use crate::common::{WAYS, options};
 
 /// One scan in each way, and a recurrence. Any other order of operations would round their numbers differently.
 fn results(devices: &[Device]) -> Vec<u32> {

@@ -2,10 +2,10 @@
 
 use burn::tensor::{Device, Float, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{OPS, WAYS, host, options, split_by_lengths, tensor};
 
 use super::{joined, uneven_lengths};
-use crate::common::element::hash;
-use crate::common::{OPS, WAYS, host, options, split_by_lengths, tensor};
 
 fn random(n: usize, salt: usize, low: f32, high: f32) -> Vec<f32> {
     let unit = |i: usize| (hash(i + salt) % 10_007) as f32 / 10_007.0;

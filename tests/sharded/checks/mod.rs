@@ -1,5 +1,5 @@
 //! The checks of shards, wherever they lie: functions of the devices of the shards, for any test binary that has
-//! `common`.
+//! `scan_testing`.
 
 /// Hands the checks that hold on any devices to `stamp!`, which makes a test of each.
 macro_rules! every_check {
@@ -39,9 +39,8 @@ pub mod split_and_compact;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Device, Tensor};
 use burn_scan::Sharded;
-
-use crate::common::element::{Element, hash};
-use crate::common::{axis, host, split_by_lengths, tensor};
+use scan_testing::tensors::element::{Element, hash};
+use scan_testing::tensors::{axis, host, split_by_lengths, tensor};
 
 /// Uneven lengths of `shards` shards that add up to `len`. From four shards on, one length is 0. With an odd
 /// salt the first length is 0.

@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Float, Tensor, f16};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::hash;
+use scan_testing::tensors::{assert_same, axis, tensor};
 
 use super::scans::random;
 use super::{all_hold, shards, uneven_lengths, whole};
-use crate::common::element::hash;
-use crate::common::{assert_same, axis, tensor};
 
 /// The loop, and the same loop over magnitudes, which bounds the rounding errors.
 fn expected(values: &[f32], decays: &[f32], [outer, len, inner]: [usize; 3]) -> Vec<(f64, f64)> {

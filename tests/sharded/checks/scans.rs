@@ -2,10 +2,10 @@
 
 use burn::tensor::{Device, Tensor, bf16, f16};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{Number, hash, samples};
+use scan_testing::tensors::{FEW, OPS, WAYS, assert_same, axis, options, oracle, tensor};
 
 use super::{all_hold, shards, uneven_lengths, whole};
-use crate::common::element::{Number, hash, samples};
-use crate::common::{FEW, OPS, WAYS, assert_same, axis, options, oracle, tensor};
 
 /// The scan of a sharded tensor is the oracle's scan of the whole one, bit for bit.
 fn check<T: Number, const D: usize>(

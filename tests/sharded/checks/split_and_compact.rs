@@ -2,11 +2,11 @@
 
 use burn::tensor::{Device, Tensor};
 use burn_scan::prelude::*;
+use scan_testing::tensors::element::{Element, numbered};
+use scan_testing::tensors::views::masks;
+use scan_testing::tensors::{assert_same, host, oracle, split_by_lengths, tensor};
 
 use super::{all_hold, dims, shards, uneven_lengths, whole};
-use crate::common::element::{Element, numbered};
-use crate::common::views::masks;
-use crate::common::{assert_same, host, oracle, split_by_lengths, tensor};
 
 /// From every device, over all of them, to every device.
 pub fn split_and_gather(devices: &[Device]) {
@@ -105,7 +105,7 @@ pub fn compaction_and_scan(devices: &[Device]) {
         .map(|i| i % 7 == 3 && !(100..300).contains(&i))
         .collect();
     let tensor = tensor::<i32, 1>(&values, [500], &devices[0]);
-    let mask = crate::common::mask(&kept, [500], &devices[0]);
+    let mask = scan_testing::tensors::mask(&kept, [500], &devices[0]);
     let (sharded, mask) = (
         Sharded::split(tensor, 0, devices),
         Sharded::split(mask, 0, devices),

@@ -3,10 +3,9 @@
 use burn_scan::ScanOp;
 use cubecl_scan::scan::ScanOptions;
 use cubecl_scan::sort::{SortOptions, SortOrder};
-use scan_testing::reference::{self, Scalar, SortKey};
 
-#[allow(unused_imports, reason = "every test binary uses its own part")]
-pub use scan_testing::reference::{argwhere, compact, compact_dim, expand, indices, partition};
+use crate::reference::{self, Scalar, SortKey};
+pub use crate::reference::{argwhere, compact, compact_dim, expand, indices, partition};
 
 /// The operator as the kernels name it.
 pub fn known(op: ScanOp) -> cubecl_scan::ScanOp {

@@ -1,6 +1,5 @@
-//! What the tests share: the oracle, the devices, element types with sample data, and tensors made from them.
-
-#![allow(dead_code, reason = "every test binary uses its own part")]
+//! What the tests and benches of tensors share: the oracle, the devices, element types with sample data, and tensors
+//! made from them. The features of this crate are those of burn-scan, which turns them on for its tests.
 
 #[cfg(target_family = "wasm")]
 pub mod browser;
@@ -18,30 +17,29 @@ use burn_scan::{ScanOp, ScanOptions};
 use element::Element;
 use waiting::wait;
 
+#[cfg(not(target_family = "wasm"))]
+pub use crate::unsupported;
 #[cfg(target_family = "wasm")]
 pub use browser::unsupported;
-#[cfg(not(target_family = "wasm"))]
-pub use scan_testing::unsupported;
 
 /// The attribute of a test: `test`, and in a browser wasm-bindgen's.
 #[cfg(target_family = "wasm")]
 pub use wasm_bindgen_test::wasm_bindgen_test as test;
 
 /// Stamps properties, functions of a device, as the tests `property::flex` and `property::cube`.
-#[cfg(not(target_family = "wasm"))]
-#[allow(unused_macros, reason = "not every test binary goes by device")]
+#[cfg(all(feature = "flex", not(target_family = "wasm")))]
+#[macro_export]
 macro_rules! on_every_device {
     ($($property:ident),* $(,)?) => {$(
         mod $property {
-            #[cfg(feature = "flex")]
             #[test]
             fn flex() {
-                super::$property(&crate::common::devices::flex());
+                super::$property(&$crate::tensors::devices::flex());
             }
 
             #[test]
             fn cube() {
-                if let Some(cube) = crate::common::devices::cube() {
+                if let Some(cube) = $crate::tensors::devices::cube() {
                     super::$property(&cube.device);
                 }
             }
@@ -49,11 +47,28 @@ macro_rules! on_every_device {
     )*};
 }
 
-#[cfg(target_family = "wasm")]
+/// Stamps properties, functions of a device, as the tests `property::cube`.
+#[cfg(not(feature = "flex"))]
+#[macro_export]
 macro_rules! on_every_device {
     ($($property:ident),* $(,)?) => {$(
         mod $property {
-            use crate::common::{browser, devices};
+            #[test]
+            fn cube() {
+                if let Some(cube) = $crate::tensors::devices::cube() {
+                    super::$property(&cube.device);
+                }
+            }
+        }
+    )*};
+}
+
+#[cfg(all(feature = "flex", target_family = "wasm"))]
+#[macro_export]
+macro_rules! on_every_device {
+    ($($property:ident),* $(,)?) => {$(
+        mod $property {
+            use $crate::tensors::{browser, devices};
 
             #[wasm_bindgen_test::wasm_bindgen_test]
             async fn flex() -> Result<(), wasm_bindgen::JsValue> {
@@ -68,6 +83,7 @@ macro_rules! on_every_device {
     )*};
 }
 
+/// The operators that every dtype takes.
 pub const OPS: [ScanOp; 4] = [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::Min];
 
 /// Whether a scan is exclusive, and whether it is reverse.
@@ -103,6 +119,7 @@ pub fn sampled<T>(
     cases.into_iter().skip(turn % step).step_by(step).collect()
 }
 
+/// The options of one of [`WAYS`].
 pub fn options((exclusive, reverse): (bool, bool)) -> ScanOptions {
     let options = ScanOptions::default();
     let options = if exclusive {
@@ -145,6 +162,7 @@ pub fn split_by_lengths<T: Clone>(
     lengths.iter().map(part).collect()
 }
 
+/// The values in a tensor of their dtype.
 pub fn tensor<T: Element, const D: usize>(
     values: &[T],
     shape: [usize; D],
@@ -156,6 +174,7 @@ pub fn tensor<T: Element, const D: usize>(
     )
 }
 
+/// The values in a bool tensor.
 pub fn mask<const D: usize>(
     mask: &[bool],
     shape: [usize; D],

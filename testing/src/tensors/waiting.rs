@@ -33,10 +33,12 @@ macro_rules! exact {
 
 /// The exact forms of [`TensorCompact`].
 pub trait ExactCompact<const D: usize, K: Basic>: TensorCompact<D, K> {
+    /// `compact_by_mask`.
     fn exact_by_mask(self, mask: Tensor<D, Bool>) -> Tensor<1, K> {
         exact!(self.compact_by_mask(mask), self.compact_by_mask_async(mask))
     }
 
+    /// `compact_dim_by_mask`.
     fn exact_dim_by_mask<I: AsIndex>(self, mask: Tensor<1, Bool>, dim: I) -> Tensor<D, K> {
         exact!(
             self.compact_dim_by_mask(mask, dim),
@@ -49,10 +51,12 @@ impl<const D: usize, K: Basic, T: TensorCompact<D, K>> ExactCompact<D, K> for T 
 
 /// The exact forms of [`MaskIndices`].
 pub trait ExactIndices<const D: usize>: MaskIndices<D> {
+    /// `compact_indices`.
     fn exact_indices(self) -> Tensor<1, Int> {
         exact!(self.compact_indices(), self.compact_indices_async())
     }
 
+    /// `compact_argwhere`.
     fn exact_argwhere(self) -> Tensor<2, Int> {
         exact!(self.compact_argwhere(), self.compact_argwhere_async())
     }
@@ -62,10 +66,12 @@ impl<const D: usize, T: MaskIndices<D>> ExactIndices<D> for T {}
 
 /// The exact forms of [`TensorRuns`].
 pub trait ExactRuns<K: Basic>: TensorRuns<K> {
+    /// `run_length_encode`.
     fn exact_runs(self) -> (Tensor<1, K>, Tensor<1, Int>) {
         exact!(self.run_length_encode(), self.run_length_encode_async())
     }
 
+    /// `repeat_by_lengths`.
     fn exact_repeat(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
         exact!(
             self.repeat_by_lengths(lengths),

@@ -3,19 +3,20 @@
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Float, Int, bf16, f16};
 use burn_scan::ScanOp;
-use scan_testing::reference::Scalar;
-#[allow(unused_imports, reason = "every test binary uses its own part")]
-pub use scan_testing::reference::hash;
 
 use super::oracle;
+use crate::reference::Scalar;
+pub use crate::reference::hash;
 
 /// A host element and the kind of the tensors that hold it.
 pub trait Element: burn::tensor::Element + Copy + Default + PartialEq {
+    /// The kind of the tensors that hold it.
     type Kind: Basic;
 
     /// The `i`-th element of a sequence without a pattern.
     fn nth(i: usize) -> Self;
 
+    /// Whether it is equal to `other`, or both are NaN.
     #[expect(clippy::eq_op, reason = "the NaN test that also holds for other types")]
     fn same(self, other: Self) -> bool {
         self == other || (self != self && other != other)

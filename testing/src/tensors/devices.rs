@@ -15,11 +15,13 @@ use super::{host, unsupported};
 
 /// A Cube device that has run an operation.
 pub struct Cube {
+    /// The device.
     pub device: Device,
     /// Name, graphics API, driver and plane size.
     pub adapter: String,
 }
 
+/// Burn's CPU backend.
 #[cfg(feature = "flex")]
 pub fn flex() -> Device {
     Device::flex()
