@@ -97,7 +97,7 @@ pub(crate) fn scan<T: ElementType>(
         "the input does not have the shape [{outer}, {len}, {inner}]"
     );
     by_operator!(op, input = bytemuck::cast_slice::<T, T::Wrapping>(input), O => {
-        scan_with::<_, O>(input, [elements, len, inner], apart, exclusive, reverse)
+        scan_with::<_, O>(input, [outer, len, inner], apart, exclusive, reverse)
     })
 }
 
@@ -138,19 +138,19 @@ pub(crate) fn segment_reduce<T: ElementType>(
 
 fn scan_with<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
-    [elements, len, inner]: [usize; 3],
+    shape @ [outer, len, inner]: [usize; 3],
     apart: usize,
     exclusive: bool,
     reverse: bool,
 ) -> Vec<T> {
-    let mut output = Output::new(elements);
+    let mut output = Output::new(outer * len * inner);
     let slots = output.slots();
     if inner == 1 {
         rows::scan::<T, O>(input, apart, slots, len, exclusive, reverse);
     } else if small_planes::are_small(len, inner) {
         small_planes::scan::<T, O>(input, slots, [len, inner], exclusive, reverse);
     } else {
-        columns::scan::<T, O>(input, slots, len, inner, exclusive, reverse);
+        columns::scan::<T, O>(input, slots, shape, exclusive, reverse);
     }
     // SAFETY: the scan has written a result for every element of the input.
     unsafe { output.finish() }

@@ -5,7 +5,6 @@ use core::ops::Range;
 
 use super::super::column_groups::column_groups;
 use super::super::traits::{Accumulator, Combine};
-use super::Plane;
 
 /// The most columns of a line that has its own form of the loop.
 pub(super) const MOST: usize = 16;
@@ -80,9 +79,8 @@ pub(super) fn scan_lines<A: Accumulator, O: Combine<A>, const FOLLOWS: bool, con
     output: &mut [MaybeUninit<A>],
     carries: &mut [A],
     starts: &[A],
-    Plane {
-        exclusive, reverse, ..
-    }: Plane,
+    exclusive: bool,
+    reverse: bool,
 ) {
     let nothing = [O::IDENTITY; MOST];
     assert!(input.len() == output.len());

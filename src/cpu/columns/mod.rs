@@ -3,10 +3,7 @@
 //! A plane is `len` lines of `inner` elements, and each of its columns is scanned on its own. A line of carries walks
 //! along the axis and is combined with one line of the plane after the other. Neighbouring columns are neighbours in
 //! memory, so every step is a plain vector loop. No column waits for another, so nothing has to be split to hide
-//! latency.
-//!
-//! - Wide planes are split into blocks of columns, one for each task.
-//! - Planes of few columns are split along the axis instead, see [`narrow`].
+//! latency. How planes are split among threads is that of all [`walks`](super::walks).
 //!
 //! Sums and products of floats are made in tiles of [`TILE`] lines, and the carry out of a tile is found from the carry
 //! into it and the total of the tile. So a column has the same bits however the plane is split. After the first one, a
@@ -15,40 +12,204 @@
 //! its carry, and its total is found on the way. Other operators are exact in any order.
 
 pub(super) mod lines;
-mod narrow;
 
+use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::buffer::Shared;
 use super::element::TILE;
-use super::parallel::{self, GRAIN, PARALLEL};
 use super::processor::{compiled_for, vectorize, widest};
 use super::traits::{Accumulator, Combine, ElementType};
+use super::walks::{Block, PIECE, WIDEST, Walk, WalkShape, run};
 use lines::{MOST, fold_lines, scan_lines};
 
-/// The most columns in a block: the carries of a block stay in the first-level cache.
-///
-/// On 4096 x 4096 `f32`, blocks of 256 columns take 1.4 times the time: the shorter the part of a line, the less of it
-/// the processor has fetched ahead.
-const WIDEST: usize = 1024;
-
-/// The fewest columns in a block. Blocks are narrower than [`WIDEST`] where some threads would otherwise have none.
-const SLIMMEST: usize = 256;
-
-/// The widest plane that is split along the axis, in columns: below it there are too few blocks for all threads.
-const NARROW: usize = 2 * SLIMMEST;
-
-/// The shortest narrow plane that is split, in elements: enough pieces for all threads.
-const LONG_PLANE: usize = 8 * narrow::PIECE;
-
-/// The shape of a plane and the direction it is scanned in.
-#[derive(Clone, Copy)]
-struct Plane {
-    len: usize,
-    inner: usize,
+/// Scans each plane of a contiguous `[outer, len, inner]` along its lines.
+pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
+    input: &[T],
+    output: &mut [MaybeUninit<T>],
+    shape: [usize; 3],
     exclusive: bool,
     reverse: bool,
+) {
+    assert!(input.len() == output.len());
+    run(&Columns::<T, O> {
+        input,
+        output: Shared::new(output),
+        shape: WalkShape::new(shape, reverse),
+        exclusive,
+        operator: PhantomData,
+    });
+}
+
+struct Columns<'a, T, O> {
+    input: &'a [T],
+    output: Shared<'a, T>,
+    shape: WalkShape,
+    exclusive: bool,
+    operator: PhantomData<O>,
+}
+
+impl<T: ElementType, O: Combine<T::Acc>> Walk for Columns<'_, T, O> {
+    type State = T::Acc;
+
+    // A tile ends by joining its total.
+    fn rounds(&self) -> bool {
+        false
+    }
+
+    fn lines(&self) -> WalkShape {
+        self.shape
+    }
+
+    fn piece(&self) -> usize {
+        if O::EXACT {
+            (PIECE / self.shape.inner).max(1)
+        } else {
+            TILE
+        }
+    }
+
+    fn identity(&self) -> T::Acc {
+        O::IDENTITY
+    }
+
+    fn fold(&self, block: Block, totals: &mut [T::Acc]) {
+        let scratch = &mut T::Scratch::default();
+        for place in self.places(&block) {
+            let tile = T::widen(&self.input[place], scratch);
+            fold_tile::<T::Acc, O>(tile, totals, self.shape.reverse);
+        }
+    }
+
+    fn after(&self, carry: T::Acc, total: T::Acc) -> Option<T::Acc> {
+        O::is_regular(carry, total).then(|| O::combine(carry, total))
+    }
+
+    unsafe fn walk(&self, block: Block, carries: &mut [T::Acc], writes: bool) {
+        if !writes {
+            return self.fold(block, carries);
+        }
+        let end = block.lines.end;
+        let step = if O::EXACT { end } else { TILE };
+        for start in block.lines.clone().step_by(step) {
+            let tile = Block {
+                lines: start..end.min(start + step),
+                ..block.clone()
+            };
+            // The total of a first tile is the carry out of it, and no tile follows the last.
+            let needs_total = start > 0 && tile.lines.end < end;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if Extra::<T::Acc>::has_starts::<O>() && start > 0 {
+                    self.walk_after(&tile, carries);
+                } else if Extra::<T::Acc>::has_totals::<O>() && needs_total {
+                    self.walk_and_fold(&tile, carries);
+                } else {
+                    self.walk_tile(&tile, carries, Extra::Nothing);
+                }
+            }
+        }
+    }
+}
+
+impl<T: ElementType, O: Combine<T::Acc>> Columns<'_, T, O> {
+    /// The places of a block in memory, in the order of the walk: of as many lines as fit a tile if they lie side by
+    /// side, and of one line otherwise.
+    fn places(&self, block: &Block) -> impl Iterator<Item = Range<usize>> {
+        let shape = self.shape;
+        let Block {
+            plane,
+            lines,
+            columns,
+        } = block.clone();
+        let step = if columns.len() == shape.inner {
+            (TILE / columns.len()).max(1)
+        } else {
+            1
+        };
+        lines.clone().step_by(step).map(move |start| {
+            let lines = start..lines.end.min(start + step);
+            let (first, columns) = shape.joined(&lines, &columns);
+            shape.place(plane, first, &columns)
+        })
+    }
+
+    /// Scans a tile from the identity, and combines the carries with each result.
+    ///
+    /// # Safety
+    ///
+    /// As [`Walk::walk`], with which it writes.
+    unsafe fn walk_after(&self, tile: &Block, carries: &mut [T::Acc]) {
+        // Clearing room for the widest block would take as long as walking a tile of few columns.
+        let mut room = [const { MaybeUninit::uninit() }; WIDEST];
+        let local = &mut room[..carries.len()];
+        local.fill(MaybeUninit::new(O::IDENTITY));
+        // SAFETY: all slots were written.
+        let local = unsafe { local.assume_init_mut() };
+        // SAFETY: the caller's promise.
+        unsafe { self.walk_tile(tile, local, Extra::Starts(&*carries)) };
+        for ((carry, &total), column) in carries.iter_mut().zip(&*local).zip(tile.columns.clone()) {
+            *carry = if O::is_regular(*carry, total) {
+                O::combine(*carry, total)
+            } else {
+                // SAFETY: the caller's promise.
+                unsafe { self.walk_column(tile, column, *carry) }
+            };
+        }
+    }
+
+    /// Walks a tile from the carries, and finds those out of it by its totals.
+    ///
+    /// # Safety
+    ///
+    /// As [`Walk::walk`], with which it writes.
+    unsafe fn walk_and_fold(&self, tile: &Block, carries: &mut [T::Acc]) {
+        let [mut starts, mut room] = [[O::IDENTITY; WIDEST]; 2];
+        let (starts, totals) = (&mut starts[..carries.len()], &mut room[..carries.len()]);
+        starts.copy_from_slice(carries);
+        // SAFETY: the caller's promise.
+        unsafe { self.walk_tile(tile, carries, Extra::Total(totals)) };
+        for ((carry, &start), &total) in carries.iter_mut().zip(&*starts).zip(&*totals) {
+            *carry = self.after(start, total).unwrap_or(*carry);
+        }
+    }
+
+    /// Walks a tile from the carries, and does the extra work.
+    ///
+    /// # Safety
+    ///
+    /// As [`Walk::walk`], with which it writes.
+    unsafe fn walk_tile(&self, tile: &Block, carries: &mut [T::Acc], mut extra: Extra<T::Acc>) {
+        let (exclusive, reverse) = (self.exclusive, self.shape.reverse);
+        let scratch = &mut T::Scratch::default();
+        for place in self.places(tile) {
+            // SAFETY: the place has only columns of the block, and no other thread has access to them.
+            let output = unsafe { self.output.slice(place.clone()) };
+            T::map(&self.input[place], output, scratch, |input, output| {
+                extra.walk::<O>(input, output, carries, exclusive, reverse);
+            });
+        }
+    }
+
+    /// Scans one column of a tile in order. Returns the carry out of it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Walk::walk`], with which it writes.
+    #[cold]
+    unsafe fn walk_column(&self, tile: &Block, column: usize, carry: T::Acc) -> T::Acc {
+        tile.lines.clone().fold(carry, |before, line| {
+            let column = column..column + 1;
+            let stored = self.shape.stored(line);
+            let at = self.shape.place(tile.plane, stored, &column).start;
+            let carry = O::combine(before, self.input[at].to_acc());
+            let result = T::from_acc(if self.exclusive { before } else { carry });
+            // SAFETY: the caller's promise.
+            unsafe { self.output.set(at, MaybeUninit::new(result)) };
+            carry
+        })
+    }
 }
 
 /// What a walk through a tile does in addition to the scan.
@@ -71,14 +232,15 @@ impl<A: Accumulator> Extra<'_, A> {
         input: &[A],
         output: &mut [MaybeUninit<A>],
         carries: &mut [A],
-        plane: Plane,
+        exclusive: bool,
+        reverse: bool,
     ) {
         match widest() {
             Some(vectors) if carries.len() <= MOST => compiled_for!(
                 vectors,
-                self.walk_lines::<O, false>(input, output, carries, plane)
+                self.walk_lines::<O, false>(input, output, carries, exclusive, reverse)
             ),
-            _ => vectorize!(self.walk_lines::<O, true>(input, output, carries, plane)),
+            _ => vectorize!(self.walk_lines::<O, true>(input, output, carries, exclusive, reverse)),
         }
     }
 
@@ -88,17 +250,21 @@ impl<A: Accumulator> Extra<'_, A> {
         input: &[A],
         output: &mut [MaybeUninit<A>],
         carries: &mut [A],
-        plane: Plane,
+        exclusive: bool,
+        reverse: bool,
     ) {
-        match self {
+        let total = match self {
             Self::Starts(starts) if Self::has_starts::<O>() => {
-                scan_lines::<A, O, true, WIDE>(input, output, carries, starts, plane);
+                return scan_lines::<A, O, true, WIDE>(
+                    input, output, carries, starts, exclusive, reverse,
+                );
             }
-            Self::Total(total) if Self::has_totals::<O>() => {
-                scan_lines::<A, O, false, WIDE>(input, output, carries, &[], plane);
-                fold_lines::<A, O, WIDE>(input, total, plane.reverse);
-            }
-            _ => scan_lines::<A, O, false, WIDE>(input, output, carries, &[], plane),
+            Self::Total(total) if Self::has_totals::<O>() => Some(total),
+            _ => None,
+        };
+        scan_lines::<A, O, false, WIDE>(input, output, carries, &[], exclusive, reverse);
+        if let Some(total) = total {
+            fold_lines::<A, O, WIDE>(input, total, reverse);
         }
     }
 
@@ -110,258 +276,6 @@ impl<A: Accumulator> Extra<'_, A> {
     /// Whether totals are found apart from the carries.
     const fn has_totals<O: Combine<A>>() -> bool {
         !O::EXACT && !Self::has_starts::<O>()
-    }
-}
-
-/// Scans each plane of `len` lines of `inner` elements along its lines.
-pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
-    input: &[T],
-    output: &mut [MaybeUninit<T>],
-    len: usize,
-    inner: usize,
-    exclusive: bool,
-    reverse: bool,
-) {
-    let plane = Plane {
-        len,
-        inner,
-        exclusive,
-        reverse,
-    };
-    let size = len * inner;
-    if inner <= NARROW && size >= LONG_PLANE {
-        parallel::inside(&mut || {
-            for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
-                narrow::scan::<T, O>(plane, input, output);
-            }
-        });
-        return;
-    }
-    scan_wide::<T, O>(plane, input, output);
-}
-
-/// Scans planes that are split into blocks of columns.
-fn scan_wide<T: ElementType, O: Combine<T::Acc>>(
-    plane: Plane,
-    input: &[T],
-    output: &mut [MaybeUninit<T>],
-) {
-    let Plane { len, inner, .. } = plane;
-    let size = len * inner;
-    // Columns are independent: the width of a block changes no bit, so the number of threads may decide.
-    let width = (inner / (2 * rayon::current_num_threads()))
-        .next_multiple_of(64)
-        .clamp(SLIMMEST, WIDEST);
-    let blocks = inner.div_ceil(width);
-    let block = |block: usize| block * width..inner.min((block + 1) * width);
-    let scan_blocks = |input: &[T], output: &mut [MaybeUninit<T>]| {
-        for (input, output) in input.chunks_exact(size).zip(output.chunks_exact_mut(size)) {
-            let output = Shared::new(output);
-            for columns in (0..blocks).map(block) {
-                // SAFETY: no other thread writes this plane.
-                unsafe { plane.scan_block::<T, O>(input, &output, columns) };
-            }
-        }
-    };
-    if input.len() < PARALLEL {
-        scan_blocks(input, output);
-    } else if size < GRAIN {
-        let share = GRAIN.div_ceil(size) * size;
-        parallel::for_each_part(output, share, &|first, output| {
-            scan_blocks(&input[first..first + output.len()], output);
-        });
-    } else {
-        parallel::for_each_part(output, size, &|first, output| {
-            let (input, output) = (&input[first..first + size], Shared::new(output));
-            parallel::for_each(blocks, &|index| {
-                // SAFETY: each block of this plane is written by one task.
-                unsafe { plane.scan_block::<T, O>(input, &output, block(index)) };
-            });
-        });
-    }
-}
-
-impl Plane {
-    /// Scans some columns.
-    ///
-    /// # Safety
-    ///
-    /// No other thread has access to the output of these columns.
-    unsafe fn scan_block<T: ElementType, O: Combine<T::Acc>>(
-        self,
-        input: &[T],
-        output: &Shared<'_, T>,
-        columns: Range<usize>,
-    ) {
-        let mut carries = [O::IDENTITY; WIDEST];
-        // SAFETY: the caller's promise.
-        unsafe { self.walk::<T, O>(input, output, 0..self.len, columns, &mut carries) };
-    }
-
-    /// The place in memory of some lines, which are numbered in the order of the scan.
-    fn place(self, lines: Range<usize>) -> Range<usize> {
-        if self.reverse {
-            self.len - lines.end..self.len - lines.start
-        } else {
-            lines
-        }
-    }
-
-    /// How many lines are taken together: as many as fit a tile if all columns are asked for, since these lie side by
-    /// side, and one otherwise.
-    fn lines_in_tile(self, columns: usize) -> usize {
-        if columns == self.inner {
-            (TILE / columns).max(1)
-        } else {
-            1
-        }
-    }
-
-    /// The tiles of some lines.
-    fn tiles<T: ElementType, O: Combine<T::Acc>>(
-        lines: Range<usize>,
-    ) -> impl Iterator<Item = Range<usize>> {
-        let step = if O::EXACT { lines.len().max(1) } else { TILE };
-        let end = lines.end;
-        let tile = move |first| first..end.min(first + step);
-        lines.step_by(step).map(tile)
-    }
-
-    /// Scans one column of some lines in order, or folds it if there is no output. Returns the carry out of them.
-    ///
-    /// # Safety
-    ///
-    /// No other thread has access to the output of this column.
-    #[cold]
-    unsafe fn walk_column<T: ElementType, O: Combine<T::Acc>>(
-        self,
-        input: &[T],
-        output: Option<&Shared<'_, T>>,
-        lines: Range<usize>,
-        column: usize,
-        carry: T::Acc,
-    ) -> T::Acc {
-        lines.fold(carry, |before, line| {
-            let at = self.place(line..line + 1).start * self.inner + column;
-            let carry = O::combine(before, input[at].to_acc());
-            if let Some(output) = output {
-                let result = T::from_acc(if self.exclusive { before } else { carry });
-                // SAFETY: the caller's promise.
-                unsafe { output.set(at, MaybeUninit::new(result)) };
-            }
-            carry
-        })
-    }
-
-    /// Folds whole lines into `carries`.
-    fn fold<T: ElementType, O: Combine<T::Acc>>(
-        self,
-        input: &[T],
-        lines: Range<usize>,
-        carries: &mut [T::Acc],
-    ) {
-        let scratch = &mut T::Scratch::default();
-        let step = self.lines_in_tile(self.inner);
-        for start in lines.clone().step_by(step) {
-            let tile = self.place(start..lines.end.min(start + step));
-            let tile = T::widen(
-                &input[tile.start * self.inner..tile.end * self.inner],
-                scratch,
-            );
-            fold_tile::<T::Acc, O>(tile, carries, self.reverse);
-        }
-    }
-
-    /// Scans some columns of some lines from `carries`. The first line is the first of a tile.
-    ///
-    /// # Safety
-    ///
-    /// No other thread has access to their output.
-    unsafe fn walk<T: ElementType, O: Combine<T::Acc>>(
-        self,
-        input: &[T],
-        output: &Shared<'_, T>,
-        lines: Range<usize>,
-        columns: Range<usize>,
-        carries: &mut [T::Acc],
-    ) {
-        let carries = &mut carries[..columns.len()];
-        let last = lines.end;
-        for tile in Self::tiles::<T, O>(lines) {
-            let is_last = tile.end == last;
-            let is_first = tile.start == 0;
-            if Extra::<T::Acc>::has_starts::<O>() && !is_first {
-                // Clearing room for the widest block would take as long as walking a tile of few columns.
-                let mut room = [const { MaybeUninit::uninit() }; WIDEST];
-                let local = &mut room[..columns.len()];
-                local.fill(MaybeUninit::new(O::IDENTITY));
-                // SAFETY: all slots were written.
-                let local = unsafe { local.assume_init_mut() };
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let extra = Extra::Starts(&*carries);
-                    self.walk_tile::<T, O>(input, output, tile.clone(), &columns, local, extra);
-                }
-                for ((carry, &total), column) in
-                    carries.iter_mut().zip(&*local).zip(columns.clone())
-                {
-                    let (lines, output) = (tile.clone(), Some(output));
-                    *carry = if O::is_regular(*carry, total) {
-                        O::combine(*carry, total)
-                    } else {
-                        // SAFETY: the caller's promise.
-                        unsafe { self.walk_column::<T, O>(input, output, lines, column, *carry) }
-                    };
-                }
-            } else if is_last || is_first || !Extra::<T::Acc>::has_totals::<O>() {
-                // The total of a first tile is the carry out of it.
-                let extra = Extra::Nothing;
-                // SAFETY: the caller's promise.
-                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, extra) };
-            } else {
-                let [mut starts, mut room] = [[O::IDENTITY; WIDEST]; 2];
-                let (starts, local) = (&mut starts[..columns.len()], &mut room[..columns.len()]);
-                starts.copy_from_slice(carries);
-                let extra = Extra::Total(local);
-                // SAFETY: the caller's promise.
-                unsafe { self.walk_tile::<T, O>(input, output, tile, &columns, carries, extra) };
-                for ((carry, &start), &total) in carries.iter_mut().zip(&*starts).zip(&*local) {
-                    if O::is_regular(start, total) {
-                        *carry = O::combine(start, total);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Scans some columns of some lines from `carries`, and does the `extra` work.
-    ///
-    /// # Safety
-    ///
-    /// No other thread has access to their output.
-    unsafe fn walk_tile<T: ElementType, O: Combine<T::Acc>>(
-        self,
-        input: &[T],
-        output: &Shared<'_, T>,
-        lines: Range<usize>,
-        columns: &Range<usize>,
-        carries: &mut [T::Acc],
-        mut extra: Extra<'_, T::Acc>,
-    ) {
-        let width = columns.len();
-        let scratch = &mut T::Scratch::default();
-        let step = self.lines_in_tile(width);
-        for start in lines.clone().step_by(step) {
-            let tile = self.place(start..lines.end.min(start + step));
-            let first = tile.start * self.inner + columns.start;
-            let place = first..first + tile.len() * width;
-            // SAFETY: several lines are only taken when they are whole. So the place has only these columns, and no
-            // other thread has access to them.
-            let output = unsafe { output.slice(place.clone()) };
-            T::map(&input[place], output, scratch, |input, output| {
-                extra.walk::<O>(input, output, carries, self);
-            });
-        }
     }
 }
 

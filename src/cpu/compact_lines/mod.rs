@@ -4,11 +4,11 @@
 //! columns](narrow) write each survivor at once; of more, survivors [wait](waiting) until they can be written in that
 //! order. Where there are fewer [strips](strip) of columns than threads, each is [split](split) into parts of its lines.
 
-mod block;
 mod narrow;
 mod rows;
 mod split;
 mod strip;
+mod survivors;
 #[cfg(target_arch = "x86_64")]
 mod tiles;
 mod waiting;

@@ -7,23 +7,27 @@ use core::ops::Range;
 
 use super::super::compress::{GROUP, Word};
 use super::super::processor::CACHE_LINE;
-use super::block::Block;
 use super::strip::WIDEST;
+use super::survivors::Survivors;
 
-/// As [`Block::take_lines`].
+/// As [`Survivors::take_lines`].
 ///
 /// # Safety
 ///
 /// Every column has room for as many more.
 #[target_feature(enable = "avx2,popcnt")]
-pub(super) unsafe fn take<T: Word>(block: &mut Block<'_, T>, lines: Range<usize>) {
-    let (values, mask) = (block.lines.values, block.lines.mask);
-    let (inner, width, apart) = (block.lines.inner, block.strip.width, block.apart);
+pub(super) unsafe fn take<T: Word>(survivors: &mut Survivors<'_, T>, lines: Range<usize>) {
+    let (values, mask) = (survivors.lines.values, survivors.lines.mask);
+    let (inner, width, apart) = (
+        survivors.lines.inner,
+        survivors.strip.width,
+        survivors.apart,
+    );
     // The last tile may have elements of other columns, or of the next line.
     let of_tiles = (GROUP - 1) * inner + width.next_multiple_of(GROUP);
-    let first_element = block.strip.first;
-    let waiting = block.waiting.as_mut_ptr();
-    let filled = &mut block.filled;
+    let first_element = survivors.strip.first;
+    let waiting = survivors.waiting.as_mut_ptr();
+    let filled = &mut survivors.filled;
     let mut first = lines.start;
     while first + GROUP <= lines.end {
         let place = first_element + first * inner;
@@ -58,7 +62,7 @@ pub(super) unsafe fn take<T: Word>(block: &mut Block<'_, T>, lines: Range<usize>
         first += GROUP;
     }
     // SAFETY: the caller's promise.
-    unsafe { block.take_lines(first..lines.end) };
+    unsafe { survivors.take_lines(first..lines.end) };
 }
 
 /// Prefetches from the tile below a group of columns: a cache line in each of its lines. The processor's own prefetcher
@@ -90,30 +94,34 @@ fn bits_of_columns(mask: &[u8], inner: usize) -> [[u8; GROUP]; WIDEST / GROUP] {
     bits
 }
 
-/// As [`Block::write_columns`] for all columns, from the first that wait on.
+/// As [`Survivors::write_columns`] for all columns, from the first that wait on.
 ///
 /// # Safety
 ///
 /// No other thread has access to the output of these columns.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn write<T: Word>(block: &Block<'_, T>, lines: Range<usize>) {
-    let (inner, width, apart) = (block.lines.inner, block.strip.width, block.apart);
-    let output = block.lines.output.start();
+pub(super) unsafe fn write<T: Word>(survivors: &Survivors<'_, T>, lines: Range<usize>) {
+    let (inner, width, apart) = (
+        survivors.lines.inner,
+        survivors.strip.width,
+        survivors.apart,
+    );
+    let output = survivors.lines.output.start();
     let mut first = lines.start;
     while first + GROUP <= lines.end {
         let at = first - lines.start;
-        let tiles = output.wrapping_add(block.lines.place(block.strip, first));
+        let tiles = output.wrapping_add(survivors.lines.place(survivors.strip, first));
         for group in (0..width).step_by(GROUP) {
-            let waiting = &block.waiting[group * apart + at..][..(GROUP - 1) * apart + GROUP];
+            let waiting = &survivors.waiting[group * apart + at..][..(GROUP - 1) * apart + GROUP];
             prefetch_below(tiles, group, inner);
             let mut tile = [[T::default(); GROUP]; GROUP];
             // SAFETY: the buffer has eight elements of eight columns, and this function is compiled for AVX2.
             unsafe { T::transpose(waiting.as_ptr(), apart, tile.as_mut_ptr().cast(), GROUP) };
             let columns = GROUP.min(width - group);
             for (line, elements) in (first..).zip(&tile) {
-                let place = block.lines.place(block.strip, line) + group;
+                let place = survivors.lines.place(survivors.strip, line) + group;
                 // SAFETY: the caller's promise.
-                let slots = unsafe { block.lines.output.slice(place..place + columns) };
+                let slots = unsafe { survivors.lines.output.slice(place..place + columns) };
                 if let Some(slots) = slots.as_mut_array::<GROUP>() {
                     *slots = elements.map(MaybeUninit::new);
                 } else {
@@ -126,5 +134,5 @@ pub(super) unsafe fn write<T: Word>(block: &Block<'_, T>, lines: Range<usize>) {
         first += GROUP;
     }
     // SAFETY: the caller's promise.
-    unsafe { block.write_columns(first - lines.start, first..lines.end, 0..width) };
+    unsafe { survivors.write_columns(first - lines.start, first..lines.end, 0..width) };
 }

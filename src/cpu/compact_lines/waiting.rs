@@ -1,7 +1,7 @@
 //! Columns of a plane, compacted in the order of memory.
 //!
 //! Survivors written to their columns one by one would drive each other out of the caches. They wait in a buffer, the
-//! survivors of a column side by side, and what all columns of the block have is written line by line:
+//! survivors of a column side by side, and what all columns of the strip have is written line by line:
 //!
 //! ```text
 //! values   a b c      waiting   a d …      output   a b f      until one more of each column is there
@@ -19,22 +19,22 @@ use super::super::compress::{GROUP, Word};
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 use super::Lines;
-use super::block::{Block, PARTS};
 use super::strip::{Strip, WIDEST};
+use super::survivors::{PARTS, Survivors};
 #[cfg(target_arch = "x86_64")]
 use super::tiles;
 
 pub(super) fn compact<T: Word>(lines: &Lines<'_, T>) {
     lines.for_each_task(&|strips| {
-        let mut block = Block::new(lines, lines.len);
+        let mut survivors = Survivors::new(lines, lines.len);
         let kept = &mut [0; WIDEST];
         for strip in strips.map(|at| lines.strip(at)) {
             let kept = &mut kept[..strip.width];
             kept.fill(0);
             // SAFETY: no other task has these columns of this plane, neither their elements nor their counts.
             unsafe {
-                block.compact(strip, 0..lines.len, kept);
-                block.write_rest();
+                survivors.compact(strip, 0..lines.len, kept);
+                survivors.write_rest();
             }
             (lines.write_counts)(strip.column, kept);
         }
@@ -48,15 +48,15 @@ pub(super) unsafe fn compact_part<T: Word>(
     part: Range<usize>,
     kept: &mut [usize],
 ) {
-    let mut block = Block::new(lines, part.len());
+    let mut survivors = Survivors::new(lines, part.len());
     // SAFETY: the caller's promise.
     unsafe {
-        block.compact(strip, part, kept);
-        block.make_room(block.room);
+        survivors.compact(strip, part, kept);
+        survivors.make_room(survivors.room);
     }
 }
 
-impl<T: Word> Block<'_, T> {
+impl<T: Word> Survivors<'_, T> {
     /// The survivors of a column so far.
     fn found(&self, column: usize) -> usize {
         self.written[column] + self.filled[column]

@@ -352,7 +352,7 @@ fn contains<B: Bits>(keys: &[B], wanted: [B; 2]) -> bool {
     })
 }
 
-/// What the sorts of lines need beside them.
+/// Scratch memory of the sorts of lines.
 struct Rooms<B: Bits, T: Item<B>> {
     spare: Output<T>,
     places: Vec<T::Place>,

@@ -76,7 +76,7 @@ impl WalkShape {
     }
 
     /// The line in memory that is the walk's `line`-th.
-    pub(super) fn stored(&self, line: usize) -> usize {
+    pub(in super::super) fn stored(&self, line: usize) -> usize {
         if self.reverse {
             self.len - 1 - line
         } else {
@@ -85,7 +85,7 @@ impl WalkShape {
     }
 
     /// Some lines of the walk, as the first of them in memory and the columns of all of them as those of one line.
-    pub(super) fn joined(
+    pub(in super::super) fn joined(
         &self,
         lines: &Range<usize>,
         columns: &Range<usize>,
@@ -102,7 +102,7 @@ impl WalkShape {
     }
 
     /// Where some columns of a line in memory lie in an output. They lie side by side unless planes are abreast.
-    pub(super) fn place(
+    pub(in super::super) fn place(
         &self,
         plane: usize,
         stored: usize,

@@ -9,11 +9,11 @@ use super::strip::{Strip, WIDEST};
 /// Bytes of the buffer. With half as many [2048, 2048] takes 1.1 to 1.3 times as long.
 const BUFFER: usize = 1 << 20;
 
-/// What all columns have is written each time that this part of the lines that the buffer has room for is read.
+/// Survivors that all columns have are written whenever this part of the lines that the buffer has room for was read.
 pub(super) const PARTS: usize = 4;
 
 /// A strip, with room for a group of elements after the last survivor of each column.
-pub(super) struct Block<'a, T> {
+pub(super) struct Survivors<'a, T> {
     pub(super) lines: &'a Lines<'a, T>,
     pub(super) strip: Strip,
     /// The survivors of a column side by side.
@@ -29,7 +29,7 @@ pub(super) struct Block<'a, T> {
     pub(super) written: [usize; WIDEST],
 }
 
-impl<'a, T: Word> Block<'a, T> {
+impl<'a, T: Word> Survivors<'a, T> {
     /// Room for `len` lines of any strip, or as many as the buffer holds.
     pub(super) fn new(lines: &'a Lines<'a, T>, len: usize) -> Self {
         let width = lines.width;
