@@ -42,7 +42,7 @@ pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DTy
                 ),
             );
         }
-    } else if is_cpu(device.as_dispatch()) && !is_there(bytes) {
+    } else if is_cpu(device.as_dispatch()) && !can_allocate(bytes) {
         fail(
             operation,
             &format!("The result takes {bytes} bytes, which the system does not have."),
@@ -51,7 +51,7 @@ pub(crate) fn fits(operation: &str, device: &Device, elements: usize, dtype: DTy
 }
 
 /// Whether the system has this memory. The memory is allocated, not touched, and freed at once.
-fn is_there(bytes: u64) -> bool {
+fn can_allocate(bytes: u64) -> bool {
     usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }
 
@@ -332,7 +332,7 @@ pub(crate) fn broadcast<const D: usize, K: Basic>(
 #[track_caller]
 pub(crate) fn expand<const D: usize, K: Basic>(
     operation: &str,
-    tensor: &Tensor<D, K>,
+    tensor: &Tensor<D, impl Basic>,
     other: Tensor<D, K>,
     what: &str,
     shape: [usize; D],

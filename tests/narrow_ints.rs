@@ -66,14 +66,25 @@ fn positions_need_an_int_dtype_that_holds_them() {
             )
         }),
     ];
+    let reason = "There are 128 elements; the device's int dtype I8 numbers at most 127.";
     for (operation, call) in calls {
-        let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("128 elements are too many");
-        let message = panic.downcast_ref::<String>().expect("a message");
-        assert!(
-            message.contains(&format!("Operation: '{operation}'")),
-            "{message}"
-        );
-        let reason = "There are 128 elements; the device's int dtype I8 numbers at most 127.";
-        assert!(message.contains(reason), "{message}");
+        assert_refused(operation, reason, call);
     }
+    let repeated = |total| {
+        let lengths = Tensor::<1, Int>::full([2], 100, &device);
+        Tensor::<1>::ones([2], &device).repeat_by_lengths_into(lengths, total)
+    };
+    assert_eq!(repeated(127).sum().into_scalar::<f32>(), 127.);
+    let reason = "The results go up to 128; their dtype I8 holds at most 127.";
+    assert_refused("Repeat By Lengths Into", reason, &|| drop(repeated(128)));
+}
+
+#[track_caller]
+fn assert_refused(operation: &str, reason: &str, call: &dyn Fn()) {
+    let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("more than the dtype holds");
+    let message = panic.downcast_ref::<String>().expect("a message");
+    assert!(
+        message.contains(&format!("Operation: '{operation}'")) && message.contains(reason),
+        "{message}"
+    );
 }

@@ -195,7 +195,8 @@ impl Step {
         let state = state.map(|state| carry::cast(state, wide));
         let (results, state) = match (self.op, state) {
             (ScanOp::Sum, Some(sum)) if chunk.dims()[self.dim] > 0 => {
-                let sums = sums::next(chunk, sum, rounded_off.take(), self.dim, self.options);
+                let rest = rounded_off.take().map(|rest| carry::cast(rest, wide));
+                let sums = sums::next(chunk, sum, rest, self.dim, self.options);
                 *rounded_off = Some(sums.rounded_off);
                 (sums.results, Some(sums.sum))
             }

@@ -169,6 +169,7 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     fn repeat_by_lengths_into(self, lengths: Tensor<1, Int>, total: usize) -> Tensor<1, K> {
         let operation = "Repeat By Lengths Into";
         let (offsets, _) = offsets_of(operation, &self, lengths);
+        check::holds(operation, offsets.dtype(), total);
         repeat(operation, self, offsets, total)
     }
 }

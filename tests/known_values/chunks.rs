@@ -13,6 +13,7 @@ on_every_device![
     half_floats_are_carried_in_f32,
     states_are_set_and_lines_start_anew,
     infinities_stay,
+    chunks_become_wider,
     states_that_enter_and_leave,
 ];
 
@@ -102,6 +103,21 @@ fn states_are_set_and_lines_start_anew(device: &Device) {
     let half = || Tensor::<2>::full([1, 1], 0.5, device);
     let mut recurrence = RunningRecurrence::new(1);
     recurrence.next(chunk(), half());
+    recurrence.set_state(Tensor::<2>::full([1, 1], 4., device));
+    recurrence.reset_where(mask.clone());
+    assert_near(
+        &values(recurrence.next(chunk(), half())),
+        &[1., 2.5, 5., 6.5],
+    );
+    recurrence.reset();
+    recurrence.set_state(Tensor::<2>::full([1, 1], 4., device));
+    recurrence.reset_where(mask.clone());
+    assert_near(
+        &values(recurrence.next(chunk(), half())),
+        &[1., 2.5, 5., 6.5],
+    );
+    recurrence.reset();
+    recurrence.next(chunk(), half());
     recurrence.reset_where(mask);
     let found = recurrence.next(chunk(), half());
     assert_near(&values(found), &[1., 2.5, 5.75, 6.875]);
@@ -115,6 +131,29 @@ fn infinities_stay(device: &Device) {
     sums.next(floats(&[f32::INFINITY], device));
     let last = sums.next(floats(&[1., 2.], device));
     assert_near(&values(last), &[f32::INFINITY; 2]);
+    for large in [3e38, -3e38] {
+        sums.reset();
+        sums.next(floats(&[large], device));
+        sums.next(floats(&[large], device));
+        let last = sums.next(floats(&[1.], device));
+        assert_near(&values(last), &[large * 10.]);
+    }
+}
+
+/// The carry goes on in the dtype of each chunk.
+fn chunks_become_wider(device: &Device) {
+    if !device.supports_dtype(DType::F64) {
+        scan_testing::tensors::unsupported(&format!("{device:?} does not compute with F64"));
+        return;
+    }
+    let small = 1. / f64::from(1 << 30);
+    let mut sums = RunningScan::new(0, ScanOp::Sum, ScanOptions::default());
+    sums.next(floats(&[1.], device));
+    sums.next(floats(&[small as f32], device));
+    let last = sums.next(floats(&[2.], device).cast(FloatDType::F64));
+    assert_eq!(last.dtype(), DType::F64);
+    let found = last.into_data().iter::<f64>().next();
+    assert_eq!(found, Some(3. + small));
 }
 
 fn states_that_enter_and_leave(device: &Device) {

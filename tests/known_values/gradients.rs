@@ -1,14 +1,16 @@
 //! Gradients at infinities, zeros, NaN and padding: what does not reach the loss has a gradient of zero.
 
-use burn::tensor::{DType, Device, FloatDType, Tensor};
+use burn::tensor::{DType, Device, FloatDType, IntDType, Tensor};
 use burn_scan::prelude::*;
 
 use super::{assert_near, floats, ints, values};
 
 on_every_device![
     a_segment_of_nothing,
-    an_infinite_element_takes_it_all,
+    an_infinite_element_has_the_whole_gradient,
     elements_of_no_segment_have_none,
+    products_of_segments_that_leave_the_range,
+    more_segments_than_the_offsets_number,
     products_that_leave_the_range,
     products_that_leave_the_range_in_the_next_segment,
     zeros_beside_products_that_leave_the_range,
@@ -37,7 +39,7 @@ fn a_segment_of_nothing(device: &Device) {
     assert_near(&found, &[0., 0., 0.]);
 }
 
-fn an_infinite_element_takes_it_all(device: &Device) {
+fn an_infinite_element_has_the_whole_gradient(device: &Device) {
     let found = of_segment(&[INF, 0.], &[0, 2], ScanOp::LogSumExp, 0, device);
     assert_near(&found, &[1., 0.]);
 }
@@ -52,6 +54,47 @@ fn elements_of_no_segment_have_none(device: &Device) {
     for op in [ScanOp::Sum, ScanOp::Max, ScanOp::Min] {
         let found = of_segment(&[f32::NAN, 2., 3., INF], &[1, 3], op, 0, device);
         assert_eq!((found[0], found[3]), (0., 0.), "{op:?}");
+    }
+}
+
+fn products_of_segments_that_leave_the_range(device: &Device) {
+    let x = [1e20, 1e20, 1e20, 2.];
+    let found = of_segment(&x, &[0, 3, 4], ScanOp::Prod, 1, device);
+    assert_near(&found, &[0., 0., 0., 1.]);
+    let x = [0., 2., 1e20, 1e20];
+    let found = of_segment(&x, &[0, 4], ScanOp::Prod, 0, device);
+    assert_near(&found, &[INF, 0., 0., 0.]);
+}
+
+/// 300 empty segments, then one of all rows.
+fn more_segments_than_the_offsets_number(device: &Device) {
+    if !device.supports_dtype(DType::U8) {
+        scan_testing::tensors::unsupported(&format!("{device:?} does not compute with U8"));
+        return;
+    }
+    let device = device.clone().autodiff();
+    let mut offsets = vec![0; 301];
+    offsets[300] = 5;
+    for op in [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::LogSumExp] {
+        let x = floats(&[0., 0., 0., 0., 1.], &device).require_grad();
+        let offsets = ints(&offsets, &device).cast(IntDType::U8);
+        let y = x.clone().segment_reduce(offsets, op);
+        let gradients = y.narrow(0, 299, 1).sum().backward();
+        let found = values(x.grad(&gradients).expect("tracked"));
+        let (rest, all) = (1f32, 4. + 1f32.exp());
+        let expected = match op {
+            ScanOp::Sum => [1.; 5],
+            ScanOp::Max => [0., 0., 0., 0., 1.],
+            ScanOp::LogSumExp => [
+                rest / all,
+                rest / all,
+                rest / all,
+                rest / all,
+                1. - 4. / all,
+            ],
+            _ => [0.; 5],
+        };
+        assert_near(&found, &expected);
     }
 }
 

@@ -36,16 +36,19 @@ pub(super) fn gradient<B: ScanBackend>(
     let dtype: FloatDType = grad.dtype().into();
     let bools = get_device_settings::<B>(&grad.device()).bool_dtype;
     let options = scan.options.inclusive();
-    let is_zero = |tensor: FloatTensor<B>| equal_to::<B>(tensor, 0.);
-    let without = |tensor, mask| B::float_mask_fill(tensor, mask, 0.into());
-
     let next = scan.next_elements(input.clone());
     let reaching = B::float_reset_recurrence(grad, next, scan.dim, options.reversed());
-    let zeros = B::bool_into_float(is_zero(input.clone()), dtype);
+    let zeros = B::bool_into_float(equal_to::<B>(input.clone(), 0.), dtype);
     let zeros_before = scan.scan(zeros, ScanOp::Sum, options.exclusive());
     let is_after_zero = B::float_greater_elem(zeros_before, 0.5.into(), bools);
     let before = scan.scan(input, ScanOp::Prod, options.exclusive());
-    let before = without(before, is_after_zero);
-    let nothing = B::bool_or(is_zero(reaching.clone()), is_zero(before.clone()));
-    without(B::float_mul(before, reaching), nothing)
+    let before = B::float_mask_fill(before, is_after_zero, 0.into());
+    times::<B>(before, reaching)
+}
+
+/// The products, 0 where a factor is 0: what has left the range of the type does not reach the loss there.
+pub(super) fn times<B: ScanBackend>(one: FloatTensor<B>, other: FloatTensor<B>) -> FloatTensor<B> {
+    let is_zero = |factor: &FloatTensor<B>| equal_to::<B>(factor.clone(), 0.);
+    let nothing = B::bool_or(is_zero(&one), is_zero(&other));
+    B::float_mask_fill(B::float_mul(one, other), nothing, 0.into())
 }

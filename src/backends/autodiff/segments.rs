@@ -7,14 +7,16 @@
 //! | product | `g` times the product of the elements before it and the product of those after it, without a division |
 //! | max, min | `g` at the element that set the total, the last of equal ones; 0 elsewhere |
 //!
-//! Elements outside all segments have no gradient, whatever they are: they are masked, because zero times NaN is NaN.
+//! Elements outside all segments have no gradient, whatever they are, and a factor of zero leaves none: they are masked,
+//! because zero times NaN or infinity is NaN.
 
 use super::log_sum_exp::{equal_to, in_f32, ratio};
+use super::prod::times;
 use crate::ops::{ScanBackend, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{FloatDType, Shape};
+use burn::tensor::{DType, FloatDType, IntDType, Shape};
 use burn_backend::get_device_settings;
 
 /// A reduction and what its gradient needs.
@@ -28,12 +30,18 @@ pub(super) struct Reduction<B: ScanBackend> {
 }
 
 impl<B: ScanBackend> Reduction<B> {
-    /// The segment of each row, counted from 1; 0 before all segments, and one more than the last after them.
+    /// The segment of each row, counted from 1; 0 before all segments, and one more than the last after them. There may be
+    /// more segments than 8 or 16 bits can number: empty ones.
     fn ids(&self) -> IntTensor<B> {
-        let (device, dtype) = (self.offsets.device(), self.offsets.dtype());
-        let zero = B::int_zeros([1].into(), &device, dtype.into());
-        let offsets = B::int_cat(vec![zero, self.offsets.clone()], 0);
-        B::segment_ids(offsets, self.len)
+        let device = self.offsets.device();
+        let offsets = match self.offsets.dtype() {
+            DType::I8 | DType::U8 | DType::I16 | DType::U16 => {
+                B::int_cast(self.offsets.clone(), IntDType::I32)
+            }
+            _ => self.offsets.clone(),
+        };
+        let zero = B::int_zeros([1].into(), &device, offsets.dtype().into());
+        B::segment_ids(B::int_cat(vec![zero, offsets], 0), self.len)
     }
 
     /// The value of each row's segment; 0 at rows outside all segments.
@@ -97,8 +105,7 @@ impl<B: ScanBackend> Reduction<B> {
                 };
                 let before = others(ScanOptions::default());
                 let after = others(ScanOptions::default().reverse());
-                let grad = B::float_mul(g, B::float_mul(before, after));
-                self.within_segments(grad, &ids)
+                times::<B>(g, times::<B>(before, after))
             }
             ScanOp::Max | ScanOp::Min => {
                 let settings = get_device_settings::<B>(&input.device());

@@ -55,7 +55,8 @@ fn scan_gradient<B: ScanBackend>(
     match scan.op {
         ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
         ScanOp::LogSumExp => log_sum_exp::gradient::<B>(input, grad, scan),
-        _ => extrema::gradient::<B>(input, grad, scan),
+        ScanOp::Max | ScanOp::Min => extrema::gradient::<B>(input, grad, scan),
+        ScanOp::Sum => unreachable!("a scan of sums is `SumScan`"),
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the chunks so far leave to the next one.
 
+use core::array;
+
 use crate::check;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, DType, Float, Tensor};
@@ -54,14 +56,11 @@ impl<const D: usize, K: Basic> Carry<D, K> {
         identity: impl FnOnce(Tensor<D, K>) -> Tensor<D, K>,
     ) -> Option<Tensor<D, Bool>> {
         let found = mask.dims();
-        let expected = self.state.as_ref().map_or(
-            {
-                let mut line = self.line.unwrap_or(found);
-                line[dim] = 1;
-                line
-            },
-            |state| state.dims(),
-        );
+        let mut expected = self.line.unwrap_or_else(|| {
+            let state = self.state.as_ref().map_or([1; D], Tensor::dims);
+            array::from_fn(|at| if state[at] == 1 { found[at] } else { state[at] })
+        });
+        expected[dim] = 1;
         if found != expected {
             check::fail(
                 operation,
@@ -72,6 +71,7 @@ impl<const D: usize, K: Basic> Carry<D, K> {
         }
         let state = self.state.take()?;
         check::same_device(operation, &state, &mask, "mask");
+        let state = check::expand(operation, &mask, state, "state", expected);
         self.state = Some(state.clone().mask_where(mask.clone(), identity(state)));
         Some(mask)
     }

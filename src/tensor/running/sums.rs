@@ -54,9 +54,10 @@ pub(super) fn next<const D: usize>(
     }
 }
 
-/// What `sum`, the rounded sum of both, lacks. Exact where `a` is the larger one; 0 where the sum is not finite.
+/// What `sum`, the rounded sum of both, lacks. Exact where `a` is the larger one; 0 where the sum is not finite, also where
+/// both are.
 fn rounded_off_by<const D: usize>(a: Tensor<D>, b: Tensor<D>, sum: Tensor<D>) -> Tensor<D> {
     let rest = b - (sum - a);
-    let is_nan = rest.clone().is_nan();
-    rest.mask_fill(is_nan, 0).detach()
+    let is_lost = rest.clone().is_finite().bool_not();
+    rest.mask_fill(is_lost, 0).detach()
 }
