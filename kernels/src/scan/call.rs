@@ -233,6 +233,7 @@ impl<'a, O: Operator> Call<'a, O> {
             units,
             max_planes: self.tuning.max_planes,
             plane_size: self.tuning.plane_size,
+            planes_meet: self.tuning.lookback.meets,
             staged: if has_room { staged } else { 0 },
             by_elements: self.by_elements,
         }

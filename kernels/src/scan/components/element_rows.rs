@@ -33,6 +33,8 @@ fn element_of_turn<N: Size>(
 }
 
 /// Exchanges the elements that the unit has read for those of its own vector, or those for the elements that it writes.
+///
+/// Units beyond the end of the row have skipped their writes before: a shuffle does not wait for the others.
 #[cube]
 fn exchange<A: Numeric>(
     elements: Array<A>,
@@ -45,6 +47,9 @@ fn exchange<A: Numeric>(
     } else if comptime!(to_own) {
         striped_to_blocked::<A>(&elements, lanes, config.plane_size)
     } else {
+        if comptime!(config.planes_meet) {
+            sync_plane();
+        }
         blocked_to_striped::<A>(&elements, lanes, config.plane_size)
     }
 }

@@ -42,7 +42,7 @@ use crate::monoid::{Monoid, State, join};
 use cubecl::prelude::*;
 
 /// The tile of this cube. Where cubes start in the order of their positions, it is the position: a cube that
-/// starts early all the same finds tiles missing, and computes them. Elsewhere cubes take tickets.
+/// starts early nevertheless finds tiles missing, and computes them. Elsewhere cubes take tickets.
 #[cube]
 pub(crate) fn tile_of_cube(
     state: &[Atomic<u32>],

@@ -16,6 +16,8 @@ pub struct TileConfig {
     pub max_planes: usize,
     /// Units of a plane, or 0 if they are not known.
     pub plane_size: usize,
+    /// The units of a plane can be synchronised.
+    pub planes_meet: bool,
     /// How many of a unit's vectors, its first ones, wait in shared memory instead of registers.
     pub staged: usize,
     /// Rows are read and written element by element: see [`element_rows`](crate::scan::components::element_rows).
@@ -38,6 +40,7 @@ impl TileConfig {
             units,
             max_planes,
             plane_size,
+            planes_meet: false,
             staged: 0,
             by_elements: false,
         }
