@@ -22,7 +22,7 @@ fn compiled_kernels() {
     reversals_by_slices_are_part_of_the_scan(&log, &device);
     neighbours_of_a_scan_are_part_of_it(&log, &device);
     rows_are_one_launch_of_the_tiles(&log, &device);
-    what_a_load_declines_is_one_kernel_in_front(&log, &device);
+    what_a_load_declines_is_one_kernel_before_the_scan(&log, &device);
     fs::remove_file(log.0).expect("the log is this test's own");
 }
 
@@ -74,7 +74,7 @@ fn rows_are_one_launch_of_the_tiles(log: &Log, device: &Device) {
 }
 
 /// Strided tensors would be read element by element, which is slower than a kernel before the scan.
-fn what_a_load_declines_is_one_kernel_in_front(log: &Log, device: &Device) {
+fn what_a_load_declines_is_one_kernel_before_the_scan(log: &Log, device: &Device) {
     let x = floats(device, [70, 90]);
     let y = floats(device, [90, 70]).transpose();
     device.sync().expect("the device syncs");

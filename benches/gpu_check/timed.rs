@@ -16,7 +16,7 @@ const SAMPLES: usize = 30;
 const SAMPLE: Duration = Duration::from_millis(4);
 const MOST_LAUNCHES: u128 = 8;
 
-/// A launch that takes less is queued after copies that keep the device busy meanwhile: else the figure is that of the
+/// A launch that takes less is queued after copies that keep the device busy meanwhile: otherwise the figure would be that of the
 /// host.
 const QUICK: Duration = Duration::from_micros(500);
 const FILLER_BYTES: usize = 1 << 26;

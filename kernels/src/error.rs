@@ -20,7 +20,7 @@ pub enum ScanError {
         rank: usize,
     },
     /// The number of tensors is not what the operator reads or writes.
-    #[error("the operator has {expected} {operand}, and {found} were given")]
+    #[error("the operator has {expected} {operand}, but got {found}")]
     TensorCount {
         /// Inputs or outputs.
         operand: &'static str,
@@ -96,7 +96,7 @@ pub enum ScanError {
         index: ElemType,
     },
     /// More of the largest elements are asked for than a line has.
-    #[error("the {k} largest of {len} elements do not exist")]
+    #[error("cannot take the {k} largest of {len} elements")]
     TopKTooLarge {
         /// How many were asked for.
         k: usize,
@@ -149,7 +149,7 @@ pub(crate) fn check_outputs(
         let reach = reach(tensor);
         assert!(
             reach >= *elements,
-            "the {name} must hold {elements} elements, and holds {reach}"
+            "the {name} must hold {elements} elements, but holds {reach}"
         );
     }
     for (at, output) in outputs.iter().enumerate() {

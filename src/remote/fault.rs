@@ -23,7 +23,7 @@ pub(super) enum Fault {
         name: &'static str,
         scalar: ScalarIr,
     },
-    #[error("there are {more} arguments too many")]
+    #[error("{more} arguments are too many")]
     TooMany { more: usize },
     #[error("there must be {expected} {what}, not {found}")]
     Count {
@@ -38,7 +38,7 @@ pub(super) enum Fault {
         name: &'static str,
         kind: &'static str,
     },
-    #[error("a result is of shape {expected:?}, not {found:?} as the client takes it to be")]
+    #[error("a result has the shape {expected:?}; the client expects {found:?}")]
     Result { expected: Shape, found: Shape },
     #[error("{0}")]
     Rule(String),

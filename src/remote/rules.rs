@@ -168,7 +168,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.vector(tensor)?;
         let len = tensor.shape[0];
         rule(*count <= len, || {
-            format!("the first {count} of only {len} elements")
+            format!("cannot take the first {count} of {len} elements")
         })
     }
 
@@ -177,7 +177,7 @@ impl<'a, B: Backend> Rules<'a, B> {
         self.dimension(tensor, dim)?;
         let len = tensor.shape[*dim];
         rule(*count <= len, || {
-            format!("the {count} largest of only {len} elements")
+            format!("cannot take the {count} largest of {len} elements")
         })
     }
 

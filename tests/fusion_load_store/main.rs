@@ -204,7 +204,7 @@ fn the_store_reads_nothing_from_the_load() {
 }
 
 #[test]
-fn what_costs_more_twice_is_computed_in_front() {
+fn costly_inputs_are_computed_once_before_the_scan() {
     let Some(device) = hooked_device() else {
         return;
     };

@@ -14,7 +14,7 @@ fn at_most<R>(bytes: usize, what: &str, call: impl FnOnce() -> R) {
     let temporary = measured(call).temporary;
     assert!(
         temporary <= bytes,
-        "{what}: {temporary} bytes beside inputs and outputs, more than {bytes}"
+        "{what}: {temporary} bytes besides inputs and outputs, more than {bytes}"
     );
 }
 

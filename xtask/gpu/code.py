@@ -29,7 +29,7 @@ INTRODUCTION = """\
 `cargo xtask gpu-code` lowers the kernels at the tuning of a GPU to CUDA C++ and to HIP C++, compiles them with NVRTC
 12.9 and Clang 19, and reads the machine code. CUB's agents, with their policies for sm_90, stand beside them. On AMD's
 gfx942 a plane has 64 units, on gfx1100 it has 32. CubeCL can also lower for AMD's GPUs through LLVM; the command does
-not look at that. Loads and stores are those of global memory that do not speak with other cubes, by their bits. Each
+not look at that. Loads and stores are those of global memory, by their bits, without those by which cubes communicate. Each
 counts once, however often it runs. Threads are those that a multiprocessor holds. Spills are instructions that reach
 the stack.
 

@@ -32,7 +32,7 @@ impl<O: Operator> Call<'_, O> {
             && !short_rows::keeps_places(self)
     }
 
-    /// Whether the place of a row among the others does not show in its bits, if the rows lie as the option asks.
+    /// Whether a row's bits do not depend on its place among the others, if the rows lie as the option asks.
     pub(super) fn keeps_places(&self) -> bool {
         self.is_row() && (short_rows::keeps_places(self) || short_rows::fits_plane(self))
     }

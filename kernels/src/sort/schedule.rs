@@ -10,7 +10,7 @@
 //! writes          –    –    room 0    outputs    what a turn writes, the host has decided
 //! ```
 //!
-//! In a line of equal keys the last pass is made all the same: someone must write the outputs.
+//! In a line of equal keys the last pass still runs, because the outputs must be written.
 
 use super::problem::Sort;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};

@@ -123,7 +123,7 @@ fn check_range<I: CubeElement + Numeric>(far: &[I], near: I) {
 }
 
 #[test]
-fn destinations_are_told_out_of_range_in_their_own_type() {
+fn the_range_of_destinations_is_checked_in_their_type() {
     check_range(&[3, i32::MAX, -1, i32::MIN], 2i32);
     check_range(&[3, 1 << 31, u32::MAX], 2u32);
     check_range(&[3, 1 << 32, i64::MAX, -1, -(1 << 32), i64::MIN + 1], 2i64);

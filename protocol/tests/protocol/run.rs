@@ -17,7 +17,7 @@ pub enum Deal {
     Tickets(&'static [u32]),
     /// These tiles on each thread. The first tile of the launch is on the first thread.
     ///
-    /// - Tickets order nothing but themselves, so each way to deal them can be a model of its own.
+    /// - Tickets order only each other, so each way to deal them can have a model of its own.
     /// - A thread may write before it has read anything. Such a write may as well come before all else, since other
     ///   threads need not see it yet. So loom is spared the orders of the first aggregates, and of all that the first
     ///   tile does.

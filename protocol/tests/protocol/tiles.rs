@@ -72,7 +72,7 @@ fn two_threads_scan_three_tiles() {
 
 /// The orders that [`Deal::Tiles`] spares loom make no difference to what threads see.
 #[test]
-fn nothing_is_lost_by_what_is_spared() {
+fn skipped_orders_change_no_outcome() {
     let outcomes = |shape: Shape, deal: Deal| {
         let found = Arc::new(Mutex::new(BTreeSet::new()));
         let seen = found.clone();

@@ -88,7 +88,7 @@ pub(crate) fn digit_of(key: u32, shift: u32, #[comptime] config: DigitConfig) ->
     (key >> shift) & comptime!(config.digits() as u32 - 1)
 }
 
-/// Sets shared words to 0, for those who meet at the next barrier.
+/// Sets shared words to 0, which is visible after the next barrier.
 #[cube]
 pub(crate) fn clear(
     words: &Shared<[Atomic<u32>]>,
