@@ -74,29 +74,32 @@ pub(crate) fn clear<T: Zeroable>(
 }
 
 /// The slots of `clear` that are zero.
+#[cfg(target_os = "linux")]
 fn cleared<T: Zeroable>(slots: &mut [MaybeUninit<T>]) -> Range<usize> {
-    #[cfg(target_os = "linux")]
+    let start: *mut u8 = slots.as_mut_ptr().cast();
+    let pages = pages_inside(start, size_of_val(slots));
+    // Slots lie in a whole number of huge pages if their size divides one.
+    if pages.len() >= LEAST_CLEARED
+        && HUGE_PAGE.is_multiple_of(size_of::<T>())
+        && start.addr().is_multiple_of(size_of::<T>())
     {
-        let start: *mut u8 = slots.as_mut_ptr().cast();
-        let pages = pages_inside(start, size_of_val(slots));
-        // Slots lie in a whole number of huge pages if their size divides one.
-        if pages.len() >= LEAST_CLEARED
-            && HUGE_PAGE.is_multiple_of(size_of::<T>())
-            && start.addr().is_multiple_of(size_of::<T>())
-        {
-            let first = start.wrapping_add(pages.start);
-            // SAFETY: the pages lie inside the slots, which have no content that counts. Memory that several mappings
-            // share, or that is locked, is not zero afterwards: a byte tells.
-            let is_zero = unsafe {
-                first.write_volatile(1);
-                libc::madvise(first.cast(), pages.len(), libc::MADV_DONTNEED) == 0
-                    && first.read_volatile() == 0
-            };
-            if is_zero {
-                return pages.start / size_of::<T>()..pages.end / size_of::<T>();
-            }
+        let first = start.wrapping_add(pages.start);
+        // SAFETY: the pages lie inside the slots, which have no content that counts. Memory that several mappings
+        // share, or that is locked, is not zero afterwards: a byte tells.
+        let is_zero = unsafe {
+            first.write_volatile(1);
+            libc::madvise(first.cast(), pages.len(), libc::MADV_DONTNEED) == 0
+                && first.read_volatile() == 0
+        };
+        if is_zero {
+            return pages.start / size_of::<T>()..pages.end / size_of::<T>();
         }
     }
+    0..0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cleared<T: Zeroable>(_slots: &mut [MaybeUninit<T>]) -> Range<usize> {
     0..0
 }
 

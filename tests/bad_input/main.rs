@@ -5,6 +5,9 @@
 #[macro_use]
 extern crate scan_testing;
 
+#[cfg(target_family = "wasm")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
+
 /// One [`Bad`] per line: the operation and the reason that the panic names, and the call.
 macro_rules! table {
     ($($operation:literal, $reason:expr => $call:expr;)*) => {

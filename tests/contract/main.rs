@@ -7,6 +7,9 @@
 #[macro_use]
 extern crate scan_testing;
 
+#[cfg(target_family = "wasm")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
+
 #[cfg(feature = "flex")]
 mod golden;
 mod operations;

@@ -5,6 +5,9 @@
 #[macro_use]
 extern crate scan_testing;
 
+#[cfg(target_family = "wasm")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
+
 mod graph;
 // It reads a clock, which WebAssembly does not have.
 #[cfg(not(target_family = "wasm"))]

@@ -8,6 +8,8 @@ use scan_testing::tensors::element::{Number, samples};
 use scan_testing::tensors::waiting::caught;
 use scan_testing::tensors::{WAYS, assert_same, axis, devices, host, mask, oracle, tensor};
 
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
+
 on_every_device![
     blocking_forms_name_their_twins,
     burns_own_sums,

@@ -6,7 +6,9 @@
 use core::mem::MaybeUninit;
 
 use super::super::buffer::Shared;
-use super::super::compress::{self, BITS, GROUP, Index, Word};
+#[cfg(target_arch = "x86_64")]
+use super::super::compress::GROUP;
+use super::super::compress::{self, BITS, Index, Word};
 use super::super::parallel;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
@@ -113,13 +115,14 @@ fn short<T: Word, I: Index>(
     slots: &mut [MaybeUninit<T>],
     counts: &mut [MaybeUninit<I>],
 ) {
-    let mut row = 0;
     #[cfg(target_arch = "x86_64")]
-    if let Some(_avx2) = HasAvx2::test() {
+    let done = HasAvx2::test().map_or(0, |_avx2| {
         // SAFETY: `_avx2` proves AVX2 and POPCNT.
-        row = unsafe { short_by_groups(values, words, len, slots, counts) };
-    }
-    for (row, count) in counts.iter_mut().enumerate().skip(row) {
+        unsafe { short_by_groups(values, words, len, slots, counts) }
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    let done = 0;
+    for (row, count) in counts.iter_mut().enumerate().skip(done) {
         let bits = bits_of_row(words, row * len, len);
         let place = row * len..(row + 1) * len;
         let (values, slots) = (&values[place.clone()], &mut slots[place]);

@@ -13,6 +13,8 @@
 //! so whatever runs while this one is put aside must be over before it goes on. That holds for what the page calls.
 //!
 //! A panic ends in a trap, which JavaScript catches. Nothing is dropped on the way.
+//!
+//! A test program says itself that it runs in a browser: `wasm_bindgen_test_configure!`.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -47,8 +49,6 @@ const START: &str = "
 
 const CATCH: &str = "
     try { exports.call_held(); return false; } catch { return true; }";
-
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
 
 thread_local! {
     static SAID: RefCell<BTreeSet<String>> = const { RefCell::new(BTreeSet::new()) };

@@ -63,6 +63,7 @@ macro_rules! on_every_device {
     )*};
 }
 
+/// Stamps properties, functions of a device, as the tests `property::flex` and `property::cube` of a browser.
 #[cfg(all(feature = "flex", target_family = "wasm"))]
 #[macro_export]
 macro_rules! on_every_device {
