@@ -54,8 +54,8 @@ pub(super) fn next<const D: usize>(
     }
 }
 
-/// What `sum`, the rounded sum of both, lacks. Exact where `a` is the larger one; 0 where the sum is not finite, also where
-/// both are.
+/// What `sum`, the rounded sum of both, lacks. Exact where `a` is the larger one; 0 where the sum is not finite, as after
+/// an overflow.
 fn rounded_off_by<const D: usize>(a: Tensor<D>, b: Tensor<D>, sum: Tensor<D>) -> Tensor<D> {
     let rest = b - (sum - a);
     let is_lost = rest.clone().is_finite().bool_not();
