@@ -9,7 +9,7 @@ use cubecl::prelude::*;
 use cubecl_scan::ScanError;
 use cubecl_scan::compact::{Emit, PermutationShape, compact, gather, partition_ranks, scatter};
 use cubecl_scan::scan::LaunchOptions;
-use cubecl_scan::segments::segment_sums;
+use cubecl_scan::segments::{segment_starts, segment_sums};
 use half::f16;
 use scan_testing::kernels::*;
 use scan_testing::reference;
@@ -119,6 +119,23 @@ fn floats() {
         check_as::<f16>(&client, shape, 50, |value| f16::from_f32(value as f32));
     } else {
         unsupported("f16 on this device");
+    }
+}
+
+/// What was in memory before does not count as a start.
+#[test]
+fn starts_are_marked_in_cleared_memory() {
+    let (client, int, word) = (client(), i32::elem_type_native(), u32::elem_type_native());
+    for len in [1, 130, 5000] {
+        let offsets = [0, len as i32 / 3, len as i32 / 3, len as i32];
+        let (given, starts) = (upload(&client, &offsets), sentinel(&client, len));
+        let marks = (flat(&starts, len), word);
+        segment_starts(&client, (flat(&given, 4), int), marks, len).expect("supported");
+        let mut expected = vec![0u32; len];
+        offsets[..3]
+            .iter()
+            .for_each(|&at| expected[at as usize] = 1);
+        assert_eq!(read::<u32>(&client, starts, len), expected);
     }
 }
 

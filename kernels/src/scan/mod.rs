@@ -21,6 +21,7 @@
 mod batch_invariant;
 mod built_in;
 mod call;
+mod clear;
 pub(crate) mod components;
 mod grid;
 mod launch;
@@ -36,6 +37,7 @@ mod tensors;
 pub(crate) mod tuning;
 
 pub use built_in::{BuiltIn, scan_built_in};
+pub(crate) use clear::clear;
 pub use components::args::{
     Access, Load, LoadExpand, Operands, Reads, ScanArgs, Store, StoreExpand, Writes,
 };

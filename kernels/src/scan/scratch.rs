@@ -1,14 +1,15 @@
 //! The words through which tiles communicate, kept from launch to launch.
 //!
-//! A launch recognises its own words by its epoch (see [`tile_state`](super::components::tile_state)). So the buffer is
-//! cleared once per 65,535 launches, and not allocated for each call. There is one buffer for each device and stream.
-//! Launches of one stream run one after the other, so they can share it.
+//! A launch recognises its own words by its epoch (see [`tile_state`](super::components::tile_state)). So the device
+//! clears the buffer once per 65,535 launches, and does not allocate it for each call. There is one buffer for each
+//! device and stream. Launches of one stream run one after the other, so they can share it.
 
 use super::components::tile_state::{HEADER_WORDS, TileWordsLaunch, epoch_bits_of};
-use super::scratch_cache::{Made, ScratchCache};
-use super::{ScanOptions, scan};
+use super::scratch_cache::{self, Made, ScratchCache};
+use super::{ScanOptions, clear, scan};
 use crate::{ScanError, ScanOp, testing};
 use cubecl::client::Client;
+use cubecl::dry_run::RealRun;
 use cubecl::ir::{ElemType, features::AtomicUsage};
 use cubecl::prelude::*;
 use cubecl::server::Handle;
@@ -37,16 +38,23 @@ fn unsupported_reason_of(
     offers: impl Fn(AtomicUsage) -> bool,
     is_capturing: bool,
 ) -> Option<&'static str> {
-    if ![AtomicUsage::LoadStore, AtomicUsage::Add]
-        .into_iter()
-        .all(offers)
-    {
+    let needed = [AtomicUsage::LoadStore, AtomicUsage::Add];
+    if !needed.into_iter().all(offers) {
         Some("the device lacks 32-bit atomic load, store and add")
     } else if is_capturing {
         Some("a captured graph would replay the words of its first run")
     } else {
         None
     }
+}
+
+/// Why a buffer for this many words cannot be bound on this device. `None` if it can.
+pub(crate) fn too_many_words(client: &Client, words: usize) -> Option<String> {
+    let most = client.properties().memory.max_page_size;
+    let bytes = (scratch_cache::rounded(HEADER_WORDS + words) * size_of::<u32>()) as u64;
+    (bytes > most).then(|| {
+        format!("its tiles communicate through {bytes} bytes, and the device binds {most} at most")
+    })
 }
 
 /// A contiguous tensor through which one launch passes data to the next. Its buffer can be bound even if it has no
@@ -109,10 +117,8 @@ pub(crate) fn take(
     // SAFETY: the handle was made with this many words.
     let arg = unsafe { BufferArg::from_raw_parts(handle, words) };
     let bits = epoch_bits_of(epoch);
-    (
-        arg,
-        TileWordsLaunch::new(rows * per_row, per_row, bits, spin_limit),
-    )
+    let layout = TileWordsLaunch::new(rows * per_row, per_row, bits, spin_limit);
+    (arg, layout)
 }
 
 /// The stream of a launch by `client`: the one that the client is pinned to, or else the current one. A client tells
@@ -121,10 +127,16 @@ fn stream_of(client: &Client) -> StreamId {
     client.empty(size_of::<u32>()).stream
 }
 
-/// This many words of zeros. The device's thread notes on the buffer whether allocation or writing failed, and this
+/// This many words of zeros. The device's thread notes on the buffer whether allocation or the launch failed, and this
 /// function asks for it: a buffer in the cache must really be cleared.
 fn cleared(client: &Client, words: usize) -> Made<Handle> {
-    let handle = client.create_from_slice(&vec![0u8; words * size_of::<u32>()]);
+    let word = u32::elem_type_native();
+    let handle = client.empty(words * word.size());
+    let tensor = TensorHandle::new_contiguous([words], handle.clone(), word).binding();
+    // What a dry run leaves in the cache is for later launches.
+    let _real_run = RealRun::new();
+    // SAFETY: the buffer was made with this many words.
+    unsafe { clear(client, &(tensor, word), words) };
     match client.check([&handle]) {
         Ok(()) => Made::Cleared(handle),
         Err(_) => Made::Broken(handle),
@@ -171,10 +183,6 @@ mod tests {
         assert_ne!(memory(&other, 1), words, "another stream of this thread");
         assert_ne!(memory(&cubecl::Device::default().client(), 1), words);
         let elsewhere = std::thread::scope(|scope| scope.spawn(|| memory(&one, 1)).join());
-        assert_eq!(
-            elsewhere.expect("no panic"),
-            words,
-            "the stream, not the thread"
-        );
+        assert_eq!(elsewhere.expect("no panic"), words, "not the thread");
     }
 }

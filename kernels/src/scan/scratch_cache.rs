@@ -26,6 +26,16 @@ const STEP: usize = 1 << 20;
 /// All buffers have at most this number of words, 256 MiB, unless the latest has more.
 const MAX_WORDS: usize = 1 << 26;
 
+/// A buffer of more than `STEP` words is freed if none of this number of launches, of all streams, has needed more than
+/// half of it.
+const IDLE_LAUNCHES: u64 = 1 << 10;
+
+/// The words of the buffer that is made for so many.
+pub(super) fn rounded(words: usize) -> usize {
+    let doubled = words.max(MIN_WORDS).next_power_of_two();
+    doubled.min(words.next_multiple_of(STEP))
+}
+
 /// The buffer of one stream, for one launch.
 #[derive(Clone)]
 pub(super) struct ScratchBuffer<B> {
@@ -35,6 +45,8 @@ pub(super) struct ScratchBuffer<B> {
     pub(super) epoch: u32,
     /// When it was last used, counted in launches of all streams.
     last_used: u64,
+    /// When more than half of it was last needed.
+    last_needed: u64,
 }
 
 impl<B> ScratchBuffer<B> {
@@ -79,8 +91,7 @@ impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
         words: usize,
         make: impl FnOnce(usize) -> Made<B>,
     ) -> ScratchBuffer<B> {
-        let doubled = words.max(MIN_WORDS).next_power_of_two();
-        let words = doubled.min(words.next_multiple_of(STEP));
+        let words = rounded(words);
         let words = match self.entries().take(&key, words) {
             Ok(scratch) => return scratch,
             Err(known) => words.max(known),
@@ -90,6 +101,7 @@ impl<K: Clone + Eq + Hash, B: Clone> ScratchCache<K, B> {
             words,
             epoch: FIRST_EPOCH,
             last_used: 0,
+            last_needed: 0,
         };
         match make(words) {
             Made::Cleared(buffer) => {
@@ -111,9 +123,17 @@ impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
     /// The buffer of `key` if it serves. Otherwise how many words the known one has, or 0.
     fn take(&mut self, key: &K, words: usize) -> Result<ScratchBuffer<B>, usize> {
         self.launches += 1;
+        if self.launches % IDLE_LAUNCHES == 0 {
+            let before = self.launches - IDLE_LAUNCHES;
+            let is_needed = |it: &ScratchBuffer<B>| it.words <= STEP || it.last_needed > before;
+            self.by_stream.retain(|_, it| is_needed(it));
+        }
         let scratch = self.by_stream.get_mut(key).ok_or(0usize)?;
         scratch.epoch = scratch.next_epoch(words).ok_or(scratch.words)?;
         scratch.last_used = self.launches;
+        if 2 * words > scratch.words {
+            scratch.last_needed = self.launches;
+        }
         Ok(scratch.clone())
     }
 
@@ -124,6 +144,7 @@ impl<K: Clone + Eq + Hash, B: Clone> Entries<K, B> {
             return;
         }
         scratch.last_used = self.launches;
+        scratch.last_needed = self.launches;
         self.by_stream.insert(key, scratch);
         while self.is_full() {
             let oldest = self.by_stream.iter().min_by_key(|(_, it)| it.last_used);
@@ -188,14 +209,6 @@ mod tests {
     }
 
     #[test]
-    fn streams_have_buffers_of_their_own() {
-        let cache = Counted::new();
-        assert_eq!(cache.take(7, 1).0, 1);
-        assert_eq!(cache.take(8, 1), (2, 32_768, 1));
-        assert_eq!(cache.take(7, 1), (1, 32_768, 2));
-    }
-
-    #[test]
     fn no_epoch_comes_twice() {
         let cache = Counted::new();
         for epoch in 1..=65_535 {
@@ -224,12 +237,23 @@ mod tests {
         let cache = Counted::new();
         assert_eq!(cache.take(0, STEP + 1), (1, 2 * STEP, 1));
         assert_eq!(cache.take(1, 2 * STEP + 1), (2, 3 * STEP, 1));
-        assert_eq!(
-            cache.take(2, MAX_WORDS - 4 * STEP),
-            (3, MAX_WORDS - 4 * STEP, 1)
-        );
+        let rest = MAX_WORDS - 4 * STEP;
+        assert_eq!(cache.take(2, rest), (3, rest, 1));
         assert_eq!(cache.take(1, 1).2, 2, "kept");
         assert_eq!(cache.take(0, 1).2, 1, "the least recent");
+    }
+
+    #[test]
+    fn a_large_buffer_that_no_launch_needs_is_freed() {
+        let (cache, large) = (Counted::new(), 4 * STEP);
+        let made = [(0, large), (1, large), (2, 1)].map(|(key, words)| cache.take(key, words).0);
+        assert_eq!(made, [1, 2, 3]);
+        (0..2 * IDLE_LAUNCHES).for_each(|_| _ = cache.take(0, large / 2 + 1));
+        assert_eq!(cache.take(0, 1).0, 1, "more than half was needed");
+        assert_eq!(cache.take(2, 1).0, 3, "small ones are kept");
+        assert_eq!(cache.take(1, 1), (4, 32_768, 1), "idle");
+        (0..2 * IDLE_LAUNCHES).for_each(|_| _ = cache.take(0, large / 2));
+        assert_eq!(cache.take(0, 1).1, large / 2, "half of it was not needed");
     }
 
     #[test]

@@ -10,24 +10,12 @@
 use super::entries_of;
 use crate::checked_index::checked_index;
 use crate::error::{Typed, check_outputs, check_types};
-use crate::scan::problem::lanes_of;
 use crate::scan::scratch::temporary_tensor;
-use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, cube_count, scan};
+use crate::scan::{ELEMENTWISE_UNITS, ScanOptions, clear, cube_count, scan};
 use crate::{ScanError, ScanOp};
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
-
-#[cube(launch_unchecked, address_type = "dynamic")]
-fn clear_kernel<M: Numeric, N: Size>(
-    marks: &mut [Vector<M, N>],
-    vectors: usize,
-    #[define(M)] _mark: ElemType,
-) {
-    if ABSOLUTE_POS < vectors {
-        marks[ABSOLUTE_POS] = Vector::new(M::from_int(0));
-    }
-}
 
 #[cube(launch_unchecked, address_type = "dynamic")]
 fn mark_kernel<I: Numeric, M: Numeric>(
@@ -73,20 +61,8 @@ fn mark(
     if len == 0 {
         return Ok(());
     }
-    let lanes = lanes_of(client, len, &[(&marks, dtype.size())]);
-    // SAFETY: `marks` holds this many vectors; the kernel writes none past the end.
-    unsafe {
-        clear_kernel::launch_unchecked(
-            client,
-            cube_count(client, (len / lanes).div_ceil(ELEMENTWISE_UNITS)),
-            CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
-            address_type,
-            lanes,
-            marks.clone().into_buffer_arg(),
-            len / lanes,
-            dtype,
-        );
-    }
+    // SAFETY: `marks` holds `len` elements, as checked above.
+    unsafe { clear(client, &(marks.clone(), dtype), len) };
     // SAFETY: no entry beyond the offsets is read, and an offset is checked before a mark is written there.
     unsafe {
         mark_kernel::launch_unchecked(

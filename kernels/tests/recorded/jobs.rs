@@ -9,11 +9,11 @@
 //! cases/N/*.bin
 //! ```
 //!
-//! Memory that was never written does not hold zeros here. A kernel that a case launches again becomes another
-//! module, `N.again1.ptx`: the simulator takes a launch's kernel from the module that was loaded last, and
-//! knows each name once.
+//! Memory that was never written does not hold zeros here, unless a kernel has cleared it. A kernel that a case
+//! launches again becomes another module, `N.again1.ptx`: the simulator takes a launch's kernel from the module
+//! that was loaded last, and knows each name once.
 
-use super::record::{Module, Range, Step, record};
+use super::record::{Module, Range, Step, group_of, record};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -76,8 +76,8 @@ struct Job<'a> {
     folder: PathBuf,
     text: String,
     wanted: String,
-    /// The bytes that the host wrote into each buffer, in this case or an earlier one: scratch memory outlives
-    /// cases.
+    /// The bytes that the host wrote into each buffer, in this case or an earlier one, and zeros where a kernel cleared
+    /// it: scratch memory outlives cases.
     memory: &'a mut HashMap<usize, Vec<u8>>,
     /// The simulator's names for the buffers that the case has used.
     names: HashMap<usize, String>,
@@ -147,6 +147,9 @@ impl<'a> Job<'a> {
                 let launch =
                     format!("launch {entry} {x} {y} {z} {bx} {by} {bz} {shared} {arguments}");
                 line(&mut self.text, launch);
+                if group_of(&entry) == "clear" {
+                    self.clear(bindings[0]);
+                }
             }
             Step::Expect { at, bytes } => {
                 let (name, wanted) = (self.name(at.buffer)?, self.file(bytes)?);
@@ -156,6 +159,12 @@ impl<'a> Job<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Later cases find what a kernel has cleared.
+    fn clear(&mut self, at: Range) {
+        let memory = self.memory.get_mut(&at.buffer).expect("allocated before");
+        memory[at.start as usize..][..at.bytes as usize].fill(0);
     }
 
     fn write(&mut self, at: Range, bytes: &[u8]) -> io::Result<()> {

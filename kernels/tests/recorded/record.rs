@@ -77,6 +77,7 @@ pub struct Record {
     case: String,
     cases: usize,
     launches: usize,
+    uploaded: usize,
     faults: Vec<String>,
 }
 
@@ -109,6 +110,7 @@ impl Record {
     }
 
     pub fn write(&mut self, at: &BufferBinding, bytes: &[u8]) {
+        self.uploaded += bytes.len();
         self.step(Step::Write {
             at: Range::of(at),
             bytes: bytes.to_vec(),
@@ -141,6 +143,11 @@ impl Record {
 
     pub fn launches(&self) -> usize {
         self.launches
+    }
+
+    /// The bytes that the host has written into buffers.
+    pub fn uploaded(&self) -> usize {
+        self.uploaded
     }
 
     pub fn fault(&mut self, message: String) {

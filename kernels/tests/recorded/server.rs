@@ -115,7 +115,7 @@ impl Server for Recorder {
         count: CubeCount,
         arguments: KernelArguments,
         _stream: StreamId,
-        _mode: LaunchMode,
+        mode: LaunchMode,
     ) {
         let buffers = arguments.buffers().count() as u32 + 1;
         let module = match self.module(&*kernel) {
@@ -124,6 +124,9 @@ impl Server for Recorder {
             }
             module => module,
         };
+        if mode.is_skipped() {
+            return;
+        }
         match (module, count) {
             (Ok(module), CubeCount::Static(x, y, z)) => {
                 let info = &arguments.info;

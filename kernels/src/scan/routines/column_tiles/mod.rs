@@ -96,10 +96,12 @@ pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
         return call.lines.inner_count() > 1;
     }
     let width = call.lines.inner_count() / call.lanes;
-    let [strips, tiles] = ColumnTileConfig::of(call).tiles(call);
+    let config = ColumnTileConfig::of(call);
+    let [strips, tiles] = config.tiles(call);
     call.rows() * width < call.tuning.units_to_saturate
         && tiles > 1
         && (tiles <= COLUMN_CHAIN || strips >= COLUMN_STRIPS)
+        && scratch::too_many_words(call.client, config.words(call)).is_none()
 }
 
 use column_tiles_kernel as kernel;
@@ -108,7 +110,10 @@ pub(crate) struct ColumnTiles;
 
 impl Routine for ColumnTiles {
     fn refusal<O: Operator>(call: &Call<O>) -> Option<String> {
-        unless_columns(call).or_else(|| unless_words(call))
+        let words = || ColumnTileConfig::of(call).words(call);
+        unless_columns(call)
+            .or_else(|| unless_words(call))
+            .or_else(|| scratch::too_many_words(call.client, words()))
     }
 
     fn width<O: Operator>(call: &Call<O>) -> usize {
@@ -119,7 +124,7 @@ impl Routine for ColumnTiles {
         let config = ColumnTileConfig::of(&call);
         let all_tiles = config.tiles(&call);
         let [strips, tiles] = all_tiles;
-        let words = config.strip.launch_words(all_tiles, call.state_words());
+        let words = config.words(&call);
         let (state, words) = scratch::take(call.client, words, all_tiles, call.tuning.spin_limit);
         let split = Split {
             len: config.rows.prefetch_depth,

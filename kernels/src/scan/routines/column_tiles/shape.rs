@@ -61,6 +61,12 @@ impl ColumnTileConfig {
         [strips, call.len().div_ceil(tile)]
     }
 
+    /// The words of a call, without the header.
+    pub fn words<O: Operator>(&self, call: &Call<O>) -> usize {
+        self.strip
+            .launch_words(self.tiles(call), call.state_words())
+    }
+
     /// Takes all rows of a tile as they were loaded. In a last tile that repeats rows, but its total is not used.
     pub fn whole(&self) -> ColumnsConfig {
         ColumnsConfig {
