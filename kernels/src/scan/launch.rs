@@ -2,8 +2,8 @@
 
 use super::call::Call;
 use super::components::args::Operands;
-use super::problem::{Lines, ScanOptions};
-use super::strategy::{LaunchOptions, RoutineKind, Strategy};
+use super::problem::ScanOptions;
+use super::strategy::{LaunchOptions, RoutineKind, Strategy, infer};
 use super::tensors::ScanTensors;
 use super::{routines, scratch};
 use crate::monoid::{Fold, Operator};
@@ -82,12 +82,16 @@ pub fn scan_operator<O: Operator>(
 pub(crate) fn routine_of<O: Operator>(call: &Call<O>) -> RoutineKind {
     match call.launch.strategy {
         Strategy::Forced(routine) => routine,
-        Strategy::Inferred => infer(
-            &call.lines,
-            call.tile_elements(),
-            routines::column_tiles::serves(call),
-            scratch::unsupported_reason(call.client).is_none(),
-        ),
+        Strategy::Inferred => {
+            let can_look_back = scratch::unsupported_reason(call.client).is_none();
+            let column_tiles = routines::column_tiles::serves(call);
+            infer(
+                &call.lines,
+                call.tile_elements(),
+                column_tiles,
+                can_look_back,
+            )
+        }
     }
 }
 
@@ -101,54 +105,4 @@ pub(crate) fn run<O: Operator, D: Operands>(
     }
     routines::launch(routine, call, operands);
     Ok(())
-}
-
-/// The rules of [`Strategy::Inferred`]. `column_tiles`: tiles of columns serve better than whole columns and
-/// reduce-then-scan. `can_look_back`: tiles can communicate.
-fn infer(lines: &Lines, tile: usize, column_tiles: bool, can_look_back: bool) -> RoutineKind {
-    if !lines.inner.is_empty() {
-        if column_tiles && can_look_back {
-            RoutineKind::ColumnTiles
-        } else {
-            RoutineKind::Columns
-        }
-    } else if lines.len() <= tile {
-        RoutineKind::SingleCube
-    } else if can_look_back {
-        RoutineKind::SinglePass
-    } else {
-        RoutineKind::ReduceThenScan
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::problem::Dim;
-    use super::*;
-
-    #[test]
-    fn the_routine_follows_from_the_shape_and_the_device() {
-        let dim = |size, stride| Dim {
-            size,
-            strides: vec![stride],
-        };
-        let routine = |len, inner: &[Dim], column_tiles, can_look_back| {
-            let lines = Lines {
-                outer: vec![],
-                axis: dim(len, 1),
-                inner: inner.to_vec(),
-            };
-            infer(&lines, 4096, column_tiles, can_look_back)
-        };
-        assert_eq!(routine(4096, &[], false, true), RoutineKind::SingleCube);
-        assert_eq!(routine(4097, &[], false, true), RoutineKind::SinglePass);
-        assert_eq!(
-            routine(4097, &[], false, false),
-            RoutineKind::ReduceThenScan
-        );
-        let columns = |tiles, can_look_back| routine(4, &[dim(9, 1)], tiles, can_look_back);
-        assert_eq!(columns(false, true), RoutineKind::Columns);
-        assert_eq!(columns(true, false), RoutineKind::Columns);
-        assert_eq!(columns(true, true), RoutineKind::ColumnTiles);
-    }
 }

@@ -1,6 +1,7 @@
-//! What a caller may ask for, and the constants a device is tuned by.
+//! What a caller may ask for, and the routine that a scan takes.
 
 use super::components::stall::Stall;
+use super::problem::Lines;
 
 /// How a scan is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -69,4 +70,56 @@ pub struct LaunchOptions {
     /// is not a power of two then have a cube each, and columns are scanned in tiles of one shape, even if they are
     /// few. Outputs begin at a multiple of 16 bytes. While a CUDA graph is captured, long rows have other bits.
     pub batch_invariant: bool,
+}
+
+/// The rules of [`Strategy::Inferred`]. `column_tiles`: tiles of columns serve better than whole columns.
+/// `can_look_back`: tiles can communicate.
+pub(super) fn infer(
+    lines: &Lines,
+    tile: usize,
+    column_tiles: bool,
+    can_look_back: bool,
+) -> RoutineKind {
+    if !lines.inner.is_empty() {
+        if column_tiles && can_look_back {
+            RoutineKind::ColumnTiles
+        } else {
+            RoutineKind::Columns
+        }
+    } else if lines.len() <= tile {
+        RoutineKind::SingleCube
+    } else if can_look_back {
+        RoutineKind::SinglePass
+    } else {
+        RoutineKind::ReduceThenScan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::problem::Dim;
+    use super::RoutineKind::*;
+    use super::*;
+
+    #[test]
+    fn the_routine_follows_from_the_shape_and_the_device() {
+        let dim = |size| Dim {
+            size,
+            strides: vec![1],
+        };
+        let routine = |len, columns: &[usize], column_tiles, can_look_back| {
+            let lines = Lines {
+                outer: vec![],
+                axis: dim(len),
+                inner: columns.iter().copied().map(dim).collect(),
+            };
+            infer(&lines, 4096, column_tiles, can_look_back)
+        };
+        assert_eq!(routine(4096, &[], false, true), SingleCube);
+        assert_eq!(routine(4097, &[], false, true), SinglePass);
+        assert_eq!(routine(4097, &[], false, false), ReduceThenScan);
+        assert_eq!(routine(4, &[9], false, true), Columns);
+        assert_eq!(routine(4, &[9], true, false), Columns);
+        assert_eq!(routine(4, &[9], true, true), ColumnTiles);
+    }
 }
