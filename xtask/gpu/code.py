@@ -2,8 +2,8 @@
 
 NVRTC compiles every CUDA module of the record for sm_90, and those at a GPU's own tuning for sm_80, too. Clang compiles
 every HIP module for the device that it was lowered for. The table has the machine code of the modules at a GPU's own
-tuning, with CUB's kernels next to them. It is a fault if a compiler refuses a module, if a kernel spills, or if it
-accesses contiguous memory less widely than the GPU can.
+tuning, with CUB's kernels next to them. It is a fault if a compiler refuses a module, or if a kernel spills, accesses
+contiguous memory less widely than the GPU can, or has a plane operation that part of a plane may miss.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import amd
 import nvidia
+import reconvergence
 from machine_code import CONTIGUOUS, HEAD, OTHER, faults, row
 
 # CUB's kernels, each with its file and the units of its cubes.
@@ -84,6 +85,13 @@ def look(vendor, toolkit, record, words):
     modules = [Module.read(record / "modules", line) for line in lines]
     modules = [module for module in modules if not words or any(word in module.case for word in words)]
     rows, wrong = [], []
+    if vendor is nvidia:
+        operations = 0
+        for module in modules:
+            source = module.path.read_text()
+            operations += len(reconvergence.PLANE_OPERATION.findall(source))
+            wrong += [f"{module.case}, {module.kernel}: {why}" for why in reconvergence.faults(source)]
+        print(f"units may miss {len(wrong)} of {operations} plane operations", flush=True)
     for arch, place in vendor.PLACES.items():
         cub = None
         if vendor is nvidia:

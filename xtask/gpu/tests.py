@@ -4,6 +4,7 @@ import unittest
 
 import amd
 import nvidia
+import reconvergence
 import simulate
 from machine_code import Code, faults
 
@@ -33,6 +34,22 @@ scan:
 ; ScratchSize: 4
 ; Occupancy: 6
 """
+# The position of a unit, the size of a plane, its number, whether it is the first, a variable and an output.
+CUDA = """
+extern "C" __global__ void scan_kernel(uint32_t * const __restrict__ v0) {
+uint32_t const v1 = threadIdx.x;
+uint32_t const v2 = 32;
+uint32_t const v3 = v1 / v2;
+uint32_t const v4 = blockIdx.x;
+bool const v5 = v3 == v2;
+bool const v6 = v1 == v2;
+uint32_t v7_store;
+uint32_t * v8 = &v7_store;*v8 = v2;
+uint32_t * const v9 = &v0[v1];
+BODY
+return;
+}
+"""
 
 
 class Tests(unittest.TestCase):
@@ -44,6 +61,30 @@ class Tests(unittest.TestCase):
         self.assertEqual((code.registers, code.stack, code.planes, code.barriers, code.spills), (80, 4, 6, 1, 1))
         self.assertEqual((code.loads, code.stores), ({128: 1, 64: 1, 16: 1}, {128: 1}))
         self.assertRaises(ValueError, amd.read, "; NumVgprs: 80")
+
+    def test_a_plane_operation_that_units_may_miss_is_found(self):
+        store = "if(v6) {\n*v9 = v1;\n}\n"
+        shuffle, sync = "uint32_t const v20 = __shfl_up_sync(__activemask(), v1, v2);\n", "__syncwarp();\n"
+        vote = "uint32_t_4 const v21 = {__ballot_sync(__activemask(), v6), 0, 0, 0};\nbool const v22 = v21 == v2;\n"
+        ahead = "while([&]{\nbool const v30 = v4 < v2;\nreturn v30;\n}()) {\n"
+        for text, count in [
+            (shuffle, 0),
+            (store + shuffle, 1),  # after a branch
+            (store + sync + shuffle, 0),
+            ("if(v6) {\n" + shuffle + "}\n", 1),  # in a branch
+            ("if(v5) {\n" + shuffle + "}\n", 0),  # that a whole plane takes
+            (vote + "if(v22) {\n" + shuffle + "}\n", 0),  # as the ballot of all says
+            ("if(v5) {\n" + sync + "}\n else {\n" + store + "}\n" + shuffle, 1),
+            (store + "if(v5) {\n" + sync + "}\n" + shuffle, 1),
+            (ahead + shuffle + store + "}\n", 1),  # in the next round
+            (ahead + shuffle + store + sync + "}\n", 0),
+            (ahead.replace("v4", "v1") + "}\n" + shuffle, 1),  # after a loop that some leave early
+            (store + ahead + sync + "}\n" + shuffle, 1),  # after a loop of no rounds
+            ("uint32_t const v10 = atomicAdd(v9, v2);\nbool const v11 = v10 == v2;\nif(v11) {\n" + shuffle + "}\n", 1),
+            ("if(v6) {\n*v8 = v2;\n}\n" + shuffle, 0),  # a move
+            ("if(v6) {\n*v8 = v2;\n}\nuint32_t const v10 = *v8;\nif(v10) {\n" + shuffle + "}\n", 1),
+        ]:
+            self.assertEqual(len(reconvergence.faults(CUDA.replace("BODY", text))), count, text)
 
     def test_what_is_resident_is_bound_by_the_scarcest(self):
         for registers, declared, units, asked, threads in [

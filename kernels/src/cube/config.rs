@@ -4,6 +4,7 @@ use super::algorithm::CubeScanAlgorithm;
 use crate::ScanOp;
 use crate::scan::components::vector_totals::Rake;
 use cubecl::client::Client;
+use cubecl::ir::features::Plane;
 use cubecl::prelude::*;
 
 /// The comptime facts of a cube-level scan. [`CubeScanConfig::new`] fills them in for a device.
@@ -17,6 +18,8 @@ pub struct CubeScanConfig {
     pub units: usize,
     /// The units of the smallest plane of the device: a power of two from 1 to 128. Planes may be larger, up to 128.
     pub plane_size_min: usize,
+    /// The units of a plane can be synchronised: [`Plane::Sync`](cubecl::ir::features::Plane::Sync).
+    pub planes_meet: bool,
 }
 
 impl CubeScanConfig {
@@ -30,6 +33,7 @@ impl CubeScanConfig {
             op,
             units,
             plane_size_min,
+            planes_meet: client.features().plane.contains(Plane::Sync),
         }
     }
 
@@ -75,6 +79,7 @@ mod tests {
             op: ScanOp::Sum,
             units,
             plane_size_min,
+            planes_meet: false,
         }
     }
 

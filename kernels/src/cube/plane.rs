@@ -5,9 +5,10 @@
     reason = "the `cube` macro generates modules without documentation"
 )]
 
+use super::config::CubeScanConfig;
 use crate::monoid::{Fold, Monoid};
 use crate::operator::{ScanOp, combine};
-use crate::scan::components::plane_scan::shift_up;
+use crate::scan::components::plane_scan::{reconverge, shift_up};
 use cubecl::prelude::*;
 
 /// Inclusive scan over the plane: unit `i` receives `v₀ ⊕ … ⊕ vᵢ`.
@@ -55,7 +56,7 @@ pub fn plane_scan_in_place<A: Numeric>(
     end: usize,
     identity: A,
     #[comptime] steps: usize,
-    #[comptime] op: ScanOp,
+    #[comptime] config: CubeScanConfig,
 ) -> A {
     let last = last_unit_of_plane();
     let mut carry = identity;
@@ -65,11 +66,13 @@ pub fn plane_scan_in_place<A: Numeric>(
         if at < end {
             value = shared[at];
         }
-        let total = combine::<A>(carry, plane_inclusive_scan::<A>(value, op), op);
+        reconverge(config.planes_meet);
+        let inclusive = plane_inclusive_scan::<A>(value, config.op);
+        let total = combine::<A>(carry, inclusive, config.op);
+        carry = plane_shuffle(total, last);
         if at < end {
             shared[at] = total;
         }
-        carry = plane_shuffle(total, last);
     }
     carry
 }

@@ -40,7 +40,7 @@ pub(super) fn scan<A: Numeric>(
         select(plane == 0, planes, 0),
         identity,
         steps,
-        config.op,
+        config,
     );
     sync_cube();
 

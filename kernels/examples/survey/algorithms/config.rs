@@ -85,6 +85,7 @@ mod tests {
             op: ScanOp::Sum,
             units,
             plane_size_min,
+            planes_meet: false,
         };
         Config { algorithm, cube }
     }

@@ -35,14 +35,14 @@ pub(super) fn scan<A: Numeric>(
     let first = min(plane * part, units);
     let end = select(plane < rakers, min(first + part, units), first);
     let steps = comptime!(config.max_planes().div_ceil(max_rakers));
-    let total = plane_scan_in_place::<A>(shared, first, end, identity, steps, config.op);
+    let total = plane_scan_in_place::<A>(shared, first, end, identity, steps, config);
     if plane < rakers && UNIT_POS_PLANE == 0 {
         shared[units + plane] = total;
     }
     sync_cube();
     let steps = comptime!(max_rakers.div_ceil(config.plane_size_min));
     let end = select(plane == 0, units + rakers, units.runtime());
-    plane_scan_in_place::<A>(shared, units.runtime(), end, identity, steps, config.op);
+    plane_scan_in_place::<A>(shared, units.runtime(), end, identity, steps, config);
     sync_cube();
 
     let unit = UNIT_POS as usize;

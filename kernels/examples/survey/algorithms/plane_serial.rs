@@ -31,7 +31,7 @@ pub(super) fn scan<A: Numeric>(
         end,
         identity,
         comptime!(config.max_planes()),
-        config.op,
+        config,
     );
     sync_cube();
 }

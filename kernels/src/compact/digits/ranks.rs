@@ -21,9 +21,9 @@
 use super::config::DigitConfig;
 use crate::ScanOp;
 use crate::compact::mask_tile::units_before;
-use crate::monoid::Fold;
+use crate::monoid::{Fold, Monoid};
 use crate::scan::components::cube_totals::{CubeTotals, scan_totals};
-use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units};
+use crate::scan::components::plane_scan::{lane_of_unit, plane_of_unit, plane_units, reconverge};
 use cubecl::prelude::*;
 
 /// A tile of keys, as one unit sees it.
@@ -113,11 +113,12 @@ pub(crate) fn scan_counts(
 ) -> CubeTotals<u32> {
     let zero = 0u32.runtime();
     if comptime!(config.plane) {
-        let in_plane = plane_sum(count);
-        let before = plane_inclusive_sum(count) - count;
-        let mut cube =
-            scan_totals::<u32, Fold>(&in_plane, &zero, totals, config.sums(), ScanOp::Sum);
-        cube.exclusive += before;
+        reconverge(config.planes_meet);
+        let op = comptime!(ScanOp::Sum);
+        let inclusive = <Fold as Monoid<u32>>::plane_inclusive(&count, config.plane_size, op);
+        let in_plane = plane_shuffle(inclusive, plane_units(config.plane_size) - 1);
+        let mut cube = scan_totals::<u32, Fold>(&in_plane, &zero, totals, config.sums(), op);
+        cube.exclusive += inclusive - count;
         cube
     } else {
         scan_totals::<u32, Fold>(&count, &zero, totals, config.sums(), ScanOp::Sum)

@@ -8,7 +8,7 @@
 //! Beyond the end of a row its last element is read again.
 
 use super::args::{Reads, Writes};
-use super::plane_scan::{lane_of_unit, plane_units};
+use super::plane_scan::{lane_of_unit, plane_units, reconverge};
 use super::plane_transpose::{blocked_to_striped, striped_to_blocked};
 use super::tensors::{Edges, Loaded, stored_at, written_position};
 use super::tile::config::TileConfig;
@@ -34,7 +34,7 @@ fn element_of_turn<N: Size>(
 
 /// Exchanges the elements that the unit has read for those of its own vector, or those for the elements that it writes.
 ///
-/// Units beyond the end of the row have skipped their writes before: a shuffle does not wait for the others.
+/// Units beyond the end of the row have skipped their writes before.
 #[cube]
 fn exchange<A: Numeric>(
     elements: Array<A>,
@@ -47,9 +47,7 @@ fn exchange<A: Numeric>(
     } else if comptime!(to_own) {
         striped_to_blocked::<A>(&elements, lanes, config.plane_size)
     } else {
-        if comptime!(config.planes_meet) {
-            sync_plane();
-        }
+        reconverge(config.planes_meet);
         blocked_to_striped::<A>(&elements, lanes, config.plane_size)
     }
 }

@@ -1,4 +1,4 @@
-//! Where a unit stands in its plane, and the state of the unit before it.
+//! Where a unit stands in its plane, the state of the unit before it, and where the units of a plane meet.
 //!
 //! Needs `Plane::Ops`; every unit of the plane must take part.
 
@@ -22,6 +22,15 @@ pub(crate) fn plane_of_unit(#[comptime] plane_size: usize) -> u32 {
         UNIT_POS / comptime!(plane_size as u32)
     } else {
         PLANE_POS
+    }
+}
+
+/// Brings the units of a plane together after a branch that not all of them take, if they `can_meet`. A plane operation
+/// does not wait for units that are in a branch.
+#[cube]
+pub(crate) fn reconverge(#[comptime] can_meet: bool) {
+    if comptime!(can_meet) {
+        sync_plane();
     }
 }
 

@@ -16,6 +16,7 @@ use crate::monoid::{Monoid, Operator, State, StateOf, join, write_state};
 use crate::scan::call::Call;
 use crate::scan::components::{
     args::{Access, Operands, ScanArgs},
+    plane_scan::reconverge,
     rows::RowsView,
     tensors::begin_of_line,
     tile::{TileConfig, UnitTile, total_of},
@@ -106,6 +107,8 @@ pub(crate) fn chunks_kernel<
                     op,
                 );
                 running = join::<A, O::Monoid<A>>(&running, &unit.totals.aggregate, op);
+                // Units beyond the end of the row have skipped their writes.
+                reconverge(config.planes_meet);
             } else {
                 let total = total_of::<T, A, N, B, O::Monoid<A>>(
                     &reads,

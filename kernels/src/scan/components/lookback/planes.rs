@@ -10,7 +10,7 @@
 
 use super::{Lookback, NONE};
 use crate::monoid::{Monoid, State, join};
-use crate::scan::components::plane_scan::lane_of_unit;
+use crate::scan::components::plane_scan::{lane_of_unit, reconverge};
 use crate::scan::components::tile_state::{HALVES, aggregate_at, fallback_at, peek, prefix_at};
 use cubecl::prelude::*;
 
@@ -23,9 +23,7 @@ pub(super) fn seek<A: Numeric, M: Monoid<A>>(
     #[comptime] op: M::Config,
 ) {
     let config = comptime!(search.config);
-    if comptime!(config.meets) {
-        sync_plane();
-    }
+    reconverge(config.meets);
     let lane = lane_of_unit(config.plane_size);
     let mut spins = 0u32;
     let mut searching = true.runtime();
