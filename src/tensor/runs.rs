@@ -224,12 +224,11 @@ fn offsets_of<K: Basic>(
     (offsets, last)
 }
 
-/// The running sums of lengths of at least 0. From the first sum above `most` on, the largest number of the dtype, they
-/// are `most`: there the wrapped sum is below the sum before it.
+/// The running sums of lengths of at least 0. From the first sum above `most` on, the largest number that the dtype
+/// holds, they are `most`: there the wrapped sum is below the length that was added.
 fn saturating_cumsum(lengths: Tensor<1, Int>, most: u64) -> Tensor<1, Int> {
-    let before = lengths.clone().exclusive_cumsum(0);
-    let sums = lengths.inclusive_cumsum(0);
-    let is_beyond = sums.clone().lower(before);
+    let sums = lengths.clone().inclusive_cumsum(0);
+    let is_beyond = sums.clone().lower(lengths);
     let sums = sums.mask_fill(is_beyond, most);
     sums.scan(0, ScanOp::Max, ScanOptions::default())
 }

@@ -44,7 +44,7 @@ pub(super) fn segment_reduce(values: FlexTensor, offsets: FlexTensor, op: ScanOp
 }
 
 /// The rows of contiguous offsets, in `len` elements.
-fn bounds(offsets: &FlexTensor, len: usize) -> cpu::Bounds {
+fn bounds(offsets: &FlexTensor, len: usize) -> cpu::Bounds<'_> {
     by_int!(offsets.dtype(), I => cpu::Bounds::new::<I>(elements(offsets), len))
 }
 

@@ -26,7 +26,7 @@ pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 mod words;
 
-pub(crate) use index::Index;
+pub(crate) use index::{Index, Indices};
 
 use core::mem::MaybeUninit;
 

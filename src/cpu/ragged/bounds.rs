@@ -2,34 +2,34 @@
 
 use core::ops::Range;
 
-use super::super::compress::Index;
+use super::super::compress::{Index, Indices};
 
 /// The places in `0..len` where rows start, in order, and where the last row ends.
-pub(crate) struct Bounds {
-    offsets: Vec<usize>,
+pub(crate) struct Bounds<'a> {
+    offsets: Indices<'a>,
     len: usize,
 }
 
-impl Bounds {
+impl<'a> Bounds<'a> {
     /// Offsets outside `0..=len` count as `len`, and offsets below an earlier one count as the earlier one.
     ///
     /// # Panics
     ///
     /// If there are no offsets.
-    pub(crate) fn new<I: Index>(offsets: &[I], len: usize) -> Self {
-        assert!(
-            !offsets.is_empty(),
-            "rows have one offset more than there are rows"
-        );
-        let mut least = 0;
-        let offsets = offsets.iter().map(|offset| {
-            least = offset.to_usize().clamp(least, len);
-            least
+    pub(crate) fn new<I: Index>(offsets: &'a [I], len: usize) -> Self {
+        let last = offsets.last().expect("one offset more than there are rows");
+        // A negative offset is above `len` as well.
+        let are_valid = last.to_usize() <= len && offsets.is_sorted_by_key(|at| at.to_usize());
+        let in_place = I::in_place(offsets).filter(|_| are_valid);
+        let offsets = in_place.unwrap_or_else(|| {
+            let mut least = 0;
+            let offsets = offsets.iter().map(|offset| {
+                least = offset.to_usize().clamp(least, len);
+                least
+            });
+            Indices::Copied(offsets.collect())
         });
-        Self {
-            offsets: offsets.collect(),
-            len,
-        }
+        Self { offsets, len }
     }
 
     pub(super) fn rows(&self) -> usize {
@@ -41,13 +41,12 @@ impl Bounds {
     }
 
     pub(super) fn row(&self, row: usize) -> Range<usize> {
-        self.offsets[row]..self.offsets[row + 1]
+        self.offsets.get(row)..self.offsets.get(row + 1)
     }
 
     /// The rows that start in some positions.
     pub(super) fn starting_in(&self, positions: Range<usize>) -> Range<usize> {
-        let starts = &self.offsets[..self.rows()];
-        let before = |at: usize| starts.partition_point(|&start| start < at);
+        let before = |at: usize| self.offsets.below(at).min(self.rows());
         before(positions.start)..before(positions.end)
     }
 
@@ -68,13 +67,15 @@ impl Bounds {
         positions: Range<usize>,
         mut each: impl FnMut(usize, Range<usize>),
     ) {
-        let ends = &self.offsets[1..];
-        let mut row = ends.partition_point(|&end| end <= positions.start);
+        // The first row that ends after the first position.
+        let mut row = self.offsets.below(positions.start + 1).saturating_sub(1);
         let mut at = positions.start;
         while at < positions.end {
-            let end = ends
-                .get(row)
-                .map_or(positions.end, |&end| end.min(positions.end));
+            let end = if row < self.rows() {
+                self.offsets.get(row + 1).min(positions.end)
+            } else {
+                positions.end
+            };
             if end > at {
                 each(row, at..end);
                 at = end;

@@ -56,7 +56,7 @@ pub(crate) fn segment_reduce<T: ElementType, F: StateFold<T::Acc>>(
 
 struct Reduction<'a, T, F> {
     values: &'a [T],
-    bounds: &'a Bounds,
+    bounds: &'a Bounds<'a>,
     width: usize,
     /// Rows of a block.
     rows: usize,
