@@ -2,6 +2,7 @@
 
 use super::dtypes::by_size;
 use super::slices::{tensor, view};
+use crate::ops::with_dim;
 use burn::backend::TensorMetadata;
 use burn_flex::{FlexTensor, Layout};
 use std::ops::Range;
@@ -43,6 +44,51 @@ impl InMemory {
         let values = contiguous(values);
         let found = Self::find(values.layout(), dim).expect("a copy has no gaps");
         (values, found)
+    }
+
+    /// The elements of the tensor, in the order of memory.
+    pub(super) fn elements<'a, T: bytemuck::Pod>(&self, tensor: &'a FlexTensor) -> &'a [T] {
+        &bytemuck::cast_slice(tensor.bytes())[self.place.clone()]
+    }
+
+    /// As [`of`](Self::of), but `dim` never goes down in memory: a tensor that is flipped along it is copied.
+    pub(super) fn upwards(values: FlexTensor, dim: usize) -> (FlexTensor, Self) {
+        match Self::of(values, dim) {
+            (values, found) if found.is_flipped => Self::of(contiguous(values), dim),
+            upwards => upwards,
+        }
+    }
+
+    /// The layout of a result whose lines along `dim` have `len` elements.
+    pub(super) fn with_len(&self, dim: usize, len: usize) -> Layout {
+        let (shape, [_, of_line, inner]) = (self.layout.shape(), self.axis);
+        let shape = with_dim(shape, dim, len);
+        if shape.contains(&0) {
+            return Layout::contiguous(shape);
+        }
+        let scaled = |(other, &stride): (usize, &isize)| {
+            let is_outer = other != dim && stride.unsigned_abs() >= of_line * inner;
+            if is_outer {
+                stride / of_line as isize * len as isize
+            } else {
+                stride
+            }
+        };
+        let strides: Vec<isize> = self
+            .layout
+            .strides()
+            .iter()
+            .enumerate()
+            .map(scaled)
+            .collect();
+        let flipped = strides
+            .iter()
+            .zip(shape.iter())
+            .filter(|(stride, _)| **stride < 0);
+        let start = flipped
+            .map(|(stride, size)| (size - 1) * stride.unsigned_abs())
+            .sum();
+        Layout::new(shape, strides, start)
     }
 
     fn find(layout: &Layout, dim: usize) -> Option<Self> {

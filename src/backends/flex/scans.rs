@@ -20,8 +20,7 @@ pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptio
     let (input, order) = InMemory::of(input, dim);
     let reverse = options.reverse != order.is_flipped;
     by_number!(dtype, T => {
-        let values = &bytemuck::cast_slice(input.bytes())[order.place];
-        let scanned = cpu::scan::<T>(values, order.axis, order.apart, op, options.exclusive, reverse);
+        let scanned = cpu::scan::<T>(order.elements(&input), order.axis, order.apart, op, options.exclusive, reverse);
         FlexTensor::new(cached_bytes::bytes(scanned), order.layout, dtype)
     })
 }

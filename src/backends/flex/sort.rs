@@ -1,13 +1,13 @@
 //! Sorts on the CPU engine.
 
 use super::dtypes::{by_index, by_size};
-use super::layouts::contiguous;
-use super::slices::{around, elements, indices, tensor};
+use super::layouts::{InMemory, contiguous};
+use super::slices::{elements, indices, tensor};
 use crate::SortOrder;
 use crate::cpu;
+use crate::ops::SortOps;
 use crate::ops::rows::functions_of;
 use crate::ops::sort::sort_operations;
-use crate::ops::{SortOps, with_dim};
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
 use burn_flex::{Flex, FlexTensor};
@@ -52,28 +52,19 @@ fn descending(order: SortOrder) -> bool {
     order == SortOrder::Descending
 }
 
-/// The shape around `dim` as `[outer, len, inner]`.
-fn axis(tensor: &FlexTensor, dim: usize) -> [usize; 3] {
-    let shape = tensor.shape();
-    let (outer, inner) = around(&shape, dim);
-    [outer, shape[dim], inner]
-}
-
 fn radix_sort(keys: FlexTensor, dim: usize, order: SortOrder) -> FlexTensor {
-    let keys = contiguous(keys);
-    let lines = axis(&keys, dim);
+    let (keys, lie) = InMemory::upwards(keys, dim);
     by_order!(keys.dtype(), descending(order), (B, order) => {
-        let sorted = cpu::sort::<B, _>(elements(&keys), lines, order);
-        tensor(sorted, keys.shape(), keys.dtype())
+        let sorted = cpu::sort::<B, _>(lie.elements(&keys), lie.axis, lie.apart, order);
+        tensor(sorted, keys.shape(), keys.dtype()).with_layout(lie.layout)
     })
 }
 
 fn radix_argsort(keys: FlexTensor, dim: usize, order: SortOrder, int: IntDType) -> FlexTensor {
-    let keys = contiguous(keys);
-    let lines = axis(&keys, dim);
+    let (keys, lie) = InMemory::upwards(keys, dim);
     by_order!(keys.dtype(), descending(order), (B, order) => by_index!(int, I => {
-        let positions = cpu::argsort::<B, _, I>(elements(&keys), lines, order);
-        indices(positions, keys.shape(), int)
+        let positions = cpu::argsort::<B, _, I>(lie.elements(&keys), lie.axis, lie.apart, order);
+        indices(positions, keys.shape(), int).with_layout(lie.layout)
     }))
 }
 
@@ -85,14 +76,14 @@ fn first(
     order: SortOrder,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let keys = contiguous(keys);
-    let lines = axis(&keys, dim);
-    let shape = with_dim(&keys.shape(), dim, k);
+    let (keys, lie) = InMemory::upwards(keys, dim);
+    let layout = lie.with_len(dim, k);
+    let shape = layout.shape().clone();
     by_order!(keys.dtype(), descending(order), (B, order) => by_index!(int, I => {
-        let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, k, order);
+        let (values, positions) = cpu::first::<B, _, I>(lie.elements(&keys), lie.axis, lie.apart, k, order);
         (
-            tensor(values, shape.clone(), keys.dtype()),
-            indices(positions, shape, int),
+            tensor(values, shape.clone(), keys.dtype()).with_layout(layout.clone()),
+            indices(positions, shape, int).with_layout(layout),
         )
     }))
 }
@@ -122,7 +113,7 @@ fn radix_sort_bits(
     let lines = [1, shape[0], 1];
     by_size!(keys.dtype(), B => by_index!(int, I => {
         let order = cpu::Integers::lowest(bits, descending(order));
-        let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, shape[0], order);
+        let (values, positions) = cpu::first::<B, _, I>(elements(&keys), lines, shape[0], shape[0], order);
         (
             tensor(values, shape.clone(), keys.dtype()),
             indices(positions, shape, int),

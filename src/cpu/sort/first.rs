@@ -49,7 +49,7 @@ impl<B: Bits> SortInput<'_, B> {
         };
         self.for_each_group::<B>(&|groups| match self.inner {
             1 => groups.flatten().for_each(|row| {
-                one(row, &self.values[row * self.len..][..self.len]);
+                one(row, self.row(row));
             }),
             // Loaded as they are: the key of this order is the number itself.
             _ => self.load_each(groups, Integers::unsigned(false), &mut |group, items| {

@@ -19,22 +19,27 @@ use super::keys::{Bits, Order};
 use super::network::{self, LANES};
 use super::radix;
 
-/// The lines of a contiguous `[outer, len, inner]` along its middle dimension.
+/// The lines of `[outer, len, inner]` along its middle dimension. Planes begin `apart` from each other, and have no gaps.
 pub(super) struct SortInput<'a, B> {
-    pub(super) values: &'a [B],
+    values: &'a [B],
     pub(super) outer: usize,
     pub(super) len: usize,
     pub(super) inner: usize,
+    apart: usize,
 }
 
 /// Neighbouring lines: columns of a plane, or rows where each row is a plane.
 pub(super) type Group = Range<usize>;
 
 impl<'a, B: Bits> SortInput<'a, B> {
-    pub(super) fn new(values: &'a [B], [outer, len, inner]: [usize; 3]) -> Self {
-        assert_eq!(
-            values.len(),
-            outer * len * inner,
+    pub(super) fn new(values: &'a [B], [outer, len, inner]: [usize; 3], apart: usize) -> Self {
+        let plane = len * inner;
+        let places = match outer * plane {
+            0 => 0,
+            _ => (outer - 1) * apart + plane,
+        };
+        assert!(
+            values.len() == places && apart >= plane,
             "the values are not [{outer}, {len}, {inner}]"
         );
         Self {
@@ -42,11 +47,16 @@ impl<'a, B: Bits> SortInput<'a, B> {
             outer,
             len,
             inner,
+            apart,
         }
     }
 
+    fn elements(&self) -> usize {
+        self.outer * self.len * self.inner
+    }
+
     pub(super) fn sort<O: Order<B>>(&self, order: O) -> Vec<B> {
-        let mut output = Output::new(self.values.len());
+        let mut output = Output::new(self.elements());
         let slots = Shared::new(output.slots());
         if self.inner == 1 {
             self.for_each_group::<B>(&|groups| {
@@ -70,7 +80,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
     }
 
     pub(super) fn argsort<O: Order<B>, P: Index, I: Index>(&self, order: O) -> Vec<I> {
-        let mut output = Output::new(self.values.len());
+        let mut output = Output::new(self.elements());
         let slots = Shared::new(output.slots());
         self.sort_groups::<Placed<B, P>, O>(order, &|group, items| {
             self.store(group, items, self.len, &slots, position);
@@ -106,10 +116,15 @@ impl<'a, B: Bits> SortInput<'a, B> {
 
     /// Where the first element of a line is.
     fn start(&self, line: usize) -> usize {
-        self.start_among(line, self.len)
+        line / self.inner * self.apart + line % self.inner
     }
 
-    /// The same among lines of `len` elements.
+    /// The elements of a row.
+    pub(super) fn row(&self, row: usize) -> &'a [B] {
+        &self.values[row * self.apart..][..self.len]
+    }
+
+    /// Where the first element of a line is in a result that has `len` elements of each line.
     fn start_among(&self, line: usize, len: usize) -> usize {
         line / self.inner * len * self.inner + line % self.inner
     }
@@ -218,7 +233,7 @@ impl<'a, B: Bits> SortInput<'a, B> {
         }
         let share = GRAIN.div_ceil(self.len * width);
         let tasks = groups.div_ceil(share);
-        parallel::for_each_of(self.values.len(), tasks, 1, &|task: usize| {
+        parallel::for_each_of(self.elements(), tasks, 1, &|task: usize| {
             body(&mut (task * share..groups.min((task + 1) * share)).map(group));
         });
     }
@@ -269,9 +284,8 @@ impl<'a, B: Bits> SortInput<'a, B> {
         let buffer = &mut buffer[..group.len() * self.len];
         let first = self.start(group.start);
         if self.inner == 1 {
-            let values = &self.values[first..];
-            for (line, buffer) in buffer.chunks_exact_mut(self.len).enumerate() {
-                let values = &values[line * self.len..];
+            for (line, buffer) in group.clone().zip(buffer.chunks_exact_mut(self.len)) {
+                let values = self.row(line);
                 self.for_each_part(buffer, &|first, part| {
                     for (at, (slot, &bits)) in part.iter_mut().zip(&values[first..]).enumerate() {
                         slot.write(T::new(order.key(bits), first + at));

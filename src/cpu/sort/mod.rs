@@ -27,13 +27,19 @@ pub(crate) use keys::{Bits, Floats, Integers, Order};
 use super::compress::Index;
 use lines::SortInput;
 
-/// Sorts each line of a contiguous `[outer, len, inner]` along its middle dimension.
+/// Sorts each line of `[outer, len, inner]` along its middle dimension. Planes have no gaps, and begin `apart` from each
+/// other.
 ///
 /// # Panics
 ///
-/// If there are not `outer * len * inner` values.
-pub(crate) fn sort<B: Bits, O: Order<B>>(values: &[B], shape: [usize; 3], order: O) -> Vec<B> {
-    SortInput::new(values, shape).sort(order)
+/// If there are more or fewer values.
+pub(crate) fn sort<B: Bits, O: Order<B>>(
+    values: &[B],
+    shape: [usize; 3],
+    apart: usize,
+    order: O,
+) -> Vec<B> {
+    SortInput::new(values, shape, apart).sort(order)
 }
 
 /// The positions, within their line, of the elements of each line in order.
@@ -44,9 +50,10 @@ pub(crate) fn sort<B: Bits, O: Order<B>>(values: &[B], shape: [usize; 3], order:
 pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
     values: &[B],
     shape: [usize; 3],
+    apart: usize,
     order: O,
 ) -> Vec<I> {
-    let lines = SortInput::new(values, shape);
+    let lines = SortInput::new(values, shape, apart);
     if const { has_wide::<I>() } && is_long(shape) {
         lines.argsort::<O, usize, I>(order)
     } else {
@@ -63,11 +70,12 @@ pub(crate) fn argsort<B: Bits, O: Order<B>, I: Index>(
 pub(crate) fn first<B: Bits, O: Order<B>, I: Index>(
     values: &[B],
     shape: [usize; 3],
+    apart: usize,
     k: usize,
     order: O,
 ) -> (Vec<B>, Vec<I>) {
     assert!(k <= shape[1], "the first {k} of {}", shape[1]);
-    let lines = SortInput::new(values, shape);
+    let lines = SortInput::new(values, shape, apart);
     if first::is_few(k, shape[1]) {
         lines.first::<O, I>(k, order)
     } else if const { has_wide::<I>() } && is_long(shape) {
@@ -84,7 +92,8 @@ pub(super) fn sort_with_wide_positions<B: Bits, O: Order<B>>(
     shape: [usize; 3],
     order: O,
 ) -> (Vec<B>, Vec<usize>) {
-    SortInput::new(values, shape).sort_with_positions::<O, usize, usize>(shape[1], order)
+    SortInput::new(values, shape, shape[1] * shape[2])
+        .sort_with_positions::<O, usize, usize>(shape[1], order)
 }
 
 /// Whether the type has positions that do not fit 32 bits. If not, callers refuse lines with such positions.

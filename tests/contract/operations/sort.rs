@@ -1,6 +1,6 @@
 //! Sorts and their positions, against the host's stable sort.
 
-use burn::tensor::{DType, Device, Tensor, bf16, f16};
+use burn::tensor::{DType, Device, Tensor, bf16, f16, s};
 use burn_scan::prelude::*;
 use scan_testing::reference::SortKey;
 use scan_testing::tensors::element::{Element, hash, numbered};
@@ -299,7 +299,11 @@ fn many_rows(device: &Device) {
 
 fn strided_tensors(device: &Device) {
     let base = tensor::<f32, 3>(&mixed(6 * 7 * 8), [6, 7, 8], device);
-    for (turn, (name, view)) in views(&base).into_iter().enumerate() {
+    let gaps = base.clone().slice(s![.., .., 1..]);
+    let backwards = base.clone().slice(s![..;-1, .., 1..]);
+    let mut views = views(&base);
+    views.extend([("rows with gaps", gaps), ("the same backwards", backwards)]);
+    for (turn, (name, view)) in views.into_iter().enumerate() {
         for dim in sampled(0..3, device, turn, 3) {
             check_tensor::<f32, 3>(name, &view, dim);
         }
