@@ -123,7 +123,7 @@ usage: cargo xtask COMMAND [OPTIONS]
   gpu-code      Compile the kernels with NVIDIA's compiler (from PyPI, into a Python venv under target/) and for AMD's
                 GPUs with Clang (Debian's packages, unpacked under target/); no GPU is needed. Read the machine code,
                 and print a table: registers, spills, widths of accesses, barriers; CUB's beside them. Fails where a
-                kernel is refused, spills, or reads contiguous memory narrowly.
+                kernel is refused, spills, reads contiguous memory narrowly, or where units may miss a plane operation.
       --replay              what target/cuda and target/hip hold of the last run: nothing is recorded
       --write               put the table into docs/results/compiled.md
       WORD...               only cases with one of these in their names
