@@ -226,13 +226,12 @@ pub(super) fn same_elements(
 mod tests {
     use super::*;
 
-    fn wide_from(offset: usize, shape: &[usize], strides: &[usize]) -> usize {
-        let alignment = common_alignment_of(offset, shape, strides);
-        widest_vector([4, 2].into_iter(), alignment)
-    }
-
     #[test]
-    fn a_vector_straddles_no_row() {
+    fn a_vector_straddles_no_row_and_begins_where_the_tensor_does() {
+        let wide_from = |offset, shape: &[usize], strides: &[usize]| {
+            let alignment = common_alignment_of(offset, shape, strides);
+            widest_vector([4, 2].into_iter(), alignment)
+        };
         let wide = |shape: &[usize], strides: &[usize]| wide_from(0, shape, strides);
         assert_eq!(wide(&[], &[]), 1, "a scalar");
         assert_eq!(wide(&[3, 4], &[4, 1]), 4, "one flat run");
@@ -245,10 +244,6 @@ mod tests {
         assert_eq!(wide(&[3, 4], &[0, 1]), 4, "a broadcast");
         assert_eq!(wide(&[4, 4], &[1, 4]), 1, "a transposition");
         assert_eq!(wide(&[4, 4], &[8, 2]), 1, "every other element");
-    }
-
-    #[test]
-    fn a_vector_begins_where_the_tensor_does() {
         assert_eq!(wide_from(4, &[8], &[1]), 4);
         assert_eq!(wide_from(2, &[8], &[1]), 2);
         assert_eq!(wide_from(1, &[8], &[1]), 1);

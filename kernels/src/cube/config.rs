@@ -85,13 +85,11 @@ mod tests {
 
     #[test]
     fn storage_is_what_the_layouts_say() {
+        use CubeScanAlgorithm::*;
         let storage = |algorithm, units| cube_scan_storage(config(algorithm, units, 32));
-        assert_eq!(storage(CubeScanAlgorithm::PlaneScans, 100), 4);
-        assert_eq!(storage(CubeScanAlgorithm::Raking, 256), 32 * 9 + 32 + 1);
-        assert_eq!(
-            storage(CubeScanAlgorithm::RakingMemoize, 100),
-            25 * 5 + 25 + 1
-        );
+        assert_eq!(storage(PlaneScans, 100), 4);
+        assert_eq!(storage(Raking, 256), 32 * 9 + 32 + 1);
+        assert_eq!(storage(RakingMemoize, 100), 25 * 5 + 25 + 1);
     }
 
     #[test]

@@ -237,10 +237,7 @@ mod tests {
     fn planes_of_cuda_match_keys_in_shared_memory() {
         assert!(with(512, [32, 32], 227 << 10).matches);
         assert!(!with(512, [32, 32], 32 << 10).matches, "there is no room");
-        assert!(
-            !with(512, [64, 64], 227 << 10).matches,
-            "a word is too short"
-        );
+        assert!(!with(512, [64, 64], 227 << 10).matches, "short words");
     }
 
     #[test]

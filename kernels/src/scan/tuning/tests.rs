@@ -81,15 +81,14 @@ fn classes() {
         ..shared_memory
     };
     assert_eq!(tuned(PLAIN), plain);
-    let small = Facts {
+    let small = tuned(Facts {
         shared_bytes: 16_384,
         ..PLAIN
-    };
-    let small = tuned(small);
+    });
     assert_eq!((small.units, small.max_planes), (256, 64));
 }
 
-/// If the size of a plane may vary, kernels ask for it when they run.
+/// If the size of a plane may vary, or planes are in any order, kernels ask for it when they run.
 #[test]
 fn planes_of_several_units_are_used() {
     let of_sizes = |plane_sizes| tuned(Facts { plane_sizes, ..GPU });
@@ -100,11 +99,14 @@ fn planes_of_several_units_are_used() {
         let varying = of_sizes(plane_sizes);
         assert!(varying.plane);
         assert_eq!(varying.plane_size, 0, "not known");
-        assert_eq!(
-            (varying.max_planes, varying.lookback.block),
-            (max_planes, block)
-        );
+        let found = (varying.max_planes, varying.lookback.block);
+        assert_eq!(found, (max_planes, block));
     }
+    let unordered = tuned(Facts {
+        planes_in_order: false,
+        ..GPU
+    });
+    assert_eq!((unordered.plane_size, unordered.lookback.block), (0, 32));
 }
 
 #[test]
@@ -121,15 +123,6 @@ fn a_lookback_in_registers_needs_planes_that_branch() {
     });
     assert!(wide.lookback.in_registers);
     assert_eq!((wide.lookback.block, wide.plane_size), (32, 64));
-}
-
-#[test]
-fn only_planes_in_order_have_a_size_that_kernels_count_on() {
-    let tuning = tuned(Facts {
-        planes_in_order: false,
-        ..GPU
-    });
-    assert_eq!((tuning.plane_size, tuning.lookback.block), (0, 32));
 }
 
 #[test]
