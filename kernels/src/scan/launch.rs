@@ -82,16 +82,12 @@ pub fn scan_operator<O: Operator>(
 pub(crate) fn routine_of<O: Operator>(call: &Call<O>) -> RoutineKind {
     match call.launch.strategy {
         Strategy::Forced(routine) => routine,
-        Strategy::Inferred => {
-            let can_look_back = scratch::unsupported_reason(call.client).is_none();
-            let column_tiles = routines::column_tiles::serves(call);
-            infer(
-                &call.lines,
-                call.tile_elements(),
-                column_tiles,
-                can_look_back,
-            )
-        }
+        Strategy::Inferred => infer(
+            &call.lines,
+            call.tile_elements(),
+            routines::column_tiles::serves(call),
+            scratch::unsupported_reason(call.client).is_none(),
+        ),
     }
 }
 

@@ -30,7 +30,7 @@ const MAX_WORDS: usize = 1 << 26;
 /// half of it.
 const IDLE_LAUNCHES: u64 = 1 << 10;
 
-/// The words of the buffer that is made for so many.
+/// The size of the buffer that is made for this number of words, in words.
 pub(super) fn rounded(words: usize) -> usize {
     let doubled = words.max(MIN_WORDS).next_power_of_two();
     doubled.min(words.next_multiple_of(STEP))
