@@ -1,10 +1,10 @@
 //! A device with an int dtype that cannot number the elements. The setting is per process, so this is its only
 //! test.
-#![cfg(feature = "flex")]
+#![cfg(all(feature = "flex", feature = "autodiff"))]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use burn::tensor::{Bool, Device, FloatDType, Int, IntDType, Tensor};
+use burn::tensor::{Bool, DType, Device, FloatDType, Int, IntDType, Tensor, TensorData};
 use burn_scan::prelude::*;
 
 #[test]
@@ -14,6 +14,7 @@ fn positions_need_an_int_dtype_that_holds_them() {
     device
         .configure(dtypes)
         .expect("the device has no tensors yet");
+    ties_are_counted_in_a_dtype_that_holds_them(&device);
     let mask =
         |n: usize| -> Tensor<1, Bool> { Tensor::<1, Int>::ones([n], &device).equal_scalar(1) };
 
@@ -70,6 +71,12 @@ fn positions_need_an_int_dtype_that_holds_them() {
     for (operation, call) in calls {
         assert_refused(operation, reason, call);
     }
+    // The empty mask has a size that the dtype does not hold.
+    let mask = Tensor::<2, Bool>::empty([0, 256], &device);
+    let (rows, count) = mask.compact_argwhere_padded(1, -1);
+    assert_eq!(rows.into_data().iter::<i64>().collect::<Vec<_>>(), [-1, -1]);
+    assert_eq!(count.into_scalar::<i64>(), 0);
+
     let repeated = |total| {
         let lengths = Tensor::<1, Int>::full([2], 100, &device);
         Tensor::<1>::ones([2], &device).repeat_by_lengths_into(lengths, total)
@@ -77,6 +84,20 @@ fn positions_need_an_int_dtype_that_holds_them() {
     assert_eq!(repeated(127).sum().into_scalar::<f32>(), 127.);
     let reason = "The results go up to 128; their dtype I8 holds at most 127.";
     assert_refused("Repeat By Lengths Into", reason, &|| drop(repeated(128)));
+}
+
+/// The last one sets the maximum.
+fn ties_are_counted_in_a_dtype_that_holds_them(device: &Device) {
+    let device = device.clone().autodiff();
+    let x = Tensor::<1>::ones([300], &device).require_grad();
+    let offsets = Tensor::from_data(TensorData::from([0, 300]), (&device, DType::I32));
+    let gradients = x.clone().segment_reduce(offsets, ScanOp::Max).backward();
+    let found = x.grad(&gradients).expect("tracked");
+    assert_eq!(
+        found.clone().narrow(0, 0, 299).sum().into_scalar::<f32>(),
+        0.
+    );
+    assert_eq!(found.narrow(0, 299, 1).into_scalar::<f32>(), 1.);
 }
 
 #[track_caller]

@@ -9,11 +9,12 @@ use bytemuck::Zeroable;
 
 use super::buffer::{Output, Shared};
 use super::compress::{self, Index, Word};
+use super::row_major::RowMajor;
 use super::trues::{BLOCK, Trues};
 use super::{huge_pages, parallel};
 
 /// The values under `true`.
-pub(crate) fn compact<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
+pub(crate) fn compact<T: Word>(values: &RowMajor<'_, T>, mask: &RowMajor<'_, u8>) -> Vec<T> {
     Trues::of(mask, |trues| {
         let mut output = Output::new(trues.count());
         compact_into(values, trues, output.slots());
@@ -23,7 +24,10 @@ pub(crate) fn compact<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
 }
 
 /// The values under `true`, followed by zeros up to the length of the input, and their number.
-pub(crate) fn compact_padded<T: Word>(values: &[T], mask: &[u8]) -> (Vec<T>, usize) {
+pub(crate) fn compact_padded<T: Word>(
+    values: &RowMajor<'_, T>,
+    mask: &RowMajor<'_, u8>,
+) -> (Vec<T>, usize) {
     let mut output = Output::new(values.len());
     let count = Trues::of(mask, |trues| {
         let (survivors, tail) = output.slots().split_at_mut(trues.count());
@@ -35,23 +39,27 @@ pub(crate) fn compact_padded<T: Word>(values: &[T], mask: &[u8]) -> (Vec<T>, usi
     (unsafe { output.finish() }, count)
 }
 
-fn compact_into<T: Word>(values: &[T], trues: &Trues<'_>, output: &mut [MaybeUninit<T>]) {
+fn compact_into<T: Word>(
+    values: &RowMajor<'_, T>,
+    trues: &Trues<'_>,
+    output: &mut [MaybeUninit<T>],
+) {
     assert_eq!(values.len(), trues.len, "one mask entry for each value");
     let output = Shared::new(output);
-    trues.for_each_block(&|block| {
+    trues.for_each_block(values.blocks_at_once(), &|block| {
         let kept = block.trues.len();
         // SAFETY: no other block has these trues.
         let part = unsafe { output.slice(block.trues) };
-        compress::compress(&values[block.entries], block.words, kept, part);
+        compress::compress(&values.read(block.entries), block.words, kept, part);
     });
 }
 
 /// The positions of the trues.
-pub(crate) fn compact_indices<I: Index>(mask: &[u8]) -> Vec<I> {
+pub(crate) fn compact_indices<I: Index>(mask: &RowMajor<'_, u8>) -> Vec<I> {
     Trues::of(mask, |trues| {
         let mut output = Output::new(trues.count());
         let shared = Shared::new(output.slots());
-        trues.for_each_block(&|block| {
+        trues.for_each_block(1, &|block| {
             // SAFETY: no other block has these trues.
             let part = unsafe { shared.slice(block.trues) };
             compress::positions(block.words, block.entries.start, part);
@@ -62,7 +70,7 @@ pub(crate) fn compact_indices<I: Index>(mask: &[u8]) -> Vec<I> {
 }
 
 /// The coordinates of the trues in a row-major mask of `shape`: for each true a row of `shape.len()` numbers.
-pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
+pub(crate) fn argwhere<I: Index>(mask: &RowMajor<'_, u8>, shape: &[usize]) -> Vec<I> {
     assert_eq!(
         mask.len(),
         shape.iter().product::<usize>(),
@@ -74,7 +82,7 @@ pub(crate) fn argwhere<I: Index>(mask: &[u8], shape: &[usize]) -> Vec<I> {
     Trues::of(mask, |trues| {
         let mut output = Output::new(trues.count() * shape.len());
         let shared = Shared::new(output.slots());
-        trues.for_each_block(&|block| {
+        trues.for_each_block(1, &|block| {
             let mut indices = Output::new(block.trues.len());
             compress::positions::<usize>(block.words, block.entries.start, indices.slots());
             // SAFETY: there are as many slots as trues in the block.

@@ -4,14 +4,15 @@
 
 use super::buffer::{Output, Shared};
 use super::compress::{self, Word};
+use super::row_major::RowMajor;
 use super::trues::Trues;
 
 /// The `i`-th true receives `values[i]`. Places that are false are zero, and so are trues beyond the values.
-pub(crate) fn expand<T: Word>(values: &[T], mask: &[u8]) -> Vec<T> {
+pub(crate) fn expand<T: Word>(values: &[T], mask: &RowMajor<'_, u8>) -> Vec<T> {
     let mut output = Output::new(mask.len());
     let shared = Shared::new(output.slots());
     Trues::of(mask, |trues| {
-        trues.for_each_block(&|block| {
+        trues.for_each_block(1, &|block| {
             let values = &values[values.len().min(block.trues.start)..];
             // SAFETY: no other block has these entries.
             let slots = unsafe { shared.slice(block.entries) };

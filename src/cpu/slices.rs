@@ -25,9 +25,9 @@ pub(crate) fn compact_rows<T: Word>(
     inner: usize,
 ) -> Vec<T> {
     if outer * inner == 1 {
-        return compact(values, mask);
+        return compact(&values.into(), &mask.into());
     }
-    let kept = count_true(mask);
+    let kept = count_true(&mask.into());
     compact_to(values, mask, [outer, inner], kept).0
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn compact_rows_padded<T: Word>(
     inner: usize,
 ) -> (Vec<T>, usize) {
     if outer * inner == 1 {
-        return compact_padded(values, mask);
+        return compact_padded(&values.into(), &mask.into());
     }
     compact_to(values, mask, [outer, inner], mask.len())
 }
@@ -61,7 +61,7 @@ fn compact_to<T: Word>(
     let rows = Rows::new(values, mask.len(), output.slots(), len, [outer, inner]);
     let mut written = 0;
     for (stretch, mask) in mask.chunks(STRETCH).enumerate() {
-        let kept = compact_indices::<u32>(mask);
+        let kept = compact_indices::<u32>(&mask.into());
         rows.write(written..written + kept.len(), stretch * STRETCH, &kept);
         written += kept.len();
     }
@@ -79,7 +79,7 @@ pub(crate) fn expand_rows<T: Word>(
     inner: usize,
 ) -> Vec<T> {
     if outer * inner == 1 {
-        return expand(values, mask);
+        return expand(values, &mask.into());
     }
     let len = values.len().checked_div(outer * inner).unwrap_or(0);
     assert_eq!(

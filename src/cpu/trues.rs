@@ -16,6 +16,7 @@ use super::buffer::{Output, Shared, as_slots};
 use super::compress::{self, BITS};
 use super::parallel;
 use super::processor::vectorize;
+use super::row_major::RowMajor;
 
 /// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
 pub(super) const BLOCK: usize = 1 << 14;
@@ -27,28 +28,36 @@ const READ: usize = 16;
 const WORDS: usize = BLOCK / BITS;
 
 /// The number of trues.
-pub(crate) fn count_true(mask: &[u8]) -> usize {
+pub(crate) fn count_true(mask: &RowMajor<'_, u8>) -> usize {
     let mut counts = vec![0; mask.len().div_ceil(BLOCK)];
-    parallel::for_each_part_of(mask.len(), &mut counts, 1, &|block, counts| {
-        counts[0] = count(block_of(mask, block));
+    for_each_block_of(mask, &mut counts, &|_, mask| {
+        let words = &mut [0; WORDS];
+        compress::pack(mask, &mut as_slots(words)[..mask.len().div_ceil(BITS)])
     });
     counts.into_iter().sum()
 }
 
 /// Whether every entry is true. The first false that a thread finds ends the search.
-pub(crate) fn all_true(mask: &[u8]) -> bool {
-    let (first, rest) = mask.split_at(mask.len().min(BLOCK));
+pub(crate) fn all_true(mask: &RowMajor<'_, u8>) -> bool {
+    let len = mask.len();
+    let first = len.min(BLOCK);
     // Most masks have a false in their first block.
-    if !are_true(first) {
+    if !are_true(&mask.read(0..first)) {
         return false;
     }
     let all = AtomicBool::new(true);
-    let blocks = rest.len().div_ceil(BLOCK);
-    parallel::for_each_of(rest.len() / READ, blocks, READ, &|block| {
-        if all.load(Relaxed) && !are_true(block_of(rest, block)) {
-            all.store(false, Relaxed);
-        }
-    });
+    let part = READ * BLOCK;
+    parallel::for_each_of(
+        (len - first) / READ,
+        (len - first).div_ceil(part),
+        1,
+        &|at| {
+            let start = first + at * part;
+            if all.load(Relaxed) && !are_true(&mask.read(start..len.min(start + part))) {
+                all.store(false, Relaxed);
+            }
+        },
+    );
     all.into_inner()
 }
 
@@ -56,13 +65,20 @@ fn are_true(mask: &[u8]) -> bool {
     vectorize!(mask.iter().fold(true, |all, &byte| all & (byte != 0)))
 }
 
-fn block_of(mask: &[u8], block: usize) -> &[u8] {
-    &mask[block * BLOCK..][..BLOCK.min(mask.len() - block * BLOCK)]
-}
-
-fn count(block: &[u8]) -> usize {
-    let words = &mut [0; WORDS];
-    compress::pack(block, &mut as_slots(words)[..block.len().div_ceil(BITS)])
+/// Sets the count of each block of a mask.
+fn for_each_block_of(
+    mask: &RowMajor<'_, u8>,
+    counts: &mut [usize],
+    count: &(dyn Fn(usize, &[u8]) -> usize + Sync),
+) {
+    let len = mask.len();
+    parallel::for_each_part_of(len, counts, mask.blocks_at_once(), &|first, counts| {
+        let entries = first * BLOCK..len.min((first + counts.len()) * BLOCK);
+        let blocks = &mask.read(entries);
+        for (at, (slot, block)) in counts.iter_mut().zip(blocks.chunks(BLOCK)).enumerate() {
+            *slot = count(first + at, block);
+        }
+    });
 }
 
 /// The trues of a mask.
@@ -85,12 +101,12 @@ pub(super) struct MaskBlock<'a> {
 
 impl Trues<'_> {
     /// Finds the trues of a mask, those of a single block in memory of the stack.
-    pub(super) fn of<R>(mask: &[u8], body: impl FnOnce(&Trues<'_>) -> R) -> R {
+    pub(super) fn of<R>(mask: &RowMajor<'_, u8>, body: impl FnOnce(&Trues<'_>) -> R) -> R {
         let len = mask.len();
         let words = len.div_ceil(BITS);
         if len <= BLOCK {
             let room = &mut [MaybeUninit::uninit(); WORDS];
-            let starts = &[0, compress::pack(mask, &mut room[..words])];
+            let starts = &[0, compress::pack(&mask.read(0..len), &mut room[..words])];
             // SAFETY: the words have been written.
             let words = unsafe { room[..words].assume_init_ref() };
             return body(&Trues { words, starts, len });
@@ -98,13 +114,11 @@ impl Trues<'_> {
         let mut room = Output::new(words);
         let mut starts = vec![0; len.div_ceil(BLOCK) + 1];
         let shared = Shared::new(room.slots());
-        let counts = &mut starts[1..];
-        parallel::for_each_part_of(len, counts, 1, &|block, counts| {
-            let mask = block_of(mask, block);
+        for_each_block_of(mask, &mut starts[1..], &|block, mask| {
             let first = block * WORDS;
             // SAFETY: no other task has this block.
             let words = unsafe { shared.slice(first..first + mask.len().div_ceil(BITS)) };
-            counts[0] = compress::pack(mask, words);
+            compress::pack(mask, words)
         });
         let mut before = 0;
         for start in &mut starts {
@@ -122,14 +136,16 @@ impl Trues<'_> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Calls `body` with each block, on all threads if the mask is long.
-    pub(super) fn for_each_block(&self, body: &(dyn Fn(MaskBlock<'_>) + Sync)) {
-        parallel::for_each_of(self.len, self.starts.len() - 1, 1, &|block| {
-            let words = &self.words[block * WORDS..];
+    /// Calls `body` with so many neighbouring blocks at once, on all threads if the mask is long.
+    pub(super) fn for_each_block(&self, at_once: usize, body: &(dyn Fn(MaskBlock<'_>) + Sync)) {
+        let blocks = self.starts.len() - 1;
+        parallel::for_each_of(self.len, blocks.div_ceil(at_once), 1, &|part| {
+            let first = part * at_once;
+            let last = blocks.min(first + at_once);
             body(MaskBlock {
-                entries: block * BLOCK..self.len.min((block + 1) * BLOCK),
-                words: &words[..WORDS.min(words.len())],
-                trues: self.starts[block]..self.starts[block + 1],
+                entries: first * BLOCK..self.len.min(last * BLOCK),
+                words: &self.words[first * WORDS..self.words.len().min(last * WORDS)],
+                trues: self.starts[first]..self.starts[last],
             });
         });
     }

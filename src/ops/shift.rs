@@ -2,8 +2,8 @@
 
 use super::{ScanOps, with_dim};
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::FloatTensor;
-use burn::tensor::Slice;
+use burn::backend::tensor::{Device, FloatTensor};
+use burn::tensor::{DType, Shape, Slice, TensorData};
 
 /// At each position of a scan the next element; 0 at the last position.
 pub(crate) fn next_elements<B: ScanOps>(
@@ -11,12 +11,43 @@ pub(crate) fn next_elements<B: ScanOps>(
     dim: usize,
     reverse: bool,
 ) -> FloatTensor<B> {
-    let end = zeros_of_a_line::<B>(&tensor, dim);
+    let end = line_of::<B>(&tensor, dim, 0.);
     let len = tensor.shape()[dim];
     let parts = if reverse {
         vec![end, part::<B>(tensor, dim, 0..len - 1)]
     } else {
         vec![part::<B>(tensor, dim, 1..len), end]
+    };
+    B::float_cat(parts, dim)
+}
+
+/// All elements but the last one of a scan.
+pub(crate) fn all_but_last<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let len = tensor.shape()[dim];
+    let seen = if reverse { 1..len } else { 0..len - 1 };
+    part::<B>(tensor, dim, seen)
+}
+
+/// The same elements, but `last` at the last position of a scan.
+pub(crate) fn with_last<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+    last: f64,
+) -> FloatTensor<B> {
+    let end = line_of::<B>(&tensor, dim, last);
+    if tensor.shape()[dim] == 1 {
+        return end;
+    }
+    let seen = all_but_last::<B>(tensor, dim, reverse);
+    let parts = if reverse {
+        vec![end, seen]
+    } else {
+        vec![seen, end]
     };
     B::float_cat(parts, dim)
 }
@@ -28,12 +59,12 @@ pub(crate) fn previous_elements<B: ScanOps>(
     dim: usize,
     reverse: bool,
 ) -> FloatTensor<B> {
-    let first = first.unwrap_or_else(|| zeros_of_a_line::<B>(&tensor, dim));
-    let len = tensor.shape()[dim];
+    let first = first.unwrap_or_else(|| line_of::<B>(&tensor, dim, 0.));
+    let seen = all_but_last::<B>(tensor, dim, reverse);
     let parts = if reverse {
-        vec![part::<B>(tensor, dim, 1..len), first]
+        vec![seen, first]
     } else {
-        vec![first, part::<B>(tensor, dim, 0..len - 1)]
+        vec![first, seen]
     };
     B::float_cat(parts, dim)
 }
@@ -52,9 +83,26 @@ pub(crate) fn first<B: ScanOps>(
     }
 }
 
-fn zeros_of_a_line<B: ScanOps>(tensor: &FloatTensor<B>, dim: usize) -> FloatTensor<B> {
+/// One element of each line.
+pub(crate) fn line_of<B: ScanOps>(
+    tensor: &FloatTensor<B>,
+    dim: usize,
+    value: f64,
+) -> FloatTensor<B> {
     let shape = with_dim(&tensor.shape(), dim, 1);
-    B::float_zeros(shape, &tensor.device(), tensor.dtype().into())
+    let (device, dtype) = (tensor.device(), tensor.dtype().into());
+    B::float_full(shape, value.into(), &device, dtype)
+}
+
+/// Zeros from the host. Burn fuses a fill of one element with pending operations on tensors without elements, and then
+/// fills nothing.
+pub(crate) fn zeros_from_host<B: ScanOps>(
+    shape: Shape,
+    device: &Device<B>,
+    dtype: DType,
+) -> FloatTensor<B> {
+    let zeros = TensorData::zeros::<f32, _>(shape);
+    B::float_from_data(zeros.convert_dtype(dtype), device)
 }
 
 fn part<B: ScanOps>(

@@ -197,6 +197,11 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
             let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);
             return (Tensor::from_dispatch(rows), count);
         }
+        // A size beside one of 0 may be larger than the dtype can hold.
+        if shape.num_elements() == 0 {
+            let rows = Tensor::full([size, D], fill, (&positions.device(), int.into()));
+            return (rows, count);
+        }
         // What follows the positions is arbitrary.
         let positions = positions.mask_fill(is_padding.clone(), 0);
         let rows = coordinates::<Dispatch>(positions.into_dispatch(), &shape, int);

@@ -3,7 +3,7 @@
 use crate::ops::ScanOps;
 use crate::{TensorScan, check};
 use burn::backend::Dispatch;
-use burn::tensor::{Bool, DType, Device, Int, Tensor};
+use burn::tensor::{Bool, DType, Device, Int, Tensor, TensorData};
 
 /// Ragged rows, which lie one after the other: from their lengths to their offsets, and from the offsets to the row of
 /// each element. For one-dimensional int tensors.
@@ -69,7 +69,7 @@ pub trait RaggedIndices: Sized {
 impl RaggedIndices for Tensor<1, Int> {
     fn lengths_to_offsets(self) -> Tensor<1, Int> {
         check::dtype("Lengths To Offsets", &self);
-        let zero = Tensor::zeros([1], (&self.device(), self.dtype()));
+        let zero = zero(&self.device(), self.dtype());
         match self.dims() {
             [0] => zero,
             _ => Tensor::cat(vec![zero, self.inclusive_cumsum(0)], 0),
@@ -102,4 +102,11 @@ impl RaggedIndices for Tensor<1, Int> {
             bool_dtype,
         ))
     }
+}
+
+/// A zero from the host. Burn would fuse a fill of one element with pending operations on empty lengths, and then fill
+/// nothing.
+pub(super) fn zero(device: &Device, dtype: DType) -> Tensor<1, Int> {
+    let zero = TensorData::zeros::<i32, _>([1]).convert_dtype(dtype);
+    Tensor::from_data(zero, (device, dtype))
 }

@@ -1,6 +1,7 @@
 //! [`TensorRuns`].
 
 use super::kind::Selectable;
+use super::ragged::zero;
 use crate::{ScanOp, ScanOptions, TensorScan, check};
 use burn::tensor::kind::Basic;
 use burn::tensor::{DType, Int, Tensor};
@@ -209,12 +210,14 @@ fn offsets_of<K: Basic>(
     );
     let rows = lengths.dims()[0];
     let int = values.device().settings().int_dtype;
-    let zero = Tensor::zeros([1], (&values.device(), DType::from(int)));
+    let zero = zero(&values.device(), int.into());
     if rows == 0 {
         return (zero.clone(), zero);
     }
     let most = check::largest_int(int.into());
-    let clamped = if check::largest_int(lengths.dtype()) > most {
+    // Half of the numbers of u64 are larger than any position.
+    let exceeds = lengths.dtype() == DType::U64 || check::largest_int(lengths.dtype()) > most;
+    let clamped = if exceeds {
         lengths.clamp(0u64, most)
     } else {
         lengths.clamp_min(0)

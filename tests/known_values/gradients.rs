@@ -18,6 +18,10 @@ on_every_device![
     a_not_a_number_sets_the_maximum,
     shares_of_half_floats_add_up,
     an_exclusive_scan_of_one_element_is_in_the_graph,
+    what_an_exclusive_scan_does_not_see,
+    what_an_exclusive_recurrence_does_not_see,
+    products_of_half_floats_that_leave_the_range,
+    without_elements,
 ];
 
 const INF: f32 = f32::INFINITY;
@@ -238,4 +242,123 @@ fn an_exclusive_scan_of_one_element_is_in_the_graph(device: &Device) {
             );
         }
     }
+}
+
+/// No result of an exclusive scan contains the last element of its line or segment.
+fn what_an_exclusive_scan_does_not_see(device: &Device) {
+    let exclusive = ScanOptions::default().exclusive();
+    for (op, last) in [
+        (ScanOp::Prod, INF),
+        (ScanOp::Prod, f32::NAN),
+        (ScanOp::LogSumExp, INF),
+        (ScanOp::LogSumExp, f32::NAN),
+    ] {
+        let x = [2., last, 3., last];
+        for starts in [&[0, 2][..], &[0, 1, 2, 3]] {
+            let seen = if starts.len() == 2 { 1. } else { 0. };
+            let found = of_segmented_scan(&x, starts, op, exclusive, device);
+            assert_near(&found, &[seen, 0., seen, 0.]);
+            let backwards: Vec<f32> = x.iter().rev().copied().collect();
+            let found = of_segmented_scan(&backwards, starts, op, exclusive.reverse(), device);
+            assert_near(&found, &[0., seen, 0., seen]);
+        }
+        let device = device.clone().autodiff();
+        let line = floats(&x[..2], &device).require_grad();
+        let y = line.clone().scan(0, op, exclusive).narrow(0, 1, 1);
+        let gradients = y.sum().backward();
+        assert_near(&values(line.grad(&gradients).expect("tracked")), &[1., 0.]);
+    }
+}
+
+fn what_an_exclusive_recurrence_does_not_see(device: &Device) {
+    let device = device.clone().autodiff();
+    for last in [INF, f32::NAN] {
+        for reverse in [false, true] {
+            let line = |mut line: [f32; 2]| {
+                if reverse {
+                    line.reverse();
+                }
+                line
+            };
+            let tracked = |line: &[f32]| floats(line, &device).require_grad();
+            let gradient =
+                |of: &Tensor<1>, gradients: &_| values(of.grad(gradients).expect("tracked"));
+            let options = |initial: &Tensor<1>| {
+                let options = RecurrenceOptions::default()
+                    .exclusive()
+                    .initial(initial.clone());
+                if reverse { options.reverse() } else { options }
+            };
+            // The results are 3 and 3/2 + 1.
+            let [x, decay] = [tracked(&line([1., last])), tracked(&line([0.5, last]))];
+            let initial = tracked(&[3.]);
+            let y = (x.clone()).linear_recurrence_with(decay.clone(), 0, options(&initial));
+            let gradients = y.sum().backward();
+            assert_near(&gradient(&x, &gradients), &line([1., 0.]));
+            assert_near(&gradient(&decay, &gradients), &line([3., 0.]));
+            assert_near(&gradient(&initial, &gradients), &[1.5]);
+            // The only result is 3.
+            let [x, decay] = [tracked(&[last]), tracked(&[last])];
+            let y = (x.clone()).linear_recurrence_with(decay.clone(), 0, options(&initial));
+            let gradients = y.sum().backward();
+            assert_near(&gradient(&x, &gradients), &[0.]);
+            assert_near(&gradient(&decay, &gradients), &[0.]);
+            assert_near(&gradient(&initial, &gradients), &[1.]);
+        }
+    }
+}
+
+/// The product of the first two is 2^17, which f16 does not hold.
+fn products_of_half_floats_that_leave_the_range(device: &Device) {
+    if !device.supports_dtype(DType::F16) {
+        return scan_testing::tensors::unsupported(&format!(
+            "{device:?} does not compute with F16"
+        ));
+    }
+    let device = device.clone().autodiff();
+    let small = 1. / 1024.;
+    let x = || {
+        floats(&[256., 512., small, small], &device)
+            .cast(FloatDType::F16)
+            .require_grad()
+    };
+    let expected = [small / 2., small / 4., 128., 128.];
+    let check = |x: Tensor<1>, last: Tensor<1>| {
+        let gradients = last.sum().backward();
+        let found = x.grad(&gradients).expect("tracked").cast(FloatDType::F32);
+        assert_near(&values(found), &expected);
+    };
+    let line = x();
+    let products = line.clone().scan(0, ScanOp::Prod, ScanOptions::default());
+    check(line, products.narrow(0, 3, 1));
+    let segment = x();
+    let total = segment
+        .clone()
+        .segment_reduce(ints(&[0, 4], &device), ScanOp::Prod);
+    check(segment, total);
+}
+
+fn without_elements(device: &Device) {
+    let device = device.clone().autodiff();
+    for op in [ScanOp::Sum, ScanOp::Prod, ScanOp::Max, ScanOp::LogSumExp] {
+        let initial = Tensor::<2>::ones([2, 1], &device).require_grad();
+        let x = Tensor::<2>::ones([2, 0], &device).require_grad();
+        let y = x
+            .clone()
+            .scan_from(initial.clone(), 1, op, ScanOptions::default());
+        assert!(y.is_tracked());
+        let loss = y.sum() + Tensor::<1>::ones([1], &device).require_grad();
+        let gradients = loss.backward();
+        let found = initial.grad(&gradients).expect("tracked");
+        assert_near(&values(found), &[0., 0.]);
+        assert_eq!(x.grad(&gradients).expect("tracked").dims(), [2, 0]);
+    }
+    // What is filled is a single element, or looks like one to a fused kernel.
+    let x = Tensor::<2>::ones([3, 1], &device).require_grad();
+    let gradients = (x.clone() * 2.).radix_topk(0, 1).sum().backward();
+    assert_near(&values(x.grad(&gradients).expect("tracked")), &[0.; 3]);
+    let x = Tensor::<1>::ones([1], &device).require_grad();
+    let totals = (x.clone() * 2.).segment_reduce(ints(&[0], &device), ScanOp::Prod);
+    let gradients = totals.sum().backward();
+    assert_near(&values(x.grad(&gradients).expect("tracked")), &[0.]);
 }

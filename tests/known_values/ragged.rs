@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use burn::tensor::{DType, Device, Int, Tensor};
+use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_scan::prelude::*;
 use scan_testing::tensors::panic_message;
 
@@ -12,6 +12,7 @@ on_every_device![
     lengths_that_leave_the_type,
     a_size_that_no_device_has,
     more_segments_than_the_dtype_counts,
+    no_lengths,
 ];
 
 #[track_caller]
@@ -31,6 +32,16 @@ fn lengths_that_leave_the_type(device: &Device) {
     if device.supports_dtype(DType::I64) {
         let wide = Tensor::<1, Int>::from_data([1i64 << 40, 1, 1], (device, DType::I64));
         refused(|| x().repeat_by_lengths(wide));
+    }
+    if device.supports_dtype(DType::U64) {
+        for last in [u64::MAX, 1 << 63] {
+            let wide = |lengths: [u64; 3]| {
+                Tensor::<1, Int>::from_data(TensorData::from(lengths), (device, DType::U64))
+            };
+            refused(|| x().repeat_by_lengths(wide([1, 1, last])));
+            let found = x().repeat_by_lengths_into(wide([1, last, 1]), 4);
+            assert_eq!(super::values(found), [1., 2., 2., 2.]);
+        }
     }
     // The lengths give as many values as asked for, and more.
     let lengths = ints(&[2, i32::MAX, i32::MAX], device);
@@ -55,4 +66,14 @@ fn more_segments_than_the_dtype_counts(device: &Device) {
     offsets[301] = 5;
     let offsets = Tensor::<1, Int>::from_data(offsets.as_slice(), (device, DType::U8));
     refused(|| offsets.offsets_to_segment_ids(6));
+}
+
+/// What is computed from nothing is not computed when a result of one element is made.
+fn no_lengths(device: &Device) {
+    let nothing = || Tensor::<1, Int>::empty([0], device) + Tensor::<1, Int>::empty([0], device);
+    let offsets = nothing().lengths_to_offsets();
+    assert_eq!(offsets.into_data().iter::<i64>().collect::<Vec<_>>(), [0]);
+    let values = Tensor::<1>::empty([0], device) * 2.;
+    let lengths = nothing();
+    assert_eq!(values.repeat_by_lengths(lengths).dims(), [0]);
 }

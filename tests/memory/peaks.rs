@@ -84,6 +84,30 @@ processes! {
         }
     }
 
+    fn selections_of_views() {
+        let x = Tensor::<2>::ones([1 << 11, 1 << 12], &Device::flex());
+        let mask = thirds([1 << 11, 1 << 12], &Device::flex());
+        let half = 0..1 << 11;
+        let views = [
+            (x.clone().slice([half.clone(), half.clone()]), mask.clone().slice([half.clone(), half])),
+            (x.swap_dims(0, 1), mask.swap_dims(0, 1)),
+        ];
+        for (x, mask) in views {
+            // A bit for each element of the mask, and blocks of the values: a part of them, or one for each thread.
+            let threads = std::thread::available_parallelism().map_or(1, usize::from);
+            let sixteenth = x.shape().num_elements() * 4 / 16 + threads * (1 << 16);
+            let view = format!("of {:?}", x.dims());
+            at_most(sixteenth, &view, || x.clone().compact_by_mask(mask.clone()));
+            at_most(sixteenth, &view, || x.clone().compact_by_mask_padded(mask.clone()));
+            at_most(sixteenth, &view, || x.clone().compact_along_by_mask(mask.clone(), 1));
+            at_most(sixteenth, &view, || mask.clone().compact_argwhere());
+            at_most(sixteenth, &view, || mask.clone().count_true());
+            at_most(sixteenth, &view, || {
+                x.clone().segmented_scan(mask.clone(), 1, ScanOp::Sum, ScanOptions::default())
+            });
+        }
+    }
+
     fn selections_of_small_slices() {
         let x = bytes([TALL, 2]);
         let mask = thirds([TALL], &Device::flex());
@@ -111,8 +135,8 @@ processes! {
         let n = 1 << 22;
         let keys = Tensor::<1, Int>::arange(0..n, &Device::flex()).remainder_scalar(1 << 16);
         let values = bytes([n as usize]);
-        // The destinations, and half of their size for what precedes each block.
-        at_most(6 * n as usize + LITTLE, "many keys", || values.clone().partition_by_key(keys.clone(), 1 << 16));
+        // What precedes each block.
+        at_most(n as usize + LITTLE, "many keys", || values.clone().partition_by_key(keys.clone(), 1 << 16));
     }
 
     fn segments_of_wide_rows() {

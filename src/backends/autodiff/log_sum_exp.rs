@@ -8,41 +8,23 @@
 //! dx[s] = exp(x[s] − y[s])·G[s]
 //! ```
 //!
-//! An element of −∞ has no gradient. f16 and bf16 are widened to f32: their rounded results would not fit the elements,
-//! and the shares of a sum would not add up to 1. In an exclusive scan, the result after an element is the inclusive
-//! result at it.
+//! An element of −∞ has no gradient. f16 and bf16 are [widened](mod@super::widened): their rounded results would not fit the
+//! elements, and the shares of a sum would not add up to 1. In an exclusive scan, the result after an element is the
+//! inclusive result at it.
 
 use super::scan_of_lines::Scan;
 use crate::ScanOp;
 use crate::ops::ScanOps;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor};
-use burn::tensor::{DType, FloatDType};
 
 pub(super) fn gradient<B: ScanOps>(
     input: FloatTensor<B>,
     grad: FloatTensor<B>,
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
-    let Some(dtype) = in_f32::<B>(&input) else {
-        return wide_gradient(input, grad, scan);
-    };
-    let [input, grad] = [input, grad].map(|tensor| B::float_cast(tensor, FloatDType::F32));
-    B::float_cast(wide_gradient(input, grad, scan), dtype)
-}
-
-/// The dtype of a tensor that is better computed in f32.
-pub(super) fn in_f32<B: ScanOps>(tensor: &FloatTensor<B>) -> Option<FloatDType> {
-    let dtype = tensor.dtype();
-    matches!(dtype, DType::F16 | DType::BF16).then(|| dtype.into())
-}
-
-fn wide_gradient<B: ScanOps>(
-    input: FloatTensor<B>,
-    grad: FloatTensor<B>,
-    scan: &Scan<B>,
-) -> FloatTensor<B> {
     let grad = scan.inclusive_grad(grad);
+    let input = scan.seen(input, f64::NEG_INFINITY);
     let output = scan.scan(input.clone(), ScanOp::LogSumExp, scan.options.inclusive());
     let next = scan.next_elements(output.clone());
     // The last position of a line has no next one; its factor multiplies nothing.

@@ -36,6 +36,7 @@ mod sources;
 mod step;
 #[cfg(all(test, feature = "flex"))]
 mod tests;
+mod widened;
 
 use crate::ops::scans::scan_operations;
 use crate::ops::{ScanBackend, ScanOps};

@@ -15,8 +15,9 @@
 //! because after an infinity a zero makes it NaN.
 //!
 //! Where nothing reaches an element, its gradient is zero, even if the product before it has left the range of the
-//! type. The result of an exclusive scan after an element is the inclusive result at it, so its gradients are shifted
-//! first.
+//! type. f16 and bf16 are [widened](mod@super::widened), because the product before an element may leave the range of f16
+//! where all results lie in it. The result of an exclusive scan after an element is the inclusive result at it, so its
+//! gradients are shifted first.
 
 use super::log_sum_exp::equal_to;
 use super::scan_of_lines::Scan;
@@ -33,6 +34,7 @@ pub(super) fn gradient<B: ScanBackend>(
     scan: &Scan<B>,
 ) -> FloatTensor<B> {
     let grad = scan.inclusive_grad(grad);
+    let input = scan.seen(input, 0.);
     let dtype: FloatDType = grad.dtype().into();
     let bools = get_device_settings::<B>(&grad.device()).bool_dtype;
     let options = scan.options.inclusive();

@@ -7,11 +7,11 @@
 //! Only `a` and `h` are saved, and the initial values. The gradient of a recurrence with resets has the same resets.
 
 use crate::ScanOptions;
-use crate::ops::shift::previous_elements;
+use crate::ops::shift::{all_but_last, first, line_of, zeros_from_host};
 use crate::ops::{ScanBackend, adjoint_by_scan};
 use burn::backend::TensorMetadata;
+use burn::backend::ops::FloatTensorOps;
 use burn::backend::tensor::FloatTensor;
-use burn::tensor::TensorData;
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -47,13 +47,10 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
         } = ops.state;
         let flow = grads.consume::<B>(&ops.node);
         let (of_values, of_decay, of_initial) = match initial {
-            // There is no gradient. Zeros come from the host: Burn would fuse a fill with operations on the empty
-            // gradient, and then fill nothing.
+            // There is no gradient.
             _ if flow.shape().num_elements() == 0 => {
                 let of_initial = initial.map(|initial| {
-                    let zeros = TensorData::zeros::<f32, _>(initial.shape());
-                    let zeros = zeros.convert_dtype(initial.dtype());
-                    B::float_from_data(zeros, &initial.device())
+                    zeros_from_host::<B>(initial.shape(), &initial.device(), initial.dtype())
                 });
                 (flow.clone(), flow, of_initial)
             }
@@ -81,8 +78,8 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
     }
 }
 
-/// A linear recurrence. If it `resets`, a decay of 0 forgets what is before it. An exclusive result that is tracked is
-/// the inclusive one, shifted: both are steps of the graph.
+/// A linear recurrence. If it `resets`, a decay of 0 forgets what is before it. An exclusive result that is tracked
+/// is an inclusive one, [shifted](entering): both are steps of the graph.
 pub(super) fn recurrence<B: ScanBackend, C: CheckpointStrategy>(
     values: FloatTensor<Autodiff<B, C>>,
     decay: FloatTensor<Autodiff<B, C>>,
@@ -106,8 +103,9 @@ pub(super) fn recurrence<B: ScanBackend, C: CheckpointStrategy>(
     {
         OpsKind::Tracked(_) if options.exclusive => {
             let (values, decay) = tracked;
-            let states = recurrence::<B, C>(values, decay, dim, options.inclusive(), resets);
-            shifted::<B, C>(states, None, dim, options)
+            entering::<B, C>(values, decay, None, dim, options, |values, decay| {
+                recurrence::<B, C>(values, decay, dim, options.inclusive(), resets)
+            })
         }
         OpsKind::Tracked(prep) => {
             let output = forward(decay.clone());
@@ -145,10 +143,11 @@ pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
     {
         OpsKind::Tracked(_) if options.exclusive => {
             let (values, decay, initial) = tracked;
-            let inclusive = options.inclusive();
-            let states =
-                linear_recurrence_from::<B, C>(values, decay, initial.clone(), dim, inclusive);
-            shifted::<B, C>(states, Some(initial), dim, options)
+            let start = Some(initial.clone());
+            entering::<B, C>(values, decay, start, dim, options, |values, decay| {
+                let inclusive = options.inclusive();
+                linear_recurrence_from::<B, C>(values, decay, initial, dim, inclusive)
+            })
         }
         OpsKind::Tracked(prep) => {
             let output = forward(decay.clone(), initial.clone());
@@ -166,15 +165,34 @@ pub(super) fn linear_recurrence_from<B: ScanBackend, C: CheckpointStrategy>(
     }
 }
 
-/// The states that enter each step.
-fn shifted<B: ScanBackend, C: CheckpointStrategy>(
-    states: FloatTensor<Autodiff<B, C>>,
+/// The states that enter each step: the initial one, and `states` after all steps but the last. No result contains the
+/// last step. It stays part of the graph, with gradients of zeros even where it is infinite.
+fn entering<B: ScanBackend, C: CheckpointStrategy>(
+    values: FloatTensor<Autodiff<B, C>>,
+    decay: FloatTensor<Autodiff<B, C>>,
     initial: Option<FloatTensor<Autodiff<B, C>>>,
     dim: usize,
     options: ScanOptions,
+    states: impl FnOnce(
+        FloatTensor<Autodiff<B, C>>,
+        FloatTensor<Autodiff<B, C>>,
+    ) -> FloatTensor<Autodiff<B, C>>,
 ) -> FloatTensor<Autodiff<B, C>> {
-    if states.shape().num_elements() == 0 {
-        return states;
+    let shape = values.shape();
+    if shape.num_elements() == 0 {
+        return states(values, decay);
     }
-    previous_elements::<Autodiff<B, C>>(states, initial, dim, options.reverse)
+    let initial = initial.unwrap_or_else(|| line_of::<Autodiff<B, C>>(&values, dim, 0.));
+    if shape[dim] == 1 {
+        let all = Autodiff::<B, C>::float_cat(vec![initial, values, decay], dim);
+        return first::<Autodiff<B, C>>(all, dim, false);
+    }
+    let seen = |tensor| all_but_last::<Autodiff<B, C>>(tensor, dim, options.reverse);
+    let states = states(seen(values), seen(decay));
+    let parts = if options.reverse {
+        vec![states, initial]
+    } else {
+        vec![initial, states]
+    };
+    Autodiff::<B, C>::float_cat(parts, dim)
 }

@@ -1,7 +1,7 @@
 //! A scan of lines or segments, as the gradients see it.
 
 use crate::ops::ScanOps;
-use crate::ops::shift::next_elements;
+use crate::ops::shift::{next_elements, with_last};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor};
 use burn::backend::{Backend, TensorMetadata};
@@ -54,6 +54,19 @@ impl<B: ScanOps> Scan<B> {
             self.next_elements(grad)
         } else {
             grad
+        }
+    }
+
+    /// The input, with `nothing` at the elements that no result of an exclusive scan contains, the last of each line or
+    /// segment: an infinite one would make the gradients of others NaN.
+    pub(super) fn seen(&self, input: FloatTensor<B>, nothing: f64) -> FloatTensor<B> {
+        if !self.options.exclusive {
+            return input;
+        }
+        let seen = with_last::<B>(input, self.dim, self.options.reverse, nothing);
+        match self.ends() {
+            None => seen,
+            Some(ends) => B::float_mask_fill(seen, ends, nothing.into()),
         }
     }
 

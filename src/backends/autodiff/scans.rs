@@ -4,7 +4,8 @@ use super::scan_of_lines::Scan;
 use super::segments::Reduction;
 use super::step::{InputAdjoint, record};
 use crate::ScanOp;
-use crate::ops::{self, ScanBackend};
+use crate::ops::shift::{first, zeros_from_host};
+use crate::ops::{self, ScanBackend, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::IntDType;
@@ -12,7 +13,7 @@ use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use burn_autodiff::grads::Gradients;
-use burn_autodiff::ops::{Backward, Ops, OpsKind, binary};
+use burn_autodiff::ops::{Backward, Ops, OpsKind};
 
 pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
     tensor: FloatTensor<Autodiff<B, C>>,
@@ -30,7 +31,8 @@ pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
     record::<B, C, _>(node, |_| (output, ()), adjoint).0
 }
 
-/// A sum scan from initial values. An initial value reaches every result of its line.
+/// A sum scan from initial values. An initial value reaches every result of its line, and so does the first element, but
+/// its own result in an exclusive scan. Without elements nothing reaches anything, whatever the operator.
 #[derive(Debug)]
 struct SumScanFrom;
 
@@ -38,16 +40,34 @@ impl<B: ScanBackend> Backward<B, 2> for SumScanFrom {
     type State = Scan<B>;
 
     fn backward(self, ops: Ops<Scan<B>, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
-        let Scan {
-            dim, op, options, ..
-        } = ops.state;
-        binary::<B, _, _>(
-            ops.parents,
-            ops.node,
-            grads,
-            |grad| B::float_scan(grad, dim, op, options.reversed()),
-            |grad| B::float_sum_dim(grad, dim),
-        );
+        let Scan { dim, options, .. } = ops.state;
+        let [of_input, of_initial] = ops.parents;
+        let grad = grads.consume::<B>(&ops.node);
+        let (shape, dtype) = (grad.shape(), grad.dtype());
+        if shape.num_elements() == 0 {
+            if let Some(node) = of_initial {
+                let zeros = zeros_from_host::<B>(with_dim(&shape, dim, 1), &grad.device(), dtype);
+                grads.register::<B>(node.id, zeros);
+            }
+            if let Some(node) = of_input {
+                grads.register::<B>(node.id, grad);
+            }
+            return;
+        }
+        let reaching = B::float_scan(grad.clone(), dim, ScanOp::Sum, options.reversed());
+        if let Some(node) = of_initial {
+            let at_first = |tensor| first::<B>(tensor, dim, options.reverse);
+            let total = at_first(reaching.clone());
+            let total = if options.exclusive {
+                B::float_add(total, at_first(grad))
+            } else {
+                total
+            };
+            grads.register::<B>(node.id, total);
+        }
+        if let Some(node) = of_input {
+            grads.register::<B>(node.id, reaching);
+        }
     }
 }
 
@@ -60,11 +80,12 @@ pub(super) fn scan_from<B: ScanBackend, C: CheckpointStrategy>(
         dim, op, options, ..
     } = scan;
     let (input, input_node) = tensor.clone().into_parts();
-    let (first, first_node) = initial.clone().into_parts();
-    let forward = || B::float_scan_from(input, first, dim, op, options);
-    let nodes = [input_node, first_node];
+    let (start, start_node) = initial.clone().into_parts();
+    let is_empty = input.shape().num_elements() == 0;
+    let forward = || B::float_scan_from(input, start, dim, op, options);
+    let nodes = [input_node, start_node];
     match SumScanFrom.prepare::<C>(nodes).compute_bound().stateful() {
-        OpsKind::Tracked(prep) if op == ScanOp::Sum => prep.finish(scan, forward()),
+        OpsKind::Tracked(prep) if op == ScanOp::Sum || is_empty => prep.finish(scan, forward()),
         // This is composed of steps that have gradients.
         OpsKind::Tracked(_) => {
             ops::float_scan_from_by_scan::<Autodiff<B, C>>(tensor, initial, dim, op, options)

@@ -3,20 +3,23 @@
 //! | operator | gradient of an element |
 //! |---|---|
 //! | sum | `g` |
-//! | log-sum-exp | `g·exp(x − total)`, of f16 and bf16 in f32 |
+//! | log-sum-exp | `g·exp(x − total)` |
 //! | product | `g` times the product of the elements before it and the product of those after it, without a division |
 //! | max, min | `g` at the element that set the total, the last of equal ones; 0 elsewhere |
 //!
-//! Elements outside all segments have no gradient, whatever they are, and a factor of zero leaves none: they are masked,
+//! The second and the third are computed in f32 for f16 and bf16. Elements outside all segments have no gradient, whatever they are, and a factor of zero leaves none: they are masked,
 //! because zero times NaN or infinity is NaN.
 
-use super::log_sum_exp::{equal_to, in_f32, ratio};
+use super::log_sum_exp::{equal_to, ratio};
 use super::prod::times;
+use super::sources::dtype_of_positions;
+use super::widened::widened;
+use crate::ops::shift::zeros_from_host;
 use crate::ops::{ScanBackend, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{DType, FloatDType, IntDType, Shape};
+use burn::tensor::{DType, IntDType, Shape};
 use burn_backend::get_device_settings;
 
 /// A reduction and what its gradient needs.
@@ -49,7 +52,8 @@ impl<B: ScanBackend> Reduction<B> {
         let (shape, dtype) = (of_segments.shape(), of_segments.dtype().into());
         let device = of_segments.device();
         if shape.num_elements() == 0 {
-            return B::float_zeros(with_dim(&shape, 0, self.len), &device, dtype);
+            let shape = with_dim(&shape, 0, self.len);
+            return zeros_from_host::<B>(shape, &device, of_segments.dtype());
         }
         let zeros = || B::float_zeros(with_dim(&shape, 0, 1), &device, dtype);
         let rows = B::float_cat(vec![zeros(), of_segments, zeros()], 0);
@@ -70,34 +74,20 @@ impl<B: ScanBackend> Reduction<B> {
         let shape = input.shape();
         match self.op {
             ScanOp::Sum => g,
-            ScanOp::LogSumExp => {
-                let of_dtype = in_f32::<B>(&input);
-                let wide = |tensor: FloatTensor<B>| {
-                    if of_dtype.is_some() {
-                        B::float_cast(tensor, FloatDType::F32)
-                    } else {
-                        tensor
-                    }
-                };
-                let input = wide(input);
+            ScanOp::LogSumExp => widened::<B, 2>([input, g], |[input, g]| {
                 // A rounded total would not fit the elements.
-                let total = if of_dtype.is_some() {
-                    B::float_segment_reduce(input.clone(), self.offsets.clone(), self.op)
-                } else {
+                let total = if total.dtype() == input.dtype() {
                     total
+                } else {
+                    B::float_segment_reduce(input.clone(), self.offsets.clone(), self.op)
                 };
                 let total = self.at_rows(total, &ids);
-                let share = ratio::<B>(input.clone(), total);
-                let grad = B::float_mul(wide(g), share);
+                let grad = B::float_mul(g, ratio::<B>(input.clone(), total));
                 let is_nothing = equal_to::<B>(input, f64::NEG_INFINITY);
                 let grad = B::float_mask_fill(grad, is_nothing, 0.into());
-                let grad = match of_dtype {
-                    Some(dtype) => B::float_cast(grad, dtype),
-                    None => grad,
-                };
                 self.within_segments(grad, &ids)
-            }
-            ScanOp::Prod => {
+            }),
+            ScanOp::Prod => widened::<B, 2>([input, g], |[input, g]| {
                 let starts = self.starts(&input, &shape);
                 let others = |options: ScanOptions| {
                     let (input, starts) = (input.clone(), starts.clone());
@@ -106,12 +96,12 @@ impl<B: ScanBackend> Reduction<B> {
                 let before = others(ScanOptions::default());
                 let after = others(ScanOptions::default().reverse());
                 times::<B>(g, times::<B>(before, after))
-            }
+            }),
             ScanOp::Max | ScanOp::Min => {
                 let settings = get_device_settings::<B>(&input.device());
                 let starts = self.starts(&input, &shape);
                 let total = self.at_rows(total, &ids);
-                let (bools, int) = (settings.bool_dtype, settings.int_dtype);
+                let (bools, int) = (settings.bool_dtype, dtype_of_positions(self.len));
                 // NaN equals nothing: if the total is NaN, a NaN set it.
                 let is_nan = B::float_is_nan(input.clone(), bools);
                 let is_it = B::bool_or(B::float_equal(input, total, bools), is_nan);

@@ -5,6 +5,7 @@ use super::adjoints::SelectionAdjoint;
 use super::scan_of_lines::Scan;
 use super::segments::Reduction;
 use super::sources::Sources;
+use super::widened::widened;
 use super::{extrema, log_sum_exp, prod};
 use crate::ScanOp;
 use crate::ops::ScanBackend;
@@ -53,8 +54,12 @@ fn scan_gradient<B: ScanBackend>(
         return grad;
     }
     match scan.op {
-        ScanOp::Prod => prod::gradient::<B>(input, grad, scan),
-        ScanOp::LogSumExp => log_sum_exp::gradient::<B>(input, grad, scan),
+        ScanOp::Prod => widened::<B, 2>([input, grad], |[input, grad]| {
+            prod::gradient::<B>(input, grad, scan)
+        }),
+        ScanOp::LogSumExp => widened::<B, 2>([input, grad], |[input, grad]| {
+            log_sum_exp::gradient::<B>(input, grad, scan)
+        }),
         ScanOp::Max | ScanOp::Min => extrema::gradient::<B>(input, grad, scan),
         ScanOp::Sum => unreachable!("a scan of sums is `SumScan`"),
     }

@@ -59,6 +59,21 @@ impl InMemory {
         }
     }
 
+    /// How the elements of two tensors of one shape lie, if they have some, which lie in one order without gaps, and `dim`
+    /// goes up in memory.
+    pub(super) fn alike(tensors: [&FlexTensor; 2], dim: usize) -> Option<[Self; 2]> {
+        let [a, b] = tensors.map(|tensor| Self::find(tensor.layout(), dim));
+        let both = [a?, b?];
+        let are_dense = both
+            .iter()
+            .all(|lie| lie.apart == lie.axis[1] * lie.axis[2]);
+        let [a, b] = both.each_ref().map(|lie| lie.layout.strides());
+        let differ = |dim: usize| both[0].layout.shape()[dim] > 1 && a[dim] != b[dim];
+        let are_some = !both[0].place.is_empty();
+        let are_alike = are_some && are_dense && !both[0].is_flipped && !(0..a.len()).any(differ);
+        are_alike.then_some(both)
+    }
+
     /// The layout of a result whose lines along `dim` have `len` elements.
     pub(super) fn with_len(&self, dim: usize, len: usize) -> Layout {
         let (shape, [_, of_line, inner]) = (self.layout.shape(), self.axis);

@@ -2,16 +2,16 @@
 
 use super::dtypes::{by_index, by_int};
 use super::layouts::contiguous;
-use super::slices::{count_tensor, elements, indices, mask_bytes};
+use super::slices::{byte_mask, count_tensor, elements, indices, row_major};
 use crate::cpu;
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
 use burn_flex::FlexTensor;
 
 pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
-    let mask = contiguous(mask);
+    let mask = byte_mask(mask);
     by_index!(int, I => {
-        let mut found = cpu::compact_indices::<I>(&mask_bytes(&mask));
+        let mut found = cpu::compact_indices::<I>(&row_major(&mask));
         let count = found.len();
         let len = mask.shape().num_elements();
         found.resize(len, 0);
@@ -20,19 +20,19 @@ pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTen
 }
 
 pub(super) fn mask_indices(mask: FlexTensor, int: IntDType) -> FlexTensor {
-    let mask = contiguous(mask);
+    let mask = byte_mask(mask);
     by_index!(int, I => {
-        let found = cpu::compact_indices::<I>(&mask_bytes(&mask));
+        let found = cpu::compact_indices::<I>(&row_major(&mask));
         let count = found.len();
         indices(found, [count].into(), int)
     })
 }
 
 pub(super) fn mask_argwhere(mask: FlexTensor, int: IntDType) -> FlexTensor {
-    let mask = contiguous(mask);
+    let mask = byte_mask(mask);
     let shape = mask.shape();
     by_index!(int, I => {
-        let rows = cpu::argwhere::<I>(&mask_bytes(&mask), &shape);
+        let rows = cpu::argwhere::<I>(&row_major(&mask), &shape);
         let count = rows.len() / shape.num_dims();
         indices(rows, [count, shape.num_dims()].into(), int)
     })
@@ -48,8 +48,8 @@ pub(super) fn mask_count(mut mask: FlexTensor, int: IntDType) -> FlexTensor {
             repeats *= size;
         }
     }
-    let mask = contiguous(mask);
-    count_tensor(repeats * cpu::count_true(&mask_bytes(&mask)), int)
+    let mask = byte_mask(mask);
+    count_tensor(repeats * cpu::count_true(&row_major(&mask)), int)
 }
 
 pub(super) fn partition_ranks(

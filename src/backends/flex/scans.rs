@@ -3,7 +3,7 @@
 use super::cached_bytes;
 use super::dtypes::{by_float, by_index, by_number};
 use super::layouts::{InMemory, contiguous};
-use super::slices::{elements, indices, lines, mask_bytes, tensor, view};
+use super::slices::{byte_mask, elements, indices, lines, tensor, view};
 use crate::cpu;
 use crate::ops::{scan_from_by_scan, with_dim};
 use crate::{ScanOp, ScanOptions};
@@ -160,11 +160,11 @@ pub(super) fn segmented_scan(
     options: ScanOptions,
 ) -> FlexTensor {
     let shape = input.shape();
-    let starts = contiguous(starts);
-    let bytes = mask_bytes(&starts);
-    let strides = starts.layout().strides();
-    let starts = cpu::View::new(&bytes, 0, &shape, strides, dim);
-    let (starts, lines) = (Some(&starts), lines(&shape, dim, options.reverse));
+    let starts = byte_mask(starts);
+    let (starts, lines) = (
+        Some(&view(&starts, dim)),
+        lines(&shape, dim, options.reverse),
+    );
     match op {
         ScanOp::LogSumExp => by_float!(input.dtype(), T => {
             let values = view::<T>(&input, dim);

@@ -2,7 +2,7 @@
 
 use super::dtypes::{by_float, by_int, by_number, by_size};
 use super::layouts::contiguous;
-use super::slices::{around, elements, mask_bytes, mask_tensor, tensor};
+use super::slices::{around, byte_mask, elements, mask_tensor, tensor};
 use crate::ScanOp;
 use crate::cpu;
 use crate::ops::with_dim;
@@ -54,12 +54,12 @@ pub(super) fn segment_sums(
     dim: usize,
     reverse: bool,
 ) -> FlexTensor {
-    let (values, heads) = (contiguous(values), contiguous(heads));
+    let (values, heads) = (contiguous(values), contiguous(byte_mask(heads)));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     let lines = [outer, shape[dim], inner];
     by_float!(values.dtype(), T => {
-        let sums = cpu::segment_sums::<T>(elements(&values), &mask_bytes(&heads), lines, reverse);
+        let sums = cpu::segment_sums::<T>(elements(&values), elements(&heads), lines, reverse);
         tensor(sums, shape, values.dtype())
     })
 }

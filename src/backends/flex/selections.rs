@@ -1,10 +1,9 @@
 //! The selections, by the keys of their rows in [`ops::selections`](crate::ops::selections).
 
 use super::dtypes::{by_index, by_int, by_size};
-use super::layouts::contiguous;
-use super::masks::partition_ranks;
+use super::layouts::{InMemory, contiguous};
 use super::segments::repeat_rows;
-use super::slices::{around, count_tensor, elements, indices, mask_bytes, tensor};
+use super::slices::{around, byte_mask, count_tensor, elements, indices, row_major, tensor};
 use crate::cpu;
 use crate::ops::rows::functions_of;
 use crate::ops::selections::for_each_kind;
@@ -18,13 +17,13 @@ use half::{bf16, f16};
 for_each_kind! { functions_of(FlexTensor, FlexTensor, FlexTensor) Flex all }
 
 fn compact(values: FlexTensor, mask: FlexTensor, _int: IntDType) -> FlexTensor {
-    let (values, mask) = (contiguous(values), contiguous(mask));
-    let mask = mask_bytes(&mask);
+    let mask = byte_mask(mask);
+    let mask = row_major(&mask);
     if cpu::all_true(&mask) {
         return flat(values);
     }
     by_size!(values.dtype(), T => {
-        let kept = cpu::compact::<T>(elements(&values), &mask);
+        let kept = cpu::compact::<T>(&row_major(&values), &mask);
         let shape = [kept.len()].into();
         tensor(kept, shape, values.dtype())
     })
@@ -36,22 +35,24 @@ fn compact_padded(
     _fill: bool,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (values, mask) = (contiguous(values), contiguous(mask));
-    let mask = mask_bytes(&mask);
+    let mask = byte_mask(mask);
+    let mask = row_major(&mask);
     if cpu::all_true(&mask) {
-        return (flat(values), count_tensor(mask.len(), int));
+        let values = flat(values);
+        let count = values.shape()[0];
+        return (values, count_tensor(count, int));
     }
     by_size!(values.dtype(), T => {
-        let (kept, count) = cpu::compact_padded::<T>(elements(&values), &mask);
+        let (kept, count) = cpu::compact_padded::<T>(&row_major(&values), &mask);
         let shape = [kept.len()].into();
         (tensor(kept, shape, values.dtype()), count_tensor(count, int))
     })
 }
 
-/// Contiguous values in one dimension, in the same memory.
+/// Values in one dimension, in the same memory where they are contiguous.
 fn flat(values: FlexTensor) -> FlexTensor {
     let len = values.shape().num_elements();
-    values.reshape([len].into())
+    contiguous(values).reshape([len].into())
 }
 
 fn front(values: FlexTensor, count: usize) -> FlexTensor {
@@ -64,21 +65,21 @@ fn first_slices(values: FlexTensor, dim: usize, count: usize) -> FlexTensor {
 }
 
 fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
-    let (values, mask) = (contiguous(values), contiguous(mask));
+    let (values, mask) = (contiguous(values), byte_mask(mask));
     by_size!(values.dtype(), T => {
-        let expanded = cpu::expand::<T>(elements(&values), &mask_bytes(&mask));
+        let expanded = cpu::expand::<T>(elements(&values), &row_major(&mask));
         tensor(expanded, mask.shape(), values.dtype())
     })
 }
 
 fn compact_dim(values: FlexTensor, mask: FlexTensor, dim: usize, _int: IntDType) -> FlexTensor {
-    let (values, mask) = (contiguous(values), contiguous(mask));
+    let (values, mask) = (contiguous(values), contiguous(byte_mask(mask)));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
-    let mask = mask_bytes(&mask);
+    let mask = elements(&mask);
     by_size!(values.dtype(), T => {
-        let kept = cpu::compact_rows::<T>(elements(&values), &mask, outer, inner);
-        tensor(kept, with_dim(&shape, dim, cpu::count_true(&mask)), values.dtype())
+        let kept = cpu::compact_rows::<T>(elements(&values), mask, outer, inner);
+        tensor(kept, with_dim(&shape, dim, cpu::count_true(&mask.into())), values.dtype())
     })
 }
 
@@ -88,22 +89,22 @@ fn compact_dim_padded(
     dim: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (values, mask) = (contiguous(values), contiguous(mask));
+    let (values, mask) = (contiguous(values), contiguous(byte_mask(mask)));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     by_size!(values.dtype(), T => {
         let (kept, count) =
-            cpu::compact_rows_padded::<T>(elements(&values), &mask_bytes(&mask), outer, inner);
+            cpu::compact_rows_padded::<T>(elements(&values), elements(&mask), outer, inner);
         (tensor(kept, shape, values.dtype()), count_tensor(count, int))
     })
 }
 
 fn expand_dim(values: FlexTensor, mask: FlexTensor, dim: usize) -> FlexTensor {
-    let (values, mask) = (contiguous(values), contiguous(mask));
+    let (values, mask) = (contiguous(values), contiguous(byte_mask(mask)));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     by_size!(values.dtype(), T => {
-        let expanded = cpu::expand_rows::<T>(elements(&values), &mask_bytes(&mask), outer, inner);
+        let expanded = cpu::expand_rows::<T>(elements(&values), elements(&mask), outer, inner);
         tensor(expanded, with_dim(&shape, dim, mask.shape()[0]), values.dtype())
     })
 }
@@ -114,14 +115,20 @@ fn compact_along(
     dim: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (values, mask) = (contiguous(values), contiguous(mask));
-    let shape = values.shape();
-    let (outer, inner) = around(&shape, dim);
-    let lines = [outer, shape[dim], inner];
-    by_size!(values.dtype(), T => by_index!(int, I => {
-        let (kept, counts) = cpu::compact_lines::<T, I>(elements(&values), &mask_bytes(&mask), lines);
-        let counts = indices(counts, with_dim(&shape, dim, 1), int);
-        (tensor(kept, shape, values.dtype()), counts)
+    let mask = byte_mask(mask);
+    let (shape, dtype) = (values.shape(), values.dtype());
+    by_size!(dtype, T => by_index!(int, I => {
+        if let Some([of_values, of_mask]) = InMemory::alike([&values, &mask], dim) {
+            let (values, mask) = (of_values.elements::<T>(&values), of_mask.elements(&mask));
+            let (kept, counts) = cpu::compact_lines::<T, I>(&values.into(), &mask.into(), of_values.axis);
+            let of_counts = of_values.with_len(dim, 1);
+            let counts = indices(counts, of_counts.shape().clone(), int).with_layout(of_counts);
+            return (tensor(kept, shape, dtype).with_layout(of_values.layout), counts);
+        }
+        let (outer, inner) = around(&shape, dim);
+        let lines = [outer, shape[dim], inner];
+        let (kept, counts) = cpu::compact_lines::<T, I>(&row_major(&values), &row_major(&mask), lines);
+        (tensor(kept, shape.clone(), dtype), indices(counts, with_dim(&shape, dim, 1), int))
     }))
 }
 
@@ -186,6 +193,12 @@ fn partition(
     num_keys: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
-    let (destinations, offsets) = partition_ranks(keys, num_keys, int);
-    (scatter_to(values, destinations, offsets.clone()), offsets)
+    let (values, keys) = (contiguous(values), contiguous(keys));
+    by_size!(values.dtype(), T => by_int!(keys.dtype(), K => by_index!(int, I => {
+        let (grouped, offsets) = cpu::partition::<T, K, I>(elements(&values), elements(&keys), num_keys);
+        (
+            tensor(grouped, values.shape(), values.dtype()),
+            indices(offsets, [num_keys + 1].into(), int),
+        )
+    })))
 }

@@ -2,11 +2,12 @@
 
 use super::cached_bytes;
 use super::dtypes::by_size;
+use super::layouts::contiguous;
 use crate::cpu::{self, Index};
+use burn::backend::TensorMetadata;
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
 use burn_flex::{FlexTensor, Layout};
 use burn_std::BoolStore;
-use std::borrow::Cow;
 
 /// The elements of a contiguous tensor, read as `T`, which has the size of its dtype.
 pub(super) fn elements<T: bytemuck::Pod>(tensor: &FlexTensor) -> &[T] {
@@ -29,6 +30,16 @@ pub(super) fn view<T: bytemuck::Pod>(tensor: &FlexTensor, dim: usize) -> cpu::Vi
         layout.strides(),
         dim,
     )
+}
+
+/// The elements of a tensor in row-major order, in place where they are in that order.
+pub(super) fn row_major<T: bytemuck::Pod + Send + Sync>(
+    tensor: &FlexTensor,
+) -> cpu::RowMajor<'_, T> {
+    if tensor.layout().is_contiguous() {
+        return elements(tensor).into();
+    }
+    cpu::RowMajor::of(view(tensor, tensor.shape().num_dims() - 1))
 }
 
 /// A tensor of elements in row-major order.
@@ -59,15 +70,20 @@ pub(super) fn indices<I: Index + bytemuck::Pod>(
     }
 }
 
-/// A mask as bytes, whatever its store.
-pub(super) fn mask_bytes(mask: &FlexTensor) -> Cow<'_, [u8]> {
-    match mask.dtype() {
-        DType::Bool(BoolStore::U32) => elements::<u32>(mask)
-            .iter()
-            .map(|&element| u8::from(element != 0))
-            .collect(),
-        _ => Cow::Borrowed(elements::<u8>(mask)),
+/// A mask of bytes, whatever its store.
+pub(super) fn byte_mask(mask: FlexTensor) -> FlexTensor {
+    if mask.dtype() != DType::Bool(BoolStore::U32) {
+        return mask;
     }
+    let mask = contiguous(mask);
+    let trues = elements::<u32>(&mask)
+        .iter()
+        .map(|&element| u8::from(element != 0));
+    tensor(
+        trues.collect(),
+        mask.shape(),
+        DType::Bool(BoolStore::Native),
+    )
 }
 
 /// Bytes as a mask of this dtype.

@@ -19,16 +19,16 @@ use super::buffer::{Output, Shared, as_slots};
 use super::compact::compact_padded;
 use super::compress::{Index, Word};
 use super::parallel;
+use super::row_major::RowMajor;
 
-/// Compacts the lines of a contiguous `[outer, len, inner]` along its middle dimension, and counts the survivors of
-/// each line.
+/// Compacts the lines of `[outer, len, inner]` along its middle dimension, and counts the survivors of each line.
 ///
 /// # Panics
 ///
 /// If there is not one mask entry for each value.
 pub(crate) fn compact_lines<T: Word, I: Index>(
-    values: &[T],
-    mask: &[u8],
+    values: &RowMajor<'_, T>,
+    mask: &RowMajor<'_, u8>,
     [outer, len, inner]: [usize; 3],
 ) -> (Vec<T>, Vec<I>) {
     assert!(values.len() == outer * len * inner && mask.len() == values.len());
@@ -40,11 +40,12 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
     let mut counts = vec![I::default(); outer * inner];
     if inner == 1 {
         rows::compact(values, mask, len, output.slots(), as_slots(&mut counts));
-    } else if !values.is_empty() {
+    } else if values.len() > 0 {
         let counts = Shared::new(as_slots(&mut counts));
+        let all = 0..values.len();
         compact_strips(&Lines {
-            values,
-            mask,
+            values: &values.read(all.clone()),
+            mask: &mask.read(all),
             outer,
             len,
             inner,

@@ -4,6 +4,7 @@
 //! compressed in groups of eight, which may end in the next row: that row is written later.
 
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use super::super::buffer::Shared;
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +14,7 @@ use super::super::parallel;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 use super::super::processor::vectorize;
+use super::super::row_major::RowMajor;
 use super::super::trues::BLOCK;
 use super::fill_zero;
 
@@ -21,44 +23,65 @@ type BlockWords = [MaybeUninit<u64>; BLOCK / BITS];
 
 /// Compacts rows of `len` elements, and counts the survivors of each.
 pub(super) fn compact<T: Word, I: Index>(
+    values: &RowMajor<'_, T>,
+    mask: &RowMajor<'_, u8>,
+    len: usize,
+    slots: &mut [MaybeUninit<T>],
+    counts: &mut [MaybeUninit<I>],
+) {
+    if slots.is_empty() {
+        return;
+    }
+    let slots = Shared::new(slots);
+    let at_once = values.blocks_at_once().max(mask.blocks_at_once());
+    let rows = (at_once * BLOCK / len).max(1);
+    parallel::for_each_part_of(values.len(), counts, rows, &|first, counts| {
+        let place = first * len..(first + counts.len()) * len;
+        // SAFETY: no other task has these rows.
+        let slots = unsafe { slots.slice(place.clone()) };
+        if len > BLOCK {
+            let starts = place.step_by(len);
+            for ((start, slots), count) in starts.zip(slots.chunks_mut(len)).zip(counts) {
+                let kept = by_blocks(values, mask, start..start + len, slots);
+                count.write(I::from_usize(kept));
+            }
+            return;
+        }
+        let (values, mask) = (&values.read(place.clone()), &mask.read(place));
+        // Those whose mask is packed at once.
+        let rows = BLOCK / len;
+        let parts = slots.chunks_mut(rows * len).zip(counts.chunks_mut(rows));
+        let inputs = values.chunks(rows * len).zip(mask.chunks(rows * len));
+        for ((values, mask), (slots, counts)) in inputs.zip(parts) {
+            of_block(values, mask, len, slots, counts);
+        }
+    });
+}
+
+/// Compacts the rows of a block.
+fn of_block<T: Word, I: Index>(
     values: &[T],
     mask: &[u8],
     len: usize,
     slots: &mut [MaybeUninit<T>],
     counts: &mut [MaybeUninit<I>],
 ) {
-    if values.is_empty() {
-        return;
+    let (room, row_room) = (
+        &mut [MaybeUninit::uninit(); _],
+        &mut [MaybeUninit::uninit(); _],
+    );
+    let words = packed(mask, room).0;
+    if len <= BITS {
+        return short(values, words, len, slots, counts);
     }
-    let slots = Shared::new(slots);
-    // Those whose mask is packed at once.
-    let rows = (BLOCK / len).max(1);
-    parallel::for_each_part_of(values.len(), counts, rows, &|first, counts| {
-        let (room, row_room) = (
-            &mut [MaybeUninit::uninit(); _],
-            &mut [MaybeUninit::uninit(); _],
-        );
-        let place = first * len..(first + counts.len()) * len;
-        let (values, mask) = (&values[place.clone()], &mask[place.clone()]);
-        // SAFETY: no other task has these rows.
-        let slots = unsafe { slots.slice(place) };
-        if len > BLOCK {
-            counts[0].write(I::from_usize(by_blocks(values, mask, slots, room)));
-            return;
-        }
-        let words = packed(mask, room).0;
-        if len <= BITS {
-            return short(values, words, len, slots, counts);
-        }
-        for (row, count) in counts.iter_mut().enumerate() {
-            let place = row * len..(row + 1) * len;
-            let (words, kept) = words_of_row(words, row * len, len, row_room);
-            let (values, slots) = (&values[place.clone()], &mut slots[place]);
-            compress::compress(values, words, kept, slots);
-            fill_zero(&mut slots[kept..]);
-            count.write(I::from_usize(kept));
-        }
-    });
+    for (row, count) in counts.iter_mut().enumerate() {
+        let place = row * len..(row + 1) * len;
+        let (words, kept) = words_of_row(words, row * len, len, row_room);
+        let (values, slots) = (&values[place.clone()], &mut slots[place]);
+        compress::compress(values, words, kept, slots);
+        fill_zero(&mut slots[kept..]);
+        count.write(I::from_usize(kept));
+    }
 }
 
 /// The words of a part of the mask, and how many are true.
@@ -71,15 +94,17 @@ fn packed<'r>(mask: &[u8], room: &'r mut BlockWords) -> (&'r [u64], usize) {
 
 /// Compacts a row by blocks. Returns how many elements survive.
 fn by_blocks<T: Word>(
-    values: &[T],
-    mask: &[u8],
+    values: &RowMajor<'_, T>,
+    mask: &RowMajor<'_, u8>,
+    row: Range<usize>,
     slots: &mut [MaybeUninit<T>],
-    room: &mut BlockWords,
 ) -> usize {
+    let room = &mut [MaybeUninit::uninit(); _];
     let mut written = 0;
-    for (values, mask) in values.chunks(BLOCK).zip(mask.chunks(BLOCK)) {
-        let (words, kept) = packed(mask, room);
-        compress::compress(values, words, kept, &mut slots[written..]);
+    for first in row.clone().step_by(BLOCK) {
+        let block = first..row.end.min(first + BLOCK);
+        let (words, kept) = packed(&mask.read(block.clone()), room);
+        compress::compress(&values.read(block), words, kept, &mut slots[written..]);
         written += kept;
     }
     fill_zero(&mut slots[written..]);

@@ -23,8 +23,8 @@ fn trues_are_counted() {
                 .map(|_| (random.next() % (most + 1)) as u8)
                 .collect();
             let expected = mask.iter().filter(|&&byte| byte != 0).count();
-            assert_eq!(count_true(&mask), expected, "{len}");
-            assert_eq!(all_true(&mask), expected == len, "{len}");
+            assert_eq!(count_true(&mask[..].into()), expected, "{len}");
+            assert_eq!(all_true(&mask[..].into()), expected == len, "{len}");
             let [(words, count), portable] =
                 [compress::pack as Pack, compress::portable::pack].map(|pack| packed(&mask, pack));
             assert_eq!(count, expected, "{len}");
@@ -111,9 +111,9 @@ fn compresses_and_expands_every_pattern() {
 #[test]
 fn one_false_is_found() {
     let mut mask = vec![1; (1 << 21) + 5];
-    assert!(all_true(&mask));
+    assert!(all_true(&mask[..].into()));
     mask[(1 << 21) + 4] = 0;
-    assert!(!all_true(&mask));
+    assert!(!all_true(&mask[..].into()));
 }
 
 /// `len` slots as `fill` has written them.
@@ -124,26 +124,60 @@ fn filled<T: Copy>(len: usize, fill: impl FnOnce(&mut [MaybeUninit<T>])) -> Vec<
     unsafe { output.finish() }
 }
 
-/// A mask of several blocks, which threads share, and one of few trues.
+/// A mask of several blocks, which threads share, and one of few trues. Values and mask follow one another, or lie apart.
 #[test]
 fn blocks_of_a_mask() {
     let mut random = Random(4242);
-    for percent in [1, 50] {
-        let mask = random.mask(150_000, percent);
-        let values: Vec<u32> = mask.iter().map(|_| random.next() as u32).collect();
+    for (percent, shape, strides) in [
+        (1, [300, 500], [500, 1]),
+        (50, [300, 500], [500, 1]),
+        (50, [300, 500], [503, 1]),
+        (10, [500, 3001], [1, 500]),
+        (50, [3, 50_000], [-50_007, -1]),
+        (50, [15_000, 4], [-10, 2]),
+        (50, [3, 50_000], [1, 3]),
+    ] {
+        let [rows, len] = shape;
+        let numbers: Vec<usize> = (0..rows * len).collect();
+        let memory = |far: isize| usize::try_from(far).unwrap();
+        let reach = [rows - 1, len - 1].map(|last| last as isize);
+        let far = |stride: fn(isize) -> isize| {
+            memory(reach[0] * stride(strides[0]) + reach[1] * stride(strides[1]))
+        };
+        let start = far(|stride| (-stride).max(0));
+        let elements = start + far(|stride| stride.max(0)) + 1;
+        let place = |&at: &usize| {
+            let far = (at / len) as isize * strides[0] + (at % len) as isize * strides[1];
+            start.wrapping_add_signed(far)
+        };
+        let (bytes, words) = (random.mask(elements, percent), 0..elements as u32);
+        let words: Vec<u32> = words.map(|_| random.next() as u32).collect();
+        let of_mask = RowMajor::of(View::new(&bytes, start, &shape, &strides, 1));
+        let of_values = RowMajor::of(View::new(&words, start, &shape, &strides, 1));
+        let mask: Vec<u8> = numbers.iter().map(|at| bytes[place(at)]).collect();
+        let values: Vec<u32> = numbers.iter().map(|at| words[place(at)]).collect();
+
         let trues = positions(&mask);
         let mut kept: Vec<u32> = trues.iter().map(|&index| values[index]).collect();
-        assert!(compact(&values, &mask) == kept);
-        assert!(compact_indices::<usize>(&mask) == trues);
-        let coordinates = trues.iter().flat_map(|&index| [index / 500, index % 500]);
-        assert!(argwhere::<usize>(&mask, &[300, 500]) == coordinates.collect::<Vec<_>>());
+        assert_eq!(count_true(&of_mask), trues.len());
+        assert!(compact(&of_values, &of_mask) == kept);
+        assert!(compact_indices::<usize>(&of_mask) == trues);
+        let coordinates = trues.iter().flat_map(|&index| [index / len, index % len]);
+        assert!(argwhere::<usize>(&of_mask, &shape) == coordinates.collect::<Vec<_>>());
         let mut expanded = vec![0; mask.len()];
         trues
             .iter()
             .for_each(|&index| expanded[index] = values[index]);
-        assert!(expand(&kept, &mask) == expanded);
+        assert!(expand(&kept, &of_mask) == expanded);
         kept.resize(mask.len(), 0);
-        assert!(compact_padded(&values, &mask) == (kept, trues.len()));
+        assert!(compact_padded(&of_values, &of_mask) == (kept, trues.len()));
+
+        let lines = [rows, len, 1];
+        let of_lines = compact_lines::<_, u32>(&of_values, &of_mask, lines);
+        assert!(of_lines == compact_lines(&values[..].into(), &mask[..].into(), lines));
+        let whole = View::new(&[1u8; 7], 3, &shape, &[0, 0], 1);
+        assert!(all_true(&RowMajor::of(whole)));
+        assert!(!all_true(&of_mask));
     }
 }
 
@@ -178,7 +212,8 @@ fn lines_on_their_own() {
                     kept[to] = values[from];
                 }
             }
-            let found = pool.install(|| compact_lines::<T, usize>(&values, &mask, shape));
+            let found = pool
+                .install(|| compact_lines::<T, usize>(&values[..].into(), &mask[..].into(), shape));
             assert!(found == (kept, counts), "{shape:?}");
         }
     }
@@ -204,7 +239,7 @@ fn slices_are_kept_and_restored() {
 }
 
 #[test]
-fn blocks_of_keys_are_ranked() {
+fn blocks_of_keys() {
     let mut random = Random(31);
     let keys: Vec<i64> = (0..150_003)
         .map(|_| (random.next() % 302) as i64 - 1)
@@ -216,7 +251,16 @@ fn blocks_of_keys_are_ranked() {
     let mut ranks = vec![-1; keys.len()];
     (0..).zip(&order).for_each(|(rank, &at)| ranks[at] = rank);
     let offset = |key: i64| order.partition_point(|&at| keys[at] < key) as i32;
-    assert!(partition_ranks::<i64, i32>(&keys, 300) == (ranks, (0..=300).map(offset).collect()));
+    let offsets: Vec<i32> = (0..=300).map(offset).collect();
+    assert!(partition_ranks::<i64, i32>(&keys, 300) == (ranks, offsets.clone()));
+    let values: Vec<u16> = (0..keys.len()).map(|at| at as u16 | 1).collect();
+    let mut grouped: Vec<u16> = order.iter().map(|&at| values[at]).collect();
+    grouped.resize(values.len(), 0);
+    assert!(partition::<u16, i64, i32>(&values, &keys, 300) == (grouped, offsets));
+    let nothing = (vec![0; values.len()], vec![0]);
+    assert!(partition::<u16, i64, u32>(&values, &keys, 0) == nothing);
+    let nowhere = (vec![-1; values.len()], vec![0]);
+    assert!(partition_ranks::<i64, i32>(&keys, 0) == nowhere);
 }
 
 #[test]

@@ -17,9 +17,9 @@ pub(crate) struct View<'a, T> {
     /// The place of the first element.
     start: isize,
     pub(super) planes: Places,
-    pub(super) lines: usize,
+    pub(in crate::cpu) lines: usize,
     /// From one line to the next.
-    pub(super) step: isize,
+    pub(in crate::cpu) step: isize,
     columns: Places,
     /// The columns of a plane, if planes are abreast and blocks of them are transposed.
     transposed: Option<usize>,
@@ -193,8 +193,13 @@ impl<'a, T: Copy> View<'a, T> {
         }
     }
 
+    /// The number of elements.
+    pub(in crate::cpu) fn len(&self) -> usize {
+        self.planes.len() * self.lines * self.columns.len()
+    }
+
     /// The elements, if they are rows that follow one another in memory.
-    pub(super) fn rows(&self) -> Option<&[T]> {
+    pub(in crate::cpu) fn rows(&self) -> Option<&'a [T]> {
         let len = self.planes.len() * self.lines;
         let follow = self.planes.len() == 1 || self.planes.stride() == Some(self.lines as isize);
         let are_rows = self.step == 1 && self.columns.len() == 1 && follow;
