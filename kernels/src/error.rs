@@ -165,9 +165,15 @@ pub(crate) fn check_outputs(
     }
     let all = inputs.iter().chain(outputs);
     Ok(all
-        .map(|(_, tensor, size, _)| tensor.required_address_type(*size))
+        .map(|(_, tensor, size, _)| address_type(tensor, *size))
         .max()
         .unwrap_or_default())
+}
+
+/// The type of address that reaches all elements of `size` bytes: 64 bits from 2^31 elements on, because CubeCL's fast
+/// division by a divisor that is no power of two wraps for larger numbers of 32 bits.
+pub(crate) fn address_type(tensor: &TensorBinding, size: usize) -> AddressType {
+    AddressType::from_len_signed(tensor.handle.size() as usize / size)
 }
 
 /// Whether two tensors lie in one allocation and their byte ranges, from first to last element, overlap. A tensor in

@@ -28,6 +28,8 @@ pub(crate) struct MaskConfig {
     /// 32-bit words of a ballot that can have bits set.
     pub ballot_words: usize,
     pub lookback: LookbackConfig,
+    /// Each line has one tile, which waits for no other.
+    pub alone: bool,
     pub mark: Mark,
 }
 
@@ -178,7 +180,11 @@ fn marks_in_row<M: Numeric, N: Size>(
     #[comptime] config: MaskConfig,
 ) -> u32 {
     let at = first + vector_in_tile(k, config.tile);
-    let bits = marks::<M, N>(mask, row.begin + min(at, row.vectors - 1), config.mark);
+    let bits = marks::<M, N>(
+        mask,
+        row.begin + min(at, max(row.vectors, 1usize) - 1),
+        config.mark,
+    );
     select(at < row.vectors, bits, 0u32)
 }
 
@@ -275,7 +281,9 @@ impl MaskTile {
         let own =
             totals_of_tile::<u32, Fold>(&total, &zero, &mut self.totals, config.tile, ScanOp::Sum);
         let search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
-        search.publish_aggregate(state, &own.aggregate);
+        if comptime!(!config.alone) {
+            search.publish_aggregate(state, &own.aggregate);
+        }
         Published {
             unit: own.exclusive,
             survivors: own.aggregate,
@@ -295,7 +303,7 @@ pub(crate) struct Published {
 
 #[cube]
 impl Published {
-    /// Learns from the other tiles of the row how many survivors precede this one.
+    /// Learns from the other tiles of the row how many survivors precede this one. This includes a barrier.
     pub fn seek<M: Numeric, N: Size>(
         &mut self,
         tile_mask: &mut MaskTile,
@@ -304,22 +312,29 @@ impl Published {
         row: MaskRow,
         #[comptime] config: MaskConfig,
     ) -> u32 {
-        let zero = 0u32.runtime();
-        while self
-            .search
-            .advance::<u32, Fold>(state, &self.survivors, ScanOp::Sum)
-        {
-            let first = self.search.missing * comptime!(config.tile.units * config.tile.vectors);
-            let other = tile_mask.total_of::<M, N>(mask, row, first, config);
-            let other = totals_of_tile::<u32, Fold>(
-                &other,
-                &zero,
-                &mut tile_mask.totals,
-                config.tile,
-                ScanOp::Sum,
-            );
-            self.search.publish_fallback(state, &other.aggregate);
+        let mut before = 0u32.runtime();
+        if comptime!(config.alone) {
+            sync_cube();
+        } else {
+            let zero = 0u32.runtime();
+            while self
+                .search
+                .advance::<u32, Fold>(state, &self.survivors, ScanOp::Sum)
+            {
+                let first =
+                    self.search.missing * comptime!(config.tile.units * config.tile.vectors);
+                let other = tile_mask.total_of::<M, N>(mask, row, first, config);
+                let other = totals_of_tile::<u32, Fold>(
+                    &other,
+                    &zero,
+                    &mut tile_mask.totals,
+                    config.tile,
+                    ScanOp::Sum,
+                );
+                self.search.publish_fallback(state, &other.aggregate);
+            }
+            before = self.search.before();
         }
-        self.search.before()
+        before
     }
 }

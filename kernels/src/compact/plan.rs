@@ -61,7 +61,7 @@ impl MaskLines {
         let widths = client.io_optimized_vector_sizes(largest.unwrap_or(1));
         let of_lines = if self.is_flat() { 0 } else { self.len };
         widest_vector(
-            widths,
+            widths.filter(|&width| width <= MOST_LANES),
             tensors.fold(of_lines, |bits, tensor| bits | common_alignment(tensor)),
         )
     }
@@ -85,6 +85,9 @@ pub(super) struct Plan {
     tiles: [usize; 2],
     pub tuning: Tuning,
 }
+
+/// Lanes of a vector whose flags are one word. CubeCL's CPU runtime offers vectors of 64 bytes.
+const MOST_LANES: usize = u32::BITS as usize;
 
 /// The most elements of a line that a unit walks. It reads whole sectors of memory. Not measured.
 const SHORT_LINE: usize = 32;
@@ -146,6 +149,8 @@ impl Plan {
                 tile,
                 ballot_words: hardware.plane_size_max.div_ceil(32) as usize,
                 lookback: tuning.lookback,
+                // As above.
+                alone: is_default && !lines.is_flat() && per_line == 1,
                 mark,
             },
             tiles: [lines.outer, per_line],
@@ -155,7 +160,11 @@ impl Plan {
 
     /// The words through which the tiles of a launch communicate.
     pub fn words(&self, client: &Client) -> (BufferArg, TileWordsLaunch) {
-        let words = self.config.lookback.words(self.tiles, 1);
+        let words = if self.config.alone {
+            0
+        } else {
+            self.config.lookback.words(self.tiles, 1)
+        };
         scratch::take(client, words, self.tiles, self.tuning.spin_limit)
     }
 }

@@ -7,7 +7,8 @@
 //! | other rows of no more elements than a plane holds | a plane each; copied as above |
 //! | other rows of at most a tile | a cube each, as large as the row |
 //! | longer rows | tiles of one size that look back; without lookback a cube walks a row |
-//! | columns | tiles of one shape that look back; without lookback a unit walks a column |
+//! | columns of more than a tile | tiles of one shape that look back; without lookback a unit walks a column |
+//! | other columns | a unit walks a column |
 
 use super::call::Call;
 use super::problem::Dim;

@@ -2,7 +2,7 @@
 
 use super::problem::{Lines, elements_before};
 use crate::ScanError;
-use crate::error::{Operand, check_outputs, check_types};
+use crate::error::{Operand, address_type, check_outputs, check_types};
 use crate::monoid::Operator;
 use crate::operator::accumulator_of;
 use cubecl::client::Client;
@@ -198,7 +198,7 @@ impl ScanTensors {
     /// The type of address that reaches all elements.
     pub(crate) fn address_type(&self) -> AddressType {
         let all = self.of_one_shape();
-        all.map(|(_, tensor, size, _)| tensor.required_address_type(size))
+        all.map(|(_, tensor, size, _)| address_type(tensor, size))
             .max()
             .unwrap_or_default()
     }

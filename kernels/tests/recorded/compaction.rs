@@ -182,7 +182,7 @@ fn record_expansion(client: &Client, n: usize, launch: LaunchOptions) {
     });
 }
 
-fn record_lines(
+pub(super) fn record_lines(
     client: &Client,
     group: &str,
     tile: &str,

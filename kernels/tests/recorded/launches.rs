@@ -1,5 +1,6 @@
 //! How many launches a scan takes, what it uploads, and what its words may take.
 
+use super::compaction::record_lines;
 use super::planes::Planes;
 use super::scans::Call;
 use cubecl::client::Client;
@@ -14,6 +15,7 @@ use scan_testing::kernels::{View, flat, start_scan};
 pub fn record(client: &Client, planes: Planes) {
     rows_of_one_tile(client, planes);
     words_of_a_stream(client.clone(), planes);
+    words_of_lines(client.clone(), planes);
     words_beyond_a_binding(client);
 }
 
@@ -79,6 +81,19 @@ fn words_of_a_stream(mut client: Client, planes: Planes) {
     );
 }
 
+/// Lines of one tile have no words: the first launch clears a ticket, and more lines need nothing else.
+fn words_of_lines(mut client: Client, planes: Planes) {
+    // SAFETY: the client is used here only.
+    unsafe { client.set_stream(StreamId::allocate()) };
+    let group = format!("compact: lines of one tile{}", planes.suffix());
+    for (lines, launches) in [(9, 2), (700, 1)] {
+        let [launched, _] = counts();
+        let launch = LaunchOptions::default();
+        record_lines(&client, &group, "own tuning", [lines, 40, 1], launch);
+        assert_eq!(counts()[0] - launched, launches, "{lines} lines");
+    }
+}
+
 fn forced() -> LaunchOptions {
     LaunchOptions {
         strategy: Strategy::Forced(RoutineKind::ColumnTiles),
@@ -92,34 +107,44 @@ fn counts() -> [usize; 2] {
     [record.launches(), record.uploaded()]
 }
 
-/// Tiles of few columns have words for more. Where the device cannot bind them, the scan is refused.
+/// Tiles of few columns have words for more. Where the device cannot bind them, the scan is refused. Columns of one tile
+/// need none.
 fn words_beyond_a_binding(client: &Client) {
     let most = client.properties().memory.max_page_size as usize;
     let columns = 2;
     let rows = most / (columns * size_of::<i32>());
-    super::record::compiled_only(|| {
-        let column = |handle| TensorBinding {
-            shape: [rows, columns].into(),
-            strides: [columns, 1].into(),
-            ..flat(&handle, rows * columns)
+    let scanned = |shape: [usize; 3]| {
+        let [_, rows, columns] = shape;
+        let elements = shape.iter().product::<usize>();
+        let bytes = elements * size_of::<i32>();
+        let tensor = |handle| TensorBinding {
+            shape: shape.into(),
+            strides: [rows * columns, columns, 1].into(),
+            ..flat(&handle, elements)
         };
-        let [input, output] = [0, 1].map(|_| column(client.empty(most)));
+        let [input, output] = [0, 1].map(|_| tensor(client.empty(bytes)));
         let launch = LaunchOptions {
             batch_invariant: true,
             ..Default::default()
         };
         let (dtype, options) = (i32::elem_type_native(), ScanOptions::default());
-        let refused = scan_with(
+        let answer = scan_with(
             client,
             input,
             output,
-            0,
+            1,
             dtype,
             ScanOp::Sum,
             options,
             launch,
         );
         client.flush().expect("nothing to fail");
+        answer
+    };
+    super::record::compiled_only(|| {
+        // A strip of 32 columns would have 768 bytes of words for 24 of elements.
+        assert_eq!(scanned([most / 100, 2, 3]), Ok(()));
+        let refused = scanned([1, rows, columns]);
         let Err(ScanError::Refused { routine, reason }) = refused else {
             panic!("{refused:?}");
         };

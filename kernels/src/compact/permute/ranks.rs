@@ -3,7 +3,7 @@
 use super::launch::scatter;
 use super::shape::PermutationShape;
 use crate::ScanError;
-use crate::error::{check_outputs, check_types};
+use crate::error::{address_type, check_outputs, check_types};
 use crate::scan::problem::lanes_of;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
@@ -92,7 +92,7 @@ pub(in crate::compact) fn zero_after(
     let vectors = outer * of_row / lanes;
     let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
     let cubes = cube_count(client, units / ELEMENTWISE_UNITS);
-    let address_type = to_destinations.required_address_type(1);
+    let address_type = address_type(&to_destinations, 1);
     // SAFETY: the caller has checked that the tensor holds these vectors; the kernel writes none past the end.
     unsafe {
         zero_after_kernel::launch_unchecked(

@@ -91,13 +91,14 @@ pub(crate) fn column_tiles_kernel<
 /// Whether tiles serve better than columns walked whole or in parts: too few columns to saturate the device, and strips
 /// in which tiles need not look far back.
 pub(crate) fn serves<O: Operator>(call: &Call<O>) -> bool {
-    if call.launch.batch_invariant {
-        // A group of one column is a row that a unit walks.
-        return call.lines.inner_count() > 1;
-    }
-    let width = call.lines.inner_count() / call.lanes;
     let config = ColumnTileConfig::of(call);
     let [strips, tiles] = config.tiles(call);
+    if call.launch.batch_invariant {
+        // A group of one column is a row that a unit walks. Units walk columns of a tile, too: their strips may be many,
+        // and words for each would take more than the tensor.
+        return call.lines.inner_count() > 1 && tiles > 1;
+    }
+    let width = call.lines.inner_count() / call.lanes;
     call.rows() * width < call.tuning.units_to_saturate
         && tiles > 1
         && (tiles <= COLUMN_CHAIN || strips >= COLUMN_STRIPS)
