@@ -15,6 +15,11 @@ const MOST_BLOCKS: usize = 16;
 /// All threads together copy at most a part of the tensor in this many.
 const PARTS: usize = 64;
 
+/// The fewest rows of a transposed matrix that are copied together. With two of 16,384 elements a compaction took 1.8
+/// times as long as after a copy of the whole, with eight of 4,096 three quarters (EPYC, 2^22 `f32`).
+const FEWEST_ROWS: usize = 8;
+
+/// Elements in row-major order.
 pub(crate) enum RowMajor<'a, T: Copy> {
     InMemory(Cow<'a, [T]>),
     /// Along the last dimension.
@@ -28,13 +33,14 @@ impl<'a, T: Copy> From<&'a [T]> for RowMajor<'a, T> {
 }
 
 impl<'a, T: Copy + Send + Sync> RowMajor<'a, T> {
-    /// The elements of a view along its last dimension. They are copied as a whole if blocks hold only parts of rows
+    /// The elements of a view along its last dimension. They are copied as a whole if what is read at once holds few rows
     /// whose neighbours are other rows.
     pub(crate) fn of(view: View<'a, T>) -> Self {
         if let Some(elements) = view.rows() {
             return elements.into();
         }
-        if view.step.abs() == 1 || view.lines <= BLOCK {
+        let at_once = BLOCK * blocks_at_once(view.len());
+        if view.step.abs() == 1 || view.lines <= at_once / FEWEST_ROWS {
             Self::Apart(view)
         } else {
             Self::InMemory(Cow::Owned(view.copied()))
@@ -60,10 +66,12 @@ impl<'a, T: Copy + Send + Sync> RowMajor<'a, T> {
     pub(super) fn blocks_at_once(&self) -> usize {
         match self {
             Self::InMemory(_) => 1,
-            Self::Apart(_) => {
-                let parts = PARTS * rayon::current_num_threads();
-                (self.len() / (BLOCK * parts)).clamp(1, MOST_BLOCKS)
-            }
+            Self::Apart(view) => blocks_at_once(view.len()),
         }
     }
+}
+
+fn blocks_at_once(len: usize) -> usize {
+    let parts = PARTS * rayon::current_num_threads();
+    (len / (BLOCK * parts)).clamp(1, MOST_BLOCKS)
 }

@@ -3,10 +3,10 @@
 //! Elements have any number of bytes. Two to four rows or columns of a usual size are loops that the compiler turns into
 //! shuffles. Larger blocks of 32-bit elements go through registers, in tiles of 8×8. Other elements move one by one.
 
-use super::processor::vectorize;
+use super::processor::{compiled_for, widest};
 
 #[cfg(target_arch = "x86_64")]
-use super::{compress::GROUP, compress::Word, processor::HasAvx2, processor::compiled_for};
+use super::{compress::GROUP, compress::Word, processor::HasAvx2};
 
 /// Writes rows of elements of `size` bytes, which begin at `from`, column by column.
 ///
@@ -62,8 +62,12 @@ unsafe fn of_32_bits(from: *const u32, shape: [usize; 2], to: *mut u32) {
 ///
 /// As [`transpose`].
 unsafe fn of_size<T: Copy>(from: *const T, [rows, columns]: [usize; 2], to: *mut T) {
+    let Some(vectors) = widest() else {
+        // SAFETY: the caller's promise.
+        return unsafe { by_rows(from, [rows, columns], to) };
+    };
     // SAFETY: the caller's promise.
-    vectorize!(unsafe {
+    compiled_for!(vectors, unsafe {
         match [rows, columns] {
             [_, 2] => by_rows(from, [rows, 2], to),
             [_, 3] => by_rows(from, [rows, 3], to),

@@ -63,13 +63,16 @@ impl<B: Bits> SortInput<'_, B> {
     }
 }
 
+/// A key as 64 bits, which takes no more room with a position, and the position.
+type Candidate = (u64, usize);
+
 /// Keys and positions of the first `k` elements, in order.
 fn first_of_line<B: Bits, O: Order<B>>(
     line: &[B],
     k: usize,
     order: O,
     is_long: bool,
-) -> Vec<(B, usize)> {
+) -> Vec<Candidate> {
     let part = if is_long { PART.max(2 * k) } else { line.len() };
     let mut parts = vec![Vec::new(); line.len().div_ceil(part)];
     let elements = if is_long { line.len() } else { 0 };
@@ -90,18 +93,18 @@ fn candidates<B: Bits, O: Order<B>>(
     start: usize,
     k: usize,
     order: O,
-) -> Vec<(B, usize)> {
+) -> Vec<Candidate> {
     let room = KEPT.max(2 * k);
-    let mut kept: Vec<(B, usize)> = Vec::with_capacity(room + CHUNK);
+    let mut kept: Vec<Candidate> = Vec::with_capacity(room + CHUNK);
     let mut limit = None;
     for (at, chunk) in part.chunks(CHUNK).enumerate() {
         if let Some(limit) = limit
-            && smallest(chunk, order) >= limit
+            && smallest(chunk, order).wide() >= limit
         {
             continue;
         }
         for (i, &bits) in chunk.iter().enumerate() {
-            let key = order.key(bits) & order.mask();
+            let key = (order.key(bits) & order.mask()).wide();
             if limit.is_none_or(|limit| key < limit) {
                 kept.push((key, start + at * CHUNK + i));
             }
@@ -123,7 +126,7 @@ fn smallest<B: Bits, O: Order<B>>(chunk: &[B], order: O) -> B {
 }
 
 /// Keeps the first `k` of more, and returns the key of the last of them.
-fn select<B: Bits>(kept: &mut Vec<(B, usize)>, k: usize) -> Option<B> {
+fn select(kept: &mut Vec<Candidate>, k: usize) -> Option<u64> {
     if kept.len() <= k {
         return None;
     }

@@ -32,6 +32,8 @@ pub(crate) trait Bits:
 
     /// `count` bits of this number, from bit `from` on.
     fn digit(self, from: usize, count: usize) -> usize;
+    /// The same number.
+    fn wide(self) -> u64;
     /// The number of bits up to the highest that is 1.
     fn width(self) -> usize;
     /// The lowest `count` bits.
@@ -48,6 +50,11 @@ macro_rules! bits {
             #[inline(always)]
             fn digit(self, from: usize, count: usize) -> usize {
                 (self >> from) as usize & ((1 << count) - 1)
+            }
+
+            #[inline(always)]
+            fn wide(self) -> u64 {
+                self.into()
             }
 
             fn width(self) -> usize {

@@ -24,6 +24,9 @@ use super::keys::Bits;
 /// bits for 600 keys of 32 bits, and 1.2 for 4000.
 const COUNTERS_OF_ITEM: usize = 6;
 
+/// Bits of the widest digit of a pass.
+const WIDEST_DIGIT: usize = 12;
+
 /// Larger lines are split: this many items of 32 bits are half a mebibyte, which fits a second-level cache. Not
 /// measured.
 const LARGE: usize = 1 << 17;
@@ -138,17 +141,14 @@ fn passes<B: Bits, T: Item<B>>(
     into_spare: bool,
 ) {
     let digits = |width| bits.div_ceil(width);
-    let cost = |width| digits(width) * (COUNTERS_OF_ITEM * items.len() + (1 << width));
-    let width = [8, 11, 12].into_iter().min_by_key(|&width| cost(width));
+    let cost = |width: &usize| digits(*width) * (COUNTERS_OF_ITEM * items.len() + (1 << width));
     let in_spare = if items.len() <= T::FEW_PER_BYTE * B::BYTES {
         T::sort_few(items, mask);
         false
     } else {
-        match width {
-            Some(12) => passes_by::<B, T, 12, 4096>(items, spare, mask, digits(12)),
-            Some(11) => passes_by::<B, T, 11, 2048>(items, spare, mask, digits(11)),
-            _ => passes_by::<B, T, 8, 256>(items, spare, mask, digits(8)),
-        }
+        let width = [8, 11, WIDEST_DIGIT].into_iter().min_by_key(cost);
+        let width = width.expect("three widths");
+        passes_by(items, spare, mask, digits(width), width)
     };
     match (in_spare, into_spare) {
         // SAFETY: the last pass has written every slot of the spare buffer.
@@ -158,17 +158,20 @@ fn passes<B: Bits, T: Item<B>>(
     }
 }
 
-/// As [`passes`], by a number of digits of `BITS` bits, which have `VALUES` values. Returns whether the items are in `spare`
-/// now.
-fn passes_by<B: Bits, T: Item<B>, const BITS: usize, const VALUES: usize>(
+/// As [`passes`], by a number of digits of `width` bits. Returns whether the items are in `spare` now.
+fn passes_by<B: Bits, T: Item<B>>(
     items: &mut [T],
     spare: &mut [MaybeUninit<T>],
     mask: B,
     digits: usize,
+    width: usize,
 ) -> bool {
+    // An index below its length needs no check.
+    const LAST: usize = (1 << WIDEST_DIGIT) - 1;
+    let mut places = [0u32; LAST + 1];
     let mut in_spare = false;
     for at in 0..digits {
-        let digit = |item: T| (item.key() & mask).digit(at * BITS, BITS);
+        let digit = |item: T| (item.key() & mask).digit(at * width, width) & LAST;
         let all = as_slots(items);
         let (from, to) = if in_spare {
             (&mut *spare, all)
@@ -177,7 +180,7 @@ fn passes_by<B: Bits, T: Item<B>, const BITS: usize, const VALUES: usize>(
         };
         // SAFETY: the items are initialised, and the pass before has written every slot of the spare buffer.
         let from = unsafe { from.assume_init_ref() };
-        let mut places = [0u32; VALUES];
+        places[..1 << width].fill(0);
         for &item in from {
             places[digit(item)] += 1;
         }
@@ -185,7 +188,7 @@ fn passes_by<B: Bits, T: Item<B>, const BITS: usize, const VALUES: usize>(
             continue;
         }
         let mut next = 0;
-        for place in &mut places {
+        for place in &mut places[..1 << width] {
             next += core::mem::replace(place, next);
         }
         for &item in from {

@@ -93,16 +93,28 @@ fn threads_do_not_change_a_bit() {
     let input: Vec<f32> = (0..elements)
         .map(|_| random.next() as f32 / 1e14 - 1.0)
         .collect();
+    // The largest elements are zeros of either sign.
+    let zeros: Vec<f32> = (input.iter())
+        .map(|&x| {
+            if x > 0. {
+                0f32.copysign(0.5 - (x as u32 % 2) as f32)
+            } else {
+                x
+            }
+        })
+        .collect();
     let len = input.len();
     for shape in [
         [1, len, 1],
         [3, len / 3, 1],
+        [8, len / 8, 1],
         [1, len / 5, 5],
         [1, len / 300, 300],
         [1, len / 700, 700],
     ] {
-        let input = &input[..shape.iter().product()];
         for_each_variant(|op, exclusive, reverse| {
+            let input = if op == ScanOp::Max { &zeros } else { &input };
+            let input = &input[..shape.iter().product()];
             let run = |threads| {
                 let pool = rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)

@@ -77,22 +77,37 @@ pub(super) fn find_totals<T: ElementType, O: Combine<T::Acc>>(
         let scratch = &mut T::Scratch::default();
         for (tile, total) in tiles.chunks_exact(TILE).zip(totals) {
             let elements = T::widen(tile, scratch);
-            *total = TileTotal::exact::<O>(lanes::run(RowTotal::<T::Acc, O>::new(elements)));
+            let found = lanes::run(RowTotal::<T::Acc, O>::new(elements));
+            *total = TileTotal::exact::<O>(first_of_equals(found, elements, reverse));
         }
-    } else if reverse {
-        find_rounded_totals::<T, O, true>(tiles, totals);
     } else {
-        find_rounded_totals::<T, O, false>(tiles, totals);
+        find_rounded_totals::<T, O>(tiles, totals, reverse);
     }
 }
 
-fn find_rounded_totals<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
+/// The extremum that a scan in order has found. Zeros are equal whatever their sign, and the first one stays.
+fn first_of_equals<A: Accumulator>(total: A, elements: &[A], reverse: bool) -> A {
+    if A::EXACT || total != A::ZERO {
+        return total;
+    }
+    let mut zeros = elements.iter().filter(|&&element| element == total);
+    let first = if reverse {
+        zeros.next_back()
+    } else {
+        zeros.next()
+    };
+    first.copied().unwrap_or(total)
+}
+
+fn find_rounded_totals<T: ElementType, O: Combine<T::Acc>>(
     tiles: &[T],
     totals: &mut [TileTotal<T::Acc>],
+    reverse: bool,
 ) {
-    lanes::run(Totals::<T, O, REVERSE> {
+    lanes::run(Totals::<T, O> {
         tiles,
         totals,
+        reverse,
         operator: PhantomData,
     });
 }
@@ -131,20 +146,19 @@ impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
     }
 }
 
-struct Totals<'a, T: ElementType, O, const REVERSE: bool> {
+struct Totals<'a, T: ElementType, O> {
     tiles: &'a [T],
     totals: &'a mut [TileTotal<T::Acc>],
+    reverse: bool,
     operator: PhantomData<O>,
 }
 
-impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
-    for Totals<'_, T, O, REVERSE>
-{
+impl<T: ElementType, O: Combine<T::Acc>> Kernel<T> for Totals<'_, T, O> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes<T>>(self, proof: L::Proof) {
-        totals::<T, O, L, REVERSE>(proof, self.tiles, self.totals);
+        totals::<T, O, L>(proof, self.tiles, self.totals, self.reverse);
     }
 }
 
@@ -179,10 +193,11 @@ impl<A: Accumulator> TileTotal<A> {
 
 /// The totals of whole tiles, one in each lane, as many tiles at once as there are lanes.
 #[inline(always)]
-fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>>(
     proof: L::Proof,
     tiles: &[T],
     totals: &mut [TileTotal<T::Acc>],
+    reverse: bool,
 ) {
     assert!(tiles.len() == totals.len() * TILE);
     let sets = tiles.chunks(L::COUNT * TILE);
@@ -193,7 +208,7 @@ fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
             *start = tiles[index.min(totals.len() - 1) * TILE..].as_ptr();
         }
         // SAFETY: a tile begins at each of them.
-        let (last, seen) = unsafe { last_prefixes::<T, O, L, REVERSE>(proof, starts) };
+        let (last, seen) = unsafe { last_prefixes::<T, O, L>(proof, starts, reverse) };
         let (last, least, most) = (last.array(), seen.0.array(), seen.1.array());
         for (lane, total) in totals.iter_mut().enumerate() {
             *total = TileTotal {
@@ -210,15 +225,16 @@ fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
 ///
 /// A whole tile begins at each of the first `COUNT` of them.
 #[inline(always)]
-unsafe fn last_prefixes<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>, const REVERSE: bool>(
+unsafe fn last_prefixes<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>>(
     proof: L::Proof,
     starts: [*const T; MOST_LANES],
+    reverse: bool,
 ) -> (L, (L, L)) {
     let identity = L::splat(proof, O::IDENTITY);
     let (mut prefix, mut seen) = (identity, (identity, identity));
     let vectors = TILE / L::COUNT;
     for step in 0..vectors {
-        let vector = if REVERSE { vectors - 1 - step } else { step };
+        let vector = if reverse { vectors - 1 - step } else { step };
         let mut of_tiles = [identity; MOST_LANES];
         for tile in 0..L::COUNT {
             // SAFETY: the vector lies in the tile.
@@ -280,7 +296,7 @@ fn scan_again<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool>(
     }
     // The prefixes between those of whole vectors do not count here.
     let mut total = [TileTotal::nothing::<O>()];
-    find_rounded_totals::<T, O, REVERSE>(input, &mut total);
+    find_rounded_totals::<T, O>(input, &mut total, REVERSE);
     carry_out::<T, O>(input, start, total[0], REVERSE)
 }
 

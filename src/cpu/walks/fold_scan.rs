@@ -195,6 +195,9 @@ struct Columns<A, F: StateFold<A>> {
 }
 
 impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
+    /// A state has several numbers.
+    const IS_APART: bool = size_of::<F::State>() > size_of::<A>();
+
     fn of(states: &[Since<F::State>]) -> Self {
         let mut columns = Self {
             started: [0; TILE],
@@ -251,18 +254,18 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
         exclusive: bool,
         slots: &mut [MaybeUninit<A>],
     ) {
+        // A scan of plain elements always has segments. None start at the last line in memory of a reverse one.
+        let starts = match starts {
+            None if !Self::IS_APART => Some(&const { [0; TILE] }[..self.len]),
+            starts => starts,
+        };
         vectorize!({
-            // Folds without tiles are compiled without them.
-            if F::IN_TILES && in_tiles {
-                match starts {
-                    Some(starts) => self.step::<true, true>(values, starts, exclusive, slots),
-                    None => self.step::<false, true>(values, &[], exclusive, slots),
-                }
-            } else {
-                match starts {
-                    Some(starts) => self.step::<true, false>(values, starts, exclusive, slots),
-                    None => self.step::<false, false>(values, &[], exclusive, slots),
-                }
+            match (starts, F::IN_TILES && in_tiles) {
+                (Some(starts), true) => self.step::<true, true>(values, starts, exclusive, slots),
+                (Some(starts), false) => self.step::<true, false>(values, starts, exclusive, slots),
+                _ if !Self::IS_APART => unreachable!("plain elements have segments"),
+                (None, true) => self.step::<false, true>(values, &[], exclusive, slots),
+                (None, false) => self.step::<false, false>(values, &[], exclusive, slots),
             }
         });
     }
@@ -282,14 +285,13 @@ impl<A: Accumulator, F: StateFold<A>> Columns<A, F> {
         let len = self.len;
         assert!(len <= TILE && values.len() == len && slots.len() == len);
         assert!(!STARTS || starts.len() == len);
-        let is_apart = const { size_of::<F::State>() > size_of::<A>() };
-        if STARTS && is_apart {
+        if STARTS && Self::IS_APART {
             for (column, &starts) in starts.iter().enumerate() {
                 self.start(column, starts != 0);
             }
         }
         for column in 0..len {
-            if STARTS && !is_apart {
+            if STARTS && !Self::IS_APART {
                 self.start(column, starts[column] != 0);
             }
             let (mut state, mut tile) = (self.states[column], self.tiles[column]);
