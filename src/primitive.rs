@@ -25,7 +25,7 @@
 //! ```
 
 use crate::backends::cube::sort::{Sort, Wanted, ordered, sorted};
-use crate::check::fail;
+use crate::check::{fail, largest_int};
 use crate::ops::{FloatSelectionOps, ScanOps};
 use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::TensorMetadata;
@@ -107,7 +107,7 @@ pub fn compact(values: CubeTensor, mask: CubeTensor) -> (CubeTensor, CubeTensor)
     if !mask.dtype.is_bool() {
         fail(operation, &format!("The mask is of {:?}.", mask.dtype));
     }
-    let int = int_dtype(&values);
+    let int = int_dtype(operation, &values, values.shape().num_elements());
     CubeBackend::float_compact_padded(values, mask, true, int)
 }
 
@@ -145,7 +145,7 @@ pub fn partition_by_key(
             &format!("`num_keys` is {num_keys}; groups are numbered in 31 bits."),
         );
     }
-    let int = int_dtype(&values);
+    let int = int_dtype(operation, &values, elements);
     CubeBackend::float_partition(values, keys, num_keys, int)
 }
 
@@ -185,10 +185,11 @@ pub fn radix_sort(keys: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor 
 /// }
 /// ```
 pub fn radix_argsort(keys: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor {
-    check_dimension("Radix Argsort", &keys, dim);
+    let operation = "Radix Argsort";
+    check_dimension(operation, &keys, dim);
     let wanted = Wanted {
         keys: false,
-        positions: Some(int_dtype(&keys)),
+        positions: Some(int_dtype(operation, &keys, keys.shape()[dim])),
     };
     let (_, positions) = sorted(keys, dim, Sort::Whole(ordered(order)), wanted);
     positions.expect("positions are wanted")
@@ -235,7 +236,7 @@ pub fn radix_sort_by_key(
     options.bits = bits.map(|bits| bits.max(1) as u32);
     let wanted = Wanted {
         keys: true,
-        positions: Some(int_dtype(&keys)),
+        positions: Some(int_dtype(operation, &keys, elements)),
     };
     let (keys, positions) = sorted(keys, 0, Sort::Whole(options), wanted);
     let positions = positions.expect("positions are wanted");
@@ -267,8 +268,20 @@ fn gathered(values: CubeTensor, positions: CubeTensor) -> CubeTensor {
     CubeBackend::float_gather_from(values, positions.clone(), positions)
 }
 
-fn int_dtype(tensor: &CubeTensor) -> IntDType {
-    get_or_init_device_settings::<CubeBackend>(&tensor.device).int_dtype
+/// The int dtype of the tensor's device, if it holds the positions of this many elements and their number.
+#[track_caller]
+fn int_dtype(operation: &str, tensor: &CubeTensor, elements: usize) -> IntDType {
+    let int = get_or_init_device_settings::<CubeBackend>(&tensor.device).int_dtype;
+    let most = largest_int(int.into());
+    if elements as u64 > most {
+        fail(
+            operation,
+            &format!(
+                "There are {elements} elements; the device's int dtype {int:?} numbers at most {most}."
+            ),
+        );
+    }
+    int
 }
 
 #[track_caller]

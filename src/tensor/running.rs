@@ -74,7 +74,7 @@ where
     /// Scans the next chunk. A chunk without elements along the dimension changes nothing.
     pub fn next(&mut self, chunk: Tensor<D, K>) -> Tensor<D, K> {
         self.carry.check(SCAN, &chunk, self.step.dim);
-        let state = self.carry.state.take();
+        let state = self.carry.state.clone();
         if !chunk.dtype().is_float() {
             let (results, state) = self.step.scan(chunk, state);
             self.carry.state = state;
@@ -283,7 +283,7 @@ impl<const D: usize> RunningRecurrence<D> {
             decay
         };
         let values = carry::cast(values, wide);
-        let state = self.carry.state.take();
+        let state = self.carry.state.clone();
         let options = RecurrenceOptions {
             initial: state.map(|state| carry::cast(state, wide)),
             ..Default::default()

@@ -5,7 +5,7 @@ use burn_scan::prelude::*;
 use scan_testing::tensors::devices::is_flex;
 use scan_testing::tensors::tensor;
 
-use super::{assert_near, floats, values};
+use super::{assert_near, floats, refused, values};
 
 on_every_device![
     a_detached_state_is_a_constant,
@@ -15,6 +15,7 @@ on_every_device![
     infinities_stay,
     chunks_become_wider,
     states_that_enter_and_leave,
+    a_refused_chunk_changes_nothing,
 ];
 
 fn a_detached_state_is_a_constant(device: &Device) {
@@ -183,4 +184,13 @@ fn states_that_enter_and_leave(device: &Device) {
         &[1.25, 1., 0.],
     );
     assert_near(&values(a.grad(&gradients).expect("tracked")), &[0., 4., 0.]);
+}
+
+fn a_refused_chunk_changes_nothing(device: &Device) {
+    let one = |values: &[f32]| floats(values, device);
+    let mut recurrence = RunningRecurrence::new(0);
+    recurrence.next(one(&[4.]), one(&[0.5]));
+    refused(|| recurrence.next(one(&[1., 1.]), one(&[0.5, 0.5, 0.5])));
+    let found = recurrence.next(one(&[1.]), one(&[0.5]));
+    assert_near(&values(found), &[3.]);
 }

@@ -12,8 +12,10 @@ mod order;
 mod ragged;
 mod recurrences;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use scan_testing::tensors::tensor;
+use scan_testing::tensors::{panic_message, tensor};
 
 fn floats(values: &[f32], device: &Device) -> Tensor<1> {
     tensor(values, [values.len()], device)
@@ -37,4 +39,16 @@ fn assert_near(found: &[f32], expected: &[f32]) {
     };
     let all = found.len() == expected.len() && found.iter().zip(expected).all(is_near);
     assert!(all, "{found:?} instead of {expected:?}");
+}
+
+/// The call ends in a panic in Burn's form.
+#[track_caller]
+fn refused<R>(call: impl FnOnce() -> R) {
+    let panic = catch_unwind(AssertUnwindSafe(call)).err();
+    let message = panic.map(|panic| panic_message(&*panic));
+    let message = message.expect("a call that must be refused was not");
+    assert!(
+        message.starts_with("=== Tensor Operation Error ==="),
+        "{message}"
+    );
 }

@@ -1,12 +1,9 @@
 //! Lengths and offsets from corrupt data end in a panic in Burn's form or in the right values, and the process lives.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use burn::tensor::{DType, Device, Int, Tensor, TensorData};
 use burn_scan::prelude::*;
-use scan_testing::tensors::panic_message;
 
-use super::{floats, ints};
+use super::{floats, ints, refused};
 
 on_every_device![
     lengths_that_leave_the_type,
@@ -14,17 +11,6 @@ on_every_device![
     more_segments_than_the_dtype_counts,
     no_lengths,
 ];
-
-#[track_caller]
-fn refused<R>(call: impl FnOnce() -> R) {
-    let panic = catch_unwind(AssertUnwindSafe(call)).err();
-    let message = panic.map(|panic| panic_message(&*panic));
-    let message = message.expect("a call that must be refused was not");
-    assert!(
-        message.starts_with("=== Tensor Operation Error ==="),
-        "{message}"
-    );
-}
 
 fn lengths_that_leave_the_type(device: &Device) {
     let x = || floats(&[1., 2., 3.], device);

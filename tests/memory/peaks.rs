@@ -85,7 +85,7 @@ processes! {
     }
 
     fn selections_of_views() {
-        let x = Tensor::<2>::ones([1 << 11, 1 << 12], &Device::flex());
+        let x = bytes([1 << 11, 1 << 12]).float();
         let mask = thirds([1 << 11, 1 << 12], &Device::flex());
         let half = 0..1 << 11;
         let views = [
@@ -105,6 +105,10 @@ processes! {
             at_most(sixteenth, &view, || {
                 x.clone().segmented_scan(mask.clone(), 1, ScanOp::Sum, ScanOptions::default())
             });
+            let copied = Tensor::<2>::from_data(x.to_data(), &Device::flex());
+            let mask_copied = Tensor::<2, Bool>::from_data(mask.to_data(), &Device::flex());
+            let expected = copied.compact_by_mask(mask_copied).into_data();
+            x.compact_by_mask(mask).into_data().assert_eq(&expected, true);
         }
     }
 

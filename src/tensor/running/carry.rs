@@ -40,7 +40,8 @@ impl<const D: usize, K: Basic> Carry<D, K> {
                 ),
             );
         }
-        if let Some(state) = self.state.take() {
+        // A copy: a call that is refused changes nothing.
+        if let Some(state) = self.state.clone() {
             check::same_device(operation, chunk, &state, "state");
             self.state = Some(check::expand(operation, chunk, state, "state", line));
         }
@@ -69,7 +70,7 @@ impl<const D: usize, K: Basic> Carry<D, K> {
                 ),
             );
         }
-        let state = self.state.take()?;
+        let state = self.state.clone()?;
         check::same_device(operation, &state, &mask, "mask");
         let state = check::expand(operation, &mask, state, "state", expected);
         self.state = Some(state.clone().mask_where(mask.clone(), identity(state)));
