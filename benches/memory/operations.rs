@@ -68,7 +68,7 @@ macro_rules! call {
     };
 }
 
-pub const OF_LINES: [Operation<Lines>; 15] = [
+pub const OF_LINES: [Operation<Lines>; 16] = [
     (
         "inclusive_cumsum",
         call!(i => y = i.x.inclusive_cumsum(i.dim)),
@@ -77,6 +77,13 @@ pub const OF_LINES: [Operation<Lines>; 15] = [
     (
         "scan(Max)",
         call!(i => y = i.x.scan(i.dim, ScanOp::Max, ScanOptions::default())),
+    ),
+    (
+        "scan_from(Max)",
+        call!(i => y = {
+            let first = i.x.clone().narrow(i.dim, 0, 1);
+            i.x.scan_from(first, i.dim, ScanOp::Max, ScanOptions::default())
+        }),
     ),
     (
         "cummax_with_indices",
@@ -122,7 +129,7 @@ pub const OF_LINES: [Operation<Lines>; 15] = [
     ),
 ];
 
-pub const OF_ALL: [Operation<Flat>; 7] = [
+pub const OF_ALL: [Operation<Flat>; 10] = [
     (
         "segment_reduce(Sum)",
         call!(i => y = i.x.segment_reduce(i.offsets, ScanOp::Sum)),
@@ -146,6 +153,18 @@ pub const OF_ALL: [Operation<Flat>; 7] = [
     (
         "repeat_by_lengths",
         call!(i => y = i.x.repeat_by_lengths(i.lengths)),
+    ),
+    (
+        "radix_sort",
+        call!(i => y = i.x.radix_sort(0, SortOrder::Ascending)),
+    ),
+    (
+        "radix_argsort",
+        call!(i => at = i.x.radix_argsort(0, SortOrder::Ascending)),
+    ),
+    (
+        "radix_topk_with_indices(64)",
+        call!(i => y, at = i.x.radix_topk_with_indices(64, 0)),
     ),
     (
         "radix_sort_by_key",

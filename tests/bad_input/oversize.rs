@@ -1,19 +1,26 @@
 //! Results that are larger than a buffer of the device may be, from small tensors by broadcast.
 
-use burn::backend::DispatchDevice;
 use burn::tensor::{Bool, Device, Int, Tensor};
 use burn_scan::prelude::*;
 
 use super::Bad;
 
+/// The bytes of the device's largest buffer. The CPU has none but the memory of the process.
+fn largest_buffer(device: &Device) -> Option<usize> {
+    #[cfg(feature = "cubecl-backend")]
+    if let burn::backend::DispatchDevice::Cube(cube) = device.as_dispatch() {
+        return Some(cube.client().properties().memory.max_page_size as usize);
+    }
+    scan_testing::tensors::unsupported(&format!(
+        "{device:?} has no limit but the memory of the process"
+    ));
+    None
+}
+
 pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
-    let DispatchDevice::Cube(cube) = device.as_dispatch() else {
-        scan_testing::tensors::unsupported(&format!(
-            "{device:?} has no limit but the memory of the process"
-        ));
+    let Some(limit) = largest_buffer(device) else {
         return Vec::new();
     };
-    let limit = cube.client().properties().memory.max_page_size as usize;
     let n = limit / size_of::<i32>() + 1;
     let one = move || Tensor::<1, Int>::from_data([1], device);
     let many = move || one().expand([n]);
@@ -45,10 +52,9 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
 /// The same, on the device's autodiff form.
 #[cfg(feature = "autodiff")]
 pub fn with_gradients(device: &Device) -> Vec<Bad<'_>> {
-    let DispatchDevice::Cube(cube) = device.as_dispatch() else {
+    let Some(limit) = largest_buffer(device) else {
         return Vec::new();
     };
-    let limit = cube.client().properties().memory.max_page_size as usize;
     let n = limit / size_of::<f32>() + 1;
     let device = device.clone().autodiff();
     let reason = format!(

@@ -1,5 +1,6 @@
 //! `cargo xtask features`: clippy with each feature alone, and with all that build together. Without a name it also
-//! builds two programs that differ only in this crate, and compares their default devices.
+//! looks at the tests that need no GPU, as they are built without one, and builds two programs that differ only in this
+//! crate, and compares their default devices.
 //!
 //! Cargo names the features, so a new one is never left out. Warnings become errors by clippy's own arguments.
 //! `RUSTFLAGS` would rebuild every dependency.
@@ -40,6 +41,14 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         check(package, &features, &mut steps);
     }
     if words.is_empty() {
+        steps.step(
+            "burn-scan: its tests on Flex alone, as `faults` builds them",
+            || {
+                let features = ["--tests", "--features", "flex,autodiff"];
+                let mut command = cargo(&["clippy", "-p", "burn-scan"]);
+                run_to_success(command.args(features).args(["--", "-D", "warnings"]))
+            },
+        );
         steps.step("the README's first program", programs::of_the_readme);
         steps.step(
             "a program keeps its default device",

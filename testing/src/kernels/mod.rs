@@ -26,7 +26,7 @@ use cubecl_scan::cube::CubeScanAlgorithm;
 use cubecl_scan::scan::{LaunchOptions, ScanOptions, scan_with};
 use cubecl_scan::{ScanError, ScanOp};
 
-/// The client of the device under test: the one that `BURN_SCAN_DEVICE` names, or CubeCL's default one.
+/// The client of the device under test: the one that `BURN_SCAN_DEVICE` names, or the first that there is.
 pub fn client() -> Client {
     let name = std::env::var("BURN_SCAN_DEVICE").unwrap_or_default();
     let device = match name.as_str() {
@@ -36,7 +36,11 @@ pub fn client() -> Client {
         "vulkan" => Device::vulkan(WgpuDeviceKind::DefaultDevice),
         "metal" => Device::metal_msl(WgpuDeviceKind::DefaultDevice),
         "wgpu" => Device::wgpu(WgpuDeviceKind::DefaultDevice),
-        _ => Ok(Device::default()),
+        // Not `Device::default`, which only builds with a runtime have: tests of the CPU backend have none.
+        _ => Device::cuda(0)
+            .or_else(|_| Device::rocm(0))
+            .or_else(|_| Device::wgpu(WgpuDeviceKind::DefaultDevice))
+            .or_else(|_| Device::cpu()),
     };
     let device = device.unwrap_or_else(|error| panic!("the device `{name}`: {error}"));
     device.client()
