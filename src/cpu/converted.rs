@@ -27,7 +27,6 @@ use super::traits::{Accumulator, ElementType};
 pub(crate) struct Conversion<T: ElementType> {
     pub(super) widened: [T::Acc; TILE],
     pub(super) scanned: [MaybeUninit<T::Acc>; TILE],
-    pub(super) narrowed: [T; TILE],
 }
 
 impl<T: ElementType> Default for Conversion<T> {
@@ -35,7 +34,6 @@ impl<T: ElementType> Default for Conversion<T> {
         Self {
             widened: [T::Acc::ZERO; TILE],
             scanned: [MaybeUninit::new(T::Acc::ZERO); TILE],
-            narrowed: [T::from_acc(T::Acc::ZERO); TILE],
         }
     }
 }
@@ -83,13 +81,11 @@ macro_rules! converted_element {
             ) {
                 let widened = &mut scratch.widened[..src.len()];
                 let scanned = &mut scratch.scanned[..dst.len()];
-                let narrowed = &mut scratch.narrowed[..dst.len()];
                 $widen(src, widened);
                 scan(widened, scanned);
                 // SAFETY: `default` put a number into every slot of `scanned`, whatever `scan` wrote.
                 let scanned = unsafe { scanned.assume_init_ref() };
-                $narrow(scanned, narrowed);
-                dst.write_copy_of_slice(narrowed);
+                $narrow(scanned, dst);
             }
         }
     )*};
@@ -123,7 +119,7 @@ converted_element! {
     tiles widen, narrow;
 }
 
-fn widen<T: ElementType>(src: &[T], dst: &mut [T::Acc]) {
+pub(super) fn widen<T: ElementType>(src: &[T], dst: &mut [T::Acc]) {
     vectorize!({
         for (dst, src) in dst.iter_mut().zip(src) {
             *dst = src.to_acc();
@@ -131,10 +127,10 @@ fn widen<T: ElementType>(src: &[T], dst: &mut [T::Acc]) {
     });
 }
 
-fn narrow<T: ElementType>(src: &[T::Acc], dst: &mut [T]) {
+pub(super) fn narrow<T: ElementType>(src: &[T::Acc], dst: &mut [MaybeUninit<T>]) {
     vectorize!({
         for (dst, &src) in dst.iter_mut().zip(src) {
-            *dst = T::from_acc(src);
+            dst.write(T::from_acc(src));
         }
     });
 }

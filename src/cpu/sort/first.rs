@@ -114,6 +114,8 @@ fn candidates<B: Bits, O: Order<B>>(
         }
     }
     select(&mut kept, k);
+    // The candidates of all parts wait for each other.
+    kept.shrink_to_fit();
     kept
 }
 
