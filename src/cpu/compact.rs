@@ -9,8 +9,8 @@ use bytemuck::Zeroable;
 
 use super::buffer::{Output, Shared};
 use super::compress::{self, Index, Word};
-use super::row_major::RowMajor;
-use super::trues::{BLOCK, Trues};
+use super::row_major::{BLOCK, RowMajor};
+use super::trues::Trues;
 use super::{huge_pages, parallel};
 
 /// The values under `true`.

@@ -6,7 +6,7 @@ use super::buffer::Output;
 use super::compact::fill_default;
 use super::compress::{Index, Word};
 use super::parallel;
-use super::trues::BLOCK;
+use super::row_major::BLOCK;
 
 /// `output[destinations[i]] = values[i]`, and zero at places that are not a destination. Where destinations are equal,
 /// the last one counts: one thread writes.

@@ -5,8 +5,10 @@ use std::borrow::Cow;
 
 use core::ops::Range;
 
-use super::trues::BLOCK;
 use super::walks::View;
+
+/// Elements in a block: a task of some 10 µs, a hundred times the cost of handing it out.
+pub(super) const BLOCK: usize = 1 << 14;
 
 /// The most blocks that a task copies at once: a megabyte of `f32`. Rows of a transposed matrix share the lines of the
 /// cache, so several are copied together.
@@ -51,6 +53,14 @@ impl<'a, T: Copy + Send + Sync> RowMajor<'a, T> {
         match self {
             Self::InMemory(elements) => elements.len(),
             Self::Apart(view) => view.len(),
+        }
+    }
+
+    /// All elements, copied on all threads where they lie apart.
+    pub(super) fn all(&self) -> Cow<'_, [T]> {
+        match self {
+            Self::InMemory(elements) => Cow::Borrowed(elements),
+            Self::Apart(view) => Cow::Owned(view.copied()),
         }
     }
 

@@ -12,7 +12,8 @@ use super::compact::{compact, compact_indices, compact_padded};
 use super::compress::Word;
 use super::expand::expand;
 use super::parallel;
-use super::trues::{BLOCK, count_true};
+use super::row_major::BLOCK;
+use super::trues::count_true;
 
 /// Mask bytes of a stretch. Its plan is half a megabyte.
 const STRETCH: usize = 1 << 17;

@@ -16,10 +16,7 @@ use super::buffer::{Output, Shared, as_slots};
 use super::compress::{self, BITS};
 use super::parallel;
 use super::processor::vectorize;
-use super::row_major::RowMajor;
-
-/// Mask bytes in a block: a task of some 10 µs, a hundred times the cost of handing it out.
-pub(super) const BLOCK: usize = 1 << 14;
+use super::row_major::{BLOCK, RowMajor};
 
 /// The blocks of a task that only reads, and how little work that is: it reads one in less than a microsecond.
 const READ: usize = 16;

@@ -12,11 +12,22 @@ pub(crate) fn next_elements<B: ScanOps>(
     reverse: bool,
 ) -> FloatTensor<B> {
     let end = line_of::<B>(&tensor, dim, 0.);
-    let len = tensor.shape()[dim];
+    // The last of the other direction is the first.
+    let later = all_but_last::<B>(tensor, dim, !reverse);
+    in_order::<B>(later, end, dim, reverse)
+}
+
+/// Elements of a scan, and those after them.
+pub(crate) fn in_order<B: ScanOps>(
+    earlier: FloatTensor<B>,
+    later: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
     let parts = if reverse {
-        vec![end, part::<B>(tensor, dim, 0..len - 1)]
+        vec![later, earlier]
     } else {
-        vec![part::<B>(tensor, dim, 1..len), end]
+        vec![earlier, later]
     };
     B::float_cat(parts, dim)
 }
@@ -44,12 +55,7 @@ pub(crate) fn with_last<B: ScanOps>(
         return end;
     }
     let seen = all_but_last::<B>(tensor, dim, reverse);
-    let parts = if reverse {
-        vec![end, seen]
-    } else {
-        vec![seen, end]
-    };
-    B::float_cat(parts, dim)
+    in_order::<B>(seen, end, dim, reverse)
 }
 
 /// At each position of a scan the element before it; at the first position, `first` or 0 if absent.
@@ -61,12 +67,7 @@ pub(crate) fn previous_elements<B: ScanOps>(
 ) -> FloatTensor<B> {
     let first = first.unwrap_or_else(|| line_of::<B>(&tensor, dim, 0.));
     let seen = all_but_last::<B>(tensor, dim, reverse);
-    let parts = if reverse {
-        vec![seen, first]
-    } else {
-        vec![first, seen]
-    };
-    B::float_cat(parts, dim)
+    in_order::<B>(first, seen, dim, reverse)
 }
 
 /// The element at the first position of a scan.

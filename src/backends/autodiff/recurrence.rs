@@ -7,7 +7,7 @@
 //! Only `a` and `h` are saved, and the initial values. The gradient of a recurrence with resets has the same resets.
 
 use crate::ScanOptions;
-use crate::ops::shift::{all_but_last, first, line_of, zeros_from_host};
+use crate::ops::shift::{all_but_last, first, in_order, line_of, zeros_from_host};
 use crate::ops::{ScanBackend, adjoint_by_scan};
 use burn::backend::TensorMetadata;
 use burn::backend::ops::FloatTensorOps;
@@ -189,10 +189,5 @@ fn entering<B: ScanBackend, C: CheckpointStrategy>(
     }
     let seen = |tensor| all_but_last::<Autodiff<B, C>>(tensor, dim, options.reverse);
     let states = states(seen(values), seen(decay));
-    let parts = if options.reverse {
-        vec![states, initial]
-    } else {
-        vec![initial, states]
-    };
-    Autodiff::<B, C>::float_cat(parts, dim)
+    in_order::<Autodiff<B, C>>(initial, states, dim, options.reverse)
 }

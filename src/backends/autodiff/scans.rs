@@ -41,32 +41,25 @@ impl<B: ScanBackend> Backward<B, 2> for SumScanFrom {
 
     fn backward(self, ops: Ops<Scan<B>, 2>, grads: &mut Gradients, _: &mut Checkpointer) {
         let Scan { dim, options, .. } = ops.state;
-        let [of_input, of_initial] = ops.parents;
         let grad = grads.consume::<B>(&ops.node);
         let (shape, dtype) = (grad.shape(), grad.dtype());
-        if shape.num_elements() == 0 {
-            if let Some(node) = of_initial {
-                let zeros = zeros_from_host::<B>(with_dim(&shape, dim, 1), &grad.device(), dtype);
-                grads.register::<B>(node.id, zeros);
-            }
-            if let Some(node) = of_input {
-                grads.register::<B>(node.id, grad);
-            }
-            return;
-        }
-        let reaching = B::float_scan(grad.clone(), dim, ScanOp::Sum, options.reversed());
-        if let Some(node) = of_initial {
+        let (of_input, of_initial) = if shape.num_elements() == 0 {
+            let zeros = zeros_from_host::<B>(with_dim(&shape, dim, 1), &grad.device(), dtype);
+            (grad, zeros)
+        } else {
             let at_first = |tensor| first::<B>(tensor, dim, options.reverse);
+            let reaching = B::float_scan(grad.clone(), dim, ScanOp::Sum, options.reversed());
             let total = at_first(reaching.clone());
-            let total = if options.exclusive {
-                B::float_add(total, at_first(grad))
+            if options.exclusive {
+                (reaching, B::float_add(total, at_first(grad)))
             } else {
-                total
-            };
-            grads.register::<B>(node.id, total);
-        }
-        if let Some(node) = of_input {
-            grads.register::<B>(node.id, reaching);
+                (reaching, total)
+            }
+        };
+        for (node, flow) in ops.parents.into_iter().zip([of_input, of_initial]) {
+            if let Some(node) = node {
+                grads.register::<B>(node.id, flow);
+            }
         }
     }
 }

@@ -7,8 +7,8 @@
 //! | product | `g` times the product of the elements before it and the product of those after it, without a division |
 //! | max, min | `g` at the element that set the total, the last of equal ones; 0 elsewhere |
 //!
-//! The second and the third are computed in f32 for f16 and bf16. Elements outside all segments have no gradient, whatever they are, and a factor of zero leaves none: they are masked,
-//! because zero times NaN or infinity is NaN.
+//! For f16 and bf16, log-sum-exp and products are computed in f32. Elements outside all segments have no gradient,
+//! whatever they are, and a factor of zero leaves none: they are masked, because zero times NaN or infinity is NaN.
 
 use super::log_sum_exp::{equal_to, ratio};
 use super::prod::times;

@@ -2,11 +2,28 @@
 
 use super::dtypes::{by_index, by_int};
 use super::layouts::contiguous;
-use super::slices::{byte_mask, count_tensor, elements, indices, row_major};
+use super::slices::{count_tensor, elements, indices, row_major, tensor};
 use crate::cpu;
 use burn::backend::TensorMetadata;
-use burn::tensor::IntDType;
+use burn::tensor::{DType, IntDType};
 use burn_flex::FlexTensor;
+use burn_std::BoolStore;
+
+/// A mask of bytes, whatever its store.
+pub(super) fn byte_mask(mask: FlexTensor) -> FlexTensor {
+    if mask.dtype() != DType::Bool(BoolStore::U32) {
+        return mask;
+    }
+    let mask = contiguous(mask);
+    let trues = elements::<u32>(&mask)
+        .iter()
+        .map(|&element| u8::from(element != 0));
+    tensor(
+        trues.collect(),
+        mask.shape(),
+        DType::Bool(BoolStore::Native),
+    )
+}
 
 pub(super) fn mask_indices_unpadded(mask: FlexTensor, int: IntDType) -> (FlexTensor, FlexTensor) {
     let mask = byte_mask(mask);

@@ -3,7 +3,8 @@
 use super::cached_bytes;
 use super::dtypes::{by_float, by_index, by_number};
 use super::layouts::{InMemory, contiguous};
-use super::slices::{byte_mask, elements, indices, lines, tensor, view};
+use super::masks::byte_mask;
+use super::slices::{elements, indices, lines, tensor, view};
 use crate::cpu;
 use crate::ops::{scan_from_by_scan, with_dim};
 use crate::{ScanOp, ScanOptions};

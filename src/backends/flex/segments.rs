@@ -2,7 +2,8 @@
 
 use super::dtypes::{by_float, by_int, by_number, by_size};
 use super::layouts::contiguous;
-use super::slices::{around, byte_mask, elements, mask_tensor, tensor};
+use super::masks::byte_mask;
+use super::slices::{around, elements, mask_tensor, tensor};
 use crate::ScanOp;
 use crate::cpu;
 use crate::ops::with_dim;

@@ -2,8 +2,9 @@
 
 use super::dtypes::{by_index, by_int, by_size};
 use super::layouts::{InMemory, contiguous};
+use super::masks::byte_mask;
 use super::segments::repeat_rows;
-use super::slices::{around, byte_mask, count_tensor, elements, indices, row_major, tensor};
+use super::slices::{around, count_tensor, elements, indices, row_major, tensor};
 use crate::cpu;
 use crate::ops::rows::functions_of;
 use crate::ops::selections::for_each_kind;

@@ -2,7 +2,6 @@
 
 use super::cached_bytes;
 use super::dtypes::by_size;
-use super::layouts::contiguous;
 use crate::cpu::{self, Index};
 use burn::backend::TensorMetadata;
 use burn::tensor::{BoolDType, DType, IntDType, Shape};
@@ -68,22 +67,6 @@ pub(super) fn indices<I: Index + bytemuck::Pod>(
         2 => tensor(narrowed.map(u16::from_usize).collect(), shape, dtype),
         _ => tensor(found, shape, dtype),
     }
-}
-
-/// A mask of bytes, whatever its store.
-pub(super) fn byte_mask(mask: FlexTensor) -> FlexTensor {
-    if mask.dtype() != DType::Bool(BoolStore::U32) {
-        return mask;
-    }
-    let mask = contiguous(mask);
-    let trues = elements::<u32>(&mask)
-        .iter()
-        .map(|&element| u8::from(element != 0));
-    tensor(
-        trues.collect(),
-        mask.shape(),
-        DType::Bool(BoolStore::Native),
-    )
 }
 
 /// Bytes as a mask of this dtype.

@@ -42,10 +42,9 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
         rows::compact(values, mask, len, output.slots(), as_slots(&mut counts));
     } else if values.len() > 0 {
         let counts = Shared::new(as_slots(&mut counts));
-        let all = 0..values.len();
         compact_strips(&Lines {
-            values: &values.read(all.clone()),
-            mask: &mask.read(all),
+            values: &values.all(),
+            mask: &mask.all(),
             outer,
             len,
             inner,

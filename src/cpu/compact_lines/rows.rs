@@ -14,8 +14,7 @@ use super::super::parallel;
 #[cfg(target_arch = "x86_64")]
 use super::super::processor::HasAvx2;
 use super::super::processor::vectorize;
-use super::super::row_major::RowMajor;
-use super::super::trues::BLOCK;
+use super::super::row_major::{BLOCK, RowMajor};
 use super::fill_zero;
 
 /// Words of a block.

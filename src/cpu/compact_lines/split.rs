@@ -7,7 +7,7 @@ use core::ops::Range;
 use super::super::compress::Word;
 use super::super::parallel;
 use super::super::processor::vectorize;
-use super::super::trues::BLOCK;
+use super::super::row_major::BLOCK;
 use super::Lines;
 use super::strip::{Strip, WIDEST};
 

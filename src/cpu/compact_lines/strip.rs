@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::super::compress::Word;
 use super::super::parallel;
-use super::super::trues::BLOCK;
+use super::super::row_major::BLOCK;
 use super::{Lines, fill_zero};
 
 /// Most columns of a strip. With 64 [2048, 2048] takes 1.3 to 1.9 times as long: lines of many pages are read in pieces.

@@ -21,7 +21,7 @@ use core::ops::Range;
 use super::buffer::Output;
 use super::compress::{Index, Word};
 use super::parallel;
-use super::trues::BLOCK;
+use super::row_major::BLOCK;
 
 /// The row of each element. After the last row it is the number of rows.
 pub(crate) fn segment_ids<I: Index>(bounds: &Bounds) -> Vec<I> {

@@ -135,16 +135,21 @@ impl<B: ScanBackend + BackendIr> Host<B> {
 
 #[test]
 fn no_call_ends_a_session() {
-    let answered = answered_on::<Flex>(&Device::flex(), CASES);
-    let never = OPERATIONS
-        .iter()
-        .filter(|operation| !answered.contains_key(operation.id));
-    let never: Vec<_> = never.map(|operation| operation.id).collect();
-    let all: u32 = answered.values().sum();
-    assert!(
-        never.is_empty() && all < CASES,
-        "{all} of {CASES} calls were answered, none of {never:?}: these are not the cases meant"
-    );
+    let mut answered = BTreeMap::<_, u32>::new();
+    let mut never: Vec<_> = OPERATIONS.iter().map(|operation| operation.id).collect();
+    // Few calls of some operations are correct, and none may be among the first.
+    for round in 1..=5 {
+        for (id, count) in answered_on::<Flex>(&Device::flex(), CASES) {
+            *answered.entry(id).or_default() += count;
+        }
+        never.retain(|id| !answered.contains_key(id));
+        let (all, calls) = (answered.values().sum::<u32>(), round * CASES);
+        assert!(all < calls, "all of {calls} calls were answered");
+        if never.is_empty() {
+            return;
+        }
+    }
+    panic!("{answered:?}, none of {never:?}: these are not the cases meant");
 }
 
 #[cfg(feature = "cubecl-backend")]
