@@ -13,7 +13,7 @@ use crate::ScanOp;
 use crate::monoid::Fold;
 use crate::operator::is_nan;
 use crate::scan::components::{
-    cube_totals::totals_of_tile,
+    cube_totals::{CubeTotals, totals_of_tile},
     lookback::Lookback,
     tile::{TileConfig, vector_in_tile},
     tile_state::{LookbackConfig, TileWords},
@@ -269,6 +269,12 @@ impl MaskTile {
         total
     }
 
+    /// The survivors of the cube, and of its units (or planes) before this one. They have `total`.
+    fn in_cube(&mut self, total: u32, #[comptime] config: MaskConfig) -> CubeTotals<u32> {
+        let zero = 0u32.runtime();
+        totals_of_tile::<u32, Fold>(&total, &zero, &mut self.totals, config.tile, ScanOp::Sum)
+    }
+
     pub fn publish(
         &mut self,
         state: &[Atomic<u32>],
@@ -276,11 +282,9 @@ impl MaskTile {
         words: TileWords,
         #[comptime] config: MaskConfig,
     ) -> Published {
-        let zero = 0u32.runtime();
         let total = self.total;
-        let own =
-            totals_of_tile::<u32, Fold>(&total, &zero, &mut self.totals, config.tile, ScanOp::Sum);
-        let search = Lookback::<u32>::new(tile, words, &zero, config.lookback);
+        let own = self.in_cube(total, config);
+        let search = Lookback::<u32>::new(tile, words, &0u32.runtime(), config.lookback);
         if comptime!(!config.alone) {
             search.publish_aggregate(state, &own.aggregate);
         }
@@ -316,21 +320,12 @@ impl Published {
         if comptime!(config.alone) {
             sync_cube();
         } else {
-            let zero = 0u32.runtime();
-            while self
-                .search
-                .advance::<u32, Fold>(state, &self.survivors, ScanOp::Sum)
-            {
-                let first =
-                    self.search.missing * comptime!(config.tile.units * config.tile.vectors);
+            let vectors = comptime!(config.tile.units * config.tile.vectors);
+            let survivors = self.survivors;
+            while (self.search).advance::<u32, Fold>(state, &survivors, ScanOp::Sum) {
+                let first = self.search.missing * vectors;
                 let other = tile_mask.total_of::<M, N>(mask, row, first, config);
-                let other = totals_of_tile::<u32, Fold>(
-                    &other,
-                    &zero,
-                    &mut tile_mask.totals,
-                    config.tile,
-                    ScanOp::Sum,
-                );
+                let other = tile_mask.in_cube(other, config);
                 self.search.publish_fallback(state, &other.aggregate);
             }
             before = self.search.before();

@@ -61,7 +61,8 @@ impl MaskLines {
         let widths = client.io_optimized_vector_sizes(largest.unwrap_or(1));
         let of_lines = if self.is_flat() { 0 } else { self.len };
         widest_vector(
-            widths.filter(|&width| width <= MOST_LANES),
+            // The flags of a vector are one word. CubeCL's CPU runtime offers 64 lanes.
+            widths.filter(|&width| width <= u32::BITS as usize),
             tensors.fold(of_lines, |bits, tensor| bits | common_alignment(tensor)),
         )
     }
@@ -85,9 +86,6 @@ pub(super) struct Plan {
     tiles: [usize; 2],
     pub tuning: Tuning,
 }
-
-/// Lanes of a vector whose flags are one word. CubeCL's CPU runtime offers vectors of 64 bytes.
-const MOST_LANES: usize = u32::BITS as usize;
 
 /// The most elements of a line that a unit walks. It reads whole sectors of memory. Not measured.
 const SHORT_LINE: usize = 32;

@@ -27,8 +27,22 @@ const PLAIN: Facts = Facts {
     multiprocessors: None,
 };
 
+/// The facts of [`GPU`] with a change.
+fn gpu(change: impl FnOnce(&mut Facts)) -> Facts {
+    let mut facts = GPU;
+    change(&mut facts);
+    facts
+}
+
 fn tuned(facts: Facts) -> Tuning {
-    Tuning::from_facts(facts, &LaunchOptions::default())
+    tuned_by(facts, |_| {})
+}
+
+/// The tuning by a caller's options.
+fn tuned_by(facts: Facts, set: impl FnOnce(&mut LaunchOptions)) -> Tuning {
+    let mut options = LaunchOptions::default();
+    set(&mut options);
+    Tuning::from_facts(facts, &options)
 }
 
 /// The tuning with which the golden files of the tests were made.
@@ -54,10 +68,7 @@ fn classes() {
         units_to_saturate: 132 * 512,
     };
     assert_eq!(tuned(GPU), planes);
-    let without_planes = Facts {
-        plane_ops: false,
-        ..GPU
-    };
+    let without_planes = gpu(|facts| facts.plane_ops = false);
     let shared_memory = Tuning {
         plane: false,
         plane_size: 0,
@@ -102,39 +113,23 @@ fn planes_of_several_units_are_used() {
         let found = (varying.max_planes, varying.lookback.block);
         assert_eq!(found, (max_planes, block));
     }
-    let unordered = tuned(Facts {
-        planes_in_order: false,
-        ..GPU
-    });
+    let unordered = tuned(gpu(|facts| facts.planes_in_order = false));
     assert_eq!((unordered.plane_size, unordered.lookback.block), (0, 32));
 }
 
 #[test]
 fn a_lookback_in_registers_needs_planes_that_branch() {
-    let tuning = tuned(Facts {
-        plane_branches: false,
-        ..GPU
-    });
+    let tuning = tuned(gpu(|facts| facts.plane_branches = false));
     assert!(tuning.plane && !tuning.lookback.in_registers);
     assert_eq!(tuning.lookback.block, 32);
-    let wide = tuned(Facts {
-        plane_sizes: [64, 64],
-        ..GPU
-    });
+    let wide = tuned(gpu(|facts| facts.plane_sizes = [64, 64]));
     assert!(wide.lookback.in_registers);
     assert_eq!((wide.lookback.block, wide.plane_size), (32, 64));
 }
 
 #[test]
 fn a_caller_decides_on_planes() {
-    let with = |facts, plane| {
-        let plane = Some(plane);
-        let options = LaunchOptions {
-            plane,
-            ..Default::default()
-        };
-        Tuning::from_facts(facts, &options)
-    };
+    let with = |facts, plane| tuned_by(facts, |options| options.plane = Some(plane));
     assert_eq!(
         with(PLAIN, true),
         Tuning {
@@ -158,26 +153,15 @@ fn a_caller_decides_on_planes() {
 #[test]
 fn cubes_are_of_whole_planes_that_the_device_holds() {
     let units = |facts, units| {
-        let options = LaunchOptions {
-            units: Some(units),
-            ..Default::default()
-        };
-        let tuning = Tuning::from_facts(facts, &options);
+        let tuning = tuned_by(facts, |options| options.units = Some(units));
         (tuning.units, tuning.max_planes)
     };
     assert_eq!(units(GPU, 0), (32, 1));
     assert_eq!(units(GPU, 33), (64, 2));
     assert_eq!(units(GPU, 4096), (1024, 32));
-    let odd = Facts {
-        most_units: 100,
-        ..GPU
-    };
-    assert_eq!(units(odd, 4096), (96, 3));
-    let small = Facts {
-        most_units: 20,
-        ..GPU
-    };
-    assert_eq!(units(small, 1), (32, 1), "one plane at least");
+    let of = |most| gpu(|facts| facts.most_units = most);
+    assert_eq!(units(of(100), 4096), (96, 3));
+    assert_eq!(units(of(20), 1), (32, 1), "one plane at least");
     assert_eq!(units(PLAIN, 0), (1, 1));
     assert_eq!(units(PLAIN, 33), (33, 9));
 }
@@ -191,10 +175,7 @@ fn long_rows_have_larger_tiles_where_these_can_wait() {
     };
     assert_eq!(vectors(GPU, 1 << 22), 6);
     assert_eq!(vectors(GPU, (1 << 22) - 1), 4);
-    let small = Facts {
-        shared_bytes: 100 << 10,
-        ..GPU
-    };
+    let small = gpu(|facts| facts.shared_bytes = 100 << 10);
     assert_eq!(vectors(small, 1 << 22), 4);
 }
 
@@ -212,12 +193,9 @@ fn cubes_of_wide_accumulators_have_fewer_units() {
 #[test]
 fn what_a_caller_sets_is_kept() {
     let with = |spin_limit| {
-        let options = LaunchOptions {
-            vectors: Some(0),
-            spin_limit: Some(spin_limit),
-            ..Default::default()
-        };
-        let tuning = Tuning::from_facts(PLAIN, &options);
+        let tuning = tuned_by(PLAIN, |options| {
+            (options.vectors, options.spin_limit) = (Some(0), Some(spin_limit));
+        });
         (tuning.vectors, tuning.spin_limit)
     };
     assert_eq!(with(3), (1, 3));
