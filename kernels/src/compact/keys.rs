@@ -4,7 +4,7 @@
 use super::digits::{Digits, config::DigitConfig};
 use super::permute::{PermutationShape, scatter_ranks, zero_after};
 use crate::ScanError;
-use crate::error::{Operand, Typed, address_type, check_outputs, check_types};
+use crate::error::{Operand, Typed, check_outputs, check_types};
 use crate::scan::LaunchOptions;
 use crate::scan::scratch::temporary_tensor;
 use cubecl::client::Client;
@@ -106,7 +106,7 @@ fn grouping<'c>(
     let offsets_operand = ("offsets", &offsets.0, index.size(), num_keys + 1);
     let address_type = check_outputs(&inputs, &[(name, written, size, n), offsets_operand])?
         // The last tile's places are counted beyond its end.
-        .max(address_type(&keys.0, 1));
+        .max(keys.0.required_address_type(1));
     Ok(Digits {
         client,
         keys: keys.clone(),

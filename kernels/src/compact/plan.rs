@@ -132,8 +132,7 @@ impl Plan {
         let counts = [units, tile_vectors];
         let tile = TileConfig::of_counts(tuning.plane, counts, max_planes, tuning.plane_size);
         let per_line = vectors.div_ceil(units * tile_vectors).max(1);
-        // Tests want to see how tiles wait for others.
-        let waits = launch.stall.is_some() || launch.spin_limit.is_some();
+        let tests_waiting = launch.stall.is_some() || launch.spin_limit.is_some();
         let tiles = lines.outer * per_line;
         Ok(Self {
             cube_count: cube_count(client, tiles),
@@ -149,7 +148,7 @@ impl Plan {
                 tile,
                 ballot_words: hardware.plane_size_max.div_ceil(32) as usize,
                 lookback: tuning.lookback,
-                alone: per_line == 1 && !lines.is_flat() && !waits,
+                alone: per_line == 1 && !lines.is_flat() && !tests_waiting,
                 mark,
             },
             tiles: [lines.outer, per_line],

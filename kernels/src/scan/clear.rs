@@ -2,7 +2,7 @@
 
 use super::grid::{ELEMENTWISE_UNITS, cube_count};
 use super::problem::lanes_of;
-use crate::error::{Typed, address_type};
+use crate::error::Typed;
 use cubecl::client::Client;
 use cubecl::ir::ElemType;
 use cubecl::prelude::*;
@@ -31,7 +31,7 @@ pub(crate) unsafe fn clear(client: &Client, (output, dtype): &Typed, len: usize)
             client,
             cube_count(client, (len / lanes).div_ceil(ELEMENTWISE_UNITS)),
             CubeDim::new_1d(ELEMENTWISE_UNITS as u32),
-            address_type(output, dtype.size()),
+            output.required_address_type(dtype.size()),
             lanes,
             output.clone().into_buffer_arg(),
             len / lanes,

@@ -67,8 +67,8 @@ pub struct LaunchOptions {
     pub stall: Option<Stall>,
     /// Whether the bits of a line depend on that line alone: its elements, their type, the operator and the direction.
     /// Otherwise the number of lines and where they lie in memory may decide how a line is cut. Short rows whose length
-    /// is not a power of two then have a cube each, and columns of more than a tile are scanned in tiles of one shape,
-    /// even if they are few. Outputs begin at a multiple of 16 bytes. While a CUDA graph is captured, long rows have other bits.
+    /// is not a power of two then have a cube each, and columns of more than a tile are scanned in tiles of one shape.
+    /// Outputs begin at a multiple of 16 bytes. While a CUDA graph is captured, long rows have other bits.
     pub batch_invariant: bool,
 }
 

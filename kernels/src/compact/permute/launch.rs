@@ -6,7 +6,7 @@ use super::kernels::{
 use super::shape::PermutationShape;
 use crate::ScanError;
 use crate::compact::plan::bindable;
-use crate::error::{Operand, Typed, address_type, check_outputs, check_types};
+use crate::error::{Operand, Typed, check_outputs, check_types};
 use crate::scan::problem::lanes_of;
 use crate::scan::{ELEMENTWISE_UNITS, cube_count};
 use cubecl::client::Client;
@@ -109,7 +109,7 @@ fn permute(
         Output::Destinations => check_outputs(&[slices, list_operand], &[destinations]),
     }?
     // The last cube's units are counted beyond the last slice.
-    .max(address_type(slices.1, 1));
+    .max(slices.1.required_address_type(1));
     // If slices are single elements, in one group, a unit moves a vector of slices. Otherwise it moves a vector of a
     // slice.
     let of_elements = shape.outer == 1 && shape.inner == 1;

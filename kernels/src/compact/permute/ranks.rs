@@ -92,7 +92,8 @@ pub(in crate::compact) fn zero_after(
     let vectors = outer * of_row / lanes;
     let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
     let cubes = cube_count(client, units / ELEMENTWISE_UNITS);
-    let address_type = address_type(&to_destinations, 1);
+    let address_type =
+        address_type(&to_destinations, dtype.size()).max(to_destinations.required_address_type(1));
     // SAFETY: the caller has checked that the tensor holds these vectors; the kernel writes none past the end.
     unsafe {
         zero_after_kernel::launch_unchecked(
