@@ -3,7 +3,7 @@
 mod backends;
 
 use crate::ScanOp;
-pub(crate) use crate::refusal::fail;
+pub(crate) use crate::refusal::{fail, numbers};
 use crate::tensor::kind::Scannable;
 use backends::{backend, largest_buffer};
 pub(crate) use backends::{is_cpu, waits};
@@ -105,12 +105,7 @@ fn positions(operation: &str, device: &Device, elements: usize, most: u64, who: 
     backend(operation, device.as_dispatch());
     let is_cube = largest_buffer(device).is_some();
     let (most, who) = numbered_by(is_cube, most, who);
-    if elements as u64 > most {
-        fail(
-            operation,
-            &format!("There are {elements} elements; {who} numbers at most {most}."),
-        );
-    }
+    numbers(operation, who, elements, most);
 }
 
 /// The limit and what sets it: `who` or the device itself.

@@ -25,7 +25,7 @@
 //! ```
 
 use crate::backends::cube::sort::{Sort, Wanted, ordered, sorted};
-use crate::check::{fail, largest_int};
+use crate::check::{fail, largest_int, numbers};
 use crate::ops::{FloatSelectionOps, ScanOps};
 use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::TensorMetadata;
@@ -272,15 +272,8 @@ fn gathered(values: CubeTensor, positions: CubeTensor) -> CubeTensor {
 #[track_caller]
 fn int_dtype(operation: &str, tensor: &CubeTensor, elements: usize) -> IntDType {
     let int = get_or_init_device_settings::<CubeBackend>(&tensor.device).int_dtype;
-    let most = largest_int(int.into());
-    if elements as u64 > most {
-        fail(
-            operation,
-            &format!(
-                "There are {elements} elements; the device's int dtype {int:?} numbers at most {most}."
-            ),
-        );
-    }
+    let who = format!("the device's int dtype {int:?}");
+    numbers(operation, &who, elements, largest_int(int.into()));
     int
 }
 
@@ -289,13 +282,8 @@ fn check_tensor(operation: &str, tensor: &CubeTensor) {
     if let DType::QFloat(_) = tensor.dtype {
         fail(operation, "The tensor is quantized. Dequantize it first.");
     }
-    let (elements, most) = (tensor.shape().num_elements(), i32::MAX);
-    if elements > most as usize {
-        fail(
-            operation,
-            &format!("There are {elements} elements; a Cube device numbers at most {most}."),
-        );
-    }
+    let elements = tensor.shape().num_elements();
+    numbers(operation, "a Cube device", elements, i32::MAX as u64);
 }
 
 #[track_caller]

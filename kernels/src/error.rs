@@ -171,7 +171,7 @@ pub(crate) fn check_outputs(
 }
 
 /// The type of address that reaches all elements of `size` bytes: 64 bits from 2^31 elements on, because CubeCL's fast
-/// division by a divisor that is no power of two wraps for larger numbers of 32 bits.
+/// division by a divisor that is not a power of two wraps for larger numbers of 32 bits.
 pub(crate) fn address_type(tensor: &TensorBinding, size: usize) -> AddressType {
     AddressType::from_len_signed(tensor.handle.size() as usize / size)
 }

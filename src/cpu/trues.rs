@@ -133,7 +133,7 @@ impl Trues<'_> {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Calls `body` with so many neighbouring blocks at once, on all threads if the mask is long.
+    /// Calls `body` with `at_once` neighbouring blocks at a time, on all threads if the mask is long.
     pub(super) fn for_each_block(&self, at_once: usize, body: &(dyn Fn(MaskBlock<'_>) + Sync)) {
         let blocks = self.starts.len() - 1;
         parallel::for_each_of(self.len, blocks.div_ceil(at_once), 1, &|part| {

@@ -31,8 +31,8 @@ pub(super) fn scan<B: ScanBackend, C: CheckpointStrategy>(
     record::<B, C, _>(node, |_| (output, ()), adjoint).0
 }
 
-/// A sum scan from initial values. An initial value reaches every result of its line, and so does the first element, but
-/// its own result in an exclusive scan. Without elements nothing reaches anything, whatever the operator.
+/// A sum scan from initial values. An initial value reaches every result of its line, and so does the first element, except
+/// for its own result in an exclusive scan. Without elements nothing reaches anything, whatever the operator.
 #[derive(Debug)]
 struct SumScanFrom;
 

@@ -74,7 +74,7 @@ impl<B: ScanBackend> Reduction<B> {
         let shape = input.shape();
         match self.op {
             ScanOp::Sum => g,
-            ScanOp::LogSumExp => widened::<B, 2>([input, g], |[input, g]| {
+            ScanOp::LogSumExp => widened::<B>([input, g], |[input, g]| {
                 // A rounded total would not fit the elements.
                 let total = if total.dtype() == input.dtype() {
                     total
@@ -87,7 +87,7 @@ impl<B: ScanBackend> Reduction<B> {
                 let grad = B::float_mask_fill(grad, is_nothing, 0.into());
                 self.within_segments(grad, &ids)
             }),
-            ScanOp::Prod => widened::<B, 2>([input, g], |[input, g]| {
+            ScanOp::Prod => widened::<B>([input, g], |[input, g]| {
                 let starts = self.starts(&input, &shape);
                 let others = |options: ScanOptions| {
                     let (input, starts) = (input.clone(), starts.clone());

@@ -54,10 +54,10 @@ fn scan_gradient<B: ScanBackend>(
         return grad;
     }
     match scan.op {
-        ScanOp::Prod => widened::<B, 2>([input, grad], |[input, grad]| {
+        ScanOp::Prod => widened::<B>([input, grad], |[input, grad]| {
             prod::gradient::<B>(input, grad, scan)
         }),
-        ScanOp::LogSumExp => widened::<B, 2>([input, grad], |[input, grad]| {
+        ScanOp::LogSumExp => widened::<B>([input, grad], |[input, grad]| {
             log_sum_exp::gradient::<B>(input, grad, scan)
         }),
         ScanOp::Max | ScanOp::Min => extrema::gradient::<B>(input, grad, scan),

@@ -5,10 +5,10 @@ use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
 use burn::tensor::{DType, FloatDType};
 
-/// A gradient of tensors of one dtype, which is computed in f32 if they are f16 or bf16.
-pub(super) fn widened<B: ScanOps, const N: usize>(
-    tensors: [FloatTensor<B>; N],
-    gradient: impl FnOnce([FloatTensor<B>; N]) -> FloatTensor<B>,
+/// A gradient of two tensors of one dtype, which is computed in f32 if they are f16 or bf16.
+pub(super) fn widened<B: ScanOps>(
+    tensors: [FloatTensor<B>; 2],
+    gradient: impl FnOnce([FloatTensor<B>; 2]) -> FloatTensor<B>,
 ) -> FloatTensor<B> {
     let dtype = tensors[0].dtype();
     if !matches!(dtype, DType::F16 | DType::BF16) {

@@ -150,8 +150,8 @@ fn blocks_of_a_mask() {
             let far = (at / len) as isize * strides[0] + (at % len) as isize * strides[1];
             start.wrapping_add_signed(far)
         };
-        let (bytes, words) = (random.mask(elements, percent), 0..elements as u32);
-        let words: Vec<u32> = words.map(|_| random.next() as u32).collect();
+        let bytes = random.mask(elements, percent);
+        let words: Vec<u32> = (0..elements).map(|_| random.next() as u32).collect();
         let of_mask = RowMajor::of(View::new(&bytes, start, &shape, &strides, 1));
         let of_values = RowMajor::of(View::new(&words, start, &shape, &strides, 1));
         let mask: Vec<u8> = numbers.iter().map(|at| bytes[place(at)]).collect();
