@@ -61,11 +61,11 @@ pub(crate) fn integer_limits(dtype: ElemType) -> (i128, i128) {
     }
 }
 
-/// The type in which elements of `dtype` are accumulated. Half-precision floats are accumulated in f32, so each result
-/// is rounded once. Narrow integers are accumulated in 32 bits, whose low bits wrap alike.
+/// The type in which elements of `dtype` are accumulated. Shorter and relaxed floats are accumulated in f32, so each
+/// result is rounded once. Narrow integers are accumulated in 32 bits, whose low bits wrap alike.
 pub fn accumulator_of(dtype: ElemType) -> ElemType {
     match dtype {
-        ElemType::Float(FloatKind::F16 | FloatKind::BF16) => ElemType::Float(FloatKind::F32),
+        ElemType::Float(kind) if kind != FloatKind::F64 => ElemType::Float(FloatKind::F32),
         ElemType::Int(IntKind::I8 | IntKind::I16) => ElemType::Int(IntKind::I32),
         ElemType::UInt(UIntKind::U8 | UIntKind::U16) => ElemType::UInt(UIntKind::U32),
         other => other,

@@ -155,7 +155,7 @@ fn write<T: Numeric, N: Size>(opened: &mut Opened, at: usize, value: Vector<T, N
 fn rounded<T: Numeric, N: Size>(value: Vector<T, N>, zero: u32) -> Vector<T, N> {
     let dtype = elem_type_of::<T>();
     match comptime!(dtype) {
-        ElemType::Float(FloatKind::F32) => {
+        ElemType::Float(FloatKind::F32 | FloatKind::Flex32) => {
             let bits = Vector::<u32, N>::reinterpret(value) ^ Vector::new(zero);
             Vector::reinterpret(bits)
         }

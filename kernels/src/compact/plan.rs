@@ -110,14 +110,11 @@ impl Plan {
         }
         let all = || others.iter().copied().chain([mask]);
         check_types(client, all().map(|(_, dtype)| *dtype))?;
-        let lanes = lines.lanes(client, all());
         let tuning = Tuning::of(client, &launch);
         let hardware = &client.properties().hardware;
-        let mut tile_vectors = tuning.vectors;
-        if staged > 0 {
-            let vector = tuning.units * lanes * staged;
-            tile_vectors = tile_vectors.min(room_for(vector, hardware.max_shared_memory_size));
-        }
+        let room = room_for(tuning.units * staged, hardware.max_shared_memory_size);
+        let lanes = lines.lanes(client, all()).min(1 << room.ilog2());
+        let tile_vectors = tuning.vectors.min(room / lanes);
         let vectors = lines.len / lanes;
         let is_default = launch == LaunchOptions::default();
         let units = if lines.is_flat() || !is_default {
@@ -167,10 +164,10 @@ impl Plan {
     }
 }
 
-/// The vectors that a unit may stage, where a vector of each unit takes `vector` bytes. They take half of the shared
-/// memory, so that two cubes share a multiprocessor. At least one.
-fn room_for(vector: usize, shared_memory: usize) -> usize {
-    (shared_memory / 2 / vector).max(1)
+/// The elements that a unit may stage, where one of each unit takes `bytes`. They take half of the shared memory, so that
+/// two cubes share a multiprocessor. At least one.
+fn room_for(bytes: usize, shared_memory: usize) -> usize {
+    (shared_memory / 2 / bytes.max(1)).max(1)
 }
 
 /// What a vector of the tensor must divide, see [`widest_vector`]: offset, length of the last dimension, and strides.

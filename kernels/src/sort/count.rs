@@ -70,8 +70,10 @@ pub(super) fn count_passes_kernel<K: Numeric, N: Size>(
     let part = CUBE_POS - line * of.parts;
     if line < of.lines {
         let part_len = of.tiles * tile.tile();
-        let end = min((part + 1) * part_len, of.len);
-        let mut at = part * part_len + UNIT_POS as usize * lanes;
+        let begin = part * part_len;
+        // The end of a part may lie beyond the numbers that addresses have.
+        let end = begin + min(part_len, of.len - begin);
+        let mut at = begin + UNIT_POS as usize * lanes;
         let first = keys[line * of.len / lanes].extract(0usize);
         let mut others = Array::<u32>::new(comptime!(config.digits.order.words()));
         #[unroll]

@@ -312,13 +312,16 @@ impl<'a, 'c> Passes<'a, 'c> {
     }
 }
 
-/// Whether tiles that look back serve better: if a tile has no more words than keys, and lines are not so long that
-/// hundreds of their tiles are under way. A caller who stalls tiles, or sets their spin limit, wants tiles that look
-/// back.
+/// Whether tiles that look back serve better: if a tile has no more words than keys, all words can be bound, and lines
+/// are not so long that hundreds of their tiles are under way. A caller who stalls tiles, or sets their spin limit, wants
+/// tiles that look back.
 fn serves(sort: &Sort, [lines, tiles]: [usize; 2]) -> bool {
     let is_set = sort.launch.stall.is_some() || sort.launch.spin_limit.is_some();
     let is_short = tiles <= SORTED_CHAIN || lines >= COLUMN_STRIPS;
-    is_set || is_short && strip_of(sort, lines).tile_words(1) <= sort.digits.tile()
+    let strip = strip_of(sort, lines);
+    let words = strip.launch_words([lines, tiles], 1);
+    let has_room = scratch::too_many_words(sort.client, words).is_none();
+    is_set || is_short && strip.tile_words(1) <= sort.digits.tile() && has_room
 }
 
 /// The strips of lines: a column for each digit, whose state is how many keys have it.

@@ -84,6 +84,7 @@ fn record_all(client: &Client) {
     operator::<ArgExtremum>(client, Extremum::Max, 1);
     operator::<Segmented<Fold>>(client, ScanOp::Sum, 1);
     selections(client);
+    bytes(client);
     sorts(client);
 }
 
@@ -248,6 +249,39 @@ fn selections(client: &Client) {
             },
         );
     }
+}
+
+/// Vectors of 16 bytes with a state or a position for each byte: these kernels ask for the most shared memory.
+fn bytes(client: &Client) {
+    let (byte, flag) = (i8::elem_type_native(), u8::elem_type_native());
+    let shape = [1 << 20, 16];
+    case(client, OTHER, "segments of bytes in columns", || {
+        let [input, output, starts] = [byte, byte, flag].map(|elem| room(client, &shape, elem));
+        let tensors = ScanTensors::new(vec![input], vec![output], 0, byte);
+        let tensors = tensors.segmented(starts, flag, false);
+        let (options, launch) = (ScanOptions::default(), forced(RoutineKind::ColumnTiles));
+        scan_operator::<Segmented<Fold>>(client, tensors, ScanOp::Sum, options, launch)
+            .expect("supported");
+        nothing()
+    });
+    let (n, position) = (1 << 24, i64::elem_type_native());
+    case(client, OTHER, "positions of 64 bits of bytes", || {
+        let mask = (room(client, &[n], flag), flag);
+        let [output, count] = [n, 1].map(|len| room(client, &[len], position));
+        let launch = LaunchOptions::default();
+        compact(
+            client,
+            None,
+            mask,
+            output,
+            count,
+            position,
+            Emit::Indices,
+            launch,
+        )
+        .expect("supported");
+        nothing()
+    });
 }
 
 /// Keys alone: in tiles that look back, in tiles that are counted, in a cube, and the largest.

@@ -82,13 +82,13 @@ pub(crate) fn fits_plane<O: Operator>(call: &Call<O>) -> bool {
 pub(crate) fn keeps_places<O: Operator>(call: &Call<O>) -> bool {
     let tuning = &call.tuning;
     let vectors = call.len() / call.widest_vector;
-    // The vectors that are scanned together, and those of stripes that hand their totals on.
+    // The vectors that are scanned together, and those of stripes that hand their totals on: 0 where planes differ.
     let [stripe, stripes] = if tuning.plane {
         [1, tuning.vectors].map(|vectors| tuning.equal_planes * vectors)
     } else {
         [Rake::new(tuning.vectors * tuning.units, tuning.units).share(); 2]
     };
-    let divides = |small: usize, large: usize| small > 0 && large.is_multiple_of(small);
+    let divides = |small: usize, large: usize| large > 0 && large.checked_rem(small) == Some(0);
     divides(call.widest_vector, call.len())
         && vectors * 2 <= tuning.vectors * tuning.units
         && (divides(vectors, stripe)

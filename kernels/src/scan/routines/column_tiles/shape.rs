@@ -26,18 +26,26 @@ impl ColumnTileConfig {
     /// For the tiles of a call.
     pub fn of<O: Operator>(call: &Call<O>) -> Self {
         let columns = call.lines.inner_count() / call.lanes;
-        let units = call.units_up_to(COLUMN_TILE_UNITS);
-        let width = if call.launch.batch_invariant {
-            COLUMN_TILE_WIDTH
+        let (lanes, width) = if call.launch.batch_invariant {
+            (call.widest_vector, COLUMN_TILE_WIDTH)
         } else {
-            columns.next_power_of_two().min(COLUMN_TILE_WIDTH)
+            (call.lanes, columns.next_power_of_two())
         };
-        let width = width.min(units);
+        // Units exchange a state for each lane. On small devices the lookback needs some of the rest.
+        let state = lanes * O::state_size(call.types[1]);
+        let shared = call.client.properties().hardware.max_shared_memory_size;
+        let mut units = call.units_up_to(COLUMN_TILE_UNITS);
+        while units * state > shared - shared / 4 {
+            units /= 2;
+        }
+        let is_roomy = 2 * units * state < shared;
+        let width = width.min(COLUMN_TILE_WIDTH).min(units);
         let height = units / width;
         let most = PREFETCH_DEPTH / O::INPUTS;
         let rows = call.launch.vectors.unwrap_or(most).max(1);
         let (strips, size) = (call.rows() * columns.div_ceil(width), call.types[0].size());
         let strip = StripConfig::new(width * call.lanes, strips, size, &call.launch);
+        let staged = staged(call, rows, strip);
         Self {
             width,
             height,
@@ -47,7 +55,7 @@ impl ColumnTileConfig {
                 prefetch_depth: rows,
                 overshoots: true,
             },
-            wait: call.waiting(width * height, rows, staged(call, rows, strip)),
+            wait: call.waiting(width * height, rows, if is_roomy { staged } else { 0 }),
             strip,
             cubes_in_order: call.tuning.lookback.cubes_in_order,
         }
