@@ -1,12 +1,14 @@
 //! Checks for bad input, in the message form of Burn's own tensor checks.
 
 mod backends;
+mod broadcast;
 
 use crate::ScanOp;
 pub(crate) use crate::refusal::{fail, numbers};
 use crate::tensor::kind::Scannable;
 use backends::{backend, largest_buffer};
 pub(crate) use backends::{is_cpu, waits};
+pub(crate) use broadcast::{broadcast, expand, initial, same_dtype};
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, DType, Device, Int, IntDType, Shape, Tensor};
 
@@ -298,69 +300,6 @@ pub(crate) fn operator<K: Scannable>(operation: &str, op: ScanOp) {
     if op == ScanOp::LogSumExp && !K::IS_FLOAT {
         fail(operation, &format!("{op:?} is for float tensors only."));
     }
-}
-
-/// `other`, expanded to `shape`. It has the tensor's device and dtype, and broadcasts to that shape.
-#[track_caller]
-pub(crate) fn broadcast<const D: usize, K: Basic>(
-    operation: &str,
-    tensor: &Tensor<D, K>,
-    other: Tensor<D, K>,
-    what: &str,
-    shape: [usize; D],
-) -> Tensor<D, K> {
-    same_device(operation, tensor, &other, what);
-    if other.dtype() != tensor.dtype() {
-        fail(
-            operation,
-            &format!(
-                "The {what} must have the dtype of the tensor. Tensor dtype: {:?}, {what} dtype: {:?}.",
-                tensor.dtype(),
-                other.dtype()
-            ),
-        );
-    }
-    expand(operation, tensor, other, what, shape)
-}
-
-/// `other`, expanded to `shape`, to which it broadcasts.
-#[track_caller]
-pub(crate) fn expand<const D: usize, K: Basic>(
-    operation: &str,
-    tensor: &Tensor<D, impl Basic>,
-    other: Tensor<D, K>,
-    what: &str,
-    shape: [usize; D],
-) -> Tensor<D, K> {
-    let found = other.dims();
-    let fits = (found.iter().zip(&shape)).all(|(&found, &size)| found == size || found == 1);
-    if !fits {
-        fail(
-            operation,
-            &format!(
-                "The {what} must broadcast to {shape:?}. Tensor shape: {:?}, {what} shape: {found:?}.",
-                tensor.dims()
-            ),
-        );
-    }
-    if found == shape {
-        other
-    } else {
-        other.expand(Shape::from(shape))
-    }
-}
-
-/// The initial values of lines, expanded to one value for each line.
-#[track_caller]
-pub(crate) fn initial<const D: usize, K: Basic>(
-    operation: &str,
-    tensor: &Tensor<D, K>,
-    initial: Tensor<D, K>,
-    dim: usize,
-) -> Tensor<D, K> {
-    let mut shape = tensor.dims();
-    shape[dim] = 1;
-    broadcast(operation, tensor, initial, "initial value", shape)
 }
 
 /// Two shapes are equal.

@@ -8,6 +8,7 @@
 use core::ops::Range;
 
 use super::buffer::{Output, Shared};
+use super::element::TILE;
 use super::parallel::{self, GRAIN};
 use super::traits::{Accumulator, ElementType};
 
@@ -56,18 +57,30 @@ unsafe fn walk_block<T: ElementType>(
     columns: Range<usize>,
     lines: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,
 ) {
-    let mut flows = [T::Acc::ZERO; COLUMNS];
+    // Sums since the last tile began, and sums of whole tiles: small values are not lost in a large sum.
+    let (mut flows, mut tiles) = ([T::Acc::ZERO; COLUMNS], [T::Acc::ZERO; COLUMNS]);
+    let whole = lines.len() / TILE * TILE;
     for (step, line) in lines.enumerate().rev() {
+        if step % TILE == TILE - 1 {
+            for (tiles, flow) in tiles.iter_mut().zip(&mut flows) {
+                (*tiles, *flow) = (tiles.add(*flow), T::Acc::ZERO);
+            }
+        }
         let places = line * inner + columns.start..line * inner + columns.end;
         let (values, heads) = (&values[places.clone()], &heads[places.clone()]);
         // SAFETY: the caller has these columns alone.
         let sums = unsafe { sums.slice(places) };
-        for (((slot, value), &head), flow) in sums.iter_mut().zip(values).zip(heads).zip(&mut flows)
-        {
+        let carried = flows.iter_mut().zip(&mut tiles);
+        let elements = sums.iter_mut().zip(values).zip(heads);
+        for (((slot, value), &head), (flow, tiles)) in elements.zip(carried) {
             let sum = value.to_acc().add(*flow);
             let is_head = step == 0 || head != 0;
-            slot.write(T::from_acc(if is_head { sum } else { T::Acc::ZERO }));
+            let shown = if step < whole { sum.add(*tiles) } else { sum };
+            slot.write(T::from_acc(if is_head { shown } else { T::Acc::ZERO }));
             *flow = if is_head { T::Acc::ZERO } else { sum };
+            if step < whole {
+                *tiles = if is_head { T::Acc::ZERO } else { *tiles };
+            }
         }
     }
 }

@@ -86,3 +86,17 @@ fn in_pairs<A: Accumulator, O: Combine<A>, L: Lanes<A>>(vector: L) -> A {
     }
     lanes[0]
 }
+
+/// The extremum that a scan in order finds, given a total in any order. Zeros are equal whatever their sign, and the first one stays.
+pub(super) fn first_of_equals<A: Accumulator>(total: A, elements: &[A], reverse: bool) -> A {
+    if A::EXACT || total != A::ZERO {
+        return total;
+    }
+    let mut zeros = elements.iter().filter(|&&element| element == total);
+    let first = if reverse {
+        zeros.next_back()
+    } else {
+        zeros.next()
+    };
+    first.copied().unwrap_or(total)
+}

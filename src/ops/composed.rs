@@ -5,8 +5,15 @@ use super::ScanOps;
 use super::shift::{first, next_elements, previous_elements};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
-use burn::backend::tensor::{BoolTensor, FloatTensor};
-use burn::tensor::{IndexingUpdateOp, Shape, Slice};
+use burn::backend::tensor::{BoolTensor, Device, FloatTensor, IntTensor};
+use burn::tensor::{IndexingUpdateOp, IntDType, Shape, Slice};
+
+/// The numbers below `len`. On a fused device Burn makes them by its own cumulative sum, whose reads grow with the
+/// square of `len`.
+pub(crate) fn range<B: ScanOps>(len: usize, device: &Device<B>, dtype: IntDType) -> IntTensor<B> {
+    let ones = B::int_ones([len].into(), device, dtype);
+    B::int_scan(ones, 0, ScanOp::Sum, ScanOptions::default().exclusive())
+}
 
 /// [`ScanOps::float_scan_from`] by operations that every backend has.
 pub(crate) fn float_scan_from_by_scan<B: ScanOps>(
@@ -93,7 +100,7 @@ pub(super) fn segment_sums_by_index<B: ScanOps>(
     let mut line = vec![1; shape.num_dims()];
     line[dim] = len;
     // Positions in the order of the scan: "the last head so far" is then a running maximum in either direction.
-    let positions = B::int_arange(0..len as i64, &device, int_dtype);
+    let positions = range::<B>(len, &device, int_dtype);
     let positions = if reverse {
         B::int_flip(positions, &[0])
     } else {

@@ -18,8 +18,9 @@
 //! | both ends of the remote backend | `remote/ops.rs`; a server checks the rules, methods in `remote/rules.rs` |
 //!
 //! Other gradients are written by hand in `backends/autodiff`. A *queued* operation is one step: fusion queues it, and
-//! it travels to remote devices. An *exact* one reads a number back, or has a size that a number decides. Its default
-//! body calls queued ones, so it needs no rules. With `default` in `as` fusion takes the default body, too.
+//! it travels to remote devices. An *exact* one reads a number back, has a size that a number decides, or is one of
+//! Burn's with a gradient of ours. Its default body calls queued ones, so it needs no rules. With `default` in `as`
+//! fusion takes the default body, too.
 
 /// The trait of some rows.
 macro_rules! trait_of {

@@ -14,7 +14,7 @@ use super::{coordinates, first, read_count};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
 use burn::backend::{Backend, TensorMetadata, backend_extension};
-use burn::tensor::{BoolDType, IntDType};
+use burn::tensor::{BoolDType, IntDType, Shape};
 
 /// `scan_operations! { callback(A, B, C) … }` calls `callback!` with the rows, and with `…` in front. The rows call the
 /// types of float, int and bool tensors `A`, `B` and `C`.
@@ -71,9 +71,9 @@ macro_rules! scan_operations {
                 ) -> ($Float)
                     as (dtype = values, shape = values) if (alike(decay, values), one_a_line(initial, values, dim));
 
-                /// As [`float_linear_recurrence`](Self::float_linear_recurrence), except that a decay of 0 forgets
-                /// everything before it, even infinities and NaN: `h[t] = values[t]` there. A product of decays that
-                /// underflows may forget as well.
+                /// As [`float_linear_recurrence`](Self::float_linear_recurrence), except that 0 times infinity or NaN is
+                /// 0: a decay of 0 forgets everything before it, and a state of 0 passes every decay. A product of
+                /// decays that underflows may forget as well.
                 float_reset_recurrence = reset_recurrence(
                     values: $Float, decay: $Float; dim: usize, options: ScanOptions
                 ) -> ($Float)
@@ -173,6 +173,12 @@ macro_rules! scan_operations {
                     if (grouped(keys), numbered(keys), groups(num_keys), has_int(int_dtype));
             }
             exact {
+                /// The tensor expanded to `shape`, as Burn expands it. Its gradient is made of scans.
+                float_broadcast = broadcast(tensor: $Float; shape: Shape) -> ($Float)
+                    as (default) if () {
+                    Self::float_expand(tensor, shape)
+                }
+
                 /// The row-major positions of the trues. Reads their number back.
                 mask_indices = mask_indices(mask: $Bool; int_dtype: IntDType) -> ($Int)
                     as (default) if () {

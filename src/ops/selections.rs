@@ -156,7 +156,7 @@ macro_rules! selections_of {
                 /// nothing is left.
                 $first_slices = first_slices(values: $Values; dim: usize, count: usize) -> ($Values)
                     as (default) if () {
-                    super::first_slices(values, dim, count, Self::$slice, Self::$reshape)
+                    super::first_slices(values, dim, count, Self::$front, Self::$slice, Self::$reshape)
                 }
             }
         }

@@ -30,7 +30,10 @@ pub(crate) fn first(count: usize) -> Slice {
     Slice::from(0..count)
 }
 
-/// The first `count` slices along `dim`.
+/// The most that a view keeps alive, as a multiple of its own size. A view keeps its whole buffer.
+pub(crate) const MOST_KEPT: usize = 8;
+
+/// The first `count` slices along `dim`. Along the first dimension they are the `front` of the tensor's elements.
 ///
 /// A tensor without elements is reshaped. Burn's slice of it fails on CubeCL devices: it shortens the memory by the
 /// size of the slices after the end.
@@ -38,12 +41,18 @@ pub(crate) fn first_slices<T: TensorMetadata>(
     tensor: T,
     dim: usize,
     count: usize,
+    front: impl FnOnce(T, usize) -> T,
     slice: impl FnOnce(T, &[Slice]) -> T,
-    reshape: impl FnOnce(T, Shape) -> T,
+    reshape: impl Fn(T, Shape) -> T,
 ) -> T {
     let shape = tensor.shape();
-    if shape.num_elements() == 0 {
-        return reshape(tensor, with_dim(&shape, dim, count));
+    let (elements, found) = (shape.num_elements(), with_dim(&shape, dim, count));
+    if elements == 0 {
+        return reshape(tensor, found);
+    }
+    if dim == 0 {
+        let flat = reshape(tensor, [elements].into());
+        return reshape(front(flat, found.num_elements()), found);
     }
     let mut slices = vec![Slice::full(); shape.num_dims()];
     slices[dim] = first(count);

@@ -3,6 +3,8 @@
 use super::kind::Selectable;
 use super::runs::read_async;
 use crate::check;
+use crate::ops::{range, with_dim};
+use burn::backend::Dispatch;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Int, Tensor};
 
@@ -264,9 +266,11 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
         let dim = check::dim(operation, dim, D);
         check::dtype(operation, &self);
         check::mask(operation, &self, &mask);
-        let elements = self.shape().num_elements();
-        check::countable(operation, &self.device(), elements);
-        let int = check::position_dtype(operation, &self.device(), self.dims()[dim]);
+        let (device, shape) = (self.device(), self.shape());
+        check::countable(operation, &device, shape.num_elements());
+        let int = check::position_dtype(operation, &device, shape[dim]);
+        let counts = with_dim(&shape, dim, 1).num_elements();
+        check::fits(operation, &device, counts, int.into());
         let (values, counts) =
             K::compact_along(self.into_dispatch(), mask.into_dispatch(), dim, int);
         (Tensor::from_dispatch(values), Tensor::from_dispatch(counts))
@@ -321,7 +325,7 @@ fn of_size<K: Selectable>(values: Tensor<1, K>, size: usize) -> Tensor<1, K> {
         return Tensor::from_dispatch(K::front(values.into_dispatch(), size));
     }
     // Each value is repeated once.
-    let offsets = Tensor::<1, Int>::arange(0..len as i64 + 1, &values.device());
-    let (values, offsets) = (values.into_dispatch(), offsets.into_dispatch());
-    Tensor::from_dispatch(K::repeat_rows(values, offsets, size))
+    let device = values.device();
+    let offsets = range::<Dispatch>(len + 1, device.as_dispatch(), device.settings().int_dtype);
+    Tensor::from_dispatch(K::repeat_rows(values.into_dispatch(), offsets, size))
 }

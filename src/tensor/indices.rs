@@ -3,7 +3,7 @@
 use super::kind::Selectable;
 use super::runs::read_async;
 use crate::check;
-use crate::ops::{ScanOps, coordinates};
+use crate::ops::{ScanOps, coordinates, range};
 use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::{Bool, Int, IntDType, Tensor};
 
@@ -13,8 +13,8 @@ use burn::tensor::{Bool, Int, IntDType, Tensor};
 ///
 /// # Panics
 ///
-/// In Burn's message form, if the device's int dtype cannot number all elements; and, except for `count_true`, if their
-/// positions would not fit a buffer of the device.
+/// In Burn's message form, if the device's int dtype cannot number all elements; and, except for `count_true` on the CPU,
+/// if their positions would not fit a buffer of the device.
 ///
 /// # Algorithm
 ///
@@ -211,8 +211,13 @@ impl<const D: usize> MaskIndices<D> for Tensor<D, Bool> {
     }
 
     fn count_true(self) -> Tensor<1, Int> {
-        let elements = self.shape().num_elements();
-        let int = check::position_dtype("Count True", &self.device(), elements);
+        let operation = "Count True";
+        let (device, elements) = (self.device(), self.shape().num_elements());
+        let int = check::position_dtype(operation, &device, elements);
+        // Elsewhere Burn sums the mask as integers.
+        if !check::is_cpu(device.as_dispatch()) {
+            check::fits(operation, &device, elements, int.into());
+        }
         Tensor::from_dispatch(<Dispatch as ScanOps>::mask_count(self.into_dispatch(), int))
     }
 }
@@ -248,8 +253,10 @@ fn first_indices<const D: usize>(
     };
     let is_padding = match size {
         0 => Tensor::<1, Bool>::empty([0], &device),
-        _ => Tensor::<1, Int>::arange(0..size as i64, &device)
-            .greater_equal(count.clone().expand([size])),
+        _ => {
+            let places = range::<Dispatch>(size, device.as_dispatch(), int);
+            Tensor::<1, Int>::from_dispatch(places).greater_equal(count.clone().expand([size]))
+        }
     };
     (positions, is_padding, count)
 }

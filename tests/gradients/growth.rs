@@ -230,6 +230,10 @@ fn of_selections(device: &Device) {
                 x.partition_by_key(keys.clone(), 100).0
             }),
             named("run_length_encode", |x| x.run_length_encode().0),
+            named("radix_sort of short rows", |x| {
+                let rows = x.reshape([-1, 2]);
+                rows.radix_sort(1, SortOrder::Ascending).reshape([-1])
+            }),
             named(
                 "repeat_by_lengths",
                 of_lengths(|x, twos| x.repeat_by_lengths(twos)),

@@ -103,22 +103,36 @@ fn more_segments_than_the_offsets_number(device: &Device) {
 }
 
 fn products_that_leave_the_range(device: &Device) {
-    let device = device.clone().autodiff();
+    let tracking = device.clone().autodiff();
     for (x, at, expected) in [
         ([1e20, 1e20, 1e-30], 0, [1., 0., 0.]),
         ([2., 0., 3.], 2, [0., 6., 0.]),
         ([0., 2., 0.], 1, [2., 0., 0.]),
         ([0., 0., 5.], 2, [0., 0., 0.]),
         ([INF, 0., 5.], 2, [0., INF, 0.]),
+        ([2., INF, f32::NAN], 0, [1., 0., 0.]),
     ] {
-        let tracked = floats(&x, &device).require_grad();
-        let y = tracked
-            .clone()
-            .scan(0, ScanOp::Prod, ScanOptions::default());
-        let gradients = y.narrow(0, at, 1).sum().backward();
-        let found = values(tracked.grad(&gradients).expect("tracked"));
-        assert_near(&found, &expected);
+        assert_near(&of_product(&x, at, &tracking), &expected);
     }
+    // On a GPU units multiply some elements first, and that leaves the range where nothing reaches the loss.
+    let mut expected = [0.; 5000];
+    expected[0] = 1.;
+    assert_near(&of_product(&[1e20; 5000], 0, &tracking), &expected);
+    // The gradients of the last elements overflow, and the zero stops them.
+    let mut x = [1.; 40_000];
+    x[20_000] = 0.;
+    x[39_800..].fill(2.);
+    let gradient = of_products(&x, &[0], ScanOptions::default(), device);
+    let expected: Vec<f32> = (0..20_000).map(|at| (20_000 - at) as f32).collect();
+    assert_near(&gradient[..20_000], &expected);
+}
+
+/// The gradient of one result of a product scan.
+fn of_product(x: &[f32], at: usize, device: &Device) -> Vec<f32> {
+    let x = floats(x, device).require_grad();
+    let y = x.clone().scan(0, ScanOp::Prod, ScanOptions::default());
+    let gradients = y.narrow(0, at, 1).sum().backward();
+    values(x.grad(&gradients).expect("tracked"))
 }
 
 /// The gradient of the sum of a product scan of segments.

@@ -6,6 +6,7 @@
 #[macro_use]
 extern crate scan_testing;
 
+mod broadcasts;
 mod chunks;
 mod gradients;
 mod order;

@@ -101,6 +101,12 @@ fn a_product_of_decays_that_vanishes(device: &Device) {
         assert_near(&recurrence(&zeros, &decay, 1e30, device), &expected);
     }
 
+    // What the product multiplies is in the same vector, and the line has two pieces.
+    let (mut x, mut decay) = (vec![0.; 20_000], vec![1.; 20_000]);
+    (x[3], decay[4], decay[5], decay[6]) = (1e30, 1e-30, 1e-30, 1e30);
+    let found = recurrence(&x, &decay, 0., device);
+    assert_near(&found, &looped(&x, &decay, 0.));
+
     // The same where the pieces of a long line meet, and its gradient.
     for n in [20_000, 200_000] {
         let mut decay = vec![1.; n];

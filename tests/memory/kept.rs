@@ -47,6 +47,32 @@ processes! {
         holds_little(|| read_sync(mask().compact_argwhere_async()));
     }
 
+    fn results_of_a_given_size() {
+        let all = || mask().bool_not();
+        holds_little(|| values().compact_by_mask_into(mask(), 3));
+        holds_little(|| values().compact_by_mask_into(all(), 3));
+        holds_little(|| mask().compact_indices_padded(3, -1));
+        holds_little(|| mask().compact_argwhere_padded(3, -1));
+    }
+
+    fn states_of_chunks() {
+        holds_little(|| {
+            let mut sums = RunningScan::new(0, ScanOp::Sum, ScanOptions::default());
+            sums.next(values());
+            sums
+        });
+        holds_little(|| {
+            let mut largest = RunningScan::new(0, ScanOp::Max, ScanOptions::default());
+            largest.next(values().int());
+            largest
+        });
+        holds_little(|| {
+            let mut recurrence = RunningRecurrence::new(0);
+            recurrence.next(values(), values());
+            recurrence
+        });
+    }
+
     fn runs() {
         holds_little(|| values().run_length_encode());
         holds_little(|| read_sync(values().run_length_encode_async()));

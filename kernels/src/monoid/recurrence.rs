@@ -7,14 +7,8 @@
 //! (a, b) ∘ (a′, b′)  =  (a·a′, a′·b + b′)
 //! ```
 //!
-//! `0·∞` and `0·NaN` are NaN. If a decay of 0 resets the recurrence, a map whose factor is 0 is a constant, whatever
-//! stands before it:
-//!
-//! ```text
-//! (a, b) ∘ (a′, b′)  =  (0, b′)               where a′ is 0
-//!                       (0, a′·b + b′)        where a is 0
-//!                       (a·a′, a′·b + b′)     elsewhere
-//! ```
+//! `0·∞` and `0·NaN` are NaN. If a decay of 0 resets the recurrence, these products are 0: a map whose factor is 0 is a
+//! constant, whatever is before it. A state of 0 stays 0, even if a product of decays has left the range.
 
 use super::{Element, Monoid, Operator, Pair, Written, plane_ladder};
 use cubecl::ir::ElemType;
@@ -24,8 +18,8 @@ use cubecl::prelude::*;
 /// underflows, earlier elements no longer matter: their part of the sum is 0.
 pub type LinearRecurrence = Recurrence<false>;
 
-/// As [`LinearRecurrence`], but a decay of 0 forgets even infinities and NaN: `h` is the value there. Where a product of
-/// decays underflows, it forgets as well: earlier elements no longer matter.
+/// As [`LinearRecurrence`], but 0 times infinity or NaN is 0: a decay of 0 forgets all states, and a state of 0 passes all
+/// decays. Where a product of decays underflows, it forgets as well: earlier elements no longer matter.
 pub type ResetRecurrence = Recurrence<true>;
 
 /// A linear recurrence, and whether a decay of 0 resets it.
@@ -65,6 +59,7 @@ impl<A: Numeric, const RESETS: bool> Monoid<A> for Recurrence<RESETS> {
             let forgets = rhs.first == zero;
             let factor = select(lhs.first == zero, zero, lhs.first * rhs.first);
             let value = rhs.first * lhs.second + rhs.second;
+            let value = select(lhs.second == zero, rhs.second, value);
             Pair::new(
                 select(forgets, zero, factor),
                 select(forgets, rhs.second, value),

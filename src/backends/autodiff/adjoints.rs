@@ -3,6 +3,7 @@
 //!
 //! A function takes the shape of the values and the other arguments of its selection.
 
+use crate::ops::shift::zeros_from_host;
 use crate::ops::{ScanBackend, first_slices, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
@@ -53,6 +54,15 @@ pub(super) fn compact_padded<B: ScanBackend>(
     int: &IntDType,
 ) -> SelectionAdjoint<B> {
     compact(values, mask, int)
+}
+
+/// What is not in front has no gradient.
+pub(super) fn front<B: ScanBackend>(values: &Shape, _count: &usize) -> SelectionAdjoint<B> {
+    let shape = values.clone();
+    SelectionAdjoint::<B>::new(move |grad| match grad.shape()[0] {
+        0 => zeros_from_host::<B>(shape.clone(), &grad.device(), grad.dtype()),
+        _ => fit::<B>(grad, 0, shape[0]),
+    })
 }
 
 pub(super) fn expand_by_mask<B: ScanBackend>(
@@ -181,5 +191,6 @@ fn fit<B: ScanBackend>(tensor: FloatTensor<B>, dim: usize, size: usize) -> Float
         let zeros = B::float_zeros(rest, &tensor.device(), tensor.dtype().into());
         return B::float_cat(vec![tensor, zeros], dim);
     }
-    first_slices(tensor, dim, size, B::float_slice, B::float_reshape)
+    let (front, slice, reshape) = (B::float_front, B::float_slice, B::float_reshape);
+    first_slices(tensor, dim, size, front, slice, reshape)
 }

@@ -19,10 +19,12 @@
 //! | run lengths | the gradient of a run goes to its first element | the lengths |
 //! | sort, `k` largest | the gradient of a result goes to its position | the positions |
 //! | segment reduction | see [`segments`] | the input, the starts of segments, the result |
+//! | broadcast of decays, initial values, states | see [`broadcast`] | none |
 //!
 //! Without a tracked input, only the forward operation runs.
 
 mod adjoints;
+mod broadcast;
 mod extrema;
 mod log_sum_exp;
 mod prod;
@@ -42,7 +44,7 @@ use crate::ops::scans::scan_operations;
 use crate::ops::{ScanBackend, ScanOps};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::tensor::{BoolTensor, FloatTensor, IntTensor};
-use burn::tensor::{BoolDType, IntDType};
+use burn::tensor::{BoolDType, IntDType, Shape};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
 use scan_of_lines::Scan;
@@ -146,6 +148,10 @@ impl<B: ScanBackend, C: CheckpointStrategy> ScanOps for Autodiff<B, C> {
         options: ScanOptions,
     ) -> FloatTensor<Self> {
         recurrence::recurrence::<B, C>(values, decay, dim, options, true)
+    }
+
+    fn float_broadcast(tensor: FloatTensor<Self>, shape: Shape) -> FloatTensor<Self> {
+        scans::broadcast::<B, C>(tensor, shape)
     }
 
     fn float_segment_reduce(

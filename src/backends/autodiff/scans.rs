@@ -8,7 +8,7 @@ use crate::ops::shift::{first, zeros_from_host};
 use crate::ops::{self, ScanBackend, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::IntDType;
+use burn::tensor::{IntDType, Shape};
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -99,6 +99,16 @@ pub(super) fn extremum_with_indices<B: ScanBackend, C: CheckpointStrategy>(
     record::<B, C, _>(node, forward, |_, indices| {
         InputAdjoint::Extremum(indices.clone(), dim)
     })
+}
+
+pub(super) fn broadcast<B: ScanBackend, C: CheckpointStrategy>(
+    tensor: FloatTensor<Autodiff<B, C>>,
+    shape: Shape,
+) -> FloatTensor<Autodiff<B, C>> {
+    let (input, node) = tensor.into_parts();
+    let adjoint = InputAdjoint::Broadcast(input.shape());
+    let forward = |_| (B::float_expand(input, shape), ());
+    record::<B, C, _>(node, forward, |_, ()| adjoint).0
 }
 
 pub(super) fn segment_reduce<B: ScanBackend, C: CheckpointStrategy>(

@@ -77,7 +77,6 @@ macro_rules! with_gradients {
         }
     };
     // Steps of the graph by their default bodies, and those above.
-    (@front $($row:tt)*) => {};
     (@first_slices $($row:tt)*) => {};
     (@run_lengths $($row:tt)*) => {};
     (@run_lengths_padded $($row:tt)*) => {};

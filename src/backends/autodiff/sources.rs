@@ -7,7 +7,7 @@
 
 use crate::SortOrder;
 use crate::ops::shift::zeros_from_host;
-use crate::ops::{ScanBackend, with_dim};
+use crate::ops::{ScanBackend, range, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
 use burn::tensor::{IntDType, Shape};
@@ -57,7 +57,7 @@ impl<B: ScanBackend> Sources<B> {
         let outer: usize = shape[..dim].iter().product();
         let inner: usize = shape[dim + 1..].iter().product();
         let steps = |count: usize, by: usize, shape: Shape| {
-            let steps = B::int_arange(0..count as i64, &device, int);
+            let steps = range::<B>(count, &device, int);
             B::int_reshape(B::int_mul_scalar(steps, (by as i64).into()), shape)
         };
         let positions = B::int_reshape(positions, [outer, shape[dim], inner].into());

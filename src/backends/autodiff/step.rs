@@ -6,11 +6,12 @@ use super::scan_of_lines::Scan;
 use super::segments::Reduction;
 use super::sources::Sources;
 use super::widened::widened;
-use super::{extrema, log_sum_exp, prod};
+use super::{broadcast, extrema, log_sum_exp, prod};
 use crate::ScanOp;
 use crate::ops::ScanBackend;
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
+use burn::tensor::Shape;
 use burn_autodiff::Autodiff;
 use burn_autodiff::checkpoint::base::Checkpointer;
 use burn_autodiff::checkpoint::strategy::CheckpointStrategy;
@@ -28,6 +29,8 @@ pub(super) enum InputAdjoint<B: ScanBackend> {
     Selection(SelectionAdjoint<B>),
     Sort(Sources<B>),
     Reduction(Reduction<B>),
+    /// The shape of the input.
+    Broadcast(Shape),
 }
 
 impl<B: ScanBackend> InputAdjoint<B> {
@@ -39,6 +42,7 @@ impl<B: ScanBackend> InputAdjoint<B> {
             Self::Selection(adjoint) => adjoint.of(grad),
             Self::Sort(sources) => sources.gradient(grad),
             Self::Reduction(reduction) => reduction.adjoint(grad),
+            Self::Broadcast(shape) => broadcast::gradient::<B>(grad, shape),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::segments::repeat_rows;
 use super::{accept, empty_like, typed};
 use crate::ops::rows::functions_of;
 use crate::ops::selections::for_each_kind;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, with_dim};
+use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, MOST_KEPT, with_dim};
 use burn::backend::TensorMetadata;
 use burn::tensor::IntDType;
 use burn_backend::cubecl::dtype_to_storage_type;
@@ -43,20 +43,26 @@ fn emit(fill: bool) -> Emit {
     }
 }
 
-/// A view keeps at most this multiple of its own size alive; as in the CPU engine.
-const MOST_KEPT: usize = 8;
-
-/// The first values: a view if they are a fair part of the buffer, else a copy. A view keeps the whole buffer alive.
+/// The first values: a view if they are a fair part of the buffer, else a copy.
 ///
 /// Burn's own slice copies unless the end is aligned. A copy of half of 2^22 values took 10 ms on lavapipe, as long as
 /// the compaction itself.
 fn front(values: CubeTensor, count: usize) -> CubeTensor {
-    let len = values.shape().num_elements();
-    if MOST_KEPT * count < len || !values.is_contiguous() {
-        return burn_cubecl::kernel::slice(values, std::slice::from_ref(&(0..count)));
+    if count == 0 {
+        return empty_like(&values, [0].into(), values.dtype);
     }
+    let len = values.shape().num_elements();
     let unused = ((len - count) * values.dtype.size()) as u64;
     let alignment = values.client.properties().memory.alignment;
+    if MOST_KEPT * count < len || !values.is_contiguous() {
+        let front = burn_cubecl::kernel::slice(values, std::slice::from_ref(&(0..count)));
+        // Where its end is aligned, the slice is a view, too.
+        return if unused.is_multiple_of(alignment) {
+            front.copy()
+        } else {
+            front
+        };
+    }
     let handle = values.handle.offset_end(unused - unused % alignment);
     let metadata = Metadata::new([count], [1usize]);
     CubeTensor::new(values.client, handle, metadata, values.device, values.dtype)

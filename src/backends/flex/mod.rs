@@ -17,7 +17,7 @@ use crate::ops::ScanOps;
 use crate::ops::rows::functions_of;
 use crate::ops::scans::scan_operations;
 use crate::{ScanOp, ScanOptions};
-use burn::tensor::{BoolDType, IntDType};
+use burn::tensor::{BoolDType, IntDType, Shape};
 use burn_flex::{Flex, FlexTensor};
 use {masks::*, scans::*, segments::*};
 

@@ -10,7 +10,7 @@ use crate::ops::{scan_from_by_scan, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::ops::{FloatTensorOps, IntTensorOps};
-use burn::tensor::{IntDType, Slice};
+use burn::tensor::{IntDType, Shape, Slice};
 use burn_flex::{Flex, FlexTensor};
 
 pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
@@ -60,6 +60,10 @@ pub(super) fn scan_from(
     };
     let scan = |tensor| scan(tensor, dim, op, options.inclusive());
     scan_from_by_scan(input, initial, dim, options, slice, cat, scan)
+}
+
+pub(super) fn broadcast(tensor: FlexTensor, shape: Shape) -> FlexTensor {
+    Flex::float_expand(tensor, shape)
 }
 
 pub(super) fn linear_recurrence(

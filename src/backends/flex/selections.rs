@@ -56,13 +56,20 @@ fn flat(values: FlexTensor) -> FlexTensor {
     contiguous(values).reshape([len].into())
 }
 
+/// The first values: a view if they are a fair part of the buffer, else a copy.
 fn front(values: FlexTensor, count: usize) -> FlexTensor {
-    Flex::float_slice(values, &[ops::first(count)])
+    let len = values.shape()[0];
+    let front = Flex::float_slice(values, &[ops::first(count)]);
+    if ops::MOST_KEPT * count >= len {
+        return front;
+    }
+    let front = contiguous(front);
+    by_size!(front.dtype(), T => tensor::<T>(elements(&front).to_vec(), [count].into(), front.dtype()))
 }
 
 fn first_slices(values: FlexTensor, dim: usize, count: usize) -> FlexTensor {
     let reshape = |values: FlexTensor, shape| values.reshape(shape);
-    ops::first_slices(values, dim, count, Flex::float_slice, reshape)
+    ops::first_slices(values, dim, count, front, Flex::float_slice, reshape)
 }
 
 fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {

@@ -66,6 +66,42 @@ fn a_sum_leaves_the_range_where_a_loop_does() {
     }
 }
 
+/// Segments are walked in tiles of 1,024 elements: the tile of `MAX` and `MAX` is out of range on its own.
+#[test]
+fn a_sum_of_a_segment_leaves_the_range_where_a_loop_does() {
+    for [outer, len, inner] in [[1, 3000, 1], [1, 200_000, 1], [40, 3000, 1], [2, 3000, 70]] {
+        let elements = outer * len * inner;
+        let mut input = vec![0.0f32; elements];
+        for (line, value) in [
+            (0, -f32::MAX),
+            (1500, f32::MAX),
+            (1501, f32::MAX),
+            (1502, -f32::MAX),
+            (2800, f32::MAX),
+            (2801, f32::MAX),
+        ] {
+            for plane in 0..outer {
+                input[(plane * len + line) * inner..][..inner].fill(value);
+            }
+        }
+        let starts = vec![0; elements];
+        let lines = WalkShape::new([outer, len, inner], false);
+        let output = super::segmented_scan(
+            &View::contiguous(&input, &lines),
+            Some(&View::contiguous(&starts, &lines)),
+            ScanOp::Sum,
+            false,
+            lines,
+        );
+        for line in 0..outer * inner {
+            let first = line / inner * len * inner + line % inner;
+            let found = [1499, 1500, 1501, 1502, len - 1].map(|step| output[first + step * inner]);
+            let expected = [-f32::MAX, 0.0, f32::MAX, 0.0, f32::INFINITY];
+            assert_eq!(found, expected, "{outer} x {len} x {inner}");
+        }
+    }
+}
+
 /// Every tile has zeros, before and after the product has become zero.
 #[test]
 fn a_product_of_a_mask_is_one_up_to_the_first_zero() {

@@ -102,6 +102,36 @@ fn gradients_of_explosive_decays() {
     }
 }
 
+/// A piece has 2^14 elements of a row and 2^10 lines of columns.
+#[test]
+fn what_a_piece_leaves() {
+    for [outer, len, inner] in [[1, 40_000, 1], [1, 40_000, 3]] {
+        let line = |special: &[(usize, f32)], usual: f32| -> Vec<f32> {
+            let mut line = vec![usual; len * inner];
+            for &(at, value) in special {
+                line[at * inner..][..inner].fill(value);
+            }
+            line
+        };
+        let lines = WalkShape::new([outer, len, inner], false);
+        let view = |elements| View::contiguous(elements, &lines);
+        // An infinite state is forgotten in a later piece, whose own elements are finite.
+        let (values, decay) = (
+            line(&[(0, f32::INFINITY)], 0.0),
+            line(&[(20_000, 0.0)], 1.0),
+        );
+        let found = recurrence::<f32, true>(&view(&values), &view(&decay), None, false, lines);
+        let (before, after) = found.split_at(20_000 * inner);
+        assert!(before.iter().all(|&h| h == f32::INFINITY));
+        assert!(after.iter().all(|&h| h == 0.0));
+        // A product of decays underflows, and what it multiplies is large.
+        let values = line(&[(3, 1e30)], 0.0);
+        let decay = line(&[(4, 1e-30), (5, 1e-30), (6, 1e30)], 1.0);
+        let found = recurrence::<f32, false>(&view(&values), &view(&decay), None, false, lines);
+        assert!(found[6 * inner..].iter().all(|&h| (h - 1.0).abs() < 1e-5));
+    }
+}
+
 /// A decay of 0 forgets infinities and NaN, whether a walk is whole or split, of one column or of several.
 #[test]
 fn resets() {

@@ -49,6 +49,21 @@ fn check<T: ElementType + PartialEq>(from: fn(i32) -> T) {
 }
 
 #[test]
+fn sums_of_long_segments_do_not_drift() {
+    let n = if has_time_for(5_000_000) {
+        5_000_000
+    } else {
+        150_000
+    };
+    let mut heads = vec![0; n];
+    heads[0] = 1;
+    let sums = segment_sums(&vec![0.1f32; n], &heads, [1, n, 1], false);
+    let exact = f64::from(0.1f32) * n as f64;
+    let error = (f64::from(sums[0]) - exact).abs() / exact;
+    assert!(error < 1e-4, "{error}");
+}
+
+#[test]
 fn sums_segments() {
     check(|value| value);
     check(|value| value as f64);

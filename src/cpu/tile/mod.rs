@@ -30,7 +30,7 @@ use core::mem::MaybeUninit;
 
 use super::element::TILE;
 use super::lanes::{self, Kernel};
-use super::total::RowTotal;
+use super::total::{RowTotal, first_of_equals};
 use super::traits::{Accumulator, Combine, ElementType, Lanes, MOST_LANES};
 
 /// Scans rows of `len` elements tile by tile, each row from `carry`. Returns the carry out of the last row.
@@ -83,20 +83,6 @@ pub(super) fn find_totals<T: ElementType, O: Combine<T::Acc>>(
     } else {
         find_rounded_totals::<T, O>(tiles, totals, reverse);
     }
-}
-
-/// The extremum that a scan in order has found. Zeros are equal whatever their sign, and the first one stays.
-fn first_of_equals<A: Accumulator>(total: A, elements: &[A], reverse: bool) -> A {
-    if A::EXACT || total != A::ZERO {
-        return total;
-    }
-    let mut zeros = elements.iter().filter(|&&element| element == total);
-    let first = if reverse {
-        zeros.next_back()
-    } else {
-        zeros.next()
-    };
-    first.copied().unwrap_or(total)
 }
 
 fn find_rounded_totals<T: ElementType, O: Combine<T::Acc>>(

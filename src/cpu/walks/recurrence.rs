@@ -1,7 +1,7 @@
 //! The linear recurrence `h[t] = decay[t]·h[t−1] + value[t]`, and its gradient, see [`adjoint`](super::adjoint).
 //!
-//! If it `RESETS`, a decay of 0 forgets what is before it, even infinities and NaN: `h[t] = value[t]` there. Where
-//! everything is finite, that makes no difference. Totals of pieces need not reflect it: where a total or a state is
+//! If it `RESETS`, a product of 0 is 0: a decay of 0 forgets what is before it, even infinities and NaN, and a state of 0
+//! passes decays that are infinite or NaN. Where everything is finite, that makes no difference. Totals of pieces need not reflect it: where a total or a state is
 //! not finite and could matter, the piece is walked.
 //!
 //! Several columns are walked side by side, as the formula says. A single column is walked one vector at a time, whose
@@ -24,7 +24,7 @@ use super::sink::{Room, Sink, room};
 use super::{Block, View, Walk, WalkShape, run, short_recurrence};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
-/// otherwise. If it `RESETS`, a decay of 0 forgets what is before it. The results are the states after each line, or
+/// otherwise. If it `RESETS`, products of 0 are 0. The results are the states after each line, or
 /// before it if `exclusive`; they are contiguous.
 ///
 /// # Panics
@@ -157,7 +157,9 @@ impl<T: ElementType, const RESETS: bool, const ADJOINT: bool> Walk
     }
 
     fn after(&self, state: Self::State, total: Self::State) -> Option<Self::State> {
-        state.after(total)
+        // A decay of 0 may forget the state.
+        let is_left = RESETS && !state.is_finite();
+        if is_left { None } else { state.after(total) }
     }
 
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {

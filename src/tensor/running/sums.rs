@@ -10,8 +10,9 @@
 //!
 //! So the results of non-negative chunks do not fall, and five million chunks of 0.004 add up to 20,000.
 
+use super::SCAN;
 use super::carry::last;
-use crate::{ScanOp, ScanOptions, TensorScan};
+use crate::{ScanOp, ScanOptions, TensorScan, check};
 use burn::tensor::Tensor;
 
 pub(super) struct Sums<const D: usize> {
@@ -39,7 +40,8 @@ pub(super) fn next<const D: usize>(
         None => (local, total),
         Some(rest) => (local + rest.clone(), total + rest),
     };
-    let results = local + sum.clone();
+    let before = check::expand(SCAN, &local, sum.clone(), "state", local.dims());
+    let results = local + before;
     // This is a scan of one element, not an addition: compilers of shaders may take `(a + b) - a` for `b`, and Burn
     // would fuse both into one shader.
     let inclusive = ScanOptions::default();

@@ -2,9 +2,11 @@
 
 use super::super::kind::Scannable;
 use crate::check::is_cpu;
+use crate::ops::range;
 use crate::{ScanOp, ScanOptions, TensorScan};
+use burn::backend::Dispatch;
 use burn::tensor::kind::Basic;
-use burn::tensor::{DType, Float, Int, Tensor};
+use burn::tensor::{Float, Int, IntDType, Tensor};
 
 /// The total of each line along `dim`, with size 1 along `dim`, of a shard that has elements. The order of operations
 /// is always the same.
@@ -34,8 +36,9 @@ where
         return scanned.narrow(dim, last, 1);
     }
     // Each line is a segment of rows, whatever dimensions are before and after `dim`.
-    let offsets = Tensor::<1, Int>::arange(0..outer as i64 + 1, (&device, DType::I32));
-    let offsets = offsets.mul_scalar(shape[dim] as i64).into_dispatch();
+    let lines = range::<Dispatch>(outer + 1, device.as_dispatch(), IntDType::I32);
+    let offsets = Tensor::<1, Int>::from_dispatch(lines).mul_scalar(shape[dim] as i64);
+    let offsets = offsets.into_dispatch();
     let values = shard.clone().reshape([rows, inner]);
     let reduce = if values.dtype().is_float() {
         <Float as Scannable>::segment_reduce

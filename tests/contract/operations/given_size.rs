@@ -14,6 +14,7 @@ on_every_device![
     coordinates_of_every_rank,
     every_kind,
     strided_masks,
+    more_than_shader_loops,
 ];
 
 /// No slots, fewer than elements, as many, more.
@@ -130,4 +131,13 @@ fn strided_masks(device: &Device) {
         let expected = of_size(survivors, 100, 0.0);
         assert_same(&host::<f32, 1>(found), &expected, || name.to_string());
     }
+}
+
+/// Burn makes a range on a fused device by a loop for each number, and lavapipe ends all loops after 65,535 rounds.
+fn more_than_shader_loops(device: &Device) {
+    let n = 70_000;
+    let flags: Vec<bool> = (0..n).map(|at| at < 100 || at >= n - 50).collect();
+    let on_device = mask(&flags, [n], device);
+    check_positions("ends", &on_device, n, -1);
+    check_values::<f32>("ends", &flags, n + 10, device);
 }

@@ -63,12 +63,24 @@ impl<A: Accumulator> Affine<A> {
         }
     }
 
+    /// Whether both numbers of the map are finite.
+    pub(super) fn is_finite(self) -> bool {
+        self.factor.mul(A::ZERO).add(self.offset.mul(A::ZERO)) == A::ZERO
+    }
+
+    /// The map of a piece that must be walked.
+    #[inline(always)]
+    fn unknown(self) -> Self {
+        Self {
+            factor: A::HIGHEST.mul(A::ZERO),
+            ..self
+        }
+    }
+
     /// The state after a piece of this total, if walking the piece leads to the same state, up to rounding.
     pub(super) fn after(self, total: Self) -> Option<Self> {
-        let is_finite = |x: A| x.mul(A::ZERO) == A::ZERO;
-        let is_exact = is_finite(total.factor) && is_finite(total.offset);
         let h = self.offset;
-        (is_exact && (total.least.is_normal() || total.forgets(h)))
+        (total.is_finite() && (total.least.is_normal() || total.forgets(h)))
             .then(|| Self::state(total.factor.mul(h).add(total.offset)))
     }
 
@@ -86,8 +98,8 @@ impl<A: Accumulator> Affine<A> {
 #[inline(always)]
 pub(super) fn state_after<A: Accumulator, const RESETS: bool>(before: A, decay: A, value: A) -> A {
     let after = decay.mul(before).add(value);
-    if RESETS && decay == A::ZERO {
-        value
+    if RESETS && (decay == A::ZERO || before == A::ZERO) {
+        A::ZERO.add(value)
     } else {
         after
     }

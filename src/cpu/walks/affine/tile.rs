@@ -161,7 +161,8 @@ impl<T: ElementType, const REVERSE: bool, const ADJOINT: bool> Kernel<T>
         if !is_moderate::<T, L>(smallest) {
             let forgets = !smallest.all(|size| size != T::Acc::ZERO);
             if !tile.composes(from, L::COUNT) {
-                total.least = T::Acc::ZERO;
+                // Products that underflow are lost in the offset, too.
+                total = total.unknown();
             } else if forgets {
                 total.least = T::Acc::ONE;
             }
