@@ -1,11 +1,12 @@
 //! [`TensorRecurrence`].
 
 use super::running::carry::{accumulated, cast};
-use crate::ops::ScanOps;
+use crate::ops::shift::zeros_from_host;
+use crate::ops::{ScanOps, with_dim};
 use crate::options::RecurrenceOptions;
 use crate::{ScanOp, ScanOptions, TensorScan, check};
 use burn::backend::Dispatch;
-use burn::tensor::{AsIndex, Tensor};
+use burn::tensor::{AsIndex, DType, Tensor};
 
 /// Recurrences along a dimension, for float tensors of any rank.
 ///
@@ -105,6 +106,8 @@ pub trait TensorRecurrence<const D: usize>: Sized {
     fn logcumsumexp<I: AsIndex>(self, dim: I) -> Self;
 }
 
+const OPERATION: &str = "Linear Recurrence";
+
 /// A call whose arguments are checked.
 #[derive(Clone)]
 struct Call<const D: usize> {
@@ -125,18 +128,26 @@ impl<const D: usize> Call<D> {
         dim: impl AsIndex,
         options: RecurrenceOptions<D>,
     ) -> Self {
-        let operation = "Linear Recurrence";
-        let dim = check::dim(operation, dim, D);
-        check::dtype(operation, &values);
-        let decay = check::broadcast(operation, &values, decay, "decay", values.dims());
+        let dim = check::dim(OPERATION, dim, D);
+        check::dtype(OPERATION, &values);
+        let decay = check::broadcast(OPERATION, &values, decay, "decay", values.dims());
         let initial = options.initial;
-        let initial = initial.map(|initial| check::initial(operation, &values, initial, dim));
+        let initial = initial.map(|initial| check::initial(OPERATION, &values, initial, dim));
         Self {
             values,
             decay,
             initial,
             dim,
             options: options.scan,
+        }
+    }
+
+    fn cast(self, dtype: DType) -> Self {
+        Self {
+            values: cast(self.values, dtype),
+            decay: cast(self.decay, dtype),
+            initial: self.initial.map(|initial| cast(initial, dtype)),
+            ..self
         }
     }
 
@@ -156,13 +167,17 @@ impl<const D: usize> Call<D> {
     }
 
     /// The state after the last step, from the results.
+    #[track_caller]
     fn last_state(self, results: Tensor<D>) -> Tensor<D> {
         let (dim, dtype) = (self.dim, results.dtype());
         let len = results.dims()[dim];
         if len == 0 {
-            let mut line = results.dims();
-            line[dim] = 1;
-            let zeros = || Tensor::zeros(line, (&results.device(), dtype));
+            let zeros = || {
+                let (lines, device) = (with_dim(&results.shape(), dim, 1), results.device());
+                check::fits(OPERATION, &device, lines.num_elements(), dtype);
+                let zeros = zeros_from_host::<Dispatch>(lines, device.as_dispatch(), dtype);
+                Tensor::from_dispatch(zeros)
+            };
             return self.initial.unwrap_or_else(zeros);
         }
         let at = if self.options.reverse { 0 } else { len - 1 };
@@ -170,10 +185,7 @@ impl<const D: usize> Call<D> {
         if !self.options.exclusive {
             return last(results);
         }
-        // The state is accumulated as in the walk: in f32 if the dtype is shorter.
-        let wide = |tensor: Tensor<D>| cast(last(tensor), accumulated(dtype));
-        let state = wide(self.decay) * wide(results) + wide(self.values);
-        cast(state, dtype)
+        last(self.decay) * last(results) + last(self.values)
     }
 }
 
@@ -197,10 +209,15 @@ impl<const D: usize> TensorRecurrence<D> for Tensor<D> {
         dim: I,
         options: RecurrenceOptions<D>,
     ) -> (Self, Tensor<D>) {
-        let call = Call::new(self, decay, dim, options);
+        let mut call = Call::new(self, decay, dim, options);
+        let dtype = call.values.dtype();
+        if call.options.exclusive {
+            // The last state comes from the state before it, which results of f16 and bf16 round.
+            call = call.cast(accumulated(dtype));
+        }
         let results = call.clone().run();
         let state = call.last_state(results.clone());
-        (results, state)
+        (cast(results, dtype), cast(state, dtype))
     }
 
     fn logcumsumexp<I: AsIndex>(self, dim: I) -> Self {

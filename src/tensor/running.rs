@@ -73,17 +73,16 @@ where
 
     /// Scans the next chunk. A chunk without elements along the dimension changes nothing.
     pub fn next(&mut self, chunk: Tensor<D, K>) -> Tensor<D, K> {
-        self.carry.check(SCAN, &chunk, self.step.dim);
-        let state = self.carry.state.clone();
-        if !chunk.dtype().is_float() {
-            let (results, state) = self.step.scan(chunk, state);
-            self.carry.state = state;
-            return results;
-        }
-        let (chunk, state) = (carry::float(chunk), state.map(carry::float));
-        let (results, state) = self.step.scan_floats(chunk, state, &mut self.rounded_off);
-        self.carry.state = state.map(carry::of_kind);
-        carry::of_kind(results)
+        let (line, state) = self.carry.enter(SCAN, &chunk, self.step.dim);
+        let (results, state) = if chunk.dtype().is_float() {
+            let (chunk, state) = (carry::float(chunk), state.map(carry::float));
+            let (results, state) = self.step.scan_floats(chunk, state, &mut self.rounded_off);
+            (carry::of_kind(results), state.map(carry::of_kind))
+        } else {
+            self.step.scan(chunk, state)
+        };
+        self.carry.leave(line, state);
+        results
     }
 
     /// The carry after the last element, with size 1 along the dimension; `None` before the first element. The carry of
@@ -273,29 +272,23 @@ impl<const D: usize> RunningRecurrence<D> {
 
     /// Takes in the next chunk. A chunk without elements along the dimension changes nothing.
     pub fn next(&mut self, values: Tensor<D>, decay: Tensor<D>) -> Tensor<D> {
-        self.carry.check(RECURRENCE, &values, self.dim);
+        let (line, state) = self.carry.enter(RECURRENCE, &values, self.dim);
         let dtype = values.dtype();
         let wide = carry::accumulated(dtype);
-        // A decay of another dtype is not cast, and is refused.
-        let decay = if decay.dtype() == dtype {
-            carry::cast(decay, wide)
-        } else {
-            decay
-        };
-        let values = carry::cast(values, wide);
-        let state = self.carry.state.clone();
+        check::same_dtype(RECURRENCE, &values, &decay, "decay");
+        let [values, decay] = [values, decay].map(|tensor| carry::cast(tensor, wide));
+        let state = state.map(|state| carry::cast(state, wide));
         let options = RecurrenceOptions {
-            initial: state.map(|state| carry::cast(state, wide)),
+            initial: state.clone(),
             ..Default::default()
         };
-        let state = options.initial.clone();
         let len = values.dims()[self.dim];
         let results = values.linear_recurrence_with(decay, self.dim, options);
-        self.carry.state = if len == 0 {
-            state
-        } else {
-            Some(carry::last(results.clone(), self.dim))
+        let state = match len {
+            0 => state,
+            _ => Some(carry::last(results.clone(), self.dim)),
         };
+        self.carry.leave(line, state);
         carry::cast(results, dtype)
     }
 

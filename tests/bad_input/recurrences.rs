@@ -68,6 +68,7 @@ fn of_kinds(device: &Device) -> Vec<Bad<'_>> {
         let x = move || floats(device);
         calls.extend(table! {
             "Linear Recurrence", reason => x().linear_recurrence(x().cast(dtype), 0);
+            "Running Recurrence", reason => RunningRecurrence::new(0).next(x(), x().cast(dtype));
         });
     }
     calls

@@ -16,6 +16,7 @@ on_every_device![
     chunks_become_wider,
     states_that_enter_and_leave,
     a_refused_chunk_changes_nothing,
+    the_state_of_rounded_results,
 ];
 
 fn a_detached_state_is_a_constant(device: &Device) {
@@ -193,4 +194,35 @@ fn a_refused_chunk_changes_nothing(device: &Device) {
     refused(|| recurrence.next(one(&[1., 1.]), one(&[0.5, 0.5, 0.5])));
     let found = recurrence.next(one(&[1.]), one(&[0.5]));
     assert_near(&values(found), &[3.]);
+    // Nor does it set the shape of later chunks.
+    let ones = |shape| Tensor::<2>::ones(shape, device);
+    let mut sums = RunningScan::new(1, ScanOp::Sum, ScanOptions::default());
+    sums.set_state(ones([2, 1]));
+    refused(|| sums.next(ones([3, 1])));
+    assert_near(&values(sums.next(ones([2, 1]))), &[2., 2.]);
+    let mut recurrence = RunningRecurrence::new(1);
+    refused(|| recurrence.next(ones([3, 1]), ones([3, 2])));
+    assert_near(
+        &values(recurrence.next(ones([2, 1]), ones([2, 1]))),
+        &[1., 1.],
+    );
+}
+
+/// In bf16 256 + 1 is 256.
+fn the_state_of_rounded_results(device: &Device) {
+    if !device.supports_dtype(DType::BF16) {
+        return scan_testing::tensors::unsupported(&format!(
+            "{device:?} does not compute with BF16"
+        ));
+    }
+    let halves = |values: &[f32]| floats(values, device).cast(FloatDType::BF16);
+    let x = halves(&[256., 1., -256.]);
+    let options = RecurrenceOptions::default().exclusive();
+    let (entering, state) = x.linear_recurrence_with_state(halves(&[1.]), 0, options);
+    assert_eq!(
+        (entering.dtype(), state.dtype()),
+        (DType::BF16, DType::BF16)
+    );
+    assert_near(&values(entering.cast(FloatDType::F32)), &[0., 256., 256.]);
+    assert_near(&values(state.cast(FloatDType::F32)), &[1.]);
 }

@@ -3,8 +3,9 @@
 use core::array;
 
 use crate::check;
-use burn::tensor::kind::Basic;
-use burn::tensor::{Bool, DType, Float, Tensor};
+use crate::ops::MOST_KEPT;
+use burn::tensor::kind::{Basic, Kind};
+use burn::tensor::{Bool, DType, Float, Int, Tensor};
 
 #[derive(Clone, Debug)]
 pub(super) struct Carry<const D: usize, K: Basic> {
@@ -22,12 +23,18 @@ impl<const D: usize, K: Basic> Carry<D, K> {
         }
     }
 
-    /// A chunk has any length along `dim`, and the shape of the chunks before it otherwise.
+    /// The shape of the lines of a chunk, and the state before it, one value for each line. A chunk has any length along
+    /// `dim`, and the shape of the chunks before it otherwise.
     #[track_caller]
-    pub(super) fn check(&mut self, operation: &str, chunk: &Tensor<D, K>, dim: usize) {
+    pub(super) fn enter(
+        &self,
+        operation: &str,
+        chunk: &Tensor<D, K>,
+        dim: usize,
+    ) -> ([usize; D], Option<Tensor<D, K>>) {
         let mut line = chunk.dims();
         line[dim] = 1;
-        let expected = *self.line.get_or_insert(line);
+        let expected = self.line.unwrap_or(line);
         if line != expected {
             let mut before: Vec<String> = expected.iter().map(ToString::to_string).collect();
             before[dim] = "any".to_owned();
@@ -40,11 +47,16 @@ impl<const D: usize, K: Basic> Carry<D, K> {
                 ),
             );
         }
-        // A copy: a call that is refused changes nothing.
-        if let Some(state) = self.state.clone() {
+        let state = self.state.clone().map(|state| {
             check::same_device(operation, chunk, &state, "state");
-            self.state = Some(check::expand(operation, chunk, state, "state", line));
-        }
+            check::expand(operation, chunk, state, "state", line)
+        });
+        (line, state)
+    }
+
+    /// Takes over what a chunk leaves, which has been walked: a call that is refused changes nothing.
+    pub(super) fn leave(&mut self, line: [usize; D], state: Option<Tensor<D, K>>) {
+        (self.line, self.state) = (Some(line), state);
     }
 
     /// Puts `identity` of the state where the mask is true. Returns the mask if there is a state.
@@ -84,10 +96,18 @@ impl<const D: usize> Carry<D, Float> {
     }
 }
 
-/// The last element of each line.
+/// The last element of each line, of numbers. A view of few of them would keep all of them.
 pub(super) fn last<const D: usize, K: Basic>(tensor: Tensor<D, K>, dim: usize) -> Tensor<D, K> {
     let len = tensor.dims()[dim];
-    tensor.narrow(dim, len - 1, 1)
+    let last = tensor.narrow(dim, len - 1, 1);
+    match K::KIND {
+        _ if len <= MOST_KEPT => last,
+        Kind::Float => of_kind(float(last).mul_scalar(1)),
+        _ => {
+            let last = Tensor::<D, Int>::from_dispatch(last.into_dispatch());
+            Tensor::from_dispatch(last.mul_scalar(1).into_dispatch())
+        }
+    }
 }
 
 /// The dtype in which floats of `dtype` are accumulated.
