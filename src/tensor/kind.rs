@@ -3,15 +3,38 @@
 use crate::ops::selections::for_each_kind;
 use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps};
 use crate::{ScanOp, ScanOptions, SortOrder};
-use burn::backend::{Dispatch, DispatchTensor};
+use burn::backend::ops::{BoolTensorOps, IntTensorOps};
+use burn::backend::{Dispatch, DispatchTensor, TensorMetadata};
 use burn::tensor::kind::Basic;
-use burn::tensor::{Bool, Float, Int, IntDType};
+use burn::tensor::{Bool, DType, Float, Int, IntDType};
+use burn_backend::get_device_settings;
 
 /// A tensor of [`Dispatch`] has one type, whatever its kind.
 macro_rules! dispatched {
     ($Kind:ident) => {
         DispatchTensor
     };
+}
+
+/// A tensor of a kind, as the operations take it.
+macro_rules! of_kind {
+    (Bool $tensor:ident) => {
+        booleans($tensor)
+    };
+    ($Other:ident $tensor:ident) => {
+        $tensor
+    };
+}
+
+/// Booleans with their dtype. Burn's `select` leaves them as U8 on Flex, and [`burn::tensor::Tensor::from_dispatch`]
+/// takes no such booleans.
+pub(super) fn booleans(tensor: DispatchTensor) -> DispatchTensor {
+    if tensor.dtype() != DType::U8 {
+        return tensor;
+    }
+    let dtype = get_device_settings::<Dispatch>(&tensor.device()).bool_dtype;
+    let numbers = Dispatch::bool_into_int(tensor, IntDType::I32);
+    Dispatch::int_not_equal_elem(numbers, 0.into(), dtype)
 }
 
 /// The kind whose selections a trait has.
@@ -46,7 +69,7 @@ macro_rules! selectable {
         #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
         impl Selectable for kind_of!($Trait) {$($(
             fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> ($(dispatched!($Out)),+) {
-                <Dispatch as $Trait>::$op($($t,)+ $($a),*)
+                <Dispatch as $Trait>::$op($(of_kind!($T $t),)+ $($a),*)
             }
         )*)+}
     };

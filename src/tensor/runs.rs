@@ -4,7 +4,7 @@ use super::kind::Selectable;
 use super::ragged::zero;
 use crate::{ScanOp, ScanOptions, TensorScan, check};
 use burn::tensor::kind::Basic;
-use burn::tensor::{DType, Int, Tensor};
+use burn::tensor::{DType, Int, IntDType, Tensor, read_sync};
 
 /// Runs of equal elements, to lengths and back, for one-dimensional float, int and bool tensors.
 ///
@@ -124,7 +124,7 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     fn run_length_encode(self) -> (Tensor<1, K>, Tensor<1, Int>) {
         let operation = "Run Length Encode";
         check::dtype(operation, &self);
-        let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
+        let int = length_dtype(operation, &self);
         check::waits(operation, &self.device(), "`run_length_encode_async`");
         let (values, lengths) = K::run_lengths(self.into_dispatch(), int);
         (
@@ -155,7 +155,7 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
         let (offsets, last) = offsets_of(operation, &self, lengths);
         check::waits(operation, &self.device(), "`repeat_by_lengths_async`");
         let dtype = offsets.dtype();
-        let total: u64 = last.into_scalar();
+        let total = read_sync(read_async(last)) as u64;
         repeat(operation, self, offsets, counted(operation, total, dtype))
     }
 
@@ -181,13 +181,22 @@ fn encode_padded<K: Selectable>(
     tensor: Tensor<1, K>,
 ) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
     check::dtype(operation, &tensor);
-    let int = check::position_dtype(operation, &tensor.device(), tensor.dims()[0]);
+    let int = length_dtype(operation, &tensor);
     let (values, lengths, count) = K::run_lengths_padded(tensor.into_dispatch(), true, int);
     (
         Tensor::from_dispatch(values),
         Tensor::from_dispatch(lengths),
         Tensor::from_dispatch(count),
     )
+}
+
+/// The device's int dtype, in which the lengths of all runs fit a buffer.
+#[track_caller]
+fn length_dtype<K: Basic>(operation: &str, tensor: &Tensor<1, K>) -> IntDType {
+    let (device, elements) = (tensor.device(), tensor.dims()[0]);
+    let int = check::position_dtype(operation, &device, elements);
+    check::fits(operation, &device, elements, int.into());
+    int
 }
 
 /// The offset of each value's repetitions, and the total.
@@ -264,9 +273,11 @@ fn repeat<K: Selectable>(
     Tensor::from_dispatch(K::repeat_rows(values, offsets, total))
 }
 
-/// The number in a `[1]` tensor.
+/// The number in a `[1]` tensor. The panic names the device: a remote one may be gone.
 pub(super) async fn read_async(number: Tensor<1, Int>) -> usize {
-    let data = number.into_data_async().await;
-    let data = data.expect("the number can be read back");
+    let device = number.device();
+    let data = number.into_data_async().await.unwrap_or_else(|error| {
+        panic!("a number cannot be read back from {device:?}: {error}");
+    });
     data.iter::<u64>().next().expect("it is one number") as usize
 }

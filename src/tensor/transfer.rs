@@ -1,6 +1,7 @@
 //! From device to device, whatever the kind of the tensor.
 
-use burn::tensor::kind::Basic;
+use super::kind::booleans;
+use burn::tensor::kind::{Basic, Kind};
 use burn::tensor::{Bool, DType, Device, Shape, Tensor};
 
 /// The tensor on `device`. A tensor that is already there is returned as it is, so that its gradient takes no further
@@ -12,10 +13,11 @@ pub(super) fn transfer<const D: usize, K: Basic>(
     tensor: Tensor<D, K>,
     device: &Device,
 ) -> Tensor<D, K> {
+    let tensor = of_its_kind(tensor);
     if tensor.device() == *device {
         return tensor;
     }
-    if !matches!(tensor.dtype(), DType::Bool(_)) {
+    if K::KIND != Kind::Bool {
         return tensor.to_device(device);
     }
     let shape = tensor.shape();
@@ -29,6 +31,14 @@ pub(super) fn transfer<const D: usize, K: Basic>(
             .not_equal_elem(0),
     };
     Tensor::from_dispatch(moved.into_dispatch())
+}
+
+/// The tensor, with a dtype of its kind: see [`booleans`].
+pub(super) fn of_its_kind<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> Tensor<D, K> {
+    match K::KIND {
+        Kind::Bool => Tensor::from_dispatch(booleans(tensor.into_dispatch())),
+        _ => tensor,
+    }
 }
 
 /// The tensors joined along `dim`. Burn's `cat` drops tensors that are empty along `dim`, and gives tensors that are

@@ -43,6 +43,9 @@ pub fn bad_calls(device: &Device) -> Vec<Bad<'_>> {
         "Radix Topk", reason => many().radix_topk(3, 0);
         "Radix Sort By Key", reason => many().radix_sort_by_key(many(), SortOrder::Ascending);
         "Compact Indices Padded", reason => one().equal_scalar(1).compact_indices_padded(n, 0);
+        "Run Length Encode", reason => mask().run_length_encode();
+        "Run Length Encode Padded", reason => mask().run_length_encode_padded();
+        "Count True", reason => mask().count_true();
         "Compact By Mask Into", reason => one().compact_by_mask_into(one().equal_scalar(1), n);
     }
     .into_iter()

@@ -53,6 +53,7 @@ on_every_placement![
     recurrences::halves_of_recurrences,
     recurrences::ends_of_the_range,
     split_and_compact::shards_stay_on_their_devices,
+    split_and_compact::selected_booleans,
 ];
 
 #[cfg(feature = "autodiff")]

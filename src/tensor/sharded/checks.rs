@@ -2,7 +2,7 @@
 
 use super::Sharded;
 use crate::{ScanOp, check};
-use burn::tensor::kind::Basic;
+use burn::tensor::kind::{Basic, Kind};
 use burn::tensor::{Bool, DType, Device, Float, Shape, Tensor};
 
 pub(super) const SHARDED: &str = "Sharded";
@@ -30,7 +30,8 @@ pub(super) fn shards<const D: usize, K: Basic>(shards: &[Tensor<D, K>], dim: usi
                 ),
             );
         }
-        if !is_one_dtype(first.dtype(), shard.dtype()) {
+        // Booleans count as one dtype, however each device stores them. Burn's `select` on Flex calls them U8.
+        if K::KIND != Kind::Bool && first.dtype() != shard.dtype() {
             let (first, shard) = (first.dtype(), shard.dtype());
             check::fail(
                 SHARDED,
@@ -51,11 +52,6 @@ pub(super) fn shards<const D: usize, K: Basic>(shards: &[Tensor<D, K>], dim: usi
     }
 }
 
-/// Booleans count as one dtype, however each device stores them.
-fn is_one_dtype(one: DType, other: DType) -> bool {
-    one == other || matches!((one, other), (DType::Bool(_), DType::Bool(_)))
-}
-
 /// There is a device, and all devices hold the dtype.
 #[track_caller]
 pub(super) fn devices<const D: usize, K: Basic>(tensor: &Tensor<D, K>, devices: &[Device]) {
@@ -63,7 +59,7 @@ pub(super) fn devices<const D: usize, K: Basic>(tensor: &Tensor<D, K>, devices: 
         check::fail(SPLIT, "There are no devices to split the tensor over.");
     }
     for device in devices {
-        holds(SPLIT, device, tensor.dtype());
+        holds::<K>(SPLIT, device, tensor.dtype());
     }
 }
 
@@ -75,16 +71,17 @@ pub(super) fn gathered<const D: usize, K: Basic>(
     device: &Device,
 ) {
     let dtype = shards[0].dtype();
-    holds(GATHER, device, dtype);
+    holds::<K>(GATHER, device, dtype);
     let mut shape = shards[0].dims();
     shape[dim] = shards.iter().map(|shard| shard.dims()[dim]).sum();
     check::fits(GATHER, device, Shape::from(shape).num_elements(), dtype);
 }
 
 #[track_caller]
-fn holds(operation: &str, device: &Device, dtype: DType) {
+fn holds<K: Basic>(operation: &str, device: &Device, dtype: DType) {
     match dtype {
-        DType::F32 | DType::I32 | DType::U32 | DType::Bool(_) => {}
+        _ if K::KIND == Kind::Bool => {}
+        DType::F32 | DType::I32 | DType::U32 => {}
         _ if !device.supports_dtype(dtype) => check::fail(
             operation,
             &format!("The device {device:?} cannot compute with {dtype:?}."),

@@ -8,7 +8,7 @@ mod scan;
 mod together;
 mod total;
 
-use super::transfer::{joined, transfer};
+use super::transfer::{joined, of_its_kind, transfer};
 use crate::check;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Device, Tensor};
@@ -124,6 +124,7 @@ impl<const D: usize, K: Basic> Sharded<D, K> {
     pub fn split<I: AsIndex>(tensor: Tensor<D, K>, dim: I, devices: &[Device]) -> Self {
         let dim = check::dim(SPLIT, dim, D);
         checks::devices(&tensor, devices);
+        let tensor = of_its_kind(tensor);
         let (len, parts) = (tensor.dims()[dim], devices.len());
         let begin = |part: usize| len / parts * part + part.min(len % parts);
         let part = |(part, device)| {

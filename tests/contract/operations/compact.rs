@@ -238,4 +238,12 @@ fn bool_results_are_bool_tensors(device: &Device) {
     assert_eq!(padded.dtype(), input.dtype());
     let kept_in_place = padded.clone().bool_and(padded);
     assert_eq!(host::<bool, 1>(kept_in_place).len(), 1000);
+
+    // Burn's `select` on Flex leaves booleans as U8.
+    let backwards = Tensor::<1, Int>::from_data([2, 1, 0], device);
+    let selected =
+        || tensor::<bool, 1>(&[true, true, false], [3], device).select(0, backwards.clone());
+    let found = selected().exact_by_mask(selected());
+    assert_eq!(found.dtype(), input.dtype());
+    assert_eq!(host::<bool, 1>(found), [true, true]);
 }

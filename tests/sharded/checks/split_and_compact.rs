@@ -1,6 +1,6 @@
 //! Splitting, gathering and compaction of floats, integers and booleans.
 
-use burn::tensor::{Device, Tensor};
+use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 use scan_testing::tensors::element::{Element, numbered};
 use scan_testing::tensors::views::masks;
@@ -64,6 +64,21 @@ pub fn shards_stay_on_their_devices(devices: &[Device]) {
         assert_eq!(shard.device(), *device);
         let after = 3.0 * (devices.len() - number) as f32;
         assert_eq!(host::<f32, 1>(shard), [after, after - 1.0, after - 2.0]);
+    }
+}
+
+/// Burn's `select` on Flex leaves booleans as U8.
+pub fn selected_booleans(devices: &[Device]) {
+    for device in devices {
+        let flags = || tensor::<bool, 1>(&[true, true, false], [3], device);
+        let backwards = Tensor::<1, Int>::from_data([2, 1, 0], device);
+        let selected = flags().select(0, backwards);
+        for to in devices {
+            let split = Sharded::split(selected.clone(), 0, devices).gather(to);
+            assert_eq!(host::<i32, 1>(split.int()), [0, 1, 1]);
+            let joined = Sharded::new(vec![flags(), selected.clone()], 0).gather(to);
+            assert_eq!(host::<i32, 1>(joined.int()), [1, 1, 0, 0, 1, 1]);
+        }
     }
 }
 
