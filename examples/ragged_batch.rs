@@ -58,7 +58,8 @@ fn main() -> ExitCode {
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let mut files = arguments.files.clone();
     if files.is_empty() {
-        sources(Path::new(env!("CARGO_MANIFEST_DIR")), &mut files)?;
+        let repository = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        sources(Path::new(repository), &mut files)?;
     }
     let host = HostBatch::read(&files)?;
     let (device, description) = common::device::choose(arguments.device())?;

@@ -145,8 +145,8 @@ impl Scene {
         let splats = self.splats.clone().select(0, self.by_depth(sort));
         let (pairs, count) = Pairs::new(&splats).by_tile(sort);
         let offsets = pairs.offsets();
-        let host: Vec<i64> = offsets.try_into_vec_as().expect("the device is read");
-        let offsets = pairs.offsets();
+        let host = offsets.clone().try_into_vec_as::<i64>();
+        let host = host.expect("the device is read");
         let bands = (0..TILES_DOWN).step_by(BAND).map(|row| {
             let [first, end] = [row, row + BAND].map(|row| row * TILES_ACROSS);
             let range = host[first] as usize..host[end] as usize;

@@ -208,7 +208,8 @@ impl Host {
             let error = (f64::from(sums[at]) - self.sum).abs();
             let is_highest =
                 highest[at] == self.highest || highest[at].is_nan() && self.highest.is_nan();
-            error > allowed || !is_highest
+            let is_near = error <= allowed || sums[at].is_nan() && self.sum.is_nan();
+            !is_near || !is_highest
         })
     }
 }

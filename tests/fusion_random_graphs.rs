@@ -150,6 +150,8 @@ fn without_and(mode: &str) -> Vec<(Outcome, Outcome)> {
     let (_, mix) = mode.split_once(' ').expect("a hook and a mix");
     let (bare, hooked) = (run_child(&format!("bare {mix}")), run_child(mode));
     assert_eq!(bare.len(), hooked.len());
+    let graphs = device().map_or(0, |_| GRAPHS as usize);
+    assert_eq!(bare.len(), graphs, "the child describes every graph");
     bare.into_iter().zip(hooked).collect()
 }
 

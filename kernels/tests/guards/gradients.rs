@@ -10,7 +10,7 @@ use scan_testing::reference;
 #[test]
 fn of_recurrences_stay_inside() {
     let (client, float) = (client(), f32::elem_type_native());
-    let launch = cubecl_scan::scan::LaunchOptions::default();
+    let launch = launch();
     for offset in offsets(&client, size_of::<f32>()) {
         for shape in [[3, 200, 1], [2, 33, 3], [1, 9, 64]] {
             let (n, lines) = (shape.iter().product::<usize>(), shape[0] * shape[2]);

@@ -167,6 +167,6 @@ proptest! {
         small_tiles in any::<bool>(),
     ) {
         let units = small_tiles.then_some(64);
-        check_groups(len, num_keys, seed, LaunchOptions { units, ..Default::default() });
+        check_groups(len, num_keys, seed, LaunchOptions { units, ..launch() });
     }
 }

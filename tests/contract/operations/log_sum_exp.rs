@@ -78,6 +78,7 @@ fn check_tensor<const D: usize>(name: &str, x: &Tensor<D>, dim: usize) {
 
 #[track_caller]
 fn assert_near(found: &[f32], expected: &[f64], context: impl Fn() -> String) {
+    assert_eq!(found.len(), expected.len(), "{}", context());
     for (i, (&found, &expected)) in found.iter().zip(expected).enumerate() {
         let close = f64::from(found) == expected
             || (f64::from(found) - expected).abs() <= 1e-5 * expected.abs().max(1.0);

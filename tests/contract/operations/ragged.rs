@@ -149,6 +149,7 @@ fn totals_of_exponentials(device: &Device) {
         let values: Vec<f32> = (0..len).map(|i| (hash(i) % 2000) as f32 - 1000.0).collect();
         let x = tensor::<f32, 1>(&values, [len], device);
         let found = host::<f32, 1>(x.segment_reduce(ints(&offsets, device), ScanOp::LogSumExp));
+        assert_eq!(found.len() + 1, offsets.len(), "{name}");
         for (row, found) in offsets.windows(2).zip(found) {
             let row = values[row[0]..row[1]].iter().map(|&x| f64::from(x));
             let largest = row.clone().fold(f64::NEG_INFINITY, f64::max);
