@@ -141,8 +141,7 @@ impl OperationFuser<CubeOptimization> for ScanFuser {
             self.stage = Stage::Beyond(Box::new(operation.clone()));
             return;
         }
-        // A fuser of another crate has kept the search open, so the operation that was handed back belongs to the block
-        // after all.
+        // A fuser of another crate has kept the search open, so the block has the operation that was handed back.
         if let Stage::Beyond(left_out) = &self.stage {
             let left_out = left_out.clone();
             self.stage = Stage::Closed;

@@ -66,8 +66,7 @@ impl BuiltinMirror {
             .any(|fuser| fuser.status() == FuserStatus::Open)
     }
 
-    /// The score of the fuser that Burn's search would pick for the operations seen so far, or zero if it would pick
-    /// none.
+    /// The score of the fuser that Burn's search would pick for the operations seen so far; zero without one.
     pub(super) fn best_score(&self) -> u64 {
         self.scores().max().unwrap_or(0)
     }
