@@ -44,6 +44,7 @@ pub(crate) fn all_but_last<B: ScanOps>(
 }
 
 /// The same elements, but `last` at the last position of a scan.
+#[cfg(feature = "autodiff")]
 pub(crate) fn with_last<B: ScanOps>(
     tensor: FloatTensor<B>,
     dim: usize,
