@@ -201,6 +201,7 @@ macro_rules! scan_operations {
     feature = "flex",
     feature = "cubecl-backend",
     feature = "autodiff",
+    feature = "fusion",
     feature = "remote"
 ))]
 pub(crate) use scan_operations;

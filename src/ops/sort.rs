@@ -76,6 +76,7 @@ macro_rules! sort_operations {
     feature = "flex",
     feature = "cubecl-backend",
     feature = "autodiff",
+    feature = "fusion",
     feature = "remote"
 ))]
 pub(crate) use sort_operations;
