@@ -87,7 +87,8 @@ fn in_pairs<A: Accumulator, O: Combine<A>, L: Lanes<A>>(vector: L) -> A {
     lanes[0]
 }
 
-/// The extremum that a scan in order finds, given a total in any order. Zeros are equal whatever their sign, and the first one stays.
+/// The extremum that a scan in order finds, given a total in any order. Zeros are equal whatever their sign, and the
+/// first one stays.
 pub(super) fn first_of_equals<A: Accumulator>(total: A, elements: &[A], reverse: bool) -> A {
     if A::EXACT || total != A::ZERO {
         return total;

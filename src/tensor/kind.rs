@@ -17,7 +17,7 @@ macro_rules! dispatched {
 }
 
 /// A tensor of a kind, as the operations take it.
-macro_rules! of_kind {
+macro_rules! as_kind {
     (Bool $tensor:ident) => {
         booleans($tensor)
     };
@@ -69,7 +69,7 @@ macro_rules! selectable {
         #[expect(unused_parens, reason = "a row has its results in parentheses, one or several")]
         impl Selectable for kind_of!($Trait) {$($(
             fn $key($($t: DispatchTensor,)+ $($a: $A),*) -> ($(dispatched!($Out)),+) {
-                <Dispatch as $Trait>::$op($(of_kind!($T $t),)+ $($a),*)
+                <Dispatch as $Trait>::$op($(as_kind!($T $t),)+ $($a),*)
             }
         )*)+}
     };
