@@ -73,12 +73,6 @@ pub enum ScanError {
         /// The reason.
         reason: &'static str,
     },
-    /// The device cannot count digits in shared memory, which sorts of lines longer than a tile need.
-    #[error("the device {device} has no 32-bit atomic addition")]
-    AtomicsUnsupported {
-        /// The name of the device's runtime.
-        device: &'static str,
-    },
     /// A sort compares more bits than a key has, or none, or the bits of floats.
     #[error("{bits} bits of keys of {dtype:?} cannot be compared")]
     KeyBits {

@@ -14,7 +14,9 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 ///
 /// - rows of at most half a tile (4,096 `f32` on a GPU) have a cube each, unless their length is a power of two or a
 ///   multiple of 512;
-/// - columns are scanned in tiles of 128 rows by 32 vectors, even if they are few.
+/// - columns are scanned in tiles of 128 rows by at most 32 vectors, even if they are few.
+///
+/// A column counts as one if there are several: a single column is a row, which is added up in another order.
 ///
 /// docs/algorithms.md says what holds without it. Set it before the first scan: a lazy device reads it when a scan
 /// runs. A remote server has a setting of its own.

@@ -121,7 +121,12 @@ impl Plan {
             tuning.units
         } else {
             // For many short lines, a cube no larger than a line.
-            let fewest = FEWEST_UNITS.max(hardware.plane_size_max as usize);
+            let plane = if tuning.plane {
+                hardware.plane_size_max as usize
+            } else {
+                1
+            };
+            let fewest = FEWEST_UNITS.max(plane);
             let wanted = vectors.div_ceil(tile_vectors).next_power_of_two();
             wanted.max(fewest).min(tuning.units)
         };

@@ -4,7 +4,7 @@ use super::components::args::Access;
 use super::components::rows::{OuterDimsLaunch, RowsViewLaunch, outer_dims};
 use super::components::tile::TileConfig;
 use super::problem::{Lines, ScanOptions, widest_vector};
-use super::strategy::LaunchOptions;
+use super::strategy::{LaunchOptions, Strategy};
 use super::tensors::ScanTensors;
 use super::tuning::{CUBES_WITH_STAGED_TILES, Tuning};
 use crate::ScanError;
@@ -52,6 +52,10 @@ impl<'a, O: Operator> Call<'a, O> {
             return Ok(None);
         }
         tensors.make_readable(client);
+        let is_free = launch.strategy == Strategy::Inferred && !launch.batch_invariant;
+        if is_free && Lines::of(&tensors.inputs, tensors.axis).are_short_with_gaps() {
+            tensors.align(client, 1);
+        }
         let mut call = Self::plan(
             client,
             Lines::of(&tensors.inputs, tensors.axis),

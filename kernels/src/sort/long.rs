@@ -53,10 +53,6 @@ pub(super) fn sort_long(
     outputs: SortOutputs,
     kept: usize,
 ) -> Result<(), ScanError> {
-    if !sort.digits.adds {
-        let device = sort.client.name();
-        return Err(ScanError::AtomicsUnsupported { device });
-    }
     assert!(
         source.positions.is_none(),
         "what is left of longer lines fits a cube"

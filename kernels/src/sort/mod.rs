@@ -123,8 +123,7 @@ impl SortOutputs {
 /// - [`ScanError::UnsupportedType`] if the device cannot hold a type;
 /// - [`ScanError::KeyBits`] if `options.bits` is 0, more than a key has, or given for float keys;
 /// - [`ScanError::PositionsTooLarge`] if the type of positions, or 32 bits, cannot hold them;
-/// - [`ScanError::AtomicsUnsupported`] and [`ScanError::LookbackUnsupported`] if the device cannot sort lines longer than
-///   a tile at all, or not as a forced strategy wants it;
+/// - [`ScanError::LookbackUnsupported`] if the device cannot sort lines longer than a tile as a forced strategy wants it;
 /// - [`ScanError::InvalidOutput`] and [`ScanError::OverlappingMemory`] for outputs.
 ///
 /// # Panics

@@ -5,7 +5,7 @@ use super::tile::KeyDigits;
 use super::{SortOptions, SortOutputs};
 use crate::ScanError;
 use crate::compact::digits::config::DigitConfig;
-use crate::error::{Operand, check_outputs, check_types};
+use crate::error::{Operand, address_type, check_outputs, check_types};
 use crate::operator::integer_limits;
 use crate::scan::problem::lanes_of;
 use crate::scan::{LaunchOptions, scratch::temporary_tensor};
@@ -71,8 +71,8 @@ impl<'c> Sort<'c> {
             digits: DigitConfig::new(client, &launch, dtype.size(), false),
             address_type: operands
                 .iter()
-                .map(|(_, tensor, ..)| tensor.required_address_type(1))
-                .fold(keys.required_address_type(1), AddressType::max),
+                .map(|(_, tensor, ..)| address_type(tensor, 1))
+                .fold(address_type(keys, 1), AddressType::max),
             launch,
         })
     }

@@ -4,7 +4,6 @@ use crate::scan::LaunchOptions;
 use crate::scan::components::tile::TileConfig;
 use crate::scan::tuning::Tuning;
 use cubecl::client::Client;
-use cubecl::ir::{Type, features::AtomicUsage};
 use cubecl::prelude::*;
 
 /// Bits of a digit, with planes (if there is room) and without. There is a counter for each digit and plane, or for
@@ -57,8 +56,6 @@ pub(crate) struct DigitConfig {
     pub matches: bool,
     /// Keys out of range have no digit.
     pub drops: bool,
-    /// Digits can be counted by atomic additions.
-    pub adds: bool,
 }
 
 impl DigitConfig {
@@ -76,7 +73,7 @@ impl DigitConfig {
     pub fn new(client: &Client, launch: &LaunchOptions, of_key: usize, is_large: bool) -> Self {
         let tuning = Tuning::of(client, launch);
         let hardware = &client.properties().hardware;
-        let config = if tuning.plane {
+        if tuning.plane {
             Self::with_planes(
                 &tuning,
                 launch,
@@ -87,14 +84,6 @@ impl DigitConfig {
             )
         } else {
             Self::without_planes(launch)
-        };
-        let word = Type::atomic(u32::elem_type_native());
-        let usage = client.properties().atomic_type_usage(word);
-        let adds = usage.contains(AtomicUsage::Add);
-        Self {
-            adds,
-            matches: adds && config.matches,
-            ..config
         }
     }
 

@@ -53,25 +53,13 @@ fn count_digits_kernel<K: Numeric>(
     #[comptime] config: DigitConfig,
     #[define(K)] _dtype: ElemType,
 ) {
-    if comptime!(config.adds) {
-        let counted = Shared::<[Atomic<u32>]>::new_slice(comptime!(config.digits() + 1));
-        count_keys::<K>(&counted, keys, of, config);
-        #[unroll]
-        for step in 0..comptime!(config.digits().div_ceil(config.units)) {
-            let digit = step * config.units + UNIT_POS as usize;
-            if digit < of.groups && CUBE_POS < of.tiles {
-                counts[digit * of.tiles + CUBE_POS] = counted[digit].load();
-            }
-        }
-    } else {
-        let mut tile = RankedTile::new(config);
-        let _ = rank_keys::<K>(&mut tile, keys, of, config);
-        #[unroll]
-        for step in 0..comptime!(config.digits().div_ceil(config.units)) {
-            let digit = step * config.units + UNIT_POS as usize;
-            if digit < of.groups && CUBE_POS < of.tiles {
-                counts[digit * of.tiles + CUBE_POS] = tile.starts[digit + 1] - tile.starts[digit];
-            }
+    let counted = Shared::<[Atomic<u32>]>::new_slice(comptime!(config.digits() + 1));
+    count_keys::<K>(&counted, keys, of, config);
+    #[unroll]
+    for step in 0..comptime!(config.digits().div_ceil(config.units)) {
+        let digit = step * config.units + UNIT_POS as usize;
+        if digit < of.groups && CUBE_POS < of.tiles {
+            counts[digit * of.tiles + CUBE_POS] = counted[digit].load();
         }
     }
     if CUBE_POS == 0 && UNIT_POS == 0 {

@@ -18,7 +18,6 @@ fn zero_after_kernel<T: Numeric, I: Numeric, N: Size>(
     last: usize,
     of_row: usize,
     inner: usize,
-    units: usize,
     outer: usize,
     #[define(T)] _dtype: ElemType,
     #[define(I)] _index: ElemType,
@@ -29,7 +28,7 @@ fn zero_after_kernel<T: Numeric, I: Numeric, N: Size>(
     while at < outer * of_tail {
         let row = at / of_tail;
         to_destinations[row * of_row + first + at % of_tail] = Vector::new(T::from_int(0));
-        at += units;
+        at += CUBE_COUNT * CUBE_DIM as usize;
     }
 }
 
@@ -90,8 +89,7 @@ pub(in crate::compact) fn zero_after(
     }
     let lanes = lanes_of(client, shape.inner, &[(&to_destinations, dtype.size())]);
     let vectors = outer * of_row / lanes;
-    let units = vectors.div_ceil(ZEROS).next_multiple_of(ELEMENTWISE_UNITS);
-    let cubes = cube_count(client, units / ELEMENTWISE_UNITS);
+    let cubes = cube_count(client, vectors.div_ceil(ZEROS * ELEMENTWISE_UNITS));
     let address_type =
         address_type(&to_destinations, dtype.size()).max(to_destinations.required_address_type(1));
     // SAFETY: the caller has checked that the tensor holds these vectors; the kernel writes none past the end.
@@ -107,7 +105,6 @@ pub(in crate::compact) fn zero_after(
             entries - 1,
             of_row / lanes,
             shape.inner / lanes,
-            units,
             outer,
             dtype,
             index,

@@ -26,10 +26,11 @@ impl ColumnTileConfig {
     /// For the tiles of a call.
     pub fn of<O: Operator>(call: &Call<O>) -> Self {
         let columns = call.lines.inner_count() / call.lanes;
-        let (lanes, width) = if call.launch.batch_invariant {
-            (call.widest_vector, COLUMN_TILE_WIDTH)
+        let invariant = call.launch.batch_invariant;
+        let lanes = if invariant {
+            call.widest_vector
         } else {
-            (call.lanes, columns.next_power_of_two())
+            call.lanes
         };
         // Units exchange a state for each lane. On small devices the lookback needs some of the rest.
         let state = lanes * O::state_size(call.types[1]);
@@ -39,8 +40,10 @@ impl ColumnTileConfig {
             units /= 2;
         }
         let is_roomy = 2 * units * state < shared;
-        let width = width.min(COLUMN_TILE_WIDTH).min(units);
-        let height = units / width;
+        let widest = COLUMN_TILE_WIDTH.min(units);
+        let width = columns.next_power_of_two().min(widest);
+        // The height decides the bits of a column.
+        let height = units / if invariant { widest } else { width };
         let most = PREFETCH_DEPTH / O::INPUTS;
         let rows = call.launch.vectors.unwrap_or(most).max(1);
         let (strips, size) = (call.rows() * columns.div_ceil(width), call.types[0].size());
