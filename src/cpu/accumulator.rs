@@ -52,6 +52,11 @@ macro_rules! float_accumulator {
             }
 
             #[inline(always)]
+            fn mul_or_zero(self, other: Self) -> Self {
+                (self * other).without_subnormals()
+            }
+
+            #[inline(always)]
             fn is_normal(self) -> bool {
                 <$ty>::is_normal(self)
             }

@@ -13,45 +13,28 @@ use super::row_major::{BLOCK, RowMajor};
 use super::trues::Trues;
 use super::{huge_pages, parallel};
 
-/// The values under `true`.
-pub(crate) fn compact<T: Word>(values: &RowMajor<'_, T>, mask: &RowMajor<'_, u8>) -> Vec<T> {
-    Trues::of(mask, |trues| {
-        let mut output = Output::new(trues.count());
-        compact_into(values, trues, output.slots());
-        // SAFETY: there are as many slots as survivors.
-        unsafe { output.finish() }
-    })
-}
-
-/// The values under `true`, followed by zeros up to the length of the input, and their number.
-pub(crate) fn compact_padded<T: Word>(
+/// The values under `true`, if `padded` with zeros after them up to the length of the input; and their number.
+pub(crate) fn compact<T: Word>(
     values: &RowMajor<'_, T>,
     mask: &RowMajor<'_, u8>,
+    padded: bool,
 ) -> (Vec<T>, usize) {
-    let mut output = Output::new(values.len());
-    let count = Trues::of(mask, |trues| {
-        let (survivors, tail) = output.slots().split_at_mut(trues.count());
-        compact_into(values, trues, survivors);
+    assert_eq!(values.len(), mask.len(), "one mask entry for each value");
+    Trues::of(mask, |trues| {
+        let count = trues.count();
+        let mut output = Output::new(if padded { values.len() } else { count });
+        let (survivors, tail) = output.slots().split_at_mut(count);
+        let survivors = Shared::new(survivors);
+        trues.for_each_block(values.blocks_at_once(), &|block| {
+            let kept = block.trues.len();
+            // SAFETY: no other block has these trues.
+            let part = unsafe { survivors.slice(block.trues) };
+            compress::compress(&values.read(block.entries), block.words, kept, part);
+        });
         clear(tail);
-        trues.count()
-    });
-    // SAFETY: the survivors and the tail are the whole output.
-    (unsafe { output.finish() }, count)
-}
-
-fn compact_into<T: Word>(
-    values: &RowMajor<'_, T>,
-    trues: &Trues<'_>,
-    output: &mut [MaybeUninit<T>],
-) {
-    assert_eq!(values.len(), trues.len, "one mask entry for each value");
-    let output = Shared::new(output);
-    trues.for_each_block(values.blocks_at_once(), &|block| {
-        let kept = block.trues.len();
-        // SAFETY: no other block has these trues.
-        let part = unsafe { output.slice(block.trues) };
-        compress::compress(&values.read(block.entries), block.words, kept, part);
-    });
+        // SAFETY: the survivors and the tail are the whole output.
+        (unsafe { output.finish() }, count)
+    })
 }
 
 /// The positions of the trues.

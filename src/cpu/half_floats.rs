@@ -8,7 +8,7 @@ use super::converted::{converted_element, narrow, widen};
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{Bf16x8, F16x8, F32x8};
 #[cfg(target_arch = "x86_64")]
-use super::processor::{HasAvx2, compiled_for};
+use super::processor::{Widest, compiled_for};
 use super::traits::ElementType;
 #[cfg(target_arch = "x86_64")]
 use super::traits::Lanes;
@@ -33,7 +33,7 @@ const COUNT: usize = <F32x8 as Lanes<f32>>::COUNT;
 /// took 1.5 times as long.
 fn widen_f16(src: &[f16], dst: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = HasAvx2::test() {
+    if let Some(avx2) = Widest::test() {
         let (src, src_rest) = src.as_chunks::<COUNT>();
         let (dst, dst_rest) = dst.as_chunks_mut::<COUNT>();
         compiled_for!(avx2, {
@@ -50,7 +50,7 @@ fn widen_f16(src: &[f16], dst: &mut [f32]) {
 /// Rounds to `f16`, by the processor's conversion where it has one; see [`widen_f16`].
 fn round_f16(src: &[f32], dst: &mut [MaybeUninit<f16>]) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = HasAvx2::test() {
+    if let Some(avx2) = Widest::test() {
         let (src, src_rest) = src.as_chunks::<COUNT>();
         let (dst, dst_rest) = dst.as_chunks_mut::<COUNT>();
         compiled_for!(avx2, {

@@ -44,7 +44,7 @@ mod transpose;
 mod trues;
 mod walks;
 
-pub(crate) use compact::{argwhere, compact, compact_indices, compact_padded};
+pub(crate) use compact::{argwhere, compact, compact_indices};
 pub(crate) use compact_lines::compact_lines;
 pub(crate) use compress::Index;
 pub(crate) use expand::expand;
@@ -54,7 +54,7 @@ pub(crate) use ragged::segment_reduce as segment_fold;
 pub(crate) use ragged::{Bounds, repeat_rows, run_lengths, segment_ids, segment_starts};
 pub(crate) use row_major::RowMajor;
 pub(crate) use segments::segment_sums;
-pub(crate) use slices::{compact_rows, compact_rows_padded, expand_rows};
+pub(crate) use slices::{compact_rows, expand_rows};
 pub(crate) use sort::{Floats, Integers, argsort, first, sort};
 pub(crate) use traits::ElementType;
 pub(crate) use trues::{all_true, count_true};

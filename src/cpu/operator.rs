@@ -38,6 +38,10 @@ pub(crate) struct Sum;
 /// Multiplication; integers wrap.
 pub(crate) struct Prod;
 
+/// Multiplication of parts. Products that are subnormal have lost bits: they become zero, and nothing brings them back
+/// into range.
+pub(crate) struct PartProd;
+
 /// The larger element, or NaN.
 pub(crate) struct Max;
 
@@ -45,6 +49,8 @@ pub(crate) struct Max;
 pub(crate) struct Min;
 
 impl<A: Accumulator> Combine<A> for Sum {
+    type Parts = Self;
+
     const IDENTITY: A = A::ZERO;
     const ROUNDS: bool = true;
     const IN_TILES: bool = true;
@@ -66,6 +72,8 @@ impl<A: Accumulator> Combine<A> for Sum {
 }
 
 impl<A: Accumulator> Combine<A> for Prod {
+    type Parts = PartProd;
+
     const IDENTITY: A = A::ONE;
     const ROUNDS: bool = true;
 
@@ -95,7 +103,26 @@ impl<A: Accumulator> Combine<A> for Prod {
     }
 }
 
+impl<A: Accumulator> Combine<A> for PartProd {
+    type Parts = Self;
+
+    const IDENTITY: A = A::ONE;
+    const ROUNDS: bool = true;
+
+    #[inline(always)]
+    fn combine(left: A, right: A) -> A {
+        left.mul_or_zero(right)
+    }
+
+    #[inline(always)]
+    fn combine_lanes<T: ElementType<Acc = A>, L: Lanes<T>>(left: L, right: L) -> L {
+        left.mul_or_zero(right)
+    }
+}
+
 impl<A: Accumulator> Combine<A> for Max {
+    type Parts = Self;
+
     const IDENTITY: A = A::LOWEST;
 
     #[inline(always)]
@@ -110,6 +137,8 @@ impl<A: Accumulator> Combine<A> for Max {
 }
 
 impl<A: Accumulator> Combine<A> for Min {
+    type Parts = Self;
+
     const IDENTITY: A = A::HIGHEST;
 
     #[inline(always)]

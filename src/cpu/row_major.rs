@@ -49,7 +49,7 @@ impl<'a, T: Copy + Send + Sync> RowMajor<'a, T> {
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::InMemory(elements) => elements.len(),
             Self::Apart(view) => view.len(),

@@ -6,7 +6,7 @@
 use core::mem::MaybeUninit;
 
 use super::element::TILE;
-use super::processor::{Widest, compiled_for, vectorize, widest};
+use super::processor::{Widest, compiled_for, vectorize};
 use super::traits::{Accumulator, Combine, ElementType};
 
 /// Rows that are walked side by side: enough to hide the latency of an addition, few enough for their carries to stay
@@ -49,7 +49,7 @@ fn walk_all<A: Accumulator, O: Combine<A>, const REVERSE: bool>(
     len: usize,
     exclusive: bool,
 ) {
-    if let Some(vectors) = widest() {
+    if let Some(vectors) = Widest::test() {
         match len {
             2 => return walk_alike::<A, O, REVERSE, 2>(vectors, input, output, exclusive),
             3 => return walk_alike::<A, O, REVERSE, 3>(vectors, input, output, exclusive),

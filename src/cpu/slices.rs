@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use super::buffer::{Output, Shared};
-use super::compact::{compact, compact_indices, compact_padded};
+use super::compact::{compact, compact_indices};
 use super::compress::Word;
 use super::expand::expand;
 use super::parallel;
@@ -18,40 +18,22 @@ use super::trues::count_true;
 /// Mask bytes of a stretch. Its plan is half a megabyte.
 const STRETCH: usize = 1 << 17;
 
-/// The slices along the middle dimension of a `[outer, mask.len(), inner]` that are under `true`.
+/// The slices along the middle dimension of a `[outer, mask.len(), inner]` that are under `true`, if `padded` with
+/// slices of zeros after them up to the shape of the input; and how many slices survive.
 pub(crate) fn compact_rows<T: Word>(
     values: &[T],
     mask: &[u8],
-    outer: usize,
-    inner: usize,
-) -> Vec<T> {
-    if outer * inner == 1 {
-        return compact(&values.into(), &mask.into());
-    }
-    let kept = count_true(&mask.into());
-    compact_to(values, mask, [outer, inner], kept).0
-}
-
-/// [`compact_rows`], followed by slices of zeros up to the shape of the input; and how many slices survive.
-pub(crate) fn compact_rows_padded<T: Word>(
-    values: &[T],
-    mask: &[u8],
-    outer: usize,
-    inner: usize,
-) -> (Vec<T>, usize) {
-    if outer * inner == 1 {
-        return compact_padded(&values.into(), &mask.into());
-    }
-    compact_to(values, mask, [outer, inner], mask.len())
-}
-
-/// The slices under `true`, with slices of zeros after them up to `len`; and how many slices survive.
-fn compact_to<T: Word>(
-    values: &[T],
-    mask: &[u8],
     [outer, inner]: [usize; 2],
-    len: usize,
+    padded: bool,
 ) -> (Vec<T>, usize) {
+    if outer * inner == 1 {
+        return compact(&values.into(), &mask.into(), padded);
+    }
+    let len = if padded {
+        mask.len()
+    } else {
+        count_true(&mask.into())
+    };
     assert_eq!(
         values.len(),
         outer * mask.len() * inner,

@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use super::columns::lines::lines_of;
 use super::element::TILE;
 use super::parallel::{self, GRAIN};
-use super::processor::{compiled_for, widest};
+use super::processor::{Widest, compiled_for};
 use super::short_rows::SHORT;
 use super::traits::{Accumulator, Combine, ElementType};
 
@@ -53,7 +53,7 @@ fn walk_all<A: Accumulator, O: Combine<A>>(
     exclusive: bool,
     reverse: bool,
 ) {
-    let Some(vectors) = widest() else {
+    let Some(vectors) = Widest::test() else {
         return walk_planes::<A, O>(input, output, [len, inner], exclusive, reverse);
     };
     compiled_for!(

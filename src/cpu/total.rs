@@ -45,19 +45,13 @@ impl<A: Accumulator, O: Combine<A>> Kernel<A> for RowTotal<'_, A, O> {
             assert!(FEWER % L::COUNT == 0 && APART % FEWER == 0 && APART / L::COUNT <= VECTORS);
         }
         let mut totals = [L::splat(proof, O::IDENTITY); VECTORS];
-        let add = |totals: &mut [L], elements: &[A]| {
-            for (total, vector) in totals.iter_mut().zip(elements.chunks_exact(L::COUNT)) {
-                // SAFETY: a vector has `COUNT` elements.
-                *total = O::combine_lanes(*total, unsafe { L::load(proof, vector.as_ptr()) });
-            }
-        };
         let (groups, rest) = self.elements.as_chunks::<APART>();
         for group in groups {
-            add(&mut totals[..APART / L::COUNT], group);
+            add::<A, O, L>(proof, &mut totals[..APART / L::COUNT], group);
         }
         let (vectors, rest) = rest.as_chunks::<FEWER>();
         for vector in vectors {
-            add(&mut totals[..FEWER / L::COUNT], vector);
+            add::<A, O, L>(proof, &mut totals[..FEWER / L::COUNT], vector);
         }
         let mut apart = APART / L::COUNT;
         while apart > 1 {
@@ -70,6 +64,19 @@ impl<A: Accumulator, O: Combine<A>> Kernel<A> for RowTotal<'_, A, O> {
             .fold(in_pairs::<A, O, L>(totals[0]), |total, &element| {
                 O::combine(total, element)
             })
+    }
+}
+
+/// Adds a vector to each total. A closure would not be compiled for the lanes.
+#[inline(always)]
+fn add<A: Accumulator, O: Combine<A>, L: Lanes<A>>(
+    proof: L::Proof,
+    totals: &mut [L],
+    elements: &[A],
+) {
+    for (total, vector) in totals.iter_mut().zip(elements.chunks_exact(L::COUNT)) {
+        // SAFETY: a vector has `COUNT` elements.
+        *total = O::combine_lanes(*total, unsafe { L::load(proof, vector.as_ptr()) });
     }
 }
 

@@ -3,10 +3,10 @@
 //! Elements have any number of bytes. Two to four rows or columns of a usual size are loops that the compiler turns into
 //! shuffles. Larger blocks of 32-bit elements go through registers, in tiles of 8×8. Other elements move one by one.
 
-use super::processor::{compiled_for, widest};
+use super::processor::{Widest, compiled_for};
 
 #[cfg(target_arch = "x86_64")]
-use super::{compress::GROUP, compress::Word, processor::HasAvx2};
+use super::compress::{GROUP, Word};
 
 /// Writes rows of elements of `size` bytes, which begin at `from`, column by column.
 ///
@@ -50,7 +50,7 @@ unsafe fn of_bytes(from: *const u8, size: usize, [rows, columns]: [usize; 2], to
 /// As [`transpose`].
 unsafe fn of_32_bits(from: *const u32, shape: [usize; 2], to: *mut u32) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = HasAvx2::test().filter(|_| shape.iter().all(|&side| side >= GROUP)) {
+    if let Some(avx2) = Widest::test().filter(|_| shape.iter().all(|&side| side >= GROUP)) {
         // SAFETY: the caller's promise, and the processor has AVX2.
         return compiled_for!(avx2, unsafe { in_tiles(from, shape, to) });
     }
@@ -62,7 +62,7 @@ unsafe fn of_32_bits(from: *const u32, shape: [usize; 2], to: *mut u32) {
 ///
 /// As [`transpose`].
 unsafe fn of_size<T: Copy>(from: *const T, [rows, columns]: [usize; 2], to: *mut T) {
-    let Some(vectors) = widest() else {
+    let Some(vectors) = Widest::test() else {
         // SAFETY: the caller's promise.
         return unsafe { by_rows(from, [rows, columns], to) };
     };

@@ -18,16 +18,7 @@ use half::{bf16, f16};
 for_each_kind! { functions_of(FlexTensor, FlexTensor, FlexTensor) Flex all }
 
 fn compact(values: FlexTensor, mask: FlexTensor, _int: IntDType) -> FlexTensor {
-    let mask = byte_mask(mask);
-    let mask = row_major(&mask);
-    if cpu::all_true(&mask) {
-        return flat(values);
-    }
-    by_size!(values.dtype(), T => {
-        let kept = cpu::compact::<T>(&row_major(&values), &mask);
-        let shape = [kept.len()].into();
-        tensor(kept, shape, values.dtype())
-    })
+    compacted(values, mask, false).0
 }
 
 fn compact_padded(
@@ -36,17 +27,20 @@ fn compact_padded(
     _fill: bool,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
+    let (values, count) = compacted(values, mask, true);
+    (values, count_tensor(count, int))
+}
+
+fn compacted(values: FlexTensor, mask: FlexTensor, padded: bool) -> (FlexTensor, usize) {
     let mask = byte_mask(mask);
     let mask = row_major(&mask);
     if cpu::all_true(&mask) {
-        let values = flat(values);
-        let count = values.shape()[0];
-        return (values, count_tensor(count, int));
+        return (flat(values), mask.len());
     }
     by_size!(values.dtype(), T => {
-        let (kept, count) = cpu::compact_padded::<T>(&row_major(&values), &mask);
+        let (kept, count) = cpu::compact::<T>(&row_major(&values), &mask, padded);
         let shape = [kept.len()].into();
-        (tensor(kept, shape, values.dtype()), count_tensor(count, int))
+        (tensor(kept, shape, values.dtype()), count)
     })
 }
 
@@ -81,14 +75,7 @@ fn expand_by_mask(values: FlexTensor, mask: FlexTensor) -> FlexTensor {
 }
 
 fn compact_dim(values: FlexTensor, mask: FlexTensor, dim: usize, _int: IntDType) -> FlexTensor {
-    let (values, mask) = (contiguous(values), contiguous(byte_mask(mask)));
-    let shape = values.shape();
-    let (outer, inner) = around(&shape, dim);
-    let mask = elements(&mask);
-    by_size!(values.dtype(), T => {
-        let kept = cpu::compact_rows::<T>(elements(&values), mask, outer, inner);
-        tensor(kept, with_dim(&shape, dim, cpu::count_true(&mask.into())), values.dtype())
-    })
+    compacted_dim(values, mask, dim, false).0
 }
 
 fn compact_dim_padded(
@@ -97,13 +84,24 @@ fn compact_dim_padded(
     dim: usize,
     int: IntDType,
 ) -> (FlexTensor, FlexTensor) {
+    let (values, count) = compacted_dim(values, mask, dim, true);
+    (values, count_tensor(count, int))
+}
+
+fn compacted_dim(
+    values: FlexTensor,
+    mask: FlexTensor,
+    dim: usize,
+    padded: bool,
+) -> (FlexTensor, usize) {
     let (values, mask) = (contiguous(values), contiguous(byte_mask(mask)));
     let shape = values.shape();
     let (outer, inner) = around(&shape, dim);
     by_size!(values.dtype(), T => {
-        let (kept, count) =
-            cpu::compact_rows_padded::<T>(elements(&values), elements(&mask), outer, inner);
-        (tensor(kept, shape, values.dtype()), count_tensor(count, int))
+        let mask = elements(&mask);
+        let (kept, count) = cpu::compact_rows::<T>(elements(&values), mask, [outer, inner], padded);
+        let slices = if padded { mask.len() } else { count };
+        (tensor(kept, with_dim(&shape, dim, slices), values.dtype()), count)
     })
 }
 

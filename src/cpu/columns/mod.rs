@@ -19,7 +19,7 @@ use core::ops::Range;
 
 use super::buffer::Shared;
 use super::element::TILE;
-use super::processor::{compiled_for, vectorize, widest};
+use super::processor::{Widest, compiled_for, vectorize};
 use super::traits::{Accumulator, Combine, ElementType};
 use super::walks::{Block, PIECE, WIDEST, Walk, WalkShape, run};
 use lines::{MOST, fold_lines, scan_lines};
@@ -75,11 +75,7 @@ impl<T: ElementType, O: Combine<T::Acc>> Walk for Columns<'_, T, O> {
     }
 
     fn fold(&self, block: Block, totals: &mut [T::Acc]) {
-        let scratch = &mut T::Scratch::default();
-        for place in self.places(&block) {
-            let tile = T::widen(&self.input[place], scratch);
-            fold_tile::<T::Acc, O>(tile, totals, self.shape.reverse);
-        }
+        self.fold_by::<O::Parts>(&block, totals);
     }
 
     fn after(&self, carry: T::Acc, total: T::Acc) -> Option<T::Acc> {
@@ -88,7 +84,7 @@ impl<T: ElementType, O: Combine<T::Acc>> Walk for Columns<'_, T, O> {
 
     unsafe fn walk(&self, block: Block, carries: &mut [T::Acc], writes: bool) {
         if !writes {
-            return self.fold(block, carries);
+            return self.fold_by::<O>(&block, carries);
         }
         let end = block.lines.end;
         let step = if O::EXACT { end } else { TILE };
@@ -114,6 +110,15 @@ impl<T: ElementType, O: Combine<T::Acc>> Walk for Columns<'_, T, O> {
 }
 
 impl<T: ElementType, O: Combine<T::Acc>> Columns<'_, T, O> {
+    /// Folds a block into `carries`, by the operator or by that of parts.
+    fn fold_by<P: Combine<T::Acc>>(&self, block: &Block, carries: &mut [T::Acc]) {
+        let scratch = &mut T::Scratch::default();
+        for place in self.places(block) {
+            let tile = T::widen(&self.input[place], scratch);
+            fold_tile::<T::Acc, P>(tile, carries, self.shape.reverse);
+        }
+    }
+
     /// The places of a block in memory, in the order of the walk: of as many lines as fit a tile if they lie side by
     /// side, and of one line otherwise.
     fn places(&self, block: &Block) -> impl Iterator<Item = Range<usize>> {
@@ -235,7 +240,7 @@ impl<A: Accumulator> Extra<'_, A> {
         exclusive: bool,
         reverse: bool,
     ) {
-        match widest() {
+        match Widest::test() {
             Some(vectors) if carries.len() <= MOST => compiled_for!(
                 vectors,
                 self.walk_lines::<O, false>(input, output, carries, exclusive, reverse)
@@ -264,7 +269,7 @@ impl<A: Accumulator> Extra<'_, A> {
         };
         scan_lines::<A, O, false, WIDE>(input, output, carries, &[], exclusive, reverse);
         if let Some(total) = total {
-            fold_lines::<A, O, WIDE>(input, total, reverse);
+            fold_lines::<A, O::Parts, WIDE>(input, total, reverse);
         }
     }
 
@@ -282,7 +287,7 @@ impl<A: Accumulator> Extra<'_, A> {
 /// Folds the whole lines of a tile into `carries`.
 #[inline(never)]
 fn fold_tile<A: Accumulator, O: Combine<A>>(tile: &[A], carries: &mut [A], reverse: bool) {
-    match widest() {
+    match Widest::test() {
         Some(vectors) => compiled_for!(vectors, fold_lines::<A, O, false>(tile, carries, reverse)),
         None => fold_lines::<A, O, true>(tile, carries, reverse),
     }

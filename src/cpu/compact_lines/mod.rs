@@ -16,7 +16,7 @@ mod waiting;
 use core::mem::MaybeUninit;
 
 use super::buffer::{Output, Shared, as_slots};
-use super::compact::compact_padded;
+use super::compact::compact;
 use super::compress::{Index, Word};
 use super::parallel;
 use super::row_major::RowMajor;
@@ -33,7 +33,7 @@ pub(crate) fn compact_lines<T: Word, I: Index>(
 ) -> (Vec<T>, Vec<I>) {
     assert!(values.len() == outer * len * inner && mask.len() == values.len());
     if outer * inner == 1 {
-        let (values, count) = compact_padded(values, mask);
+        let (values, count) = compact(values, mask, true);
         return (values, vec![I::from_usize(count)]);
     }
     let mut output = Output::new(values.len());

@@ -12,7 +12,7 @@ use super::super::compress::GROUP;
 use super::super::compress::{self, BITS, Index, Word};
 use super::super::parallel;
 #[cfg(target_arch = "x86_64")]
-use super::super::processor::HasAvx2;
+use super::super::processor::Widest;
 use super::super::processor::vectorize;
 use super::super::row_major::{BLOCK, RowMajor};
 use super::fill_zero;
@@ -140,7 +140,7 @@ fn short<T: Word, I: Index>(
     counts: &mut [MaybeUninit<I>],
 ) {
     #[cfg(target_arch = "x86_64")]
-    let done = HasAvx2::test().map_or(0, |_avx2| {
+    let done = Widest::test().map_or(0, |_avx2| {
         // SAFETY: `_avx2` proves AVX2 and POPCNT.
         unsafe { short_by_groups(values, words, len, slots, counts) }
     });

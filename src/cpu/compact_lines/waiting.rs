@@ -17,7 +17,7 @@ use core::ops::Range;
 
 use super::super::compress::{GROUP, Word};
 #[cfg(target_arch = "x86_64")]
-use super::super::processor::HasAvx2;
+use super::super::processor::Widest;
 use super::Lines;
 use super::strip::{Strip, WIDEST};
 use super::survivors::{PARTS, Survivors};
@@ -101,7 +101,7 @@ impl<T: Word> Survivors<'_, T> {
         // SAFETY: the caller's promise.
         unsafe {
             #[cfg(target_arch = "x86_64")]
-            if let Some(_avx2) = HasAvx2::test() {
+            if let Some(_avx2) = Widest::test() {
                 // `_avx2` proves AVX2 and POPCNT.
                 return tiles::take(self, lines);
             }
@@ -138,7 +138,7 @@ impl<T: Word> Survivors<'_, T> {
     /// Writes lines whose elements wait at the front of all columns.
     unsafe fn write_lines(&self, lines: Range<usize>) {
         #[cfg(target_arch = "x86_64")]
-        if let Some(_avx2) = HasAvx2::test() {
+        if let Some(_avx2) = Widest::test() {
             // SAFETY: `_avx2` proves AVX2; the caller's promise.
             return unsafe { tiles::write(self, lines) };
         }

@@ -34,7 +34,7 @@ use bytemuck::Zeroable;
 
 use super::processor::vectorize;
 #[cfg(target_arch = "x86_64")]
-use super::processor::{HasAvx2, HasAvx512};
+use super::processor::{HasAvx512, Widest};
 
 /// Entries of the mask in a word.
 pub(super) const BITS: usize = u64::BITS as usize;
@@ -95,7 +95,7 @@ impl<T: Index> Word for T {}
 /// Writes a bit for each byte of the mask, the first in the lowest bit of the first word, and returns how many are one.
 pub(super) fn pack(mask: &[u8], words: &mut [MaybeUninit<u64>]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if let Some(_avx2) = HasAvx2::test() {
+    if let Some(_avx2) = Widest::test() {
         // SAFETY: `_avx2` proves AVX2 and POPCNT.
         return unsafe { avx2::pack(mask, words) };
     }
@@ -145,7 +145,7 @@ pub(super) fn compress<T: Word>(
 /// As [`compress`], where many are true. Returns how many.
 fn compress_dense<T: Word>(values: &[T], words: &[u64], slots: &mut [MaybeUninit<T>]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    if let Some(_avx2) = HasAvx2::test() {
+    if let Some(_avx2) = Widest::test() {
         if values.len() >= BITS
             && let Some(_avx512) = HasAvx512::test()
         {
@@ -166,7 +166,7 @@ pub(super) fn positions<I: Index>(words: &[u64], first: usize, slots: &mut [Mayb
     }
     #[cfg(target_arch = "x86_64")]
     if [4, 8].contains(&size_of::<I>())
-        && let Some(_avx2) = HasAvx2::test()
+        && let Some(_avx2) = Widest::test()
     {
         // SAFETY: `_avx2` proves AVX2 and POPCNT.
         let written = unsafe { avx2::positions(words, first, slots) };
@@ -179,7 +179,7 @@ pub(super) fn positions<I: Index>(words: &[u64], first: usize, slots: &mut [Mayb
 pub(super) fn expand<T: Word>(values: &[T], words: &[u64], slots: &mut [MaybeUninit<T>]) {
     assert_eq!(words.len(), slots.len().div_ceil(BITS));
     #[cfg(target_arch = "x86_64")]
-    if let Some(_avx2) = HasAvx2::test() {
+    if let Some(_avx2) = Widest::test() {
         // SAFETY: `_avx2` proves AVX2 and POPCNT.
         return unsafe { avx2::expand(values, words, slots) };
     }

@@ -15,7 +15,7 @@ pub(crate) use avx2::{
 pub(crate) use portable::Portable;
 
 #[cfg(target_arch = "x86_64")]
-use super::processor::{HasAvx2, compiled_for};
+use super::processor::{Widest, compiled_for};
 use super::traits::{ElementType, Lanes};
 
 /// Work that is done in the widest lanes of the processor.
@@ -32,7 +32,7 @@ pub(crate) trait Kernel<T: ElementType> {
 /// compiled twice and no more, however many places run it.
 pub(crate) fn run<T: ElementType, K: Kernel<T>>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = HasAvx2::test() {
+    if let Some(avx2) = Widest::test() {
         return compiled_for!(avx2, kernel.run::<T::Avx2>(avx2));
     }
     run_portable(kernel)

@@ -70,6 +70,11 @@ impl<T: ElementType, const COUNT: usize> Lanes<T> for Portable<T::Acc, COUNT> {
     }
 
     #[inline(always)]
+    fn mul_or_zero(self, other: Self) -> Self {
+        self.zip(other, Accumulator::mul_or_zero)
+    }
+
+    #[inline(always)]
     fn max(self, other: Self) -> Self {
         self.zip(other, Accumulator::max)
     }

@@ -130,7 +130,7 @@ impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
             let at = before * self.width;
             let head = &heads[at + columns.start..at + columns.end];
             for (state, &head) in states.iter_mut().zip(head) {
-                *state = F::join(*state, head);
+                *state = F::Parts::join(*state, head);
             }
         }
         self.write(segment, &columns, &mut states);
@@ -147,14 +147,14 @@ impl<T: ElementType, F: StateFold<T::Acc>> Reduction<'_, T, F> {
     ) {
         if let (1, [state]) = (self.width, &mut *states) {
             for tile in self.values[rows].chunks(TILE) {
-                *state = F::join(*state, F::of_all(T::widen(tile, scratch)));
+                *state = F::Parts::join(*state, F::of_all(T::widen(tile, scratch)));
             }
             return;
         }
         for row in rows {
             let first = row * self.width;
             let elements = &self.values[first + columns.start..first + columns.end];
-            F::add_all(states, T::widen(elements, scratch));
+            F::Parts::add_all(states, T::widen(elements, scratch));
         }
     }
 

@@ -74,22 +74,30 @@ fn split<B: Bits, T: Item<B>>(
     let from = bits.saturating_sub(SPLIT);
     let digit = |item: T| (item.key() & mask).digit(from, SPLIT);
     let mut counts = vec![[0; 1 << SPLIT]; items.len().div_ceil(block)];
-    count(items, &mut counts, block, &digit);
+    for_each_block(items, &mut counts, block, &|items, counts| {
+        for &item in items {
+            counts[digit(item)] += 1;
+        }
+    });
     place(&mut counts);
-    pass(items, spare, &mut counts, block, &digit);
+    let far = size_of_val(items) >= combining::FAR;
+    let to: Shared<T> = SharedSlice::new(spare);
+    for_each_block(items, &mut counts, block, &|items, places| {
+        // SAFETY: each item has a place of its own, since the places were counted from these items.
+        unsafe { combining::move_items(items, places, &to, &digit, far) };
+    });
     // The places of the last block have moved on to the end of each bucket.
     let ends = counts[counts.len() - 1];
     let len = items.len();
     let (items, spare) = (SharedSlice::new(items), SharedSlice::new(spare));
+    let place_of = |number: usize| match number.checked_sub(1) {
+        None => 0..ends[0],
+        Some(before) => ends[before]..ends[number],
+    };
     let bucket = |number: usize, is_long: bool| {
-        let start = if number == 0 { 0 } else { ends[number - 1] };
+        let place = place_of(number);
         // SAFETY: buckets do not overlap, and each is taken by one task.
-        let (other, own) = unsafe {
-            (
-                items.slice(start..ends[number]),
-                spare.slice(start..ends[number]),
-            )
-        };
+        let (other, own) = unsafe { (items.slice(place.clone()), spare.slice(place)) };
         // SAFETY: the split has written every slot.
         let (own, other) = (unsafe { own.assume_init_mut() }, as_slots(other));
         if own.len() >= LARGE {
@@ -98,10 +106,7 @@ fn split<B: Bits, T: Item<B>>(
             passes(own, other, mask, from, !into_spare);
         }
     };
-    let is_large = |number: usize| {
-        let start = if number == 0 { 0 } else { ends[number - 1] };
-        is_long && ends[number] - start >= LARGE
-    };
+    let is_large = |number: usize| is_long && place_of(number).len() >= LARGE;
     let numbers = 0..ends.len();
     numbers
         .clone()
@@ -201,19 +206,6 @@ fn passes_by<B: Bits, T: Item<B>>(
     in_spare
 }
 
-fn count<T: Copy + Sync>(
-    items: &[T],
-    counts: &mut [Counts],
-    block: usize,
-    digit: &(impl Fn(T) -> usize + Sync),
-) {
-    for_each_block(items, counts, block, &|items, counts| {
-        for &item in items {
-            counts[digit(item)] += 1;
-        }
-    });
-}
-
 /// Turns the counts of each block into the places of its first item of each digit.
 fn place(counts: &mut [Counts]) {
     let mut next = 0;
@@ -223,22 +215,6 @@ fn place(counts: &mut [Counts]) {
             next += count;
         }
     }
-}
-
-/// Moves the items of each block to their places.
-fn pass<T: Copy + Send + Sync>(
-    from: &[T],
-    to: &mut [MaybeUninit<T>],
-    places: &mut [Counts],
-    block: usize,
-    digit: &(impl Fn(T) -> usize + Sync),
-) {
-    let to: Shared<T> = SharedSlice::new(to);
-    let far = size_of_val(from) >= combining::FAR;
-    for_each_block(from, places, block, &|items, places| {
-        // SAFETY: each item has a place of its own, since the places were counted from these items.
-        unsafe { combining::move_items(items, places, &to, digit, far) };
-    });
 }
 
 /// Calls `body` with each block of items and its entry of `of_blocks`, on all threads if there are several blocks.

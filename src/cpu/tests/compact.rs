@@ -6,7 +6,7 @@ use super::super::buffer::as_slots;
 use super::super::compress::{self, Word};
 use super::super::huge_pages;
 #[cfg(target_arch = "x86_64")]
-use super::super::processor::HasAvx2;
+use super::super::processor::Widest;
 use super::*;
 
 fn positions(mask: &[u8]) -> Vec<usize> {
@@ -53,7 +53,7 @@ fn compresses_and_expands_every_pattern() {
             assert_eq!(compress::portable::compress(values, words, slots), kept);
         }];
         #[cfg(target_arch = "x86_64")]
-        if HasAvx2::test().is_some() {
+        if Widest::test().is_some() {
             forms.push(|values, words, kept, slots| {
                 // SAFETY: the processor has AVX2. `compress` takes this form only where AVX-512 is missing.
                 let written = unsafe { compress::avx2::compress(values, words, slots) };
@@ -160,7 +160,7 @@ fn blocks_of_a_mask() {
         let trues = positions(&mask);
         let mut kept: Vec<u32> = trues.iter().map(|&index| values[index]).collect();
         assert_eq!(count_true(&of_mask), trues.len());
-        assert!(compact(&of_values, &of_mask) == kept);
+        assert!(compact(&of_values, &of_mask, false) == (kept.clone(), trues.len()));
         assert!(compact_indices::<usize>(&of_mask) == trues);
         let coordinates = trues.iter().flat_map(|&index| [index / len, index % len]);
         assert!(argwhere::<usize>(&of_mask, &shape) == coordinates.collect::<Vec<_>>());
@@ -170,7 +170,7 @@ fn blocks_of_a_mask() {
             .for_each(|&index| expanded[index] = values[index]);
         assert!(expand(&kept, &of_mask) == expanded);
         kept.resize(mask.len(), 0);
-        assert!(compact_padded(&of_values, &of_mask) == (kept, trues.len()));
+        assert!(compact(&of_values, &of_mask, true) == (kept, trues.len()));
 
         let lines = [rows, len, 1];
         let of_lines = compact_lines::<_, u32>(&of_values, &of_mask, lines);
@@ -233,7 +233,8 @@ fn slices_are_kept_and_restored() {
     let values: Vec<u16> = (0..outer * len * inner).map(|at| at as u16).collect();
     let all = values.iter().enumerate().map(of_slice);
     let kept: Vec<u16> = all.clone().flatten().collect();
-    assert!(compact_rows(&values, &mask, outer, inner) == kept);
+    let found = compact_rows(&values, &mask, [outer, inner], false);
+    assert!(found == (kept.clone(), mask.iter().filter(|&&byte| byte != 0).count()));
     let restored: Vec<u16> = all.map(Option::unwrap_or_default).collect();
     assert!(expand_rows(&kept, &mask, outer, inner) == restored);
 }

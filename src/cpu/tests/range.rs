@@ -122,3 +122,90 @@ fn a_product_of_a_mask_is_one_up_to_the_first_zero() {
         }
     }
 }
+
+/// Products of parts are subnormal here, where a loop has none: they have lost bits when they come back into range.
+#[test]
+fn a_product_of_parts_keeps_its_bits() {
+    let cases: [&[(usize, f32)]; 4] = [
+        // Within a vector, in pairs and in fours.
+        &[
+            (0, 1e38),
+            (8, 3e-6),
+            (9, 3e-6),
+            (10, 3e-6),
+            (11, 3e-6),
+            (12, 3e-6),
+            (13, 3e-6),
+            (14, 3e-6),
+            (15, 3e-6),
+        ],
+        &[(0, 1e30), (20, 1e-25), (21, 1e-15), (22, 1e20)],
+        // Within a tile, and on the way to its total.
+        &[(0, 1e10), (1024, 1e-30), (1025, 1e-12), (1026, 1e32)],
+        // In the order of a reduction: the first and the ninth element.
+        &[(0, 1e-30), (1, 1e32), (2, 1e20), (8, 1e-12)],
+    ];
+    for (case, places) in cases.iter().enumerate() {
+        for [outer, len, inner] in [
+            [1, 64, 1],
+            [1, 3072, 1],
+            [3, 3072, 1],
+            [1, 3072, 2],
+            [1, 40_000, 1],
+            [1, 40_000, 3],
+            [2, 3072, 70],
+        ] {
+            if places.iter().any(|&(at, _)| at >= len) {
+                continue;
+            }
+            for reverse in [false, true] {
+                let mut line = vec![1.0f32; len];
+                for &(at, value) in *places {
+                    line[if reverse { len - 1 - at } else { at }] = value;
+                }
+                let input: Vec<f32> = (0..outer * len * inner)
+                    .map(|index| line[index / inner % len])
+                    .collect();
+                let mut product = 1f64;
+                let steps = (0..len).map(|step| if reverse { len - 1 - step } else { step });
+                let mut expected = vec![0.0; len];
+                for at in steps {
+                    product *= f64::from(line[at]);
+                    expected[at] = product;
+                }
+                let shape = [outer, len, inner];
+                let agrees = |output: &[f32], what: &str| {
+                    for (index, &found) in output.iter().enumerate() {
+                        let expected = expected[index / inner % len];
+                        let off = (f64::from(found) / expected - 1.0).abs();
+                        assert!(
+                            off < 1e-5,
+                            "{what} {case} {shape:?} {reverse} {index}: {found}, not {expected}"
+                        );
+                    }
+                };
+                agrees(
+                    &super::scan(&input, shape, ScanOp::Prod, false, reverse),
+                    "scan",
+                );
+                let lines = WalkShape::new(shape, reverse);
+                let starts = vec![0; input.len()];
+                let output = super::segmented_scan(
+                    &View::contiguous(&input, &lines),
+                    Some(&View::contiguous(&starts, &lines)),
+                    ScanOp::Prod,
+                    false,
+                    lines,
+                );
+                agrees(&output, "segments");
+                if outer == 1 && !reverse {
+                    let offsets = [0, len];
+                    let bounds = Bounds::new(&offsets, len);
+                    let product = segment_reduce(&input, &bounds, inner, ScanOp::Prod);
+                    let off = (f64::from(product[inner - 1]) / expected[len - 1] - 1.0).abs();
+                    assert!(off < 1e-5, "reduction {case} {shape:?}: {product:?}");
+                }
+            }
+        }
+    }
+}

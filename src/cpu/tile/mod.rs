@@ -132,6 +132,7 @@ impl<T: ElementType, O: Combine<T::Acc>, const REVERSE: bool> Kernel<T>
     }
 }
 
+/// The totals of whole tiles, one in each lane, as many tiles at once as there are lanes.
 struct Totals<'a, T: ElementType, O> {
     tiles: &'a [T],
     totals: &'a mut [TileTotal<T::Acc>],
@@ -144,7 +145,30 @@ impl<T: ElementType, O: Combine<T::Acc>> Kernel<T> for Totals<'_, T, O> {
 
     #[inline(always)]
     fn run<L: Lanes<T>>(self, proof: L::Proof) {
-        totals::<T, O, L>(proof, self.tiles, self.totals, self.reverse);
+        let Self {
+            tiles,
+            totals,
+            reverse,
+            ..
+        } = self;
+        assert!(tiles.len() == totals.len() * TILE);
+        let sets = tiles.chunks(L::COUNT * TILE);
+        for (tiles, totals) in sets.zip(totals.chunks_mut(L::COUNT)) {
+            // A set that is not full repeats its last tile.
+            let mut starts = [tiles.as_ptr(); MOST_LANES];
+            for (index, start) in starts.iter_mut().enumerate() {
+                *start = tiles[index.min(totals.len() - 1) * TILE..].as_ptr();
+            }
+            // SAFETY: a tile begins at each of them.
+            let (last, seen) = unsafe { last_prefixes::<T, O, L>(proof, starts, reverse) };
+            let (last, least, most) = (last.array(), seen.0.array(), seen.1.array());
+            for (lane, total) in totals.iter_mut().enumerate() {
+                *total = TileTotal {
+                    total: last[lane],
+                    seen: (least[lane], most[lane]),
+                };
+            }
+        }
     }
 }
 
@@ -174,34 +198,6 @@ impl<A: Accumulator> TileTotal<A> {
         O::is_regular(start, self.total)
             & O::is_regular(start, self.seen.0)
             & O::is_regular(start, self.seen.1)
-    }
-}
-
-/// The totals of whole tiles, one in each lane, as many tiles at once as there are lanes.
-#[inline(always)]
-fn totals<T: ElementType, O: Combine<T::Acc>, L: Lanes<T>>(
-    proof: L::Proof,
-    tiles: &[T],
-    totals: &mut [TileTotal<T::Acc>],
-    reverse: bool,
-) {
-    assert!(tiles.len() == totals.len() * TILE);
-    let sets = tiles.chunks(L::COUNT * TILE);
-    for (tiles, totals) in sets.zip(totals.chunks_mut(L::COUNT)) {
-        // A set that is not full repeats its last tile.
-        let mut starts = [tiles.as_ptr(); MOST_LANES];
-        for (index, start) in starts.iter_mut().enumerate() {
-            *start = tiles[index.min(totals.len() - 1) * TILE..].as_ptr();
-        }
-        // SAFETY: a tile begins at each of them.
-        let (last, seen) = unsafe { last_prefixes::<T, O, L>(proof, starts, reverse) };
-        let (last, least, most) = (last.array(), seen.0.array(), seen.1.array());
-        for (lane, total) in totals.iter_mut().enumerate() {
-            *total = TileTotal {
-                total: last[lane],
-                seen: (least[lane], most[lane]),
-            };
-        }
     }
 }
 

@@ -11,6 +11,8 @@ use super::row_part::RowPart;
 /// How a state is accumulated from elements of type `A`.
 pub(crate) trait StateFold<A>: Sync {
     type State: Copy + Send + Sync;
+    /// The accumulation of parts: see [`Combine::Parts`].
+    type Parts: StateFold<A, State = Self::State>;
 
     /// The state of no elements.
     const NOTHING: Self::State;
@@ -179,6 +181,7 @@ pub(crate) struct Plain<O>(PhantomData<O>);
 
 impl<A: Accumulator, O: Combine<A>> StateFold<A> for Plain<O> {
     type State = A;
+    type Parts = Plain<O::Parts>;
 
     const NOTHING: A = O::IDENTITY;
     const ROUNDS: bool = !O::EXACT;
@@ -206,7 +209,7 @@ impl<A: Accumulator, O: Combine<A>> StateFold<A> for Plain<O> {
 
     #[inline(always)]
     fn of_all(elements: &[A]) -> A {
-        let total = lanes::run::<A, _>(RowTotal::<A, O>::new(elements));
+        let total = lanes::run::<A, _>(RowTotal::<A, O::Parts>::new(elements));
         if O::EXACT {
             first_of_equals(total, elements, false)
         } else {

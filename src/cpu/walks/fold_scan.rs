@@ -99,19 +99,41 @@ impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
         })
     }
 
+    fn fold(&self, block: Block, totals: &mut [Self::State]) {
+        // SAFETY: nothing is written.
+        unsafe { self.walk_by::<F::Parts>(block, totals, false) };
+    }
+
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool) {
+        // SAFETY: the caller's promise.
+        unsafe { self.walk_by::<F>(block, states, writes) };
+    }
+}
+
+impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
+    /// [`Walk::walk`], by `G` in place of `F`.
+    ///
+    /// # Safety
+    ///
+    /// As there.
+    unsafe fn walk_by<G: StateFold<T::Acc, State = F::State>>(
+        &self,
+        block: Block,
+        states: &mut [Since<F::State>],
+        writes: bool,
+    ) {
         if self.lines.are_few() {
             // SAFETY: the caller's promise.
-            return unsafe { self.walk_in_chunks(block, states, writes) };
+            return unsafe { self.walk_in_chunks::<G>(block, states, writes) };
         }
         let exclusive = self.exclusive;
         let (mut gathered, mut nowhere) = (Turned::default(), Turned::default());
         let mut marks = Turned::default();
         let mut scratch = T::Scratch::default();
         let (plane, columns) = (block.plane, block.columns);
-        let mut columns_of = Columns::<T::Acc, F>::of(states);
+        let mut columns_of = Columns::<T::Acc, G>::of(states);
         // The only tile has nothing before it.
-        let in_tiles = F::IN_TILES && self.lines.len > PIECE_OF_COLUMNS;
+        let in_tiles = G::IN_TILES && self.lines.len > PIECE_OF_COLUMNS;
         let first = block.lines.start;
         let goes_on = block.lines.end < self.lines.len;
         for line in block.lines {
@@ -138,15 +160,18 @@ impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
             columns_of.give(states);
         }
     }
-}
 
-impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
     /// Walks chunks of lines, in each one column after the other.
     ///
     /// # Safety
     ///
     /// As [`Walk::walk`].
-    unsafe fn walk_in_chunks(&self, block: Block, states: &mut [Since<F::State>], writes: bool) {
+    unsafe fn walk_in_chunks<G: StateFold<T::Acc, State = F::State>>(
+        &self,
+        block: Block,
+        states: &mut [Since<F::State>],
+        writes: bool,
+    ) {
         let (plane, exclusive, reverse) = (block.plane, self.exclusive, self.lines.reverse);
         let (mut gathered, mut marks, mut nowhere) = (room(), room(), room());
         let mut scratch = T::Scratch::default();
@@ -167,7 +192,7 @@ impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
                         exclusive,
                         slots,
                     };
-                    F::walk_row(state, part);
+                    G::walk_row(state, part);
                 };
                 if writes {
                     let at = (plane, column, &chunk);
@@ -180,7 +205,7 @@ impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
                 } else {
                     walk(T::widen(values, &mut scratch), &mut []);
                 }
-                state.close::<T::Acc, F>();
+                state.close::<T::Acc, G>();
             }
         }
     }

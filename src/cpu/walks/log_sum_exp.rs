@@ -44,6 +44,7 @@ pub(crate) struct LogSumExpFold;
 
 impl<A: Real> StateFold<A> for LogSumExpFold {
     type State = ScaledSum<A>;
+    type Parts = Self;
 
     const NOTHING: ScaledSum<A> = ScaledSum {
         largest: A::LOWEST,

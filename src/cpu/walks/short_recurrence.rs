@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 
 use super::super::element::TILE;
 use super::super::parallel::{self, GRAIN};
-use super::super::processor::{Widest, compiled_for, widest};
+use super::super::processor::{Widest, compiled_for};
 use super::super::traits::{Accumulator, ElementType};
 use super::affine::state_after;
 use super::{View, WalkShape};
@@ -19,7 +19,8 @@ pub(super) fn walk<T: ElementType, const RESETS: bool>(
     exclusive: bool,
     lines: WalkShape,
 ) -> bool {
-    let (Some(values), Some(decay), Some(vectors)) = (values.rows(), decay.rows(), widest()) else {
+    let (Some(values), Some(decay), Some(vectors)) = (values.rows(), decay.rows(), Widest::test())
+    else {
         return false;
     };
     let walk = match (lines.inner, lines.len, lines.reverse) {

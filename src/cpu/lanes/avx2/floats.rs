@@ -4,7 +4,7 @@ use core::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::super::super::processor::HasAvx2;
+use super::super::super::processor::Widest;
 use super::super::super::traits::Lanes;
 use super::shuffles::same;
 
@@ -20,6 +20,12 @@ macro_rules! f32_lanes {
             operators {
                 add(l, r) _mm256_add_ps(l, r);
                 mul(l, r) _mm256_mul_ps(l, r);
+                mul_or_zero(l, r) {
+                    let product = _mm256_mul_ps(l, r);
+                    let size = _mm256_andnot_ps(_mm256_set1_ps(-0.0), product);
+                    let smallest = _mm256_set1_ps(f32::MIN_POSITIVE);
+                    _mm256_andnot_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(size, smallest), product)
+                };
                 // The instruction takes its second operand if the two are equal or one is NaN, which leaves a NaN in
                 // the first.
                 max(l, r) _mm256_or_ps(_mm256_max_ps(r, l), _mm256_cmp_ps::<_CMP_UNORD_Q>(r, r));
@@ -82,6 +88,12 @@ lanes! {
     operators {
         add(l, r) _mm256_add_pd(l, r);
         mul(l, r) _mm256_mul_pd(l, r);
+        mul_or_zero(l, r) {
+            let product = _mm256_mul_pd(l, r);
+            let size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), product);
+            let smallest = _mm256_set1_pd(f64::MIN_POSITIVE);
+            _mm256_andnot_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(size, smallest), product)
+        };
         max(l, r) _mm256_or_pd(_mm256_max_pd(r, l), _mm256_cmp_pd::<_CMP_UNORD_Q>(r, r));
         min(l, r) _mm256_or_pd(_mm256_min_pd(r, l), _mm256_cmp_pd::<_CMP_UNORD_Q>(r, r));
     }

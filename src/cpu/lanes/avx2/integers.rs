@@ -2,7 +2,7 @@
 
 use core::arch::x86_64::*;
 
-use super::super::super::processor::HasAvx2;
+use super::super::super::processor::Widest;
 use super::super::super::traits::Lanes;
 
 /// Lanes of `i32`. Elements may be converted as they are loaded and stored.
@@ -16,6 +16,7 @@ macro_rules! i32_lanes {
             operators {
                 add(l, r) _mm256_add_epi32(l, r);
                 mul(l, r) _mm256_mullo_epi32(l, r);
+                mul_or_zero(l, r) _mm256_mullo_epi32(l, r);
                 max(l, r) _mm256_max_epi32(l, r);
                 min(l, r) _mm256_min_epi32(l, r);
             }
@@ -110,6 +111,7 @@ macro_rules! i64_lanes {
             operators {
                 add(l, r) _mm256_add_epi64(l, r);
                 mul(l, r) mul_64(l, r);
+                mul_or_zero(l, r) mul_64(l, r);
                 max(l, r) _mm256_blendv_epi8(l, r, _mm256_cmpgt_epi64(r, l));
                 min(l, r) _mm256_blendv_epi8(l, r, _mm256_cmpgt_epi64(l, r));
             }

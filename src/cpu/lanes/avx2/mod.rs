@@ -27,20 +27,20 @@ macro_rules! lanes {
     ) => {
         $(#[$doc])*
         #[derive(Clone, Copy)]
-        pub(crate) struct $Name($register, HasAvx2);
+        pub(crate) struct $Name($register, Widest);
 
         impl Lanes<$elem> for $Name {
-            type Proof = HasAvx2;
+            type Proof = Widest;
 
             const COUNT: usize = $count;
 
             #[inline(always)]
-            fn proof(self) -> HasAvx2 {
+            fn proof(self) -> Widest {
                 self.1
             }
 
             #[inline(always)]
-            unsafe fn load(proof: HasAvx2, $from: *const $elem) -> Self {
+            unsafe fn load(proof: Widest, $from: *const $elem) -> Self {
                 // SAFETY: `proof` proves AVX2 and F16C. The caller has these elements; the access needs no alignment.
                 Self(unsafe { $load }, proof)
             }
@@ -53,7 +53,7 @@ macro_rules! lanes {
             }
 
             #[inline(always)]
-            fn splat(proof: HasAvx2, $one: $acc) -> Self {
+            fn splat(proof: Widest, $one: $acc) -> Self {
                 // SAFETY: `proof` proves AVX2.
                 Self(unsafe { $splat }, proof)
             }
