@@ -258,8 +258,7 @@ pub(crate) fn largest<const D: usize, K: Basic>(
 
 /// Keys have that many bits; there is at least one if there are keys.
 #[track_caller]
-pub(crate) fn key_bits(operation: &str, keys: &Tensor<1, Int>, bits: usize) {
-    let (dtype, elements) = (keys.dtype(), keys.dims()[0]);
+pub(crate) fn key_bits(operation: &str, dtype: DType, elements: usize, bits: usize) {
     let width = 8 * dtype.size();
     if bits > width {
         fail(
@@ -271,6 +270,23 @@ pub(crate) fn key_bits(operation: &str, keys: &Tensor<1, Int>, bits: usize) {
         fail(
             operation,
             &format!("`bits` is 0, but there are {elements} keys to sort."),
+        );
+    }
+}
+
+/// There are groups if there are values, and 31 bits number them.
+#[track_caller]
+pub(crate) fn num_keys(operation: &str, num_keys: usize, values: usize) {
+    if num_keys == 0 && values > 0 {
+        fail(
+            operation,
+            &format!("`num_keys` is 0, but there are {values} values to place."),
+        );
+    }
+    if num_keys >= i32::MAX as usize {
+        fail(
+            operation,
+            &format!("`num_keys` is {num_keys}; groups are numbered in 31 bits."),
         );
     }
 }

@@ -24,9 +24,8 @@
 //! }
 //! ```
 
-use crate::backends::cube::sort::{Sort, Wanted, ordered, sorted};
-use crate::check::{fail, largest_int, numbers};
-use crate::ops::{FloatSelectionOps, ScanOps};
+use crate::check::{self, fail, key_bits, largest_int, numbers};
+use crate::ops::{FloatSelectionOps, ScanOps, SortOps};
 use crate::{ScanOp, ScanOptions, SortOrder};
 use burn::backend::TensorMetadata;
 use burn::tensor::{DType, IntDType};
@@ -133,18 +132,7 @@ pub fn partition_by_key(
     let operation = "Partition By Key";
     check_keys(operation, &values, &keys);
     let elements = values.shape().num_elements();
-    if num_keys == 0 && elements > 0 {
-        fail(
-            operation,
-            &format!("`num_keys` is 0, but there are {elements} values to place."),
-        );
-    }
-    if num_keys >= i32::MAX as usize {
-        fail(
-            operation,
-            &format!("`num_keys` is {num_keys}; groups are numbered in 31 bits."),
-        );
-    }
+    check::num_keys(operation, num_keys, elements);
     let int = int_dtype(operation, &values, elements);
     CubeBackend::float_partition(values, keys, num_keys, int)
 }
@@ -163,12 +151,7 @@ pub fn partition_by_key(
 /// ```
 pub fn radix_sort(keys: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor {
     check_dimension("Radix Sort", &keys, dim);
-    let wanted = Wanted {
-        keys: true,
-        positions: None,
-    };
-    let (keys, _) = sorted(keys, dim, Sort::Whole(ordered(order)), wanted);
-    keys.expect("keys are wanted")
+    CubeBackend::float_radix_sort(keys, dim, order)
 }
 
 /// The positions of the elements of each line along `dim` in order, as
@@ -187,12 +170,8 @@ pub fn radix_sort(keys: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor 
 pub fn radix_argsort(keys: CubeTensor, dim: usize, order: SortOrder) -> CubeTensor {
     let operation = "Radix Argsort";
     check_dimension(operation, &keys, dim);
-    let wanted = Wanted {
-        keys: false,
-        positions: Some(int_dtype(operation, &keys, keys.shape()[dim])),
-    };
-    let (_, positions) = sorted(keys, dim, Sort::Whole(ordered(order)), wanted);
-    positions.expect("positions are wanted")
+    let int = int_dtype(operation, &keys, keys.shape()[dim]);
+    CubeBackend::float_radix_argsort(keys, dim, order, int)
 }
 
 /// One-dimensional values and keys, both in the order of the keys. With `bits`, only this many of the lowest bits of
@@ -216,31 +195,17 @@ pub fn radix_sort_by_key(
 ) -> (CubeTensor, CubeTensor) {
     let operation = "Radix Sort By Key";
     check_keys(operation, &values, &keys);
-    let (width, elements) = (8 * keys.dtype.size(), keys.shape().num_elements());
-    match bits {
-        Some(_) if keys.dtype.is_float() => fail(operation, "Float keys have no `bits`."),
-        Some(bits) if bits > width => {
-            let dtype = keys.dtype;
-            fail(
-                operation,
-                &format!("`bits` is {bits}; keys of {dtype:?} have {width} bits."),
-            )
+    let (dtype, elements) = (keys.dtype, keys.shape().num_elements());
+    let int = int_dtype(operation, &keys, elements);
+    let (keys, positions) = match bits {
+        None => CubeBackend::float_radix_sort_with_indices(keys, 0, order, int),
+        Some(_) if dtype.is_float() => fail(operation, "Float keys have no `bits`."),
+        Some(bits) => {
+            key_bits(operation, dtype, elements, bits);
+            CubeBackend::radix_sort_bits(keys, bits, order, int)
         }
-        Some(0) if elements > 0 => fail(
-            operation,
-            &format!("`bits` is 0, but there are {elements} keys to sort."),
-        ),
-        _ => {}
-    }
-    let mut options = ordered(order);
-    options.bits = bits.map(|bits| bits.max(1) as u32);
-    let wanted = Wanted {
-        keys: true,
-        positions: Some(int_dtype(operation, &keys, elements)),
     };
-    let (keys, positions) = sorted(keys, 0, Sort::Whole(options), wanted);
-    let positions = positions.expect("positions are wanted");
-    (gathered(values, positions), keys.expect("keys are wanted"))
+    (gathered(values, positions), keys)
 }
 
 /// One-dimensional values from these positions, one for each value; zero where a position is negative.

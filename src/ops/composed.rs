@@ -1,18 +1,30 @@
 //! Operations made of others that every backend has. They serve backends without their own kernels, and gradients of
 //! gradients.
 
-use super::ScanOps;
 use super::shift::{first, next_elements, previous_elements};
+use super::{ScanOps, along};
 use crate::{ScanOp, ScanOptions};
-use burn::backend::TensorMetadata;
 use burn::backend::tensor::{BoolTensor, Device, FloatTensor, IntTensor};
-use burn::tensor::{IndexingUpdateOp, IntDType, Shape, Slice};
+use burn::backend::{Backend, TensorMetadata};
+use burn::tensor::{DType, IndexingUpdateOp, IntDType, Shape, Slice};
+use burn_backend::get_device_settings;
 
 /// The numbers below `len`. On a fused device Burn makes them by its own cumulative sum, whose reads grow with the
 /// square of `len`.
 pub(crate) fn range<B: ScanOps>(len: usize, device: &Device<B>, dtype: IntDType) -> IntTensor<B> {
     let ones = B::int_ones([len].into(), device, dtype);
     B::int_scan(ones, 0, ScanOp::Sum, ScanOptions::default().exclusive())
+}
+
+/// Booleans with their dtype. Burn's `select` leaves them as U8 on Flex, which
+/// [`from_dispatch`](burn::tensor::Tensor::from_dispatch) takes for integers.
+pub(crate) fn booleans<B: Backend>(tensor: BoolTensor<B>) -> BoolTensor<B> {
+    if tensor.dtype() != DType::U8 {
+        return tensor;
+    }
+    let dtype = get_device_settings::<B>(&tensor.device()).bool_dtype;
+    let numbers = B::bool_into_int(tensor, IntDType::I32);
+    B::int_not_equal_elem(numbers, 0.into(), dtype)
 }
 
 /// [`ScanOps::float_scan_from`] by operations that every backend has.
@@ -50,11 +62,7 @@ pub(crate) fn scan_from_by_scan<T: TensorMetadata>(
         return tensor;
     }
     let len = shape[dim];
-    let part = |tensor, range: core::ops::Range<usize>| {
-        let mut slices = vec![Slice::full(); shape.num_dims()];
-        slices[dim] = Slice::from(range);
-        slice(tensor, &slices)
-    };
+    let part = |tensor, range| slice(tensor, &along(shape.num_dims(), dim, range));
     // An exclusive scan sees all but the last element.
     let seen = match (options.exclusive, options.reverse) {
         // The elements stay part of the graph, with a gradient of zeros.

@@ -1,8 +1,10 @@
 //! The kinds of tensors, and how queued operations take tensors from and leave them in Burn's container.
 
+use super::booleans;
 use burn::backend::TensorMetadata;
 use burn::tensor::DType;
 use burn_ir::{BackendIr, HandleContainer, TensorId, TensorIr};
+use core::convert::identity;
 
 /// Float tensors.
 pub(crate) struct Float;
@@ -23,7 +25,7 @@ pub(crate) trait Kind<B: BackendIr> {
 }
 
 macro_rules! kind {
-    ($Kind:ident, $name:literal, $Tensor:ident, $take:ident, $leave:ident, $holds:expr) => {
+    ($Kind:ident, $name:literal, $Tensor:ident, $take:ident, $leave:ident, $holds:expr, $as_kind:expr) => {
         impl<B: BackendIr> Kind<B> for $Kind {
             type Tensor = B::$Tensor;
             #[cfg(feature = "remote")]
@@ -35,7 +37,7 @@ macro_rules! kind {
             }
 
             fn take(handles: &mut HandleContainer<B::Handle>, tensor: &TensorIr) -> B::$Tensor {
-                handles.$take::<B>(tensor)
+                $as_kind(handles.$take::<B>(tensor))
             }
 
             fn leave(handles: &mut HandleContainer<B::Handle>, id: &TensorId, tensor: B::$Tensor) {
@@ -51,7 +53,8 @@ kind!(
     FloatTensorPrimitive,
     get_float_tensor,
     register_float_tensor,
-    |dtype: DType| dtype.is_float()
+    |dtype: DType| dtype.is_float(),
+    identity
 );
 kind!(
     Int,
@@ -59,16 +62,17 @@ kind!(
     IntTensorPrimitive,
     get_int_tensor,
     register_int_tensor,
-    |dtype: DType| dtype.is_int() || dtype.is_uint()
+    |dtype: DType| dtype.is_int() || dtype.is_uint(),
+    identity
 );
-// Burn's `select` on Flex leaves a bool tensor as one of U8.
 kind!(
     Bool,
     "bool",
     BoolTensorPrimitive,
     get_bool_tensor,
     register_bool_tensor,
-    |dtype: DType| dtype.is_bool() || dtype == DType::U8
+    |dtype: DType| dtype.is_bool(),
+    booleans::<B>
 );
 
 /// The name of a kind, and whether it holds a type.

@@ -29,14 +29,14 @@ pub(crate) mod sort;
 #[cfg(feature = "fusion")]
 pub(crate) mod specs;
 
-pub(crate) use composed::range;
 #[cfg(feature = "flex")]
 pub(crate) use composed::scan_from_by_scan;
 #[cfg(feature = "autodiff")]
 pub(crate) use composed::{adjoint_by_scan, float_scan_from_by_scan};
+pub(crate) use composed::{booleans, range};
 pub use scans::ScanOps;
 pub use selections::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps};
-pub(crate) use slices::{MOST_KEPT, coordinates, first, first_slices, read_count, with_dim};
+pub(crate) use slices::{MOST_KEPT, along, coordinates, first, first_slices, read_count, with_dim};
 pub use sort::SortOps;
 
 /// Everything a backend offers to this crate.

@@ -1,9 +1,9 @@
 //! Lines shifted by one in the order of a scan.
 
-use super::{ScanOps, with_dim};
+use super::{MOST_KEPT, ScanOps, along, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{Device, FloatTensor};
-use burn::tensor::{DType, Shape, Slice, TensorData};
+use burn::tensor::{DType, Shape, TensorData};
 
 /// At each position of a scan the next element; 0 at the last position.
 pub(crate) fn next_elements<B: ScanOps>(
@@ -12,6 +12,9 @@ pub(crate) fn next_elements<B: ScanOps>(
     reverse: bool,
 ) -> FloatTensor<B> {
     let end = line_of::<B>(&tensor, dim, 0.);
+    if tensor.shape()[dim] == 1 {
+        return end;
+    }
     // The last of the other direction is the first.
     let later = all_but_last::<B>(tensor, dim, !reverse);
     in_order::<B>(later, end, dim, reverse)
@@ -67,6 +70,9 @@ pub(crate) fn previous_elements<B: ScanOps>(
     reverse: bool,
 ) -> FloatTensor<B> {
     let first = first.unwrap_or_else(|| line_of::<B>(&tensor, dim, 0.));
+    if tensor.shape()[dim] == 1 {
+        return first;
+    }
     let seen = all_but_last::<B>(tensor, dim, reverse);
     in_order::<B>(first, seen, dim, reverse)
 }
@@ -85,6 +91,22 @@ pub(crate) fn first<B: ScanOps>(
     }
 }
 
+/// The same, which does not keep lines that are much longer.
+#[cfg(feature = "autodiff")]
+pub(crate) fn first_alone<B: ScanOps>(
+    tensor: FloatTensor<B>,
+    dim: usize,
+    reverse: bool,
+) -> FloatTensor<B> {
+    let len = tensor.shape()[dim];
+    let first = first::<B>(tensor, dim, reverse);
+    if len <= MOST_KEPT {
+        first
+    } else {
+        B::float_mul_scalar(first, 1.into())
+    }
+}
+
 /// One element of each line.
 pub(crate) fn line_of<B: ScanOps>(
     tensor: &FloatTensor<B>,
@@ -96,13 +118,12 @@ pub(crate) fn line_of<B: ScanOps>(
     B::float_full(shape, value.into(), &device, dtype)
 }
 
-/// Zeros from the host. Burn fuses a fill of one element with pending operations on tensors without elements, and then
-/// fills nothing.
-pub(crate) fn zeros_from_host<B: ScanOps>(
-    shape: Shape,
-    device: &Device<B>,
-    dtype: DType,
-) -> FloatTensor<B> {
+/// Zeros. Burn fuses a fill with pending operations on tensors of another shape where the fill has size 1. If those have
+/// no elements, nothing is filled. So such zeros come from the host.
+pub(crate) fn zeros<B: ScanOps>(shape: Shape, device: &Device<B>, dtype: DType) -> FloatTensor<B> {
+    if !shape.contains(&1) {
+        return B::float_zeros(shape, device, dtype.into());
+    }
     let zeros = TensorData::zeros::<f32, _>(shape);
     B::float_from_data(zeros.convert_dtype(dtype), device)
 }
@@ -112,7 +133,6 @@ fn part<B: ScanOps>(
     dim: usize,
     range: core::ops::Range<usize>,
 ) -> FloatTensor<B> {
-    let mut slices = vec![Slice::full(); tensor.shape().num_dims()];
-    slices[dim] = Slice::from(range);
-    B::float_slice(tensor, &slices)
+    let rank = tensor.shape().num_dims();
+    B::float_slice(tensor, &along(rank, dim, range))
 }

@@ -3,6 +3,7 @@
 use burn::backend::tensor::IntTensor;
 use burn::backend::{Backend, TensorMetadata};
 use burn::tensor::{IntDType, Shape, Slice};
+use core::ops::Range;
 
 /// The coordinates in a tensor of `shape` of row-major positions, one row each.
 pub(crate) fn coordinates<B: Backend>(
@@ -30,10 +31,18 @@ pub(crate) fn first(count: usize) -> Slice {
     Slice::from(0..count)
 }
 
+/// A range along one of `rank` dimensions.
+pub(crate) fn along(rank: usize, dim: usize, range: Range<usize>) -> Vec<Slice> {
+    let mut slices = vec![Slice::full(); rank];
+    slices[dim] = Slice::from(range);
+    slices
+}
+
 /// The most that a view keeps alive, as a multiple of its own size. A view keeps its whole buffer.
 pub(crate) const MOST_KEPT: usize = 8;
 
-/// The first `count` slices along `dim`. Along the first dimension they are the `front` of the tensor's elements.
+/// The first `count` slices along `dim`. Where all dimensions before it have size 1, they are the `front` of the tensor's
+/// elements. Elsewhere a reshape copies a few of many, whose buffer has no gaps then.
 ///
 /// A tensor without elements is reshaped. Burn's slice of it fails on CubeCL devices: it shortens the memory by the
 /// size of the slices after the end.
@@ -50,13 +59,17 @@ pub(crate) fn first_slices<T: TensorMetadata>(
     if elements == 0 {
         return reshape(tensor, found);
     }
-    if dim == 0 {
+    let kept = found.num_elements();
+    if count == 0 || shape[..dim].iter().all(|&size| size == 1) {
         let flat = reshape(tensor, [elements].into());
-        return reshape(front(flat, found.num_elements()), found);
+        return reshape(front(flat, kept), found);
     }
-    let mut slices = vec![Slice::full(); shape.num_dims()];
-    slices[dim] = first(count);
-    slice(tensor, &slices)
+    let slices = slice(tensor, &along(shape.num_dims(), dim, 0..count));
+    if MOST_KEPT * count < shape[dim] {
+        reshape(reshape(slices, [kept].into()), found)
+    } else {
+        slices
+    }
 }
 
 /// Waits for the device and reads the number in a `[1]` tensor. The panic names the device: a remote one may be gone.

@@ -1,6 +1,6 @@
 //! [`TensorCompact`].
 
-use super::kind::Selectable;
+use super::kind::{Selectable, tensors};
 use super::runs::read_async;
 use crate::check;
 use crate::ops::{range, with_dim};
@@ -271,9 +271,8 @@ impl<const D: usize, K: Selectable> TensorCompact<D, K> for Tensor<D, K> {
         let int = check::position_dtype(operation, &device, shape[dim]);
         let counts = with_dim(&shape, dim, 1).num_elements();
         check::fits(operation, &device, counts, int.into());
-        let (values, counts) =
-            K::compact_along(self.into_dispatch(), mask.into_dispatch(), dim, int);
-        (Tensor::from_dispatch(values), Tensor::from_dispatch(counts))
+        let (values, mask) = (self.into_dispatch(), mask.into_dispatch());
+        tensors(K::compact_along(values, mask, dim, int))
     }
 
     fn compact_dim_by_mask_padded<I: AsIndex>(
@@ -298,8 +297,7 @@ fn compact_dim_padded<const D: usize, K: Selectable>(
     check::dim_mask(operation, &tensor, &mask, dim);
     let int = check::position_dtype(operation, &tensor.device(), tensor.dims()[dim]);
     let (values, mask) = (tensor.into_dispatch(), mask.into_dispatch());
-    let (values, count) = K::compact_dim_padded(values, mask, dim, int);
-    (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+    tensors(K::compact_dim_padded(values, mask, dim, int))
 }
 
 #[track_caller]
@@ -313,9 +311,8 @@ fn compact_padded<const D: usize, K: Selectable>(
     check::mask(operation, &tensor, &mask);
     let elements = tensor.shape().num_elements();
     let int = check::position_dtype(operation, &tensor.device(), elements);
-    let (values, count) =
-        K::compact_padded(tensor.into_dispatch(), mask.into_dispatch(), fill, int);
-    (Tensor::from_dispatch(values), Tensor::from_dispatch(count))
+    let (values, mask) = (tensor.into_dispatch(), mask.into_dispatch());
+    tensors(K::compact_padded(values, mask, fill, int))
 }
 
 /// The first `size` values, with zeros after them where there are fewer.

@@ -1,6 +1,6 @@
 //! [`TensorExpand`].
 
-use super::kind::Selectable;
+use super::kind::{Selectable, tensors};
 use crate::check;
 use burn::tensor::kind::Basic;
 use burn::tensor::{Bool, Int, Tensor};
@@ -96,28 +96,10 @@ impl<K: Selectable> TensorExpand<K> for Tensor<1, K> {
             "keys",
             &keys.shape(),
         );
-        if num_keys == 0 && self.dims()[0] > 0 {
-            check::fail(
-                operation,
-                &format!(
-                    "`num_keys` is 0, but there are {} values to place.",
-                    self.dims()[0]
-                ),
-            );
-        }
-        if num_keys >= i32::MAX as usize {
-            check::fail(
-                operation,
-                &format!("`num_keys` is {num_keys}; groups are numbered in 31 bits."),
-            );
-        }
+        check::num_keys(operation, num_keys, self.dims()[0]);
         let int = check::position_dtype(operation, &self.device(), self.dims()[0]);
         check::fits(operation, &self.device(), num_keys + 1, int.into());
-        let (values, offsets) =
-            K::partition(self.into_dispatch(), keys.into_dispatch(), num_keys, int);
-        (
-            Tensor::from_dispatch(values),
-            Tensor::from_dispatch(offsets),
-        )
+        let (values, keys) = (self.into_dispatch(), keys.into_dispatch());
+        tensors(K::partition(values, keys, num_keys, int))
     }
 }

@@ -1,13 +1,13 @@
 //! From the kind of a tensor to the backend operations of that kind.
 
 use crate::ops::selections::for_each_kind;
-use crate::ops::{BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps};
+use crate::ops::{
+    BoolSelectionOps, FloatSelectionOps, IntSelectionOps, ScanOps, SortOps, booleans,
+};
 use crate::{ScanOp, ScanOptions, SortOrder};
-use burn::backend::ops::{BoolTensorOps, IntTensorOps};
-use burn::backend::{Dispatch, DispatchTensor, TensorMetadata};
+use burn::backend::{Dispatch, DispatchTensor};
 use burn::tensor::kind::Basic;
-use burn::tensor::{Bool, DType, Float, Int, IntDType};
-use burn_backend::get_device_settings;
+use burn::tensor::{Bool, Float, Int, IntDType, Tensor};
 
 /// A tensor of [`Dispatch`] has one type, whatever its kind.
 macro_rules! dispatched {
@@ -19,22 +19,11 @@ macro_rules! dispatched {
 /// A tensor of a kind, as the operations take it.
 macro_rules! as_kind {
     (Bool $tensor:ident) => {
-        booleans($tensor)
+        booleans::<Dispatch>($tensor)
     };
     ($Other:ident $tensor:ident) => {
         $tensor
     };
-}
-
-/// Booleans with their dtype. Burn's `select` leaves them as U8 on Flex, and [`burn::tensor::Tensor::from_dispatch`]
-/// takes no such booleans.
-pub(super) fn booleans(tensor: DispatchTensor) -> DispatchTensor {
-    if tensor.dtype() != DType::U8 {
-        return tensor;
-    }
-    let dtype = get_device_settings::<Dispatch>(&tensor.device()).bool_dtype;
-    let numbers = Dispatch::bool_into_int(tensor, IntDType::I32);
-    Dispatch::int_not_equal_elem(numbers, 0.into(), dtype)
 }
 
 /// The kind whose selections a trait has.
@@ -118,6 +107,13 @@ macro_rules! for_numbers {
 }
 
 type Pair = (DispatchTensor, DispatchTensor);
+
+/// Both results of an operation.
+pub(super) fn tensors<const D: usize, K: Basic, const E: usize, Q: Basic>(
+    (one, other): Pair,
+) -> (Tensor<D, K>, Tensor<E, Q>) {
+    (Tensor::from_dispatch(one), Tensor::from_dispatch(other))
+}
 
 for_numbers! {
     /// A kind that can be scanned: numbers.

@@ -1,7 +1,7 @@
 //! [`TensorRecurrence`].
 
-use super::running::carry::{accumulated, cast};
-use crate::ops::shift::zeros_from_host;
+use super::running::carry::{accumulated, alone, cast};
+use crate::ops::shift::zeros;
 use crate::ops::{ScanOps, with_dim};
 use crate::options::RecurrenceOptions;
 use crate::{ScanOp, ScanOptions, TensorScan, check};
@@ -172,19 +172,19 @@ impl<const D: usize> Call<D> {
         let (dim, dtype) = (self.dim, results.dtype());
         let len = results.dims()[dim];
         if len == 0 {
-            let zeros = || {
+            let no_state = || {
                 let (lines, device) = (with_dim(&results.shape(), dim, 1), results.device());
                 check::fits(OPERATION, &device, lines.num_elements(), dtype);
-                let zeros = zeros_from_host::<Dispatch>(lines, device.as_dispatch(), dtype);
+                let zeros = zeros::<Dispatch>(lines, device.as_dispatch(), dtype);
                 Tensor::from_dispatch(zeros)
             };
-            return self.initial.unwrap_or_else(zeros);
+            return self.initial.unwrap_or_else(no_state);
         }
         let at = if self.options.reverse { 0 } else { len - 1 };
-        let last = |tensor: Tensor<D>| tensor.narrow(dim, at, 1);
         if !self.options.exclusive {
-            return last(results);
+            return alone(results, dim, at);
         }
+        let last = |tensor: Tensor<D>| tensor.narrow(dim, at, 1);
         last(self.decay) * last(results) + last(self.values)
     }
 }

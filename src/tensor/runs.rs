@@ -1,6 +1,6 @@
 //! [`TensorRuns`].
 
-use super::kind::Selectable;
+use super::kind::{Selectable, tensors};
 use super::ragged::zero;
 use crate::{ScanOp, ScanOptions, TensorScan, check};
 use burn::tensor::kind::Basic;
@@ -126,18 +126,14 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
         check::dtype(operation, &self);
         let int = length_dtype(operation, &self);
         check::waits(operation, &self.device(), "`run_length_encode_async`");
-        let (values, lengths) = K::run_lengths(self.into_dispatch(), int);
-        (
-            Tensor::from_dispatch(values),
-            Tensor::from_dispatch(lengths),
-        )
+        tensors(K::run_lengths(self.into_dispatch(), int))
     }
 
     async fn run_length_encode_async(self) -> (Tensor<1, K>, Tensor<1, Int>) {
         if check::is_cpu(self.device().as_dispatch()) {
             return self.run_length_encode();
         }
-        let (values, lengths, count) = encode_padded("Run Length Encode", self);
+        let (values, lengths, count) = encode_padded("Run Length Encode", self, false);
         let count = read_async(count).await;
         let front = Int::front(lengths.into_dispatch(), count);
         (
@@ -147,7 +143,7 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
     }
 
     fn run_length_encode_padded(self) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
-        encode_padded("Run Length Encode Padded", self)
+        encode_padded("Run Length Encode Padded", self, true)
     }
 
     fn repeat_by_lengths(self, lengths: Tensor<1, Int>) -> Tensor<1, K> {
@@ -179,10 +175,11 @@ impl<K: Selectable> TensorRuns<K> for Tensor<1, K> {
 fn encode_padded<K: Selectable>(
     operation: &str,
     tensor: Tensor<1, K>,
+    fill: bool,
 ) -> (Tensor<1, K>, Tensor<1, Int>, Tensor<1, Int>) {
     check::dtype(operation, &tensor);
     let int = length_dtype(operation, &tensor);
-    let (values, lengths, count) = K::run_lengths_padded(tensor.into_dispatch(), true, int);
+    let (values, lengths, count) = K::run_lengths_padded(tensor.into_dispatch(), fill, int);
     (
         Tensor::from_dispatch(values),
         Tensor::from_dispatch(lengths),

@@ -1,7 +1,9 @@
 //! [`TensorScan`] and [`cumsum`].
 
-use super::kind::Scannable;
+use super::kind::{Scannable, tensors};
+use crate::ops::booleans;
 use crate::{ScanOp, ScanOptions, check};
+use burn::backend::Dispatch;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Bool, Int, Tensor};
 
@@ -214,7 +216,8 @@ impl<const D: usize, K: Scannable> TensorScan for Tensor<D, K> {
         check::dtype(operation, &self);
         check::operator::<K>(operation, op);
         check::starts(operation, &self, &starts);
-        let (tensor, starts) = (self.into_dispatch(), starts.into_dispatch());
+        let starts = booleans::<Dispatch>(starts.into_dispatch());
+        let tensor = self.into_dispatch();
         Tensor::from_dispatch(K::segmented_scan(tensor, starts, dim, op, options))
     }
 
@@ -288,11 +291,12 @@ fn extremum<const D: usize, K: Scannable, I: AsIndex>(
         tensor.shape().num_elements(),
         int.into(),
     );
-    let (values, positions) = K::extremum_with_indices(tensor.into_dispatch(), dim, is_max, int);
-    (
-        Tensor::from_dispatch(values),
-        Tensor::from_dispatch(positions),
-    )
+    tensors(K::extremum_with_indices(
+        tensor.into_dispatch(),
+        dim,
+        is_max,
+        int,
+    ))
 }
 
 /// The cumulative sum along `dim`, as a function: [`TensorScan::inclusive_cumsum`] under its usual name. A trait method

@@ -1,9 +1,9 @@
 //! [`TensorSort`] and [`TensorSortByKey`].
 
-use super::kind::{Selectable, Sortable};
+use super::kind::{Selectable, Sortable, tensors};
 use crate::ops::SortOps;
 use crate::{SortOrder, check};
-use burn::backend::{Dispatch, DispatchTensor};
+use burn::backend::Dispatch;
 use burn::tensor::kind::Basic;
 use burn::tensor::{AsIndex, Int, IntDType, Tensor};
 
@@ -193,15 +193,6 @@ fn topk<const D: usize, K: Sortable, I: AsIndex>(
     tensors(K::topk(tensor.into_dispatch(), k, dim, int))
 }
 
-fn tensors<const D: usize, K: Basic, Q: Basic>(
-    (values, positions): (DispatchTensor, DispatchTensor),
-) -> (Tensor<D, K>, Tensor<D, Q>) {
-    (
-        Tensor::from_dispatch(values),
-        Tensor::from_dispatch(positions),
-    )
-}
-
 /// Values in the order of keys, for one-dimensional float, int and bool tensors.
 ///
 /// There is one key for each value. The keys are sorted as [`TensorSort`] does, and their values follow them. Nothing
@@ -291,7 +282,7 @@ impl<K: Selectable> TensorSortByKey<K> for Tensor<1, K> {
     ) -> (Self, Tensor<1, Int>) {
         let operation = "Radix Sort By Key Bits";
         let int = by_key(operation, &self, &keys);
-        check::key_bits(operation, &keys, bits);
+        check::key_bits(operation, keys.dtype(), keys.dims()[0], bits);
         let sorted = <Dispatch as SortOps>::radix_sort_bits(keys.into_dispatch(), bits, order, int);
         let (keys, positions) = tensors(sorted);
         (moved(self, positions), keys)

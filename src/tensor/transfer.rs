@@ -1,6 +1,7 @@
 //! From device to device, whatever the kind of the tensor.
 
-use super::kind::booleans;
+use crate::ops::booleans;
+use burn::backend::Dispatch;
 use burn::tensor::kind::{Basic, Kind};
 use burn::tensor::{Bool, DType, Device, Shape, Tensor};
 
@@ -36,7 +37,7 @@ pub(super) fn transfer<const D: usize, K: Basic>(
 /// The tensor, with a dtype of its kind: see [`booleans`].
 pub(super) fn of_its_kind<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> Tensor<D, K> {
     match K::KIND {
-        Kind::Bool => Tensor::from_dispatch(booleans(tensor.into_dispatch())),
+        Kind::Bool => Tensor::from_dispatch(booleans::<Dispatch>(tensor.into_dispatch())),
         _ => tensor,
     }
 }

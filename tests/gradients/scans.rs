@@ -193,5 +193,7 @@ fn length_one_stays_in_the_graph(device: &Device) {
         check_scan(op, &[5.0], [1], 0, device);
         check_scan(op, &[5.0, 0.0, 7.0], [3, 1], 1, device);
         check_scan(op, &[5.0, 0.0, 7.0], [1, 3], 0, device);
+        // As many bytes as the alignment of buffers, or a multiple.
+        check_scan(op, &[3.0; 128], [1, 128], 0, device);
     }
 }

@@ -1,14 +1,19 @@
 //! Gradients of segmented scans and of running extrema with positions: each segment is a line of its own.
 
-use burn::tensor::Device;
+use burn::tensor::{Device, Int, Tensor};
 use burn_scan::prelude::*;
 use scan_testing::tensors::element::hash;
-use scan_testing::tensors::{OPS, WAYS, axis, mask, options, tensor};
+use scan_testing::tensors::{OPS, WAYS, axis, host, mask, options, tensor};
 
 use super::scans::scan_adjoint;
 use super::{narrow, trackings, weights};
 
-on_every_device![segmented_scans, extrema_with_positions, carries_of_chunks];
+on_every_device![
+    segmented_scans,
+    starts_that_burn_has_selected,
+    extrema_with_positions,
+    carries_of_chunks,
+];
 
 const SHAPE: [usize; 3] = [2, 40, 3];
 const N: usize = 240;
@@ -35,6 +40,20 @@ fn segments(starts: &[bool]) -> Vec<Vec<usize>> {
         }
     }
     segments
+}
+
+/// Burn's `select` on Flex leaves booleans as U8.
+fn starts_that_burn_has_selected(device: &Device) {
+    for device in trackings(device) {
+        let x = tensor::<f32, 1>(&[3.0, 1.0, 2.0], [3], &device).require_grad();
+        let backwards = Tensor::<1, Int>::from_data([2, 1, 0], &device);
+        let starts = mask(&[true, false, false], [3], &device).select(0, backwards);
+        let y = x
+            .clone()
+            .segmented_scan(starts, 0, ScanOp::Max, ScanOptions::default());
+        let gradient = x.grad(&y.sum().backward()).expect("x has a gradient");
+        assert_eq!(host::<f32, 1>(gradient), [2.0, 0.0, 1.0]);
+    }
 }
 
 /// Compares the gradient of `Σ w·y` with the `adjoint` of each segment.

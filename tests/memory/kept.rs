@@ -73,6 +73,20 @@ processes! {
         });
     }
 
+    fn states_of_recurrences() {
+        let options = RecurrenceOptions::default;
+        holds_little(|| values().linear_recurrence_with_state(values(), 0, options()).1);
+    }
+
+    fn gradients_of_broadcasts() {
+        let device = Device::flex().autodiff();
+        holds_little(|| {
+            let decay = Tensor::<1>::ones([1], &device).require_grad();
+            let states = Tensor::ones([N], &device).linear_recurrence(decay.clone(), 0);
+            decay.grad(&states.sum().backward())
+        });
+    }
+
     fn runs() {
         holds_little(|| values().run_length_encode());
         holds_little(|| read_sync(values().run_length_encode_async()));

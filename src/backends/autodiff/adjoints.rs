@@ -3,7 +3,7 @@
 //!
 //! A function takes the shape of the values and the other arguments of its selection.
 
-use crate::ops::shift::zeros_from_host;
+use crate::ops::shift::zeros;
 use crate::ops::{ScanBackend, first_slices, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
@@ -60,7 +60,7 @@ pub(super) fn compact_padded<B: ScanBackend>(
 pub(super) fn front<B: ScanBackend>(values: &Shape, _count: &usize) -> SelectionAdjoint<B> {
     let shape = values.clone();
     SelectionAdjoint::<B>::new(move |grad| match grad.shape()[0] {
-        0 => zeros_from_host::<B>(shape.clone(), &grad.device(), grad.dtype()),
+        0 => zeros::<B>(shape.clone(), &grad.device(), grad.dtype()),
         _ => fit::<B>(grad, 0, shape[0]),
     })
 }

@@ -2,7 +2,7 @@
 //! reduction chooses among routines by timing, so its bits may differ from run to run, and it adds up f16 in f16.
 
 use crate::ops::ScanBackend;
-use crate::ops::shift::{first, zeros_from_host};
+use crate::ops::shift::{first_alone, zeros};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::FloatTensor;
@@ -12,7 +12,7 @@ use burn::tensor::Shape;
 pub(super) fn gradient<B: ScanBackend>(grad: FloatTensor<B>, shape: Shape) -> FloatTensor<B> {
     let from = grad.shape();
     if from.num_elements() == 0 {
-        return zeros_from_host::<B>(shape, &grad.device(), grad.dtype());
+        return zeros::<B>(shape, &grad.device(), grad.dtype());
     }
     let size = |sizes: &[usize]| sizes.iter().product::<usize>();
     let (mut grad, mut end) = (grad, shape.num_dims());
@@ -26,7 +26,7 @@ pub(super) fn gradient<B: ScanBackend>(grad: FloatTensor<B>, shape: Shape) -> Fl
             let lines = [size(&from[..start]), repeated, size(&shape[end..])];
             let grads = B::float_reshape(grad, lines.into());
             let sums = B::float_scan(grads, 1, ScanOp::Sum, ScanOptions::default());
-            grad = first::<B>(sums, 1, true);
+            grad = first_alone::<B>(sums, 1, true);
         }
         end = start.min(end - 1);
     }

@@ -8,10 +8,9 @@
 //! gradients.
 
 use super::scan_of_lines::Scan;
-use crate::ops::ScanBackend;
+use crate::ops::{ScanBackend, along};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
-use burn::tensor::Slice;
 
 pub(super) fn gradient<B: ScanBackend>(
     input: FloatTensor<B>,
@@ -37,18 +36,17 @@ pub(super) fn gradient_by_index<B: ScanBackend>(
     dim: usize,
 ) -> FloatTensor<B> {
     let shape = grad.shape();
-    if shape.num_elements() == 0 {
+    if shape.num_elements() == 0 || shape[dim] == 1 {
         return grad;
     }
     let bool_dtype = burn_backend::get_or_init_device_settings::<B>(&grad.device()).bool_dtype;
     // An element sets its result if the position differs from the previous one. The first element of a line always
     // does.
-    let part = |range: core::ops::Range<usize>| {
-        let mut slices = vec![Slice::full(); shape.num_dims()];
-        slices[dim] = Slice::from(range);
+    let part = |range| {
+        let slices = along(shape.num_dims(), dim, range);
         B::int_slice(indices.clone(), &slices)
     };
     let before = B::int_cat(vec![part(0..1), part(0..shape[dim] - 1)], dim);
-    let sets = B::bool_not(B::int_equal(indices, before, bool_dtype));
+    let sets = B::int_not_equal(indices, before, bool_dtype);
     B::float_segment_sums(grad, sets, dim, false)
 }

@@ -7,7 +7,7 @@
 //! Only `a` and `h` are saved, and the initial values. The gradient of a recurrence with resets has the same resets.
 
 use crate::ScanOptions;
-use crate::ops::shift::{all_but_last, first, in_order, line_of, zeros_from_host};
+use crate::ops::shift::{all_but_last, first, in_order, line_of, zeros};
 use crate::ops::{ScanBackend, adjoint_by_scan};
 use burn::backend::TensorMetadata;
 use burn::backend::ops::FloatTensorOps;
@@ -49,9 +49,8 @@ impl<B: ScanBackend, const N: usize> Backward<B, N> for Recurrence {
         let (of_values, of_decay, of_initial) = match initial {
             // There is no gradient.
             _ if flow.shape().num_elements() == 0 => {
-                let of_initial = initial.map(|initial| {
-                    zeros_from_host::<B>(initial.shape(), &initial.device(), initial.dtype())
-                });
+                let of_initial = initial
+                    .map(|initial| zeros::<B>(initial.shape(), &initial.device(), initial.dtype()));
                 (flow.clone(), flow, of_initial)
             }
             None => {

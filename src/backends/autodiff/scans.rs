@@ -4,7 +4,7 @@ use super::scan_of_lines::Scan;
 use super::segments::Reduction;
 use super::step::{InputAdjoint, record};
 use crate::ScanOp;
-use crate::ops::shift::{first, zeros_from_host};
+use crate::ops::shift::{first, first_alone, zeros};
 use crate::ops::{self, ScanBackend, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -44,17 +44,18 @@ impl<B: ScanBackend> Backward<B, 2> for SumScanFrom {
         let grad = grads.consume::<B>(&ops.node);
         let (shape, dtype) = (grad.shape(), grad.dtype());
         let (of_input, of_initial) = if shape.num_elements() == 0 {
-            let zeros = zeros_from_host::<B>(with_dim(&shape, dim, 1), &grad.device(), dtype);
+            let zeros = zeros::<B>(with_dim(&shape, dim, 1), &grad.device(), dtype);
             (grad, zeros)
         } else {
-            let at_first = |tensor| first::<B>(tensor, dim, options.reverse);
             let reaching = B::float_scan(grad.clone(), dim, ScanOp::Sum, options.reversed());
-            let total = at_first(reaching.clone());
-            if options.exclusive {
-                (reaching, B::float_add(total, at_first(grad)))
+            let of_initial = if options.exclusive {
+                let [total, own] =
+                    [reaching.clone(), grad].map(|tensor| first::<B>(tensor, dim, options.reverse));
+                B::float_add(total, own)
             } else {
-                (reaching, total)
-            }
+                first_alone::<B>(reaching.clone(), dim, options.reverse)
+            };
+            (reaching, of_initial)
         };
         for (node, flow) in ops.parents.into_iter().zip([of_input, of_initial]) {
             if let Some(node) = node {

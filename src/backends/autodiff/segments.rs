@@ -14,7 +14,7 @@ use super::log_sum_exp::{equal_to, ratio};
 use super::prod::times;
 use super::sources::dtype_of_positions;
 use super::widened::widened;
-use crate::ops::shift::zeros_from_host;
+use crate::ops::shift::zeros;
 use crate::ops::{ScanBackend, with_dim};
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
@@ -53,7 +53,7 @@ impl<B: ScanBackend> Reduction<B> {
         let device = of_segments.device();
         if shape.num_elements() == 0 {
             let shape = with_dim(&shape, 0, self.len);
-            return zeros_from_host::<B>(shape, &device, of_segments.dtype());
+            return zeros::<B>(shape, &device, of_segments.dtype());
         }
         let zeros = || B::float_zeros(with_dim(&shape, 0, 1), &device, dtype);
         let rows = B::float_cat(vec![zeros(), of_segments, zeros()], 0);

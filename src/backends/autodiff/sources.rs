@@ -6,7 +6,7 @@
 //! can show.
 
 use crate::SortOrder;
-use crate::ops::shift::zeros_from_host;
+use crate::ops::shift::zeros;
 use crate::ops::{ScanBackend, range, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{FloatTensor, IntTensor};
@@ -29,7 +29,7 @@ impl<B: ScanBackend> Sources<B> {
         let shape = with_dim(&few, dim, len);
         let (taken, elements) = (few.num_elements(), shape.num_elements());
         if taken == 0 {
-            return zeros_from_host::<B>(shape, &device, grad.dtype());
+            return zeros::<B>(shape, &device, grad.dtype());
         }
         let int = dtype_of_positions(elements);
         let places = self.places(int);

@@ -5,7 +5,7 @@ mod permutations;
 mod scans;
 mod segments;
 mod selections;
-pub(crate) mod sort;
+mod sort;
 
 #[cfg(feature = "fusion")]
 pub(crate) use scans::{launch_options, scan};

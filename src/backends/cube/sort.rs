@@ -17,14 +17,14 @@ use cubecl_scan::sort::{self, SortOptions, SortOutputs};
 
 /// What a sort writes.
 #[derive(Clone, Copy)]
-pub(crate) struct Wanted {
-    pub(crate) keys: bool,
-    pub(crate) positions: Option<IntDType>,
+struct Wanted {
+    keys: bool,
+    positions: Option<IntDType>,
 }
 
 /// Which elements of a line are wanted, in which order.
 #[derive(Clone, Copy)]
-pub(crate) enum Sort {
+enum Sort {
     /// All.
     Whole(SortOptions),
     /// The largest.
@@ -32,7 +32,7 @@ pub(crate) enum Sort {
 }
 
 /// Keys and positions, whichever are wanted.
-pub(crate) fn sorted(
+fn sorted(
     keys: CubeTensor,
     dim: usize,
     sort: Sort,
@@ -81,7 +81,7 @@ fn swapped(tensor: CubeTensor, one: usize, other: usize) -> CubeTensor {
     permute(tensor, &axes)
 }
 
-pub(crate) fn ordered(order: SortOrder) -> SortOptions {
+fn ordered(order: SortOrder) -> SortOptions {
     SortOptions {
         order: match order {
             SortOrder::Ascending => sort::SortOrder::Ascending,

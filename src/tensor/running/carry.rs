@@ -96,21 +96,31 @@ impl<const D: usize> Carry<D, Float> {
     }
 }
 
-/// The last element of each line, of numbers. A view of few of them would keep all of them.
+/// The last element of each line, of numbers.
 pub(super) fn last<const D: usize, K: Basic>(tensor: Tensor<D, K>, dim: usize) -> Tensor<D, K> {
     let len = tensor.dims()[dim];
-    let last = tensor.narrow(dim, len - 1, 1);
+    alone(tensor, dim, len - 1)
+}
+
+/// The element at this position of each line, of numbers. A view of few of them would keep all of them.
+pub(in super::super) fn alone<const D: usize, K: Basic>(
+    tensor: Tensor<D, K>,
+    dim: usize,
+    at: usize,
+) -> Tensor<D, K> {
+    let len = tensor.dims()[dim];
+    let found = tensor.narrow(dim, at, 1);
     match K::KIND {
-        _ if len <= MOST_KEPT => last,
-        Kind::Float => of_kind(float(last).mul_scalar(1)),
+        _ if len <= MOST_KEPT => found,
+        Kind::Float => of_kind(float(found).mul_scalar(1)),
         _ => {
-            let last = Tensor::<D, Int>::from_dispatch(last.into_dispatch());
-            Tensor::from_dispatch(last.mul_scalar(1).into_dispatch())
+            let found = Tensor::<D, Int>::from_dispatch(found.into_dispatch());
+            Tensor::from_dispatch(found.mul_scalar(1).into_dispatch())
         }
     }
 }
 
-/// The dtype in which floats of `dtype` are accumulated.
+/// The dtype in which floats of `dtype` are accumulated. Carries of f16 and bf16 would be rounded to 11 or 8 bits.
 pub(in super::super) fn accumulated(dtype: DType) -> DType {
     match dtype {
         DType::F16 | DType::BF16 => DType::F32,
@@ -127,11 +137,11 @@ pub(in super::super) fn cast<const D: usize>(tensor: Tensor<D>, dtype: DType) ->
 }
 
 /// A tensor of floats, whose kind a generic function does not know.
-pub(super) fn float<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> Tensor<D> {
+pub(in super::super) fn float<const D: usize, K: Basic>(tensor: Tensor<D, K>) -> Tensor<D> {
     Tensor::from_dispatch(tensor.into_dispatch())
 }
 
 /// The inverse of [`float`].
-pub(super) fn of_kind<const D: usize, K: Basic>(tensor: Tensor<D>) -> Tensor<D, K> {
+pub(in super::super) fn of_kind<const D: usize, K: Basic>(tensor: Tensor<D>) -> Tensor<D, K> {
     Tensor::from_dispatch(tensor.into_dispatch())
 }

@@ -18,6 +18,13 @@ pub(super) fn visited<const D: usize, K: Basic>(
     }
 }
 
+/// Whether the carry of a shard is handed on.
+pub(super) fn is_followed(visited: &[usize], number: usize) -> bool {
+    visited
+        .split_last()
+        .is_some_and(|(_, before)| before.contains(&number))
+}
+
 /// The carry of each shard, on its device; none for the first shard that is visited, and for shards without elements.
 ///
 /// `fold` combines the carry of a shard and its total, both on its device, to the carry of the next shard. Only that

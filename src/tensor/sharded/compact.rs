@@ -1,12 +1,13 @@
 //! Compaction along the split dimension.
 
+use super::super::kind::Selectable;
 use super::super::runs::read_async;
 use super::together::together;
 use super::{Sharded, checks};
 use crate::TensorCompact;
 use crate::check::is_cpu;
-use burn::tensor::kind::Basic;
-use burn::tensor::{Bool, Int, Tensor, read_sync};
+use burn::tensor::kind::{Basic, Kind};
+use burn::tensor::{Bool, Float, Int, Tensor, read_sync};
 use core::future::poll_fn;
 use core::pin::Pin;
 use core::task::Poll;
@@ -55,25 +56,32 @@ where
             kept.into_iter().flatten().unzip();
         let is_padded: Vec<bool> = counts.iter().map(Option::is_some).collect();
         let mut counts = read_all(counts.into_iter().flatten().collect()).into_iter();
-        let exact = |(number, (values, is_padded)): (usize, (Tensor<D, K>, bool))| {
+        let exact = |(values, is_padded): (Tensor<D, K>, bool)| {
             let count = is_padded.then(|| counts.next().expect("one for each"));
             match count {
-                // Burn's slice without elements is not a step of the graph; this is. The mask is all false.
-                Some(0) => values.compact_dim_by_mask(masks[number].clone(), dim),
-                Some(count) if count < values.dims()[dim] => values.slice_dim(dim, 0..count),
+                Some(count) if count < values.dims()[dim] => first_slices(values, dim, count),
                 _ => values,
             }
         };
         Self {
-            shards: kept
-                .into_iter()
-                .zip(is_padded)
-                .enumerate()
-                .map(exact)
-                .collect(),
+            shards: kept.into_iter().zip(is_padded).map(exact).collect(),
             dim,
         }
     }
+}
+
+/// The first `count` slices, which do not keep many others.
+fn first_slices<const D: usize, K: Basic>(
+    values: Tensor<D, K>,
+    dim: usize,
+    count: usize,
+) -> Tensor<D, K> {
+    let of_kind = match K::KIND {
+        Kind::Float => <Float as Selectable>::first_slices,
+        Kind::Int => <Int as Selectable>::first_slices,
+        Kind::Bool => <Bool as Selectable>::first_slices,
+    };
+    Tensor::from_dispatch(of_kind(values.into_dispatch(), dim, count))
 }
 
 /// Reads numbers from any devices. All reads start before the first is waited for.

@@ -1,12 +1,14 @@
 //! Recurrences along the split dimension.
 
-use super::carry::{handed_on, visited};
-use super::scan::is_half;
+use super::super::running::carry::accumulated;
+use super::carry::{handed_on, is_followed, visited};
 use super::together::together;
 use super::total::total;
 use super::{Sharded, checks};
+use crate::ops::ScanOps;
 use crate::{RecurrenceOptions, ScanOp, ScanOptions, TensorRecurrence};
-use burn::tensor::{DType, Device, Float, Tensor};
+use burn::backend::Dispatch;
+use burn::tensor::{Device, Float, Tensor};
 
 impl<const D: usize> Sharded<D, Float> {
     /// `h[t] = decay[t]·h[t−1] + x[t]` along the split dimension, from 0, as [`TensorRecurrence::linear_recurrence`].
@@ -35,11 +37,8 @@ impl<const D: usize> Sharded<D, Float> {
     pub fn linear_recurrence(self, decay: Sharded<D, Float>) -> Self {
         checks::recurrence(&self, &decay);
         let dtype = self.shards[0].dtype();
-        if is_half(dtype) {
-            recurrence(self.cast(DType::F32), decay.cast(DType::F32)).cast(dtype)
-        } else {
-            recurrence(self, decay)
-        }
+        let wide = accumulated(dtype);
+        recurrence(self.cast(wide), decay.cast(wide)).cast(dtype)
     }
 }
 
@@ -51,13 +50,8 @@ fn recurrence<const D: usize>(
     let decays = decay.shards;
     let devices: Vec<Device> = shards.iter().map(Tensor::device).collect();
     let visited = visited(&shards, false);
-    let is_followed = |number| {
-        visited
-            .split_last()
-            .is_some_and(|(_, visited)| visited.contains(&number))
-    };
     let totals = together(&shards, |shard, number| {
-        is_followed(number).then(|| {
+        is_followed(&visited, number).then(|| {
             let decay = decays[number].clone();
             let len = shard.dims()[dim];
             let states = shard.clone().linear_recurrence(decay.clone(), dim);
@@ -99,7 +93,8 @@ fn product<const D: usize>(decay: Tensor<D>, dim: usize, len: usize) -> Tensor<D
         decay
     } else {
         shape[dim] = len;
-        decay.expand(shape)
+        let decay = <Dispatch as ScanOps>::float_broadcast(decay.into_dispatch(), shape.into());
+        Tensor::from_dispatch(decay)
     };
     total(&decay, dim, ScanOp::Prod, ScanOptions::default())
 }

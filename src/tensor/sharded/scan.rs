@@ -1,12 +1,13 @@
 //! Scans along the split dimension.
 
-use super::carry::{handed_on, visited};
+use super::super::running::carry::{accumulated, float, of_kind};
+use super::carry::{handed_on, is_followed, visited};
 use super::together::together;
 use super::total::total;
 use super::{Sharded, checks};
 use crate::{ScanOp, ScanOptions, TensorScan};
 use burn::tensor::kind::Basic;
-use burn::tensor::{DType, Device, Float, Tensor};
+use burn::tensor::{DType, Device, Tensor};
 
 impl<const D: usize, K: Basic> Sharded<D, K>
 where
@@ -30,25 +31,20 @@ where
     pub fn scan(self, op: ScanOp, options: ScanOptions) -> Self {
         checks::scanned(&self.shards, op);
         let dtype = self.shards[0].dtype();
-        // Maxima and minima are elements: no dtype rounds them.
-        if !matches!(op, ScanOp::Max | ScanOp::Min) && is_half(dtype) {
-            self.cast(DType::F32).scanned(op, options).cast(dtype)
-        } else {
-            self.scanned(op, options)
-        }
+        let wide = match op {
+            // They are elements: no dtype rounds them.
+            ScanOp::Max | ScanOp::Min => dtype,
+            _ => accumulated(dtype),
+        };
+        self.cast(wide).scanned(op, options).cast(dtype)
     }
 
     fn scanned(self, op: ScanOp, options: ScanOptions) -> Self {
         let Self { shards, dim } = self;
         let devices: Vec<Device> = shards.iter().map(Tensor::device).collect();
         let visited = visited(&shards, options.reverse);
-        let is_followed = |number| {
-            visited
-                .split_last()
-                .is_some_and(|(_, visited)| visited.contains(&number))
-        };
         let totals = together(&shards, |shard, number| {
-            is_followed(number).then(|| total(shard, dim, op, options))
+            is_followed(&visited, number).then(|| total(shard, dim, op, options))
         });
         let initials = handed_on(&devices, &visited, |number, initial| {
             let total = totals[number].clone().expect("a later shard waits for it");
@@ -86,21 +82,13 @@ where
     }
 }
 
-/// A float of 16 bits. Its carries would be rounded to 8 or 11 bits between shards.
-pub(super) fn is_half(dtype: DType) -> bool {
-    matches!(dtype, DType::F16 | DType::BF16)
-}
-
 impl<const D: usize, K: Basic> Sharded<D, K> {
     /// Shards of floats in another float dtype.
-    pub(super) fn cast(self, dtype: DType) -> Self {
-        let cast = |shard: Tensor<D, K>| {
-            let floats = Tensor::<D, Float>::from_dispatch(shard.into_dispatch());
-            Tensor::from_dispatch(floats.cast(dtype).into_dispatch())
-        };
-        Self {
-            shards: self.shards.into_iter().map(cast).collect(),
-            dim: self.dim,
+    pub(super) fn cast(mut self, dtype: DType) -> Self {
+        if self.shards[0].dtype() != dtype {
+            let cast = |shard| of_kind(float(shard).cast(dtype));
+            self.shards = self.shards.into_iter().map(cast).collect();
         }
+        self
     }
 }
