@@ -4,11 +4,13 @@
 //! - [`Guarded`]: guards around buffers. [`watch`]: guards around the scratch memory of launches.
 //! - [`unsupported`]: a word on what a test leaves out.
 //! - [`kernels`]: operations of the kernels on a device, with their expected results.
+//! - [`processes!`]: tests that run in processes of their own.
 //! - [`digest`]: hashes of results, as they are recorded.
 //! - `tensors`, with the feature of that name: devices, element types and tensors with their expected results.
 
 mod guards;
 pub mod kernels;
+pub mod processes;
 pub mod reference;
 #[cfg(feature = "tensors")]
 pub mod tensors;

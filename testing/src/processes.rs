@@ -4,9 +4,10 @@
 use std::process::Command;
 
 /// Tells the child its test.
-const CASE: &str = "BURN_SCAN_MEMORY_CASE";
+const CASE: &str = "BURN_SCAN_CASE";
 
 /// Stamps bodies as tests, each of which runs in a child process.
+#[macro_export]
 macro_rules! processes {
     ($($(#[$meta:meta])* fn $name:ident() $body:block)*) => {$(
         $(#[$meta])*

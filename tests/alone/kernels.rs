@@ -1,29 +1,27 @@
 //! The kernels that graphs with scans compile. CubeCL's compilation log names every kernel of the process, so
 //! this is the only test of its process.
-#![cfg(all(feature = "fusion", feature = "wgpu", feature = "autodiff"))]
-
-mod fusion_support;
 
 use std::fs;
 use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::fusion_support::{floats, hooked_device};
 use burn::tensor::{Device, Tensor, s};
-use fusion_support::{floats, hooked_device};
 
-#[test]
-fn compiled_kernels() {
-    let log = Log::start();
-    let Some(device) = hooked_device() else {
-        return;
-    };
-    a_gradient_flips_nothing(&log, &device);
-    reversals_by_slices_are_part_of_the_scan(&log, &device);
-    neighbours_of_a_scan_are_part_of_it(&log, &device);
-    rows_are_one_launch_of_the_tiles(&log, &device);
-    what_a_load_declines_is_one_kernel_before_the_scan(&log, &device);
-    fs::remove_file(log.0).expect("the log is this test's own");
+processes! {
+    fn compiled_kernels() {
+        let log = Log::start();
+        let Some(device) = hooked_device() else {
+            return;
+        };
+        a_gradient_flips_nothing(&log, &device);
+        reversals_by_slices_are_part_of_the_scan(&log, &device);
+        neighbours_of_a_scan_are_part_of_it(&log, &device);
+        rows_are_one_launch_of_the_tiles(&log, &device);
+        what_a_load_declines_is_one_kernel_before_the_scan(&log, &device);
+        fs::remove_file(log.0).expect("the log is this test's own");
+    }
 }
 
 fn a_gradient_flips_nothing(log: &Log, device: &Device) {

@@ -1,12 +1,17 @@
-//! Burn's plans of graphs without a scan, with nothing installed. `fusion_plan_hooked` checks that the hook
-//! keeps them.
-#![cfg(all(feature = "fusion", feature = "wgpu"))]
+//! Burn's plans of graphs without a scan: the hook keeps them.
 
-mod fusion_support;
+use crate::fusion_support::{device, hooked_device, plain_graphs};
 
-#[test]
-fn plans_without_install() {
-    if let Some(device) = fusion_support::device() {
-        fusion_support::plain_graphs::assert_plans(&device);
+processes! {
+    fn without_install() {
+        if let Some(device) = device() {
+            plain_graphs::assert_plans(&device);
+        }
+    }
+
+    fn with_install() {
+        if let Some(device) = hooked_device() {
+            plain_graphs::assert_plans(&device);
+        }
     }
 }

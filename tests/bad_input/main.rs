@@ -1,6 +1,6 @@
 //! Tables of bad calls. Each call panics at once (an async call when it is first polled) with exactly the
 //! table's message, in the form of Burn's own checks. Process and device work afterwards. A late `install()` has its
-//! own process: `fusion_install_late.rs`.
+//! own process: `tests/alone/install_late.rs`.
 
 #[macro_use]
 extern crate scan_testing;

@@ -3,13 +3,10 @@
 //! Values cannot show the plan, so the whole plan is asserted. `Scan(A B)` is a claim of this crate: this
 //! crate's kernels run its last cumulative operation, and Burn's run the operations in front of it. `_(..)` ran
 //! unfused.
-#![cfg(all(feature = "fusion", feature = "wgpu"))]
 
-mod fusion_support;
-
+use crate::fusion_support::{Host, factors, floats, hooked_device, ints, planned};
 use burn::tensor::{Device, Int, Tensor, s};
 use cubecl_scan::ScanOp;
-use fusion_support::{Host, factors, floats, hooked_device, ints, planned};
 
 /// Plans `graph` twice and compares plan and values both times. The second time replays a cached plan.
 #[track_caller]

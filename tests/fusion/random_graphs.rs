@@ -3,15 +3,12 @@
 //! Graphs without a scan must get exactly the same plan from both, also where every third operation reverses a tensor.
 //! Graphs with scans must give the same values, with their scans on this crate's kernels. Rare exceptions to the latter
 //! are counted and bounded: Burn gives up fusing a segment whose fused parts depend on each other both ways.
-#![cfg(all(feature = "fusion", feature = "wgpu"))]
-
-mod fusion_support;
 
 use std::process::Command;
 
+use crate::fusion_support::patient::Patient;
+use crate::fusion_support::{Host, device, floats, hooked_device, planned};
 use burn::tensor::{Device, Tensor, s};
-use fusion_support::patient::Patient;
-use fusion_support::{Host, device, floats, hooked_device, planned};
 
 const CHILD: &str = "BURN_SCAN_RANDOM_GRAPHS";
 const SIDE: usize = 6;
@@ -150,7 +147,7 @@ fn without_and(mode: &str) -> Vec<(Outcome, Outcome)> {
     let (_, mix) = mode.split_once(' ').expect("a hook and a mix");
     let (bare, hooked) = (run_child(&format!("bare {mix}")), run_child(mode));
     assert_eq!(bare.len(), hooked.len());
-    let graphs = device().map_or(0, |_| GRAPHS as usize);
+    let graphs = hooked_device().map_or(0, |_| GRAPHS as usize);
     assert_eq!(bare.len(), graphs, "the child describes every graph");
     bare.into_iter().zip(hooked).collect()
 }
@@ -159,7 +156,7 @@ fn without_and(mode: &str) -> Vec<(Outcome, Outcome)> {
 fn run_child(mode: &str) -> Vec<Outcome> {
     let executable = std::env::current_exe().expect("a test knows its own path");
     let output = Command::new(executable)
-        .args(["--exact", "child", "--nocapture"])
+        .args(["--exact", "random_graphs::child", "--nocapture"])
         .env(CHILD, mode)
         .output()
         .expect("the test binary starts");

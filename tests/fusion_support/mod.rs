@@ -1,7 +1,7 @@
 //! What the fusion tests share: the device, the recorded plan of a graph, and the oracle of graphs.
 //!
-//! Burn's fusion registry and its plan cache are per process. So every `tests/fusion_*.rs` is a binary of its
-//! own and decides whether and when it calls `install()`.
+//! Burn's fusion registry and its plan cache are per process. `tests/fusion` calls `install()` before all else; each test
+//! of `tests/alone` decides whether and when it does.
 #![allow(
     dead_code,
     reason = "each test binary uses the part of the support it needs"

@@ -4,7 +4,8 @@
 #![cfg(all(feature = "flex", feature = "autodiff"))]
 
 #[macro_use]
-mod processes;
+extern crate scan_testing;
+
 mod counted;
 
 mod chunks;

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Device, Int, Tensor};
 
-use super::fusion_support::{floats, hooked_device, ints, planned};
+use crate::fusion_support::{floats, hooked_device, ints, planned};
 
 /// Rows of which a cube takes several, rows of a tile, rows that look back, and columns; whole vectors or not. Tiles
 /// have 4,096 elements without planes, and 8,192 with them.

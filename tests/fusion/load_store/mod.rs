@@ -1,16 +1,13 @@
 //! Element-wise operations in the load and the store of a scan. The tests check which operations go there, and
 //! compare the values with plain loops, for lines of every layout and split, and for every call that declines
 //! the plan.
-#![cfg(all(feature = "fusion", feature = "wgpu"))]
 
 mod bits;
-#[path = "../fusion_support/mod.rs"]
-mod fusion_support;
 mod types;
 
+use crate::fusion_support::{Host, factors, floats, hooked_device, planned};
 use burn::tensor::{Device, Tensor, s};
 use cubecl_scan::ScanOp;
-use fusion_support::{Host, factors, floats, hooked_device, planned};
 
 /// Plans `graph`, replays it, and compares plan and values both times.
 #[track_caller]

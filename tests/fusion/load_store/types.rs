@@ -3,7 +3,7 @@
 use burn::tensor::{DType, Tensor};
 
 use super::check;
-use super::fusion_support::{Host, floats, hooked_device, ints, planned};
+use crate::fusion_support::{Host, floats, hooked_device, ints, planned};
 
 #[test]
 fn integers() {
