@@ -69,9 +69,24 @@ macro_rules! with_gradients {
                 num_keys: usize,
                 int: IntDType,
             ) -> (FloatTensor<Self>, IntTensor<Self>) {
-                // The adjoint needs the destinations.
-                let (destinations, offsets) = B::partition_ranks(keys, num_keys, int);
-                let grouped = Self::float_scatter_to(values, destinations, offsets.clone());
+                let (inner, node) = values.into_parts();
+                let shape = inner.shape();
+                let forward = |is_tracked: bool| {
+                    if !is_tracked {
+                        let (grouped, offsets) = B::float_partition(inner, keys, num_keys, int);
+                        return (grouped, (None, offsets));
+                    }
+                    // The adjoint needs the destinations.
+                    let (destinations, offsets) = B::partition_ranks(keys, num_keys, int);
+                    let (to, of) = (destinations.clone(), offsets.clone());
+                    let grouped = B::float_scatter_to(inner, to, of);
+                    (grouped, (Some(destinations), offsets))
+                };
+                let adjoint = |_: &_, (destinations, offsets): &(Option<IntTensor<B>>, IntTensor<B>)| {
+                    let destinations = destinations.as_ref().expect("tracked values have them");
+                    InputAdjoint::Selection(adjoints::scatter_to(&shape, destinations, offsets))
+                };
+                let (grouped, (_, offsets)) = step::record::<B, C, _>(node, forward, adjoint);
                 (grouped, offsets)
             }
         }
