@@ -99,25 +99,58 @@ pub(crate) fn scan<T: ElementType>(
         "the input does not have the shape [{outer}, {len}, {inner}]"
     );
     by_operator!(op, input = bytemuck::cast_slice::<T, T::Wrapping>(input), O => {
-        scan_with::<_, O>(input, [outer, len, inner], apart, exclusive, reverse)
+        scan_with::<_, O>(input, [outer, len, inner], apart, None, exclusive, reverse)
     })
 }
 
-/// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
-/// start in the order of memory.
+/// As [`scan`], but each line begins with its element of `initial`.
 ///
 /// # Panics
 ///
-/// If an input does not have the shape of `lines`.
-pub(crate) fn segmented_scan<T: ElementType>(
+/// If an input does not have these elements.
+pub(crate) fn scan_from<T: ElementType>(
+    input: &[T],
+    initial: &[T],
+    shape @ [outer, len, inner]: [usize; 3],
+    op: ScanOp,
+    exclusive: bool,
+    reverse: bool,
+) -> Vec<T> {
+    assert!(input.len() == outer * len * inner && initial.len() == outer * inner);
+    if input.is_empty() {
+        return Vec::new();
+    }
+    if inner == 1 && len <= short_rows::SHORT {
+        let lines = WalkShape::new(shape, reverse);
+        return scan_view(
+            &View::contiguous(input, &lines),
+            None,
+            Some(initial),
+            op,
+            exclusive,
+            lines,
+        );
+    }
+    let inputs = [input, initial];
+    by_operator!(op, inputs = inputs.map(bytemuck::cast_slice::<T, T::Wrapping>), O => {
+        let [input, initial] = inputs;
+        scan_with::<_, O>(input, shape, len * inner, Some(initial), exclusive, reverse)
+    })
+}
+
+/// [`fold_scan`] by one of the four operators.
+pub(crate) fn scan_view<T: ElementType>(
     values: &View<'_, T>,
     starts: Option<&View<'_, u8>>,
+    initial: Option<&[T]>,
     op: ScanOp,
     exclusive: bool,
     lines: WalkShape,
 ) -> Vec<T> {
-    by_operator!(op, values = &values.cast::<T::Wrapping>(), O => {
-        fold_scan::<_, Plain<O>>(values, starts, exclusive, lines)
+    let inputs = (values, initial);
+    by_operator!(op, inputs = (&values.cast::<T::Wrapping>(), initial.map(bytemuck::cast_slice)), O => {
+        let (values, initial) = inputs;
+        fold_scan::<_, Plain<O>>(values, starts, initial, exclusive, lines)
     })
 }
 
@@ -142,17 +175,18 @@ fn scan_with<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     shape @ [outer, len, inner]: [usize; 3],
     apart: usize,
+    initial: Option<&[T]>,
     exclusive: bool,
     reverse: bool,
 ) -> Vec<T> {
     let mut output = Output::new(outer * len * inner);
     let slots = output.slots();
     if inner == 1 {
-        rows::scan::<T, O>(input, apart, slots, len, exclusive, reverse);
-    } else if small_planes::are_small(len, inner) {
+        rows::scan::<T, O>(input, apart, slots, len, initial, exclusive, reverse);
+    } else if initial.is_none() && small_planes::are_small(len, inner) {
         small_planes::scan::<T, O>(input, slots, [len, inner], exclusive, reverse);
     } else {
-        columns::scan::<T, O>(input, slots, shape, exclusive, reverse);
+        columns::scan::<T, O>(input, slots, shape, initial, exclusive, reverse);
     }
     // SAFETY: the scan has written a result for every element of the input.
     unsafe { output.finish() }

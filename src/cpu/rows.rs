@@ -17,17 +17,19 @@ use super::{shared_row, short_rows};
 /// [`shared_row`].
 const LONG_ROW: usize = 1 << 16;
 
-/// Scans each row of `len` elements. The rows of the input begin `apart` elements from each other.
+/// Scans each row of `len` elements. The rows of the input begin `apart` elements from each other. If there are `initial`
+/// values, each row begins with its own; then rows are not [short](short_rows::SHORT).
 pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     apart: usize,
     output: &mut [MaybeUninit<T>],
     len: usize,
+    initial: Option<&[T]>,
     exclusive: bool,
     reverse: bool,
 ) {
     if output.len() < PARALLEL {
-        return scan_some::<T, O>(input, apart, output, len, exclusive, reverse);
+        return scan_some::<T, O>(input, apart, output, len, initial, exclusive, reverse);
     }
     let rows = output.len() / len;
     // Both ways give the same bits, so the number of threads may decide.
@@ -40,14 +42,30 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
         };
         let share = GRAIN.div_ceil(len).next_multiple_of(set) * len;
         parallel::for_each_part(output, share, &|first, output| {
-            let input = &input[first / len * apart..];
-            scan_some::<T, O>(input, apart, output, len, exclusive, reverse);
+            let row = first / len;
+            let initial = initial.map(|initial| &initial[row..]);
+            scan_some::<T, O>(
+                &input[row * apart..],
+                apart,
+                output,
+                len,
+                initial,
+                exclusive,
+                reverse,
+            );
         });
     } else {
-        for (input, output) in input.chunks(apart).zip(output.chunks_exact_mut(len)) {
-            scan_long_row::<T, O>(&input[..len], output, exclusive, reverse);
+        let rows = input.chunks(apart).zip(output.chunks_exact_mut(len));
+        for (row, (input, output)) in rows.enumerate() {
+            let carry = carry_into::<T, O>(initial, row);
+            scan_long_row::<T, O>(&input[..len], output, carry, exclusive, reverse);
         }
     }
+}
+
+/// What a row begins with.
+fn carry_into<T: ElementType, O: Combine<T::Acc>>(initial: Option<&[T]>, row: usize) -> T::Acc {
+    initial.map_or(O::IDENTITY, |initial| initial[row].to_acc())
 }
 
 /// Scans rows on this thread: those of the input that have a place in the output.
@@ -56,20 +74,23 @@ fn scan_some<T: ElementType, O: Combine<T::Acc>>(
     apart: usize,
     output: &mut [MaybeUninit<T>],
     len: usize,
+    initial: Option<&[T]>,
     exclusive: bool,
     reverse: bool,
 ) {
-    if apart == len {
+    if apart == len && initial.is_none() {
         let input = &input[..output.len()];
         return scan_each::<T, O>(input, output, len, exclusive, reverse);
     }
     let rows = input.chunks(apart).map(|row| &row[..len]);
     if len > short_rows::SHORT {
-        for (input, output) in rows.zip(output.chunks_exact_mut(len)) {
-            scan_each::<T, O>(input, output, len, exclusive, reverse);
+        for (row, (input, output)) in rows.zip(output.chunks_exact_mut(len)).enumerate() {
+            let carry = carry_into::<T, O>(initial, row);
+            scan_rows_of::<T, O>(input, output, len, carry, exclusive, reverse);
         }
         return;
     }
+    assert!(initial.is_none(), "short rows begin with the identity");
     // Sets of short rows follow one another.
     let mut together = Vec::with_capacity(output.len());
     rows.take(output.len() / len)
@@ -96,6 +117,7 @@ fn scan_each<T: ElementType, O: Combine<T::Acc>>(
 fn scan_long_row<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
+    carry: T::Acc,
     exclusive: bool,
     reverse: bool,
 ) {
@@ -107,10 +129,10 @@ fn scan_long_row<T: ElementType, O: Combine<T::Acc>>(
         scan_rows_of::<T, O>(tail, tail_output, len, carry, exclusive, reverse)
     };
     if reverse {
-        let carry = scan_tail(O::IDENTITY);
+        let carry = scan_tail(carry);
         shared_row::scan::<T, O>(tiles, tiles_output, carry, exclusive, reverse);
     } else {
-        let carry = shared_row::scan::<T, O>(tiles, tiles_output, O::IDENTITY, exclusive, reverse);
+        let carry = shared_row::scan::<T, O>(tiles, tiles_output, carry, exclusive, reverse);
         scan_tail(carry);
     }
 }

@@ -29,8 +29,6 @@ pub(crate) mod sort;
 #[cfg(feature = "fusion")]
 pub(crate) mod specs;
 
-#[cfg(feature = "flex")]
-pub(crate) use composed::scan_from_by_scan;
 #[cfg(feature = "autodiff")]
 pub(crate) use composed::{adjoint_by_scan, float_scan_from_by_scan};
 pub(crate) use composed::{booleans, range};

@@ -4,18 +4,18 @@ use super::cached_bytes;
 use super::dtypes::{by_float, by_index, by_number};
 use super::layouts::{InMemory, contiguous};
 use super::masks::byte_mask;
-use super::slices::{elements, indices, lines, tensor, view};
+use super::slices::{around, elements, indices, lines, tensor, view};
 use crate::cpu;
-use crate::ops::{scan_from_by_scan, with_dim};
+use crate::ops::with_dim;
 use crate::{ScanOp, ScanOptions};
 use burn::backend::TensorMetadata;
-use burn::backend::ops::{FloatTensorOps, IntTensorOps};
-use burn::tensor::{IntDType, Shape, Slice};
+use burn::backend::ops::FloatTensorOps;
+use burn::tensor::{IntDType, Shape};
 use burn_flex::{Flex, FlexTensor};
 
 pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptions) -> FlexTensor {
     if op == ScanOp::LogSumExp {
-        return log_sum_exp(input, dim, options);
+        return scan_view(input, None, None, dim, op, options);
     }
     let dtype = input.dtype();
     let (input, order) = InMemory::of(input, dim);
@@ -26,16 +26,6 @@ pub(super) fn scan(input: FlexTensor, dim: usize, op: ScanOp, options: ScanOptio
     })
 }
 
-fn log_sum_exp(input: FlexTensor, dim: usize, options: ScanOptions) -> FlexTensor {
-    let shape = input.shape();
-    by_float!(input.dtype(), T => {
-        let scanned = cpu::fold_scan::<T, cpu::LogSumExpFold>(
-            &view(&input, dim), None, options.exclusive, lines(&shape, dim, options.reverse),
-        );
-        tensor(scanned, shape, input.dtype())
-    })
-}
-
 pub(super) fn scan_from(
     input: FlexTensor,
     initial: FlexTensor,
@@ -43,23 +33,58 @@ pub(super) fn scan_from(
     op: ScanOp,
     options: ScanOptions,
 ) -> FlexTensor {
-    let is_float = input.dtype().is_float();
-    let slice = |tensor, slices: &[Slice]| {
-        if is_float {
-            Flex::float_slice(tensor, slices)
-        } else {
-            Flex::int_slice(tensor, slices)
+    let is_in_order = input.layout().is_contiguous() && op != ScanOp::LogSumExp;
+    if !is_in_order {
+        return scan_view(input, None, Some(initial), dim, op, options);
+    }
+    let (shape, dtype, initial) = (input.shape(), input.dtype(), contiguous(initial));
+    let (outer, inner) = around(&shape, dim);
+    by_number!(dtype, T => {
+        let (values, initial) = (elements(&input), elements(&initial));
+        let axis = [outer, shape[dim], inner];
+        let scanned = cpu::scan_from::<T>(values, initial, axis, op, options.exclusive, options.reverse);
+        tensor(scanned, shape.clone(), dtype)
+    })
+}
+
+pub(super) fn segmented_scan(
+    input: FlexTensor,
+    starts: FlexTensor,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FlexTensor {
+    scan_view(input, Some(starts), None, dim, op, options)
+}
+
+/// A scan of segments, from initial values, or by an operator whose state is more than an element.
+fn scan_view(
+    input: FlexTensor,
+    starts: Option<FlexTensor>,
+    initial: Option<FlexTensor>,
+    dim: usize,
+    op: ScanOp,
+    options: ScanOptions,
+) -> FlexTensor {
+    let (shape, dtype) = (input.shape(), input.dtype());
+    let (starts, initial) = (starts.map(byte_mask), initial.map(contiguous));
+    let starts = starts.as_ref().map(|starts| view(starts, dim));
+    let lines = lines(&shape, dim, options.reverse);
+    macro_rules! scanned {
+        ($scan:path, $T:ty $(, $op:expr)?) => {{
+            let initial = initial.as_ref().map(elements);
+            let scanned = $scan(
+                &view::<$T>(&input, dim), starts.as_ref(), initial, $($op,)? options.exclusive, lines,
+            );
+            tensor(scanned, shape.clone(), dtype)
+        }};
+    }
+    match op {
+        ScanOp::LogSumExp => {
+            by_float!(dtype, T => scanned!(cpu::fold_scan::<T, cpu::LogSumExpFold>, T))
         }
-    };
-    let cat = |parts, dim| {
-        if is_float {
-            Flex::float_cat(parts, dim)
-        } else {
-            Flex::int_cat(parts, dim)
-        }
-    };
-    let scan = |tensor| scan(tensor, dim, op, options.inclusive());
-    scan_from_by_scan(input, initial, dim, options, slice, cat, scan)
+        op => by_number!(dtype, T => scanned!(cpu::scan_view, T, op)),
+    }
 }
 
 pub(super) fn broadcast(tensor: FlexTensor, shape: Shape) -> FlexTensor {
@@ -155,33 +180,6 @@ fn adjoint(
         [(adjoint.of_values, shape.clone()), (adjoint.of_decay, shape), (adjoint.of_initial, of_line)]
             .map(|(elements, shape)| tensor(elements, shape, flow.dtype()))
     })
-}
-
-pub(super) fn segmented_scan(
-    input: FlexTensor,
-    starts: FlexTensor,
-    dim: usize,
-    op: ScanOp,
-    options: ScanOptions,
-) -> FlexTensor {
-    let shape = input.shape();
-    let starts = byte_mask(starts);
-    let (starts, lines) = (
-        Some(&view(&starts, dim)),
-        lines(&shape, dim, options.reverse),
-    );
-    match op {
-        ScanOp::LogSumExp => by_float!(input.dtype(), T => {
-            let values = view::<T>(&input, dim);
-            let scanned = cpu::fold_scan::<_, cpu::LogSumExpFold>(&values, starts, options.exclusive, lines);
-            tensor(scanned, shape.clone(), input.dtype())
-        }),
-        op => by_number!(input.dtype(), T => {
-            let values = view::<T>(&input, dim);
-            let scanned = cpu::segmented_scan(&values, starts, op, options.exclusive, lines);
-            tensor(scanned, shape.clone(), input.dtype())
-        }),
-    }
 }
 
 pub(super) fn extremum_with_indices(

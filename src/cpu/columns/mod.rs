@@ -21,7 +21,7 @@ use super::buffer::Shared;
 use super::element::TILE;
 use super::processor::{Widest, compiled_for, vectorize};
 use super::traits::{Accumulator, Combine, ElementType};
-use super::walks::{Block, PIECE, WIDEST, Walk, WalkShape, run};
+use super::walks::{Block, PIECE, WIDEST, Walk, WalkShape, run, states_of};
 use lines::{MOST, fold_lines, scan_lines};
 
 /// Scans each plane of a contiguous `[outer, len, inner]` along its lines.
@@ -29,12 +29,14 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
     input: &[T],
     output: &mut [MaybeUninit<T>],
     shape: [usize; 3],
+    initial: Option<&[T]>,
     exclusive: bool,
     reverse: bool,
 ) {
     assert!(input.len() == output.len());
     run(&Columns::<T, O> {
         input,
+        initial,
         output: Shared::new(output),
         shape: WalkShape::new(shape, reverse),
         exclusive,
@@ -44,6 +46,8 @@ pub(super) fn scan<T: ElementType, O: Combine<T::Acc>>(
 
 struct Columns<'a, T, O> {
     input: &'a [T],
+    /// What each column begins with.
+    initial: Option<&'a [T]>,
     output: Shared<'a, T>,
     shape: WalkShape,
     exclusive: bool,
@@ -70,6 +74,13 @@ impl<T: ElementType, O: Combine<T::Acc>> Walk for Columns<'_, T, O> {
         }
     }
 
+    fn begin(&self, plane: usize, columns: Range<usize>) -> Vec<T::Acc> {
+        match self.initial {
+            None => vec![O::IDENTITY; columns.len()],
+            Some(initial) => states_of(initial, self.shape.inner, plane, columns, |state| state),
+        }
+    }
+
     fn identity(&self) -> T::Acc {
         O::IDENTITY
     }
@@ -93,11 +104,12 @@ impl<T: ElementType, O: Combine<T::Acc>> Walk for Columns<'_, T, O> {
                 lines: start..end.min(start + step),
                 ..block.clone()
             };
-            // The total of a first tile is the carry out of it, and no tile follows the last.
-            let needs_total = start > 0 && tile.lines.end < end;
+            let follows = start > 0 || self.initial.is_some();
+            // The total of a tile that follows nothing is the carry out of it, and no tile follows the last.
+            let needs_total = follows && tile.lines.end < end;
             // SAFETY: the caller's promise.
             unsafe {
-                if Extra::<T::Acc>::has_starts::<O>() && start > 0 {
+                if Extra::<T::Acc>::has_starts::<O>() && follows {
                     self.walk_after(&tile, carries);
                 } else if Extra::<T::Acc>::has_totals::<O>() && needs_total {
                     self.walk_and_fold(&tile, carries);

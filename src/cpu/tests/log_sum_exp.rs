@@ -34,7 +34,7 @@ fn rows_have_the_bits_of_columns() {
                     let marks = View::contiguous(starts, &lines);
                     let starts = (percent > 0).then_some(&marks);
                     let values = View::contiguous(values, &lines);
-                    fold_scan::<f32, LogSumExpFold>(&values, starts, exclusive, lines)
+                    fold_scan::<f32, LogSumExpFold>(&values, starts, None, exclusive, lines)
                 };
                 let found = scan(&row, &starts, 1);
                 let context = format!("{len}, {percent} %, {exclusive}, {reverse}");

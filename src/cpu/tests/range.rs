@@ -86,9 +86,10 @@ fn a_sum_of_a_segment_leaves_the_range_where_a_loop_does() {
         }
         let starts = vec![0; elements];
         let lines = WalkShape::new([outer, len, inner], false);
-        let output = super::segmented_scan(
+        let output = super::scan_view(
             &View::contiguous(&input, &lines),
             Some(&View::contiguous(&starts, &lines)),
+            None,
             ScanOp::Sum,
             false,
             lines,
@@ -190,9 +191,10 @@ fn a_product_of_parts_keeps_its_bits() {
                 );
                 let lines = WalkShape::new(shape, reverse);
                 let starts = vec![0; input.len()];
-                let output = super::segmented_scan(
+                let output = super::scan_view(
                     &View::contiguous(&input, &lines),
                     Some(&View::contiguous(&starts, &lines)),
+                    None,
                     ScanOp::Prod,
                     false,
                     lines,

@@ -115,19 +115,75 @@ fn threads_do_not_change_a_bit() {
         for_each_variant(|op, exclusive, reverse| {
             let input = if op == ScanOp::Max { &zeros } else { &input };
             let input = &input[..shape.iter().product()];
-            let run = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .unwrap();
-                pool.install(|| scan(input, shape, op, exclusive, reverse))
-            };
+            let run = |threads| on_threads(threads, || scan(input, shape, op, exclusive, reverse));
             let bits = |output: Vec<f32>| output.into_iter().map(f32::to_bits).collect::<Vec<_>>();
             let one = bits(run(1));
             assert!(
                 one == bits(run(2)) && one == bits(run(3)) && one == bits(run(8)),
                 "{op:?} {shape:?}"
             );
+        });
+    }
+}
+
+fn on_threads<R: Send>(threads: usize, body: impl FnOnce() -> R + Send) -> R {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+    pool.build().unwrap().install(body)
+}
+
+/// A line that begins with a value gives what a line does that has it as an element in front.
+#[test]
+fn scans_from_initial_values() {
+    let mut random = Random(5);
+    for [outer, len, inner] in [
+        [3, 0, 2],
+        [1, 1000, 1],
+        [40, 4, 1],
+        [7, 49, 1],
+        [2, 140_000, 1],
+        [40, 9, 5],
+        [2, 3000, 70],
+        [1, 50_000, 3],
+    ] {
+        let lines = outer * inner;
+        let input: Vec<i32> = (0..lines * len).map(|_| random.next() as i32 | 1).collect();
+        let initial: Vec<i32> = (0..lines).map(|_| random.next() as i32 | 1).collect();
+        for_each_variant(|op, exclusive, reverse| {
+            let mut all = Vec::with_capacity((len + 1) * lines);
+            for plane in 0..outer {
+                let lines = &input[plane * len * inner..(plane + 1) * len * inner];
+                let first = &initial[plane * inner..(plane + 1) * inner];
+                all.extend(
+                    if reverse {
+                        [lines, first]
+                    } else {
+                        [first, lines]
+                    }
+                    .concat(),
+                );
+            }
+            let all = scan(&all, [outer, len + 1, inner], op, false, reverse);
+            let skipped = usize::from(exclusive == reverse);
+            let planes = all.chunks((len + 1) * inner);
+            let expected: Vec<i32> = planes
+                .flat_map(|plane| &plane[skipped * inner..(skipped + len) * inner])
+                .copied()
+                .collect();
+            let shape = [outer, len, inner];
+            let found = scan_from(&input, &initial, shape, op, exclusive, reverse);
+            assert!(found == expected, "{op:?} {shape:?} {exclusive} {reverse}");
+
+            let floats =
+                |ints: &[i32]| -> Vec<f32> { ints.iter().map(|&x| 1. + x as f32 / 3e12).collect() };
+            let (input, initial) = (floats(&input), floats(&initial));
+            let bits = |threads| -> Vec<u32> {
+                let scan = || scan_from(&input, &initial, shape, op, exclusive, reverse);
+                on_threads(threads, scan)
+                    .into_iter()
+                    .map(f32::to_bits)
+                    .collect()
+            };
+            assert!(bits(1) == bits(3), "{op:?} {shape:?} {exclusive} {reverse}");
         });
     }
 }

@@ -8,6 +8,7 @@
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
+use core::ops::Range;
 
 use super::super::buffer::Output;
 use super::super::element::TILE;
@@ -18,10 +19,11 @@ use super::fold::{Since, StateFold, step_alone, step_in_tile};
 use super::lines::CHUNK;
 use super::row_part::RowPart;
 use super::sink::{Sink, room};
-use super::{Block, PIECE, PIECE_OF_COLUMNS, View, Walk, WalkShape, run};
+use super::{Block, PIECE, PIECE_OF_COLUMNS, View, Walk, WalkShape, run, states_of};
 
 /// Scans `values` along the axis of `lines`, each segment on its own if `starts` is given, which marks where segments
-/// start in the order of memory. The result is contiguous.
+/// start in the order of memory. Each line begins with its element of `initial`, if there are some. The result is
+/// contiguous.
 ///
 /// # Panics
 ///
@@ -29,15 +31,18 @@ use super::{Block, PIECE, PIECE_OF_COLUMNS, View, Walk, WalkShape, run};
 pub(crate) fn fold_scan<T: ElementType, F: StateFold<T::Acc>>(
     values: &View<'_, T>,
     starts: Option<&View<'_, u8>>,
+    initial: Option<&[T]>,
     exclusive: bool,
     lines: WalkShape,
 ) -> Vec<T> {
     assert!(values.fits(&lines) && starts.is_none_or(|starts| starts.fits(&lines)));
+    assert!(initial.is_none_or(|initial| initial.len() == lines.outer * lines.inner));
     let mut output = Output::new(lines.elements());
     let lines = lines.abreast();
     run(&FoldScan::<T, F> {
         values: values.along(&lines),
         starts: starts.map(|starts| starts.along(&lines)),
+        initial,
         exclusive,
         output: Sink::new(output.slots(), lines),
         lines,
@@ -50,6 +55,7 @@ pub(crate) fn fold_scan<T: ElementType, F: StateFold<T::Acc>>(
 struct FoldScan<'a, T: ElementType, F> {
     values: View<'a, T>,
     starts: Option<View<'a, u8>>,
+    initial: Option<&'a [T]>,
     exclusive: bool,
     output: Sink<'a, T>,
     lines: WalkShape,
@@ -83,6 +89,16 @@ impl<T: ElementType, F: StateFold<T::Acc>> Walk for FoldScan<'_, T, F> {
         } else {
             PIECE_OF_COLUMNS
         }
+    }
+
+    fn begin(&self, plane: usize, columns: Range<usize>) -> Vec<Self::State> {
+        let Some(initial) = self.initial else {
+            return vec![Self::NOTHING; columns.len()];
+        };
+        states_of(initial, self.lines.inner, plane, columns, |initial| Since {
+            state: F::read(initial),
+            ..Self::NOTHING
+        })
     }
 
     fn identity(&self) -> Self::State {
@@ -132,8 +148,9 @@ impl<T: ElementType, F: StateFold<T::Acc>> FoldScan<'_, T, F> {
         let mut scratch = T::Scratch::default();
         let (plane, columns) = (block.plane, block.columns);
         let mut columns_of = Columns::<T::Acc, G>::of(states);
-        // The only tile has nothing before it.
-        let in_tiles = G::IN_TILES && self.lines.len > PIECE_OF_COLUMNS;
+        // The only tile may have nothing before it.
+        let follows = self.initial.is_some() || self.lines.len > PIECE_OF_COLUMNS;
+        let in_tiles = G::IN_TILES && follows;
         let first = block.lines.start;
         let goes_on = block.lines.end < self.lines.len;
         for line in block.lines {

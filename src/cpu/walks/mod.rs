@@ -48,6 +48,7 @@ use core::ops::Range;
 
 use super::element::TILE;
 use super::parallel::{self, GRAIN};
+use super::traits::ElementType;
 
 /// The most columns of a block: a line of a block fits a tile. On 4096 x 4096 `f32`, sums in blocks of 256 columns take 1.4
 /// times the time: the shorter the part of a line, the less of it the processor has fetched ahead.
@@ -98,7 +99,7 @@ pub(super) trait Walk: Sync {
         }
     }
 
-    /// The states before the first line of some columns.
+    /// The states before the first line of some columns: see [`states_of`].
     fn begin(&self, _plane: usize, columns: Range<usize>) -> Vec<Self::State> {
         vec![self.identity(); columns.len()]
     }
@@ -121,6 +122,19 @@ pub(super) trait Walk: Sync {
     ///
     /// If it writes, no other thread has access to the block's outputs.
     unsafe fn walk(&self, block: Block, states: &mut [Self::State], writes: bool);
+}
+
+/// The states that some columns of a plane begin with, given an initial value for each of its `inner` columns.
+pub(super) fn states_of<T: ElementType, S>(
+    initial: &[T],
+    inner: usize,
+    plane: usize,
+    columns: Range<usize>,
+    state: impl Fn(T::Acc) -> S,
+) -> Vec<S> {
+    let of_plane = &initial[plane * inner..(plane + 1) * inner];
+    let values = of_plane[columns].iter();
+    values.map(|value| state(value.to_acc())).collect()
 }
 
 /// Walks all planes.

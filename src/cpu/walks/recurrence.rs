@@ -21,7 +21,7 @@ use super::abreast::Turned;
 use super::adjoint::{Adjoint, Gradient, GradientRooms};
 use super::affine::{Affine, AffineInputs, Rooms, Tile, is_moderate, side_by_side, state_after};
 use super::sink::{Room, Sink, room};
-use super::{Block, View, Walk, WalkShape, run, short_recurrence};
+use super::{Block, View, Walk, WalkShape, run, short_recurrence, states_of};
 
 /// Walks `values` and `decay` along the axis of `lines`, from `initial` of each column if there is one, and from 0
 /// otherwise. If it `RESETS`, products of 0 are 0. The results are the states after each line, or
@@ -142,10 +142,7 @@ impl<T: ElementType, const RESETS: bool, const ADJOINT: bool> Walk
         let Some(initial) = self.initial else {
             return vec![self.identity(); columns.len()];
         };
-        let first = plane * self.lines().inner;
-        (initial[first + columns.start..first + columns.end].iter())
-            .map(|initial| Affine::state(initial.to_acc()))
-            .collect()
+        states_of(initial, self.lines().inner, plane, columns, Affine::state)
     }
 
     fn identity(&self) -> Self::State {
