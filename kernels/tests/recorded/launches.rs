@@ -107,13 +107,13 @@ fn counts() -> [usize; 2] {
     [record.launches(), record.uploaded()]
 }
 
-/// Tiles of few columns have words for more. Where the device cannot bind them, the scan is refused. Columns of one tile
-/// need none.
+/// Tiles of few columns have words for no more. Where the device cannot bind the words, here of tiles of one row, the scan
+/// is refused. Columns of one tile need none.
 fn words_beyond_a_binding(client: &Client) {
     let most = client.properties().memory.max_page_size as usize;
     let columns = 2;
     let rows = most / (columns * size_of::<i32>());
-    let scanned = |shape: [usize; 3]| {
+    let scanned = |shape: [usize; 3], [units, vectors]: [Option<usize>; 2]| {
         let [_, rows, columns] = shape;
         let elements = shape.iter().product::<usize>();
         let bytes = elements * size_of::<i32>();
@@ -125,6 +125,8 @@ fn words_beyond_a_binding(client: &Client) {
         let [input, output] = [0, 1].map(|_| tensor(client.empty(bytes)));
         let launch = LaunchOptions {
             batch_invariant: true,
+            units,
+            vectors,
             ..Default::default()
         };
         let (dtype, options) = (i32::elem_type_native(), ScanOptions::default());
@@ -143,8 +145,9 @@ fn words_beyond_a_binding(client: &Client) {
     };
     super::record::compiled_only(|| {
         // A strip of 32 columns would have 768 bytes of words for 24 of elements.
-        assert_eq!(scanned([most / 100, 2, 3]), Ok(()));
-        let refused = scanned([1, rows, columns]);
+        assert_eq!(scanned([most / 100, 2, 3], [None; 2]), Ok(()));
+        assert_eq!(scanned([1, rows, columns], [None; 2]), Ok(()));
+        let refused = scanned([1, rows, columns], [Some(32), Some(1)]);
         let Err(ScanError::Refused { routine, reason }) = refused else {
             panic!("{refused:?}");
         };
