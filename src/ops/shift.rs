@@ -1,6 +1,6 @@
 //! Lines shifted by one in the order of a scan.
 
-use super::{MOST_KEPT, ScanOps, along, with_dim};
+use super::{ScanOps, along, with_dim};
 use burn::backend::TensorMetadata;
 use burn::backend::tensor::{Device, FloatTensor};
 use burn::tensor::{DType, Shape, TensorData};
@@ -100,7 +100,7 @@ pub(crate) fn first_alone<B: ScanOps>(
 ) -> FloatTensor<B> {
     let len = tensor.shape()[dim];
     let first = first::<B>(tensor, dim, reverse);
-    if len <= MOST_KEPT {
+    if len <= super::MOST_KEPT {
         first
     } else {
         B::float_mul_scalar(first, 1.into())
