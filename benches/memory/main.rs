@@ -28,8 +28,8 @@ const HEAD: &str = "\
 
 `cargo bench --bench memory -- --write` writes this page: the bytes that an operation allocates in addition to its inputs
 and outputs, at most at one time, as a share of the bytes of its first input. What takes more than 1/16 is bold: a stable
-sort of a sequence moves between two buffers, of keys or of keys with their positions, and offsets begin with a 0 that is
-put before sums.
+sort of a sequence moves between two buffers, of keys or of keys with their positions; offsets begin with a 0 that is put
+before sums; and initial values that lie apart are copied.
 
 ";
 
